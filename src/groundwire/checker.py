@@ -1,0 +1,243 @@
+"""Checker: a detector, a judge and a policy, ready to use. Everything else takes one."""
+
+from __future__ import annotations
+
+import itertools
+import time
+import uuid
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from groundwire import config, detectors
+from groundwire.core.detector import Detector
+from groundwire.core.errors import ConfigurationError, GroundwireError
+from groundwire.core.grading import Grading
+from groundwire.core.interaction import Interaction, Passage, Turn
+from groundwire.core.plan import metered, together
+from groundwire.core.verdict import Abstention, AbstentionReason, Outcome, Usage, Verdict
+from groundwire.judge.drivers import Backend, NoBackend, arun, run
+
+
+class OnAbstention(StrEnum):
+    """What a checker does with what it could not judge."""
+
+    RETURN = "return"
+    RAISE = "raise"
+
+
+class AbstainedError(GroundwireError):
+    """An answer could not be judged, and the policy asked to raise. ``abstention`` says why."""
+
+    def __init__(self, abstention: Abstention) -> None:
+        self.abstention = abstention
+        super().__init__(f"the answer could not be judged: {abstention.reason}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Policy:
+    """How outcomes are read and what a check may take.
+
+    ``grading`` replaces the detector's own threshold, levels and wording. ``timeout`` is in seconds for
+    one check; None waits as long as it takes. With ``enabled`` off nothing is judged, and every outcome
+    says so: an Abstention with NOT_SAMPLED.
+    """
+
+    enabled: bool = True
+    grading: Grading | None = None
+    timeout: float | None = 60.0
+    on_abstention: OnAbstention = OnAbstention.RETURN
+
+
+class Checker:
+    """Judges interactions. Safe to share between threads and event loops.
+
+    ``detector`` is a Detector or a registered name (the lexical detector if left out). ``judge`` answers
+    what the detector asks of models. Raises ConfigurationError at once when they don't fit.
+    """
+
+    def __init__(
+        self,
+        detector: Detector | str | None = None,
+        *,
+        judge: Backend | None = None,
+        policy: Policy | None = None,
+    ) -> None:
+        if detector is None or isinstance(detector, str):
+            detector = detectors.get(detector or "lexical")()
+        if detector.needs_model and judge is None:
+            raise ConfigurationError(
+                f"the {detector.name!r} detector asks a model, and none was given: pass judge=Judge(model)"
+            )
+        self.detector = detector
+        self.judge: Backend = judge or NoBackend()
+        self.policy = policy or Policy()
+
+    @classmethod
+    def from_config(cls, source: str | Path | Mapping[str, Any]) -> Checker:
+        """Build a checker from a YAML, TOML or JSON file, or a dict; see ``groundwire.config``.
+
+        Raises ConfigurationError naming every mistake at once.
+        """
+        from groundwire.judge.judge import Judge  # noqa: PLC0415 - most checkers have no judge to load
+
+        settings = config.load(source)
+        detector = settings.build_detector()
+        return cls(
+            detector,
+            judge=Judge(settings.judge.model, timeout=settings.judge.timeout) if settings.judge else None,
+            policy=Policy(
+                enabled=settings.enabled,
+                grading=settings.build_grading(detector.grading),
+                timeout=settings.timeout,
+                on_abstention=OnAbstention(settings.on_abstention),
+            ),
+        )
+
+    def __repr__(self) -> str:
+        return f"Checker(detector={self.detector!r}, policy={self.policy!r})"
+
+    def check(self, interaction: Interaction) -> Outcome:
+        """Judge one interaction, waiting for it."""
+        if not self.policy.enabled:
+            return self._settle(self._disabled(), interaction, Usage())
+        started = time.perf_counter()
+        plan = metered(self.detector.detect(interaction))
+        outcome, usage = run(plan, self.judge, timeout=self.policy.timeout)
+        return self._settle(outcome, interaction, _took(usage, started))
+
+    async def acheck(self, interaction: Interaction) -> Outcome:
+        """Judge one interaction without holding the event loop."""
+        if not self.policy.enabled:
+            return self._settle(self._disabled(), interaction, Usage())
+        started = time.perf_counter()
+        plan = metered(self.detector.detect(interaction))
+        outcome, usage = await arun(plan, self.judge, timeout=self.policy.timeout)
+        return self._settle(outcome, interaction, _took(usage, started))
+
+    def check_many(
+        self, interactions: Iterable[Interaction], *, progress: bool = False, batch: int = 32
+    ) -> Iterator[Outcome]:
+        """Judge many, in order, ``batch`` at a time: requests of one batch go out together.
+
+        Lazy and of bounded memory: interactions are read as outcomes are consumed. ``progress`` draws a
+        bar on stderr.
+        """
+        if batch < 1:
+            raise ValueError(f"batch must be at least 1, not {batch}")
+        outcomes = self._in_batches(interactions, batch)
+        if not progress:
+            return outcomes
+        from groundwire.report.terminal import track  # noqa: PLC0415 - drawing is wanted by few
+
+        return track(outcomes, total=len(interactions) if isinstance(interactions, list | tuple) else None)
+
+    def _in_batches(self, interactions: Iterable[Interaction], batch: int) -> Iterator[Outcome]:
+        if not self.detector.needs_model or not self.policy.enabled:
+            yield from map(self.check, interactions)
+            return
+        for group in _batches(interactions, batch):
+            started = time.perf_counter()
+            plan = together([metered(self.detector.detect(interaction)) for interaction in group])
+            done = run(plan, self.judge, timeout=self.policy.timeout)
+            for interaction, (outcome, usage) in zip(group, done, strict=True):
+                yield self._settle(outcome, interaction, _took(usage, started))
+
+    def _settle(self, outcome: Outcome, interaction: Interaction, usage: Usage) -> Outcome:
+        """Read the outcome by this checker's policy, and put on it what only the checker knows."""
+        if isinstance(outcome, Verdict) and self.policy.grading is not None:
+            outcome = outcome.regraded(self.policy.grading)
+        outcome = replace(outcome, usage=usage, id=interaction.id or uuid.uuid4().hex)
+        if isinstance(outcome, Abstention):
+            if outcome.detector is None:
+                outcome = replace(outcome, detector=self.detector.spec)
+            if self.policy.on_abstention is OnAbstention.RAISE:
+                raise AbstainedError(outcome)
+        return outcome
+
+    def _disabled(self) -> Abstention:
+        return Abstention(why=AbstentionReason.NOT_SAMPLED, detail="checking is switched off by the policy")
+
+
+def check(
+    interaction: Interaction | None = None,
+    *,
+    answer: str | None = None,
+    contexts: str | Passage | Iterable[str | Passage] | None = None,
+    question: str | None = None,
+    history: Iterable[Turn] = (),
+    checker: Checker | None = None,
+) -> Outcome:
+    """Judge one answer: give an Interaction, or its question, contexts and answer.
+
+    >>> import groundwire as gw
+    >>> outcome = gw.check(contexts="The fee is 25 EUR.", answer="The fee is 75 EUR.")
+    >>> outcome.hallucinated
+    True
+    """
+    given = _interaction(interaction, answer, contexts, question, history)
+    return (checker or default_checker()).check(given)
+
+
+async def acheck(
+    interaction: Interaction | None = None,
+    *,
+    answer: str | None = None,
+    contexts: str | Passage | Iterable[str | Passage] | None = None,
+    question: str | None = None,
+    history: Iterable[Turn] = (),
+    checker: Checker | None = None,
+) -> Outcome:
+    """``check`` for callers on an event loop."""
+    given = _interaction(interaction, answer, contexts, question, history)
+    return await (checker or default_checker()).acheck(given)
+
+
+def check_many(
+    interactions: Iterable[Interaction], *, progress: bool = False, checker: Checker | None = None
+) -> Iterator[Outcome]:
+    """Judge many interactions, in order and in bounded memory; see Checker.check_many."""
+    return (checker or default_checker()).check_many(interactions, progress=progress)
+
+
+def default_checker() -> Checker:
+    """The checker that is meant where none is named: the embedded detector with its own grading."""
+    global _default  # noqa: PLW0603 - one detector's model is loaded once for the whole process
+    if _default is None:
+        _default = Checker()
+    return _default
+
+
+_default: Checker | None = None
+
+
+def _interaction(
+    interaction: Interaction | None,
+    answer: str | None,
+    contexts: str | Passage | Iterable[str | Passage] | None,
+    question: str | None,
+    history: Iterable[Turn],
+) -> Interaction:
+    if interaction is None:
+        # Interaction itself refuses an answer of None, naming the field.
+        return Interaction(
+            answer=answer,  # type: ignore[arg-type]
+            contexts=contexts,
+            question=question,
+            history=history,
+        )
+    if answer is not None or contexts is not None or question is not None:
+        raise TypeError("give either an Interaction or question, contexts and answer, not both")
+    return interaction
+
+
+def _took(usage: Usage, started: float) -> Usage:
+    return replace(usage, seconds=time.perf_counter() - started)
+
+
+def _batches(interactions: Iterable[Interaction], size: int) -> Iterator[list[Interaction]]:
+    source = iter(interactions)
+    while group := list(itertools.islice(source, size)):
+        yield group

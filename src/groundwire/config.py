@@ -1,0 +1,192 @@
+"""Settings as people write them: a YAML, TOML or JSON file, or a dict of the same shape.
+
+This module reads and checks them, naming every mistake at once; ``Checker.from_config`` builds from them.
+
+    enabled: true
+    detector: lexical             # or {name: lexical, some_parameter: ...}
+    judge: {model: "bedrock:MODEL_ID", timeout: 30}
+    timeout: 60                   # seconds for one check
+    on_abstention: return         # or raise
+    threshold: 0.5
+    levels:
+      medium: {from: 0.3, label: AMBER, title: Please check, warning: Some of this is not in our documents.}
+      high: {from: 0.7}
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from groundwire import detectors
+from groundwire.core.detector import Detector
+from groundwire.core.errors import ConfigurationError, MissingExtraError
+from groundwire.core.grading import WORDING, Grading, Level, Wording
+
+Fraction = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class LevelSettings(_Section):
+    """One level: the score it begins at, and the words shown for it. What is left out keeps its default."""
+
+    from_: Fraction | None = Field(default=None, alias="from")
+    label: str | None = None
+    title: str | None = None
+    warning: str | None = None
+
+
+class LevelsSettings(_Section):
+    """The three levels; ``low`` begins at 0 and takes no ``from``."""
+
+    low: LevelSettings = LevelSettings()
+    medium: LevelSettings = LevelSettings()
+    high: LevelSettings = LevelSettings()
+
+
+class JudgeSettings(_Section):
+    """The model that answers what a detector asks: a LangChain model string, and seconds for one call."""
+
+    model: str
+    timeout: Seconds = 30.0
+
+
+class Settings(_Section):
+    """Everything a Checker can be built from. See the module's text for the layout."""
+
+    enabled: bool = True
+    detector: str | dict[str, Any] = "lexical"
+    judge: JudgeSettings | None = None
+    timeout: Seconds | None = 60.0
+    on_abstention: str = Field(default="return", pattern="^(return|raise)$")
+    threshold: Fraction | None = None
+    levels: LevelsSettings = LevelsSettings()
+
+    def build_detector(self) -> Detector:
+        """The detector these settings name. Raises ConfigurationError for an unknown name or parameter."""
+        given = {"name": self.detector} if isinstance(self.detector, str) else dict(self.detector)
+        if "name" not in given:
+            raise ConfigurationError("detector: needs a 'name'")
+        kind = detectors.get(str(given.pop("name")))
+        known = [f.name for f in fields(kind)]
+        unknown = [f"detector: {_unknown(name, known)}" for name in given if name not in known]
+        if unknown:
+            raise ConfigurationError(*unknown)
+        try:
+            return kind(**given)
+        except (TypeError, ValueError) as error:
+            raise ConfigurationError(f"detector: {error}") from error
+
+    def build_grading(self, default: Grading) -> Grading | None:
+        """How scores are read, starting from the detector's own; None when nothing is set here."""
+        levels = {level: getattr(self.levels, level.value) for level in Level}
+        if self.threshold is None and all(one == LevelSettings() for one in levels.values()):
+            return None
+        if self.levels.low.from_ is not None:
+            raise ConfigurationError("levels.low.from: the lowest level always begins at 0; remove it")
+        own_cuts = self.threshold is None
+        try:
+            return Grading(
+                threshold=default.threshold if self.threshold is None else self.threshold,
+                medium=_either(self.levels.medium.from_, default.medium if own_cuts else None),
+                high=_either(self.levels.high.from_, default.high if own_cuts else None),
+                wording={level: _wording(level, one, default) for level, one in levels.items()},
+            )
+        except ValueError as error:
+            raise ConfigurationError(f"threshold and levels: {error}") from error
+
+
+def load(source: str | Path | Mapping[str, Any]) -> Settings:
+    """Read settings from a file (.yaml, .yml, .toml or .json) or a mapping.
+
+    Raises ConfigurationError naming every mistake, each with what was expected.
+    """
+    data = source if isinstance(source, Mapping) else _read(Path(source))
+    try:
+        return Settings.model_validate(dict(data))
+    except ValidationError as error:
+        raise ConfigurationError(*(_problem(dict(one)) for one in error.errors())) from None
+
+
+def _read(path: Path) -> Mapping[str, Any]:
+    readers: dict[str, Callable[[str], Any]] = {
+        ".json": json.loads,
+        ".toml": tomllib.loads,
+        ".yaml": _yaml,
+        ".yml": _yaml,
+    }
+    if path.suffix.lower() not in readers:
+        raise ConfigurationError(
+            f"settings file {str(path)!r}: expected a name ending in .yaml, .toml or .json"
+        )
+    try:
+        data = readers[path.suffix.lower()](path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigurationError(f"settings file {str(path)!r}: {error.strerror}") from error
+    except ValueError as error:
+        raise ConfigurationError(f"settings file {str(path)!r} can't be read: {error}") from error
+    if not isinstance(data, Mapping):
+        raise ConfigurationError(f"settings file {str(path)!r}: expected keys and values at the top")
+    return data
+
+
+def _yaml(text: str) -> Any:
+    try:
+        yaml = import_module("yaml")
+    except ImportError as error:
+        raise MissingExtraError("a YAML settings file", package="pyyaml", extra="yaml") from error
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise ValueError(str(error)) from error
+
+
+def _wording(level: Level, given: LevelSettings, default: Grading) -> Wording:
+    own = default.wording.get(level, WORDING[level])
+    return Wording(
+        label=_either(given.label, own.label),
+        title=_either(given.title, own.title),
+        warning=_either(given.warning, own.warning),
+    )
+
+
+def _either(given: Any, default: Any) -> Any:
+    return default if given is None else given
+
+
+def _problem(error: Mapping[str, Any]) -> str:
+    where = ".".join(str(part) for part in error["loc"])
+    if error["type"] == "extra_forbidden":
+        *parents, name = error["loc"]
+        known = _KNOWN.get(str(parents[-1]) if parents else "", ())
+        return f"{'.'.join(map(str, parents)) or 'settings'}: {_unknown(str(name), known)}"
+    return f"{where}: {error['msg'].lower()}, not {error['input']!r:.60}"
+
+
+_LEVEL_KEYS = ("from", "label", "title", "warning")
+_KNOWN: Mapping[str, tuple[str, ...]] = {
+    "": tuple(Settings.model_fields),
+    "judge": tuple(JudgeSettings.model_fields),
+    "levels": tuple(LevelsSettings.model_fields),
+    "low": _LEVEL_KEYS,
+    "medium": _LEVEL_KEYS,
+    "high": _LEVEL_KEYS,
+}
+
+
+def _unknown(name: str, known: tuple[str, ...] | list[str]) -> str:
+    close = difflib.get_close_matches(name, known, n=1)
+    hint = f"did you mean {close[0]!r}?" if close else f"expected one of {', '.join(known)}"
+    return f"unknown key {name!r}; {hint}"

@@ -1,0 +1,78 @@
+"""A checkable statement of the answer, and the words of a passage that bear on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from groundwire.core.interaction import Interaction
+from groundwire.core.score import check_score
+from groundwire.core.span import Span
+
+
+class Support(StrEnum):
+    """How the passages bear on a claim.
+
+    UNVERIFIED says that the claim could not be judged. It is neither support nor a hallucination, and
+    no verdict with an unverified claim is ever grounded.
+    """
+
+    SUPPORTED = "supported"
+    INFERRED = "inferred"
+    UNSUPPORTED = "unsupported"
+    CONTRADICTED = "contradicted"
+    UNVERIFIED = "unverified"
+
+    @property
+    def flagged(self) -> bool:
+        return self in (Support.UNSUPPORTED, Support.CONTRADICTED)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Evidence:
+    """A quote: the characters ``span`` of the passage at index ``passage`` of the contexts."""
+
+    passage: int
+    span: Span
+    quote: str
+
+    def __post_init__(self) -> None:
+        if len(self.quote) != len(self.span):
+            raise ValueError(f"a quote of {len(self.quote)} characters can't fill {self.span}")
+
+    @classmethod
+    def cite(cls, interaction: Interaction, passage: int, span: Span) -> Evidence:
+        """Quote ``span`` of a passage. Raises ValueError when it reaches past that passage."""
+        return cls(passage=passage, span=span, quote=span.of(interaction.contexts[passage].text))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Claim:
+    """One statement of the answer.
+
+    ``score`` is its hallucination score in [0, 1], or None when it is UNVERIFIED. ``words`` are the
+    unsupported words, inside ``span``; a flagged claim that names none means all of its words.
+    ``reason`` says in a few words why, for a reader.
+    """
+
+    text: str
+    span: Span
+    support: Support
+    score: float | None = None
+    evidence: tuple[Evidence, ...] = ()
+    words: tuple[Span, ...] = ()
+    reason: str = ""
+
+    def __post_init__(self) -> None:
+        if len(self.text) != len(self.span):
+            raise ValueError(f"a claim of {len(self.text)} characters can't fill {self.span}")
+        if (self.score is None) != (self.support is Support.UNVERIFIED):
+            raise ValueError("a claim has a score unless it is unverified, and then it has none")
+        if self.score is not None:
+            check_score("a claim's score", self.score)
+        if self.words and not self.support.flagged:
+            raise ValueError(f"a claim that is {self.support} has no unsupported words")
+        if any(word.start < self.span.start or word.end > self.span.end for word in self.words):
+            raise ValueError("unsupported words must lie inside their claim")
+        if self.support.flagged and not self.words:
+            object.__setattr__(self, "words", (self.span,))

@@ -1,0 +1,41 @@
+"""The detector protocol: frozen parameters, and a plan from an interaction to an outcome."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, fields
+from typing import ClassVar
+
+from groundwire.core.grading import Grading
+from groundwire.core.interaction import Interaction
+from groundwire.core.plan import Plan
+from groundwire.core.verdict import DetectorSpec, Outcome
+
+
+@dataclass(frozen=True, kw_only=True)
+class Detector(ABC):
+    """One method. Subclasses are frozen dataclasses whose fields are their parameters, and nothing else.
+
+    ``name`` is the registered name; ``version`` changes whenever the same parameters may judge
+    differently; ``needs_model`` says that plans ask a language model, so that a checker without a judge
+    is refused when it is built.
+    """
+
+    name: ClassVar[str]
+    version: ClassVar[str]
+    needs_model: ClassVar[bool] = False
+
+    grading: Grading = Grading()
+
+    @abstractmethod
+    def detect(self, interaction: Interaction) -> Plan[Outcome]:
+        """The plan that judges one interaction. Pure: it may be run any number of times, anywhere."""
+
+    @property
+    def spec(self) -> DetectorSpec:
+        """The name, version and parameters, as every outcome carries them."""
+        return DetectorSpec(
+            name=self.name,
+            version=self.version,
+            parameters={f.name: getattr(self, f.name) for f in fields(self) if f.name != "grading"},
+        )

@@ -1,0 +1,30 @@
+"""The errors a caller can meet. What goes wrong while judging is an Abstention, not one of these."""
+
+from __future__ import annotations
+
+
+class GroundwireError(Exception):
+    """Base of every error groundwire raises on purpose."""
+
+
+class InputError(GroundwireError, ValueError):
+    """An interaction was built from something that can't be judged, such as bytes or a number."""
+
+
+class ConfigurationError(GroundwireError, ValueError):
+    """Settings that can't work. All mistakes found are named at once, each with a hint."""
+
+    def __init__(self, *problems: str) -> None:
+        self.problems = problems
+        super().__init__("; ".join(problems))
+
+
+class MissingExtraError(GroundwireError, ImportError):
+    """A feature needs a package that the base install doesn't bring."""
+
+    def __init__(self, feature: str, *, package: str, extra: str) -> None:
+        super().__init__(
+            f"{feature} needs the package {package!r}, which is not installed: "
+            f"pip install 'groundwire[{extra}]'"
+        )
+        self.extra = extra

@@ -1,0 +1,123 @@
+"""What is judged: a question, the passages retrieved for it, and the answer given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from groundwire.core.errors import InputError
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Passage:
+    """One retrieved text, as the answering model saw it.
+
+    ``score`` is the retriever's own, in whatever unit it has. Raises InputError unless ``text`` is a str.
+    """
+
+    text: str
+    id: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    score: float | None = None
+
+    def __post_init__(self) -> None:
+        _require_text("a passage's text", self.text)
+
+    def __hash__(self) -> int:
+        return hash((self.text, self.id))
+
+
+class Role(StrEnum):
+    """Who spoke in an earlier turn."""
+
+    USER = "user"
+    ASSISTANT = "assistant"
+    SYSTEM = "system"
+    TOOL = "tool"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Turn:
+    """One earlier message of the conversation."""
+
+    role: Role
+    text: str
+
+    def __post_init__(self) -> None:
+        _require_text("a turn's text", self.text)
+
+
+@dataclass(frozen=True, init=False)
+class Interaction:
+    """A question, its contexts and the answer to judge.
+
+    ``contexts`` takes one str, one Passage, or an iterable of either and keeps a tuple of Passages;
+    None and blank passages mean that nothing was retrieved. ``history`` is earlier turns, oldest first.
+    Raises InputError, naming the field, for anything that is not text.
+    """
+
+    question: str
+    contexts: tuple[Passage, ...]
+    answer: str
+    history: tuple[Turn, ...]
+    id: str | None
+    metadata: Mapping[str, Any]
+
+    def __init__(
+        self,
+        *,
+        answer: str,
+        contexts: str | Passage | Iterable[str | Passage] | None = None,
+        question: str | None = None,
+        history: Iterable[Turn] = (),
+        id: str | None = None,  # noqa: A002 - the field's name on the wire and in every framework
+        metadata: Mapping[str, Any] | None = None,
+    ) -> None:
+        _require_text("answer", answer)
+        if question is not None:
+            _require_text("question", question)
+        keep = object.__setattr__  # the class is frozen: only its constructor may set fields
+        keep(self, "answer", answer)
+        keep(self, "contexts", _passages(contexts))
+        keep(self, "question", question or "")
+        keep(self, "history", tuple(history))
+        keep(self, "id", id)
+        keep(self, "metadata", dict(metadata or {}))
+
+    def __hash__(self) -> int:
+        return hash((self.question, self.contexts, self.answer, self.id))
+
+    @property
+    def has_context(self) -> bool:
+        """Whether any passage holds something to judge against."""
+        return any(passage.text.strip() for passage in self.contexts)
+
+
+def _passages(contexts: str | Passage | Iterable[str | Passage] | None) -> tuple[Passage, ...]:
+    if contexts is None:
+        return ()
+    if isinstance(contexts, str | Passage):
+        return (_passage(contexts, where="contexts"),)
+    if isinstance(contexts, bytes | Mapping) or not isinstance(contexts, Iterable):
+        raise _not_text("contexts", contexts)
+    return tuple(_passage(item, where=f"contexts[{i}]") for i, item in enumerate(contexts))
+
+
+def _passage(item: str | Passage, *, where: str) -> Passage:
+    if isinstance(item, Passage):
+        return item
+    _require_text(where, item)
+    return Passage(text=item)
+
+
+def _require_text(name: str, value: object) -> None:
+    if not isinstance(value, str):
+        raise _not_text(name, value)
+
+
+def _not_text(name: str, value: object) -> InputError:
+    expected = "a str, a Passage or a list of them" if name == "contexts" else "a str"
+    hint = "; decode it first" if isinstance(value, bytes) else ""
+    return InputError(f"{name} must be {expected}, not {type(value).__name__} {value!r:.60}{hint}")

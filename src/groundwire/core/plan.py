@@ -1,0 +1,107 @@
+"""The plan protocol: how a detector asks for work without doing any.
+
+A plan is a generator. It yields batches of requests, is sent one reply for each, in order, and returns
+its result. It never blocks, retries, sleeps or catches: a driver performs the requests (see
+``groundwire.judge.drivers``), and a request that failed comes back as the value ``Failed``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from groundwire.core.verdict import AbstentionReason, Usage
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Complete:
+    """Ask a language model: ``samples`` replies to one system and one user message.
+
+    ``schema`` is the JSON schema that a reply should follow, for models that can be held to one.
+    """
+
+    system: str
+    user: str
+    samples: int = 1
+    schema: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Embed:
+    """Ask an embedding model for one vector per text."""
+
+    texts: tuple[str, ...]
+
+
+Request = Complete | Embed
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Completed:
+    """The texts a language model replied with, one per sample."""
+
+    texts: tuple[str, ...]
+    usage: Usage = Usage()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Embedded:
+    """One vector per text, all of one length."""
+
+    vectors: tuple[tuple[float, ...], ...]
+    usage: Usage = Usage()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Failed:
+    """A request that got no answer, and why."""
+
+    reason: AbstentionReason
+    detail: str = ""
+    usage: Usage = Usage()
+
+
+Reply = Completed | Embedded | Failed
+Plan = Generator[Sequence[Request], Sequence[Reply], T]
+
+
+def metered(plan: Plan[T]) -> Plan[tuple[T, Usage]]:
+    """The same plan, whose result comes with the usage of all its replies."""
+    spent = Usage()
+    replies: Sequence[Reply] | None = None
+    while True:
+        try:
+            requests = next(plan) if replies is None else plan.send(replies)
+        except StopIteration as stop:
+            return stop.value, spent
+        replies = yield requests
+        spent = sum((reply.usage for reply in replies), spent)
+
+
+def together(plans: Sequence[Plan[T]]) -> Plan[list[T]]:
+    """Run plans in lock-step: what they ask for at one step goes out as one batch.
+
+    The results keep the order of the plans. A plan that raises ends them all.
+    """
+    results: dict[int, T] = {}
+    waiting: dict[int, Sequence[Request]] = {}
+
+    def advance(i: int, replies: Sequence[Reply] | None) -> None:
+        try:
+            waiting[i] = next(plans[i]) if replies is None else plans[i].send(replies)
+        except StopIteration as stop:
+            results[i] = stop.value
+
+    for i in range(len(plans)):
+        advance(i, None)
+    while waiting:
+        asked, waiting = waiting, {}
+        replies = yield [request for requests in asked.values() for request in requests]
+        at = 0
+        for i, requests in asked.items():
+            advance(i, replies[at : at + len(requests)])
+            at += len(requests)
+    return [results[i] for i in range(len(plans))]

@@ -1,0 +1,192 @@
+"""What judging ends in: a Verdict, or an Abstention that says why there is none."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Any
+
+from groundwire.core.claim import Claim, Support
+from groundwire.core.grading import WORDING, Grading, Level, Wording
+from groundwire.core.score import check_score
+from groundwire.core.span import Span, union
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Usage:
+    """What an outcome cost: model calls, tokens, wall-clock seconds, money (None where no price is known)."""
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    seconds: float = 0.0
+    cost: float | None = None
+
+    def __add__(self, other: Usage) -> Usage:
+        known = [cost for cost in (self.cost, other.cost) if cost is not None]
+        return Usage(
+            calls=self.calls + other.calls,
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            seconds=self.seconds + other.seconds,
+            cost=sum(known) if known else None,
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DetectorSpec:
+    """Which detector with which parameters made an outcome; enough to make it again."""
+
+    name: str
+    version: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def fingerprint(self) -> str:
+        """16 hexadecimal digits that change with the name, the version or any parameter."""
+        whole = json.dumps([self.name, self.version, self.parameters], sort_keys=True, default=repr)
+        return hashlib.sha256(whole.encode()).hexdigest()[:16]
+
+
+class AbstentionReason(StrEnum):
+    """Why no verdict could be given."""
+
+    NO_CONTEXT = "NO_CONTEXT"
+    NO_CLAIMS = "NO_CLAIMS"
+    UNREADABLE_REPLY = "UNREADABLE_REPLY"
+    MODEL_FAILED = "MODEL_FAILED"
+    TIMEOUT = "TIMEOUT"
+    OVER_BUDGET = "OVER_BUDGET"
+    NOT_SAMPLED = "NOT_SAMPLED"
+    PARTIAL_ANSWER = "PARTIAL_ANSWER"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """A judged answer.
+
+    ``score`` is the hallucination score in [0, 1], a probability once calibrated; ``raw`` is the
+    detector's own figure before calibration, or None. Raises ValueError when the level denies the
+    threshold, or when a claim that nobody could verify would pass as grounded.
+    """
+
+    score: float
+    threshold: float
+    level: Level
+    detector: DetectorSpec
+    raw: float | None = None
+    wording: Wording = WORDING[Level.LOW]
+    claims: tuple[Claim, ...] = ()
+    reason: str = ""
+    usage: Usage = Usage()
+    id: str | None = None
+
+    def __post_init__(self) -> None:
+        check_score("score", self.score)
+        check_score("threshold", self.threshold)
+        if (self.level is Level.LOW and self.hallucinated) or (
+            self.level is Level.HIGH and not self.hallucinated
+        ):
+            raise ValueError(
+                f"level {self.level} denies a score of {self.score:g} at threshold {self.threshold:g}"
+            )
+        if not self.hallucinated and any(c.support is Support.UNVERIFIED for c in self.claims):
+            raise ValueError("an answer with an unverified claim can't be grounded: abstain instead")
+
+    @classmethod
+    def graded(cls, score: float, grading: Grading, **fields: Any) -> Verdict:
+        """A verdict whose threshold, level and wording come from ``grading``."""
+        level = grading.level(score)
+        return cls(
+            score=score,
+            threshold=grading.threshold,
+            level=level,
+            wording=grading.words(level),
+            **fields,
+        )
+
+    def regraded(self, grading: Grading) -> Verdict:
+        """The same judgement read by another threshold, other levels and other words."""
+        level = grading.level(self.score)
+        return replace(self, threshold=grading.threshold, level=level, wording=grading.words(level))
+
+    @property
+    def hallucinated(self) -> bool:
+        return self.score >= self.threshold
+
+    @property
+    def grounded(self) -> bool:
+        return not self.hallucinated
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """The unsupported words of the answer: ordered, disjoint."""
+        return union(word for claim in self.claims for word in claim.words)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The versioned, JSON-safe form that is put on answers and traces."""
+        from groundwire.core import wire  # noqa: PLC0415 - wire encodes verdicts, so it imports this module
+
+        return wire.encode(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Abstention:
+    """No verdict, and why. Its score, level and hallucinated are None: never a number, never clean.
+
+    ``grounded`` is False, so a gate that asks ``if outcome.grounded`` stays shut.
+    """
+
+    why: AbstentionReason
+    detail: str = ""
+    detector: DetectorSpec | None = None
+    usage: Usage = Usage()
+    id: str | None = None
+
+    @property
+    def reason(self) -> str:
+        return f"{self.why}: {self.detail}" if self.detail else str(self.why)
+
+    @property
+    def score(self) -> None:
+        return None
+
+    @property
+    def raw(self) -> None:
+        return None
+
+    @property
+    def threshold(self) -> None:
+        return None
+
+    @property
+    def level(self) -> None:
+        return None
+
+    @property
+    def hallucinated(self) -> None:
+        return None
+
+    @property
+    def grounded(self) -> bool:
+        return False
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        return ()
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        return ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The versioned, JSON-safe form that is put on answers and traces."""
+        from groundwire.core import wire  # noqa: PLC0415 - wire encodes abstentions, so it imports this module
+
+        return wire.encode(self)
+
+
+Outcome = Verdict | Abstention

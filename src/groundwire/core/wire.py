@@ -1,0 +1,157 @@
+"""The one JSON form of an outcome: plain, versioned, safe to put on any answer, trace or store.
+
+Every text is valid Unicode (a lone surrogate becomes U+FFFD, so offsets still hold) and every number finite.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields, is_dataclass
+from enum import Enum
+from typing import Any
+
+from groundwire.core.claim import Claim, Evidence, Support
+from groundwire.core.grading import Level, Wording
+from groundwire.core.span import Span
+from groundwire.core.verdict import (
+    Abstention,
+    AbstentionReason,
+    DetectorSpec,
+    Outcome,
+    Usage,
+    Verdict,
+)
+
+VERSION = 1
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def encode(outcome: Outcome) -> dict[str, Any]:
+    """The dict form. Every key is always there; what an abstention has no value for is None."""
+    checked = outcome if isinstance(outcome, Verdict) else None
+    return {
+        "version": VERSION,
+        "status": "checked" if checked else "abstained",
+        "score": outcome.score,
+        "raw": outcome.raw,
+        "threshold": outcome.threshold,
+        "hallucinated": outcome.hallucinated,
+        "level": checked and str(checked.level),
+        "label": checked and _text(checked.wording.label),
+        "title": checked and _text(checked.wording.title),
+        "warning": checked and _text(checked.wording.warning),
+        "reason": _text(outcome.detail if isinstance(outcome, Abstention) else outcome.reason),
+        "abstention": str(outcome.why) if isinstance(outcome, Abstention) else None,
+        "claims": [_claim(claim) for claim in outcome.claims],
+        "spans": [{"start": span.start, "end": span.end} for span in outcome.spans],
+        "detector": outcome.detector and _detector(outcome.detector),
+        "usage": asdict(outcome.usage),
+        "id": outcome.id and _text(outcome.id),
+    }
+
+
+def decode(data: Mapping[str, Any]) -> Outcome:
+    """The outcome that ``encode`` was given. ValueError for another version or an unfinished check."""
+    if data.get("version") != VERSION:
+        raise ValueError(f"this groundwire reads outcomes of version {VERSION}, not {data.get('version')!r}")
+    detector = data["detector"]
+    spec = detector and DetectorSpec(
+        name=detector["name"], version=detector["version"], parameters=detector["parameters"]
+    )
+    usage = Usage(**data["usage"])
+    if data["status"] == "abstained":
+        return Abstention(
+            why=AbstentionReason(data["abstention"]),
+            detail=data["reason"],
+            detector=spec,
+            usage=usage,
+            id=data["id"],
+        )
+    if data["status"] != "checked":
+        raise ValueError(f"an outcome with status {data['status']!r} has nothing to read yet")
+    return Verdict(
+        score=data["score"],
+        raw=data["raw"],
+        threshold=data["threshold"],
+        level=Level(data["level"]),
+        wording=Wording(label=data["label"], title=data["title"], warning=data["warning"]),
+        reason=data["reason"],
+        claims=tuple(_read_claim(claim) for claim in data["claims"]),
+        detector=spec,
+        usage=usage,
+        id=data["id"],
+    )
+
+
+def _claim(claim: Claim) -> dict[str, Any]:
+    return {
+        "text": _text(claim.text),
+        "start": claim.span.start,
+        "end": claim.span.end,
+        "support": str(claim.support),
+        "score": claim.score,
+        "reason": _text(claim.reason),
+        "words": [{"start": word.start, "end": word.end} for word in claim.words],
+        "evidence": [
+            {
+                "passage": evidence.passage,
+                "start": evidence.span.start,
+                "end": evidence.span.end,
+                "quote": _text(evidence.quote),
+            }
+            for evidence in claim.evidence
+        ],
+    }
+
+
+def _read_claim(data: Mapping[str, Any]) -> Claim:
+    return Claim(
+        text=data["text"],
+        span=Span(data["start"], data["end"]),
+        support=Support(data["support"]),
+        score=data["score"],
+        reason=data["reason"],
+        words=tuple(Span(word["start"], word["end"]) for word in data["words"]),
+        evidence=tuple(
+            Evidence(
+                passage=evidence["passage"],
+                span=Span(evidence["start"], evidence["end"]),
+                quote=evidence["quote"],
+            )
+            for evidence in data["evidence"]
+        ),
+    )
+
+
+def _detector(spec: DetectorSpec) -> dict[str, Any]:
+    return {
+        "name": spec.name,
+        "version": spec.version,
+        "parameters": plain(spec.parameters),
+        "fingerprint": spec.fingerprint,
+    }
+
+
+def plain(value: Any) -> Any:  # noqa: PLR0911 - one return a kind of value reads as the table it is
+    """Any value as JSON can hold it; what JSON has no form for is told by its repr."""
+    if isinstance(value, Enum):
+        return plain(value.value)
+    if value is None or isinstance(value, bool | int):
+        return value
+    if isinstance(value, float):
+        return value if value - value == 0 else None  # NaN and the infinities are not JSON
+    if isinstance(value, str):
+        return _text(value)
+    if isinstance(value, Mapping):
+        return {_text(str(key)): plain(item) for key, item in value.items()}
+    if is_dataclass(value) and not isinstance(value, type):
+        return {f.name: plain(getattr(value, f.name)) for f in fields(value)}
+    if isinstance(value, Sequence | set | frozenset) and not isinstance(value, bytes):
+        items = [plain(item) for item in value]
+        return sorted(items, key=repr) if isinstance(value, set | frozenset) else items
+    return _text(repr(value))
+
+
+def _text(text: str) -> str:
+    return _LONE_SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text)

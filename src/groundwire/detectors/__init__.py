@@ -1,0 +1,40 @@
+"""The detection methods, one a file, each registered by name.
+
+A detector is parameters and a plan. Clients, clocks, caches and results live elsewhere.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from groundwire.core.detector import Detector
+from groundwire.core.errors import ConfigurationError
+
+# name -> where it lives, so that asking for one detector never imports another's dependencies
+_REGISTERED = {
+    "lexical": "groundwire.detectors.lexical:Lexical",
+    "judge": "groundwire.detectors.judge:JudgeDetector",
+}
+
+
+def names() -> tuple[str, ...]:
+    """The registered names, sorted."""
+    return tuple(sorted(_REGISTERED))
+
+
+def get(name: str) -> type[Detector]:
+    """The detector class registered under ``name``. Raises ConfigurationError, naming the known ones."""
+    if name not in _REGISTERED:
+        raise ConfigurationError(f"unknown detector {name!r}: expected one of {', '.join(names())}")
+    module, _, attribute = _REGISTERED[name].partition(":")
+    detector: type[Detector] = getattr(import_module(module), attribute)
+    return detector
+
+
+def __getattr__(name: str) -> type[Detector]:
+    for target in _REGISTERED.values():
+        module, _, attribute = target.partition(":")
+        if attribute == name:
+            detector: type[Detector] = getattr(import_module(module), attribute)
+            return detector
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,141 @@
+"""Checker: one judgement by any road, read by the policy, never silently clean."""
+
+import asyncio
+import itertools
+from dataclasses import replace
+
+import pytest
+
+import groundwire as gw
+from groundwire import AbstentionReason, Checker, ConfigurationError, Grading, Interaction, Level, Policy
+from groundwire.checker import AbstainedError, OnAbstention
+from tests.scripted import LENIENT, AsksModel, ByLength, NovelWords
+
+GROUNDED = Interaction(contexts="the fee is 25 EUR", answer="the fee is 25 EUR", id="a")
+INVENTED = Interaction(contexts="the fee is 25 EUR", answer="the fee is 75 EUR", id="b")
+NO_CONTEXT = Interaction(answer="the fee is 75 EUR", id="c")
+
+
+def timeless(outcome):
+    return replace(outcome, usage=replace(outcome.usage, seconds=0.0))
+
+
+def test_every_road_gives_the_same_outcome():
+    checker = Checker(NovelWords())
+    for interaction in (GROUNDED, INVENTED, NO_CONTEXT):
+        outcomes = [
+            checker.check(interaction),
+            asyncio.run(checker.acheck(interaction)),
+            *checker.check_many([interaction]),
+            gw.check(interaction, checker=checker),
+            asyncio.run(gw.acheck(interaction, checker=checker)),
+            *gw.check_many([interaction], checker=checker),
+        ]
+        assert len({repr(timeless(outcome)) for outcome in outcomes}) == 1
+
+
+def test_the_outcome_carries_the_interaction_s_id_and_its_detector_and_what_it_took():
+    outcome = Checker(NovelWords()).check(INVENTED)
+    assert outcome.id == "b"
+    assert outcome.detector.name == "novel-words"
+    assert outcome.usage.seconds > 0
+    assert [span.of(INVENTED.answer) for span in outcome.spans] == ["75"]
+
+
+def test_an_interaction_without_an_id_gets_one_of_its_own():
+    checker = Checker(NovelWords())
+    anonymous = Interaction(contexts="x", answer="x")
+    ids = {checker.check(anonymous).id, checker.check(anonymous).id}
+    assert len(ids) == 2
+    assert None not in ids
+
+
+def test_what_is_given_to_check_is_either_an_interaction_or_its_parts():
+    checker = Checker(NovelWords())
+    assert gw.check(contexts="x", answer="x", checker=checker).grounded
+    with pytest.raises(TypeError, match="not both"):
+        gw.check(GROUNDED, answer="x", checker=checker)
+    with pytest.raises(gw.InputError, match="answer must be a str"):
+        gw.check(contexts="x", checker=checker)
+
+
+def test_no_context_abstains_and_is_not_grounded():
+    outcome = Checker(NovelWords()).check(NO_CONTEXT)
+    assert outcome.why is AbstentionReason.NO_CONTEXT
+    assert not outcome.grounded
+    assert outcome.hallucinated is None
+
+
+def test_a_policy_may_raise_where_nothing_could_be_judged():
+    checker = Checker(NovelWords(), policy=Policy(on_abstention=OnAbstention.RAISE))
+    assert checker.check(GROUNDED).grounded
+    with pytest.raises(AbstainedError, match="NO_CONTEXT") as caught:
+        checker.check(NO_CONTEXT)
+    assert caught.value.abstention.id == "c"
+
+
+def test_a_policy_s_grading_replaces_the_detector_s():
+    outcome = Checker(AsksModel(), judge=ByLength()).check(Interaction(contexts="x", answer="y" * 60))
+    assert (outcome.score, outcome.hallucinated) == (0.6, True)
+    lenient = Checker(AsksModel(), judge=ByLength(), policy=Policy(grading=LENIENT))
+    outcome = lenient.check(Interaction(contexts="x", answer="y" * 60))
+    assert (outcome.score, outcome.hallucinated, outcome.threshold) == (0.6, False, 0.9)
+    assert outcome.level is Level.MEDIUM
+
+
+def test_switched_off_nothing_is_judged_and_that_is_said():
+    outcome = Checker(NovelWords(), policy=Policy(enabled=False)).check(INVENTED)
+    assert outcome.why is AbstentionReason.NOT_SAMPLED
+    assert not outcome.grounded
+
+
+def test_a_detector_that_asks_a_model_needs_a_judge_at_once():
+    with pytest.raises(ConfigurationError, match=r"pass judge=Judge\(model\)"):
+        Checker(AsksModel())
+
+
+def test_an_unknown_detector_is_refused_with_the_known_names():
+    with pytest.raises(ConfigurationError, match=r"unknown detector 'lexicall'.*lexical"):
+        Checker("lexicall")
+
+
+def test_usage_counts_each_interaction_s_own_calls():
+    outcomes = list(Checker(AsksModel(), judge=ByLength()).check_many([GROUNDED] * 5))
+    assert [outcome.usage.calls for outcome in outcomes] == [1] * 5
+    assert [outcome.usage.input_tokens for outcome in outcomes] == [7] * 5
+
+
+def test_many_are_judged_in_order_and_their_requests_go_out_in_batches():
+    judge = ByLength()
+    interactions = [Interaction(contexts="x", answer="y" * n) for n in range(70)]
+    outcomes = list(Checker(AsksModel(), judge=judge).check_many(interactions, batch=32))
+    assert [outcome.score for outcome in outcomes] == [n / 100 for n in range(70)]
+    assert judge.batches == [32, 32, 6]
+
+
+@pytest.mark.parametrize("detector", [NovelWords(), AsksModel()])
+def test_an_endless_source_is_read_only_as_outcomes_are_taken(detector):
+    read = []
+
+    def endless():
+        for n in itertools.count():
+            read.append(n)
+            yield Interaction(contexts="x", answer="x")
+
+    outcomes = Checker(detector, judge=ByLength()).check_many(endless(), batch=4)
+    assert len(list(itertools.islice(outcomes, 10))) == 10
+    assert len(read) <= 12
+
+
+def test_a_batch_of_none_is_refused():
+    with pytest.raises(ValueError, match="batch must be at least 1"):
+        Checker(NovelWords()).check_many([], batch=0)
+
+
+def test_timeouts_reach_the_outcome():
+    checker = Checker(AsksModel(), judge=ByLength(), policy=Policy(timeout=1e-9))
+    assert checker.check(GROUNDED).why is AbstentionReason.TIMEOUT
+
+
+def test_grading_is_a_parameter_of_every_detector():
+    assert NovelWords(grading=Grading(threshold=0.2)).grading.threshold == 0.2

@@ -1,0 +1,139 @@
+"""Settings: every format reads the same, and all mistakes are named at once."""
+
+import json
+
+import pytest
+
+from groundwire import Checker, ConfigurationError, Interaction, Level
+from groundwire.checker import OnAbstention
+
+SETTINGS = {
+    "detector": "lexical",
+    "timeout": 5,
+    "on_abstention": "raise",
+    "threshold": 0.4,
+    "levels": {
+        "medium": {"from": 0.2, "label": "AMBER", "title": "Please check", "warning": "Check this."},
+        "high": {"from": 0.8, "label": "STOP"},
+    },
+}
+
+YAML = """
+detector: lexical
+timeout: 5
+on_abstention: raise
+threshold: 0.4
+levels:
+  medium: {from: 0.2, label: AMBER, title: Please check, warning: Check this.}
+  high: {from: 0.8, label: STOP}
+"""
+
+TOML = """
+detector = "lexical"
+timeout = 5
+on_abstention = "raise"
+threshold = 0.4
+[levels.medium]
+from = 0.2
+label = "AMBER"
+title = "Please check"
+warning = "Check this."
+[levels.high]
+from = 0.8
+label = "STOP"
+"""
+
+
+@pytest.fixture(params=["dict", "json", "toml", "yaml"])
+def source(request, tmp_path):
+    texts = {"json": json.dumps(SETTINGS), "toml": TOML, "yaml": YAML}
+    if request.param == "dict":
+        return SETTINGS
+    path = tmp_path / f"groundwire.{request.param}"
+    path.write_text(texts[request.param])
+    return path
+
+
+def test_the_same_settings_in_every_format_build_the_same_checker(source):
+    policy = Checker.from_config(source).policy
+    assert policy.timeout == 5
+    assert policy.on_abstention is OnAbstention.RAISE
+    assert policy.grading.threshold == 0.4
+    assert policy.grading.cuts == (0.2, 0.8)
+    assert policy.grading.words(Level.MEDIUM).label == "AMBER"
+    assert policy.grading.words(Level.HIGH).label == "STOP"
+
+
+def test_words_that_are_left_out_keep_their_default():
+    checker = Checker.from_config({"levels": {"high": {"label": "STOP"}}})
+    words = checker.policy.grading.words(Level.HIGH)
+    assert words.label == "STOP"
+    assert words.title == "Not supported by the documents"
+    assert checker.policy.grading.threshold == checker.detector.grading.threshold
+
+
+def test_empty_settings_are_the_default_checker():
+    checker = Checker.from_config({})
+    assert checker.detector.name == "lexical"
+    assert checker.policy.grading is None
+
+
+def test_replaced_words_reach_the_outcome():
+    checker = Checker.from_config({"levels": {"high": {"label": "STOP", "warning": "Ask a human."}}})
+    outcome = checker.check(
+        Interaction(contexts="The fee is 25 EUR per bag.", answer="Dragons guard the moon for 9000 years.")
+    )
+    assert outcome.to_dict()["label"] == "STOP"
+    assert outcome.to_dict()["warning"] == "Ask a human."
+
+
+def test_every_mistake_is_named_at_once_with_a_hint():
+    with pytest.raises(ConfigurationError) as caught:
+        Checker.from_config(
+            {"detectr": "lexical", "threshold": 1.5, "levels": {"medium": {"form": 0.2}}, "timeout": -1}
+        )
+    assert len(caught.value.problems) == 4
+    message = str(caught.value)
+    assert "unknown key 'detectr'; did you mean 'detector'?" in message
+    assert "levels.medium: unknown key 'form'; did you mean 'from'?" in message
+    assert "threshold: input should be less than or equal to 1, not 1.5" in message
+    assert "timeout: input should be greater than 0, not -1" in message
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"detector": {"parameter": 1}}, "needs a 'name'"),
+        ({"detector": {"name": "lexical", "treshold": 1}}, "detector: unknown key 'treshold'"),
+        ({"detector": "nothing"}, "unknown detector 'nothing'"),
+        ({"detector": "judge"}, "asks a model, and none was given"),
+        ({"levels": {"low": {"from": 0.1}}}, "always begins at 0"),
+        ({"threshold": 0.5, "levels": {"high": {"from": 0.3}}}, "must enclose the threshold"),
+    ],
+)
+def test_settings_that_can_not_work_are_refused(settings, message):
+    with pytest.raises(ConfigurationError, match=message):
+        Checker.from_config(settings)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("a.ini", "", "expected a name ending in .yaml, .toml or .json"),
+        ("a.json", "{", "can't be read"),
+        ("a.toml", "= 3", "can't be read"),
+        ("a.yaml", "a: [", "can't be read"),
+        ("a.yaml", "- 1", "expected keys and values at the top"),
+    ],
+)
+def test_a_file_that_is_no_settings_file_is_refused_by_name(tmp_path, name, text, message):
+    path = tmp_path / name
+    path.write_text(text)
+    with pytest.raises(ConfigurationError, match=message) as caught:
+        Checker.from_config(path)
+    assert name in str(caught.value)
+
+
+def test_a_missing_file_is_said_to_be_missing(tmp_path):
+    with pytest.raises(ConfigurationError, match="No such file"):
+        Checker.from_config(tmp_path / "absent.toml")

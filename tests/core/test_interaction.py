@@ -1,0 +1,71 @@
+"""Interactions: whatever can be judged can be built, and nothing else can."""
+
+import copy
+import pickle
+
+import pytest
+
+from groundwire import InputError, Interaction, Passage, Role, Turn
+
+
+@pytest.mark.parametrize(
+    ("contexts", "texts"),
+    [
+        (None, []),
+        ("one", ["one"]),
+        (Passage(text="one"), ["one"]),
+        (["one", Passage(text="two", id="p2")], ["one", "two"]),
+        ((text for text in ("one", "two")), ["one", "two"]),
+        ([], []),
+    ],
+)
+def test_contexts_of_every_accepted_shape_become_passages(contexts, texts):
+    interaction = Interaction(answer="a", contexts=contexts)
+    assert [passage.text for passage in interaction.contexts] == texts
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"answer": None}, "answer must be a str, not NoneType None"),
+        ({"answer": b"bytes"}, "answer must be a str, not bytes b'bytes'; decode it first"),
+        ({"answer": "a", "contexts": 42}, "contexts must be a str, a Passage or a list of them, not int 42"),
+        ({"answer": "a", "contexts": b"x"}, "decode it first"),
+        ({"answer": "a", "contexts": {"text": "x"}}, "not dict"),
+        ({"answer": "a", "contexts": ["fine", 3.5]}, r"contexts\[1\] must be a str, not float 3.5"),
+        ({"answer": "a", "contexts": ["fine", None]}, r"contexts\[1\] must be a str, not NoneType"),
+        ({"answer": "a", "question": 7}, "question must be a str, not int 7"),
+    ],
+)
+def test_what_is_not_text_is_refused_by_name(fields, message):
+    with pytest.raises(InputError, match=message):
+        Interaction(**fields)
+
+
+def test_a_long_wrong_value_is_shortened_in_the_message():
+    with pytest.raises(InputError) as caught:
+        Interaction(answer=b"x" * 1_000_000)
+    assert len(str(caught.value)) < 200
+
+
+@pytest.mark.parametrize(
+    ("contexts", "holds"), [(None, False), ("  \n", False), (["", " "], False), (["", "x"], True)]
+)
+def test_blank_passages_are_no_context(contexts, holds):
+    assert Interaction(answer="a", contexts=contexts).has_context is holds
+
+
+def test_an_interaction_is_a_value():
+    one = Interaction(
+        question="q",
+        contexts=[Passage(text="p", id="1", metadata={"source": "a.md"}, score=0.5)],
+        answer="a",
+        history=[Turn(role=Role.USER, text="earlier")],
+        id="x",
+        metadata={"route": "faq"},
+    )
+    assert copy.deepcopy(one) == one
+    assert pickle.loads(pickle.dumps(one)) == one
+    assert hash(copy.copy(one)) == hash(one)
+    with pytest.raises(AttributeError):
+        one.answer = "other"

@@ -1,0 +1,155 @@
+"""Verdicts and abstentions: illegal ones can't be built, and none that is unknown reads as clean."""
+
+import math
+
+import pytest
+from hypothesis import given
+
+from groundwire import (
+    Abstention,
+    AbstentionReason,
+    Claim,
+    DetectorSpec,
+    Evidence,
+    Grading,
+    Interaction,
+    Level,
+    Span,
+    Support,
+    Usage,
+    Verdict,
+    Wording,
+)
+from tests.core.strategies import abstentions, claims, gradings, outcomes, scores, verdicts
+
+SPEC = DetectorSpec(name="scripted", version="1")
+
+
+@pytest.mark.parametrize("score", [-0.1, 1.1, math.nan, math.inf, "0.5", None, True])
+def test_a_score_outside_zero_to_one_is_refused(score):
+    with pytest.raises(ValueError, match=r"score must be a number in \[0, 1\]"):
+        Verdict(score=score, threshold=0.5, level=Level.LOW, detector=SPEC)
+
+
+@given(scores, gradings())
+def test_low_is_never_hallucinated_and_high_always_is(score, grading):
+    verdict = Verdict.graded(score, grading, detector=SPEC)
+    assert verdict.hallucinated == (score >= grading.threshold)
+    assert not (verdict.level is Level.LOW and verdict.hallucinated)
+    assert not (verdict.level is Level.HIGH and not verdict.hallucinated)
+
+
+@given(scores, scores, gradings())
+def test_a_worse_score_never_gets_a_milder_level(one, other, grading):
+    order = list(Level)
+    mild, severe = sorted((one, other))
+    assert order.index(grading.level(mild)) <= order.index(grading.level(severe))
+
+
+@given(scores)
+def test_default_cuts_enclose_any_threshold(threshold):
+    medium, high = Grading(threshold=threshold).cuts
+    assert medium <= threshold <= high
+
+
+def test_cuts_on_the_wrong_side_of_the_threshold_are_refused():
+    with pytest.raises(ValueError, match="must enclose the threshold"):
+        Grading(threshold=0.5, medium=0.6)
+
+
+def test_a_verdict_can_not_hide_a_claim_that_nobody_could_verify():
+    unverified = Claim(text="x", span=Span(0, 1), support=Support.UNVERIFIED)
+    with pytest.raises(ValueError, match="abstain instead"):
+        Verdict.graded(0.1, Grading(), detector=SPEC, claims=(unverified,))
+
+
+@pytest.mark.parametrize(
+    ("support", "score"), [(Support.UNVERIFIED, 0.2), (Support.SUPPORTED, None), (Support.SUPPORTED, 2.0)]
+)
+def test_a_claim_has_a_score_exactly_when_it_was_verified(support, score):
+    with pytest.raises(ValueError, match="score"):
+        Claim(text="x", span=Span(0, 1), support=support, score=score)
+
+
+def test_unsupported_words_lie_inside_a_flagged_claim():
+    with pytest.raises(ValueError, match="inside their claim"):
+        Claim(text="x", span=Span(0, 1), support=Support.UNSUPPORTED, score=1, words=(Span(1, 2),))
+    with pytest.raises(ValueError, match="has no unsupported words"):
+        Claim(text="x", span=Span(0, 1), support=Support.SUPPORTED, score=0, words=(Span(0, 1),))
+
+
+def test_a_flagged_claim_that_names_no_words_means_all_of_them():
+    claim = Claim(text="abc", span=Span(2, 5), support=Support.CONTRADICTED, score=1)
+    assert claim.words == (Span(2, 5),)
+
+
+def test_evidence_quotes_the_passage_to_the_letter():
+    interaction = Interaction(answer="a", contexts=["The fee is 25 EUR."])
+    assert Evidence.cite(interaction, 0, Span(4, 7)).quote == "fee"
+    with pytest.raises(ValueError, match="reaches past"):
+        Evidence.cite(interaction, 0, Span(4, 99))
+    with pytest.raises(ValueError, match="can't fill"):
+        Evidence(passage=0, span=Span(0, 3), quote="four")
+
+
+@given(verdicts())
+def test_spans_are_the_words_of_the_flagged_claims_in_order(verdict):
+    named = {i for c in verdict.claims for w in c.words for i in range(w.start, w.end)}
+    assert {i for span in verdict.spans for i in range(span.start, span.end)} == named
+
+
+@given(claims())
+def test_only_flagged_claims_have_unsupported_words(claim):
+    assert not claim.words or claim.support.flagged
+
+
+@given(abstentions)
+def test_an_abstention_is_never_a_number_and_never_grounded(abstention):
+    assert abstention.score is abstention.hallucinated is abstention.level is None
+    assert abstention.grounded is False
+    assert abstention.why in abstention.reason
+
+
+@given(outcomes)
+def test_grounded_means_judged_and_not_hallucinated(outcome):
+    assert outcome.grounded == (outcome.hallucinated is False)
+
+
+def test_regrading_changes_the_reading_and_keeps_the_judgement():
+    verdict = Verdict.graded(0.4, Grading(), detector=SPEC, reason="because")
+    strict = Grading(threshold=0.3, wording={Level.MEDIUM: Wording(label="AMBER", title="t", warning="w")})
+    again = verdict.regraded(strict)
+    assert (again.score, again.reason) == (0.4, "because")
+    assert again.hallucinated
+    assert again.wording.label == "AMBER"
+
+
+def test_usage_adds_up_and_keeps_an_unknown_price_unknown():
+    assert (Usage(calls=1, cost=None) + Usage(calls=2, cost=None)).cost is None
+    total = Usage(calls=1, input_tokens=10, seconds=0.5) + Usage(calls=2, cost=0.25)
+    assert total == Usage(calls=3, input_tokens=10, seconds=0.5, cost=0.25)
+
+
+def test_a_fingerprint_changes_with_any_parameter():
+    base = DetectorSpec(name="a", version="1", parameters={"k": 1})
+    changed = [
+        DetectorSpec(name="b", version="1", parameters={"k": 1}),
+        DetectorSpec(name="a", version="2", parameters={"k": 1}),
+        DetectorSpec(name="a", version="1", parameters={"k": 2}),
+    ]
+    assert len({base.fingerprint, *(spec.fingerprint for spec in changed)}) == 4
+    assert base.fingerprint == DetectorSpec(name="a", version="1", parameters={"k": 1}).fingerprint
+
+
+def test_reasons_are_the_documented_ones():
+    assert [str(reason) for reason in AbstentionReason] == [
+        "NO_CONTEXT",
+        "NO_CLAIMS",
+        "UNREADABLE_REPLY",
+        "MODEL_FAILED",
+        "TIMEOUT",
+        "OVER_BUDGET",
+        "NOT_SAMPLED",
+        "PARTIAL_ANSWER",
+    ]
+    assert str(Abstention(why=AbstentionReason.TIMEOUT, detail="30 s").reason) == "TIMEOUT: 30 s"

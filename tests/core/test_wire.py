@@ -1,0 +1,106 @@
+"""The wire format: one plain dict, safe for any store, that reads back as what it was."""
+
+import json
+import math
+from enum import Enum
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from groundwire import Claim, DetectorSpec, Grading, Span, Support, Verdict
+from groundwire.core import wire
+from tests.core.strategies import abstentions, outcomes, verdicts
+
+KEYS = [
+    "version",
+    "status",
+    "score",
+    "raw",
+    "threshold",
+    "hallucinated",
+    "level",
+    "label",
+    "title",
+    "warning",
+    "reason",
+    "abstention",
+    "claims",
+    "spans",
+    "detector",
+    "usage",
+    "id",
+]
+
+
+@given(outcomes)
+def test_an_outcome_survives_the_trip_through_json(outcome):
+    assert wire.decode(json.loads(json.dumps(outcome.to_dict(), allow_nan=False))) == outcome
+
+
+@given(outcomes)
+def test_every_outcome_has_the_same_keys(outcome):
+    assert list(outcome.to_dict()) == KEYS
+
+
+@given(verdicts())
+def test_a_verdict_is_told_as_checked_with_its_level_and_words(verdict):
+    data = verdict.to_dict()
+    assert data["status"] == "checked"
+    assert data["hallucinated"] is verdict.hallucinated
+    assert data["label"] == verdict.wording.label
+    assert [claim["support"] for claim in data["claims"]] == [c.support.value for c in verdict.claims]
+
+
+@given(abstentions)
+def test_an_abstention_is_told_as_such_without_any_number(abstention):
+    data = abstention.to_dict()
+    assert data["status"] == "abstained"
+    assert data["abstention"] == abstention.why
+    assert data["score"] is data["hallucinated"] is data["level"] is data["label"] is None
+
+
+def test_lone_surrogates_become_valid_text_of_the_same_length():
+    text = "fee \ud83d 25"
+    claim = Claim(text=text, span=Span(0, len(text)), support=Support.UNSUPPORTED, score=1.0)
+    verdict = Verdict.graded(1.0, Grading(), detector=DetectorSpec(name="x", version="1"), claims=(claim,))
+    sent = verdict.to_dict()["claims"][0]["text"]
+    sent.encode("utf-8")
+    assert len(sent) == len(text)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ({"version": 2}, "version 1, not 2"),
+        ({}, "not None"),
+        ({"version": 1, "status": "pending", "detector": None, "usage": {}}, "nothing to read yet"),
+    ],
+)
+def test_what_is_no_finished_outcome_is_refused(data, message):
+    with pytest.raises(ValueError, match=message):
+        wire.decode(data)
+
+
+class _Colour(Enum):
+    RED = "red"
+
+
+@given(
+    st.recursive(
+        st.none()
+        | st.booleans()
+        | st.integers()
+        | st.floats()
+        | st.text()
+        | st.binary()
+        | st.just(_Colour.RED),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text() | st.integers(), inner) | st.tuples(inner),
+    )
+)
+def test_any_parameter_can_be_told_in_plain_json(value):
+    json.dumps(wire.plain(value), allow_nan=False).encode("utf-8")
+
+
+def test_numbers_that_json_lacks_become_null():
+    assert wire.plain([math.nan, math.inf, 1.5]) == [None, None, 1.5]
