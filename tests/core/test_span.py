@@ -1,5 +1,7 @@
 """Spans: half-open ranges of characters."""
 
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -27,7 +29,7 @@ def test_the_union_covers_exactly_the_same_characters_in_disjoint_ordered_spans(
     joined = union(given_spans)
     covered = {i for span in given_spans for i in range(span.start, span.end)}
     assert {i for span in joined for i in range(span.start, span.end)} == covered
-    assert all(a.end < b.start for a, b in zip(joined, joined[1:], strict=False))
+    assert all(a.end < b.start for a, b in itertools.pairwise(joined))
     assert all(len(span) for span in joined)
 
 

@@ -6,6 +6,7 @@ import math
 from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Protocol
 
 from groundwire.core.score import check_score
@@ -46,9 +47,9 @@ class Isotonic:
     def __post_init__(self) -> None:
         if not self.raws or len(self.raws) != len(self.probabilities):
             raise ValueError("isotonic calibration needs as many probabilities as raw scores, at least one")
-        if any(b <= a for a, b in zip(self.raws, self.raws[1:], strict=False)):
+        if any(b <= a for a, b in pairwise(self.raws)):
             raise ValueError("isotonic calibration needs raw scores that strictly increase")
-        if any(b < a for a, b in zip(self.probabilities, self.probabilities[1:], strict=False)):
+        if any(b < a for a, b in pairwise(self.probabilities)):
             raise ValueError("isotonic calibration needs probabilities that never fall")
         for probability in self.probabilities:
             check_score("a calibrated probability", probability)

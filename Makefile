@@ -1,0 +1,54 @@
+# Two commands on a fresh machine with python3.11, git and make:
+#   make demo   sets everything up and runs the handbook application, offline after the install
+#   make test   sets everything up and passes the tests
+PYTHON ?= python3.11
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install -q -c constraints.txt
+
+.PHONY: demo test lint base bench lock clean
+
+demo: $(VENV)/.demo
+	$(BIN)/python -m examples.handbook $(ARGS)
+
+test: $(VENV)/.dev
+	$(BIN)/python -m pytest $(ARGS)
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+# The wheel alone, in an environment of its own: no extra, no checkout on the path.
+base:
+	rm -rf $(VENV)-base dist
+	$(PYTHON) -m venv $(VENV)-base
+	$(VENV)-base/bin/python -m pip install -q --upgrade pip build
+	$(VENV)-base/bin/python -m build -q --wheel
+	$(VENV)-base/bin/python -m pip install -q -c constraints.txt dist/*.whl
+	cd $(VENV)-base && bin/python ../tests/base_install.py
+
+bench: $(VENV)/.dev
+	$(BIN)/python -m benchmarks.lexical
+	$(BIN)/python -m benchmarks.overhead
+
+# The exact versions that the tests pass with, from what is installed here.
+lock: $(VENV)/.dev
+	$(BIN)/python -m pip freeze --exclude-editable > constraints.txt
+
+$(VENV)/.base:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install -q --upgrade pip
+	touch $@
+
+$(VENV)/.demo: $(VENV)/.base pyproject.toml constraints.txt
+	$(PIP) -e '.[langchain,report]' --group demo
+	touch $@
+
+$(VENV)/.dev: $(VENV)/.base pyproject.toml constraints.txt
+	$(PIP) -e '.[langchain,aws,parquet,report,yaml]' --group dev
+	touch $@
+
+clean:
+	rm -rf $(VENV) $(VENV)-base dist build

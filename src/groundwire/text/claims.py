@@ -1,0 +1,191 @@
+"""Cuts an answer into the statements that can be checked.
+
+How an answer is laid out in plain text and markdown is read here; where its sentences end is left to
+``sentences``, and whether a statement is true to ``detectors``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from itertools import pairwise
+
+from groundwire.core.span import Span
+from groundwire.text import sentences
+from groundwire.text.layout import FENCE, HEADING, MARKER, NUMBERED_DAY, RULE, Line, lines
+
+
+def cut(answer: str) -> list[Span]:
+    """The checkable statements of ``answer``: ordered and disjoint, each with a letter or digit in it.
+
+    * A sentence is a claim, in a list item and in a quotation too. Its span leaves out the bullet, number
+      or quotation mark of the line, and emphasis around the whole of it.
+    * A row of a table is one claim; the header and the line below it are none.
+    * A fenced code block is one claim, without its fences. A fence marked as text or data (json, text,
+      markdown, ...) only wraps an answer: what is inside is cut like the rest.
+    * Headings, bold titles on a line of their own, and labels of up to three words with a colon ("Key
+      facts:") name what follows and claim nothing. An answer that has nothing else is judged by them. A
+      longer lead-in ("Refunds are possible in these cases:") is a claim: such lines can be invented too.
+    * Markers of sources ("[1]", "(Passage 2)"), courtesies ("Sure!") and marks without a letter or digit
+      claim nothing; a courtesy that is the whole answer is judged.
+    """
+    page = _Page(answer)
+    said = [_unmarked(answer, span) for span in sentences.split(page.masked())]
+    claims = _statements(answer, [*page.whole, *said])
+    stated = [claim for claim in claims if not _COURTESY.fullmatch(claim.of(answer))]
+    return stated or sorted(claims + _statements(answer, page.titles))
+
+
+class _Page:
+    """An answer read line by line: what is a claim as a whole, what is a title, and what is only markup.
+
+    Markup is masked rather than removed, so that every other character keeps its place.
+    """
+
+    def __init__(self, answer: str) -> None:
+        self.whole: list[Span] = []
+        self.titles: list[Span] = []
+        self._answer = answer
+        self._masks: list[tuple[Span, str]] = []
+        self._fence = ""  # the marks that opened the fence we are in
+        self._code: list[Span] | None = None  # its lines, unless it only wraps text
+        self._in_table = False
+        for line, after in pairwise([*lines(answer), Line("", len(answer))]):
+            self._read(line, after.text)
+        self._close()
+
+    def masked(self) -> str:
+        """The answer with line breaks in place of what is no sentence, so that none runs across it."""
+        parts, at = [], 0
+        for span, fill in self._masks:
+            parts += [self._answer[at : span.start], fill * len(span)]
+            at = span.end
+        return "".join([*parts, self._answer[at:]])
+
+    def _read(self, line: Line, after: str) -> None:
+        span = Span(line.start, line.start + len(line.text))
+        if self._reads_fence(line.text):
+            self._mask(span)
+        elif self._code is not None:
+            self._code.append(span)
+            self._mask(span)
+        elif line.text:
+            self._read_text(line, span, after)
+        else:
+            self._in_table = False
+
+    def _reads_fence(self, text: str) -> bool:
+        """Whether the line opens or closes a fence; and does so."""
+        if self._fence:
+            closes = text.startswith(self._fence) and not text.strip(self._fence[0])
+            if closes:
+                self._close()
+            return closes
+        opening = FENCE.match(text)
+        if not opening or opening.group() in text[opening.end() :]:
+            return False
+        self._fence = opening.group()
+        self._code = None if text[opening.end() :].strip().casefold() in _WRAPPERS else []
+        return True
+
+    def _close(self) -> None:
+        if self._code:
+            self.whole.append(Span(self._code[0].start, self._code[-1].end))
+        self._fence, self._code = "", None
+
+    def _read_text(self, line: Line, span: Span, after: str) -> None:
+        quoted = _QUOTED.match(line.text)
+        begin = quoted.end() if quoted else 0
+        if begin == len(line.text) or RULE.fullmatch(line.text, begin):
+            self._mask(span)
+            return
+        is_item = False
+        while (marker := MARKER.match(line.text, begin)) and not NUMBERED_DAY.match(line.text, begin):
+            begin, is_item = marker.end(), True
+        body, words = line.text[begin:], Span(span.start + begin, span.end)
+        is_header = "|" in body and "-" in after and RULE.fullmatch(after) is not None
+        if is_header or HEADING.match(body) or _is_title(body, is_item=is_item):
+            self.titles.append(_within(self._answer, words, "#|"))
+            self._mask(span)
+            self._in_table = is_header
+        elif "|" in body and (self._in_table or (body[0] == "|" and body.count("|") > 1)):
+            self.whole.append(_within(self._answer, words, "|"))
+            self._mask(span)
+        elif begin:
+            # A quotation may be wrapped, so that its sentences run over lines; an item begins anew.
+            self._mask(Span(span.start, words.start), "\n" if is_item else " ")
+
+    def _mask(self, span: Span, fill: str = "\n") -> None:
+        self._masks.append((span, fill))
+
+
+def _is_title(body: str, *, is_item: bool) -> bool:
+    bold = _BOLD.fullmatch(body)
+    if not bold:
+        label = body[:-1]
+        return body[-1] in ":：" and len(label) <= 40 and len(label.split()) <= 3 and not _DIGIT.search(label)
+    title = bold["title"]
+    if bold["colon"] or title[-1] in ":：":
+        return True
+    return not (is_item or title[-1] in ".!?。" or _DIGIT.search(title) or len(title.split()) > 10)
+
+
+def _statements(answer: str, spans: Iterable[Span]) -> list[Span]:
+    trimmed = (_trimmed(answer, span) for span in spans)
+    return sorted(span for span in trimmed if _claims(span.of(answer)))
+
+
+def _claims(words: str) -> bool:
+    return not _REFERENCES.fullmatch(words) and any(c.isalnum() for c in words)
+
+
+def _unmarked(answer: str, span: Span) -> Span:
+    """Leave out the number of an item that stands inside a line: "... the bag. 2. Close it"."""
+    marker = MARKER.match(answer, span.start, span.end)
+    if marker and not NUMBERED_DAY.match(answer, span.start, span.end):
+        return Span(marker.end(), span.end)
+    return span
+
+
+def _trimmed(answer: str, span: Span) -> Span:
+    """Leave out emphasis around the whole, and a mark at one end whose other half is elsewhere."""
+    start, end = span.start, span.end
+    for mark in _EMPHASIS:
+        words = answer[start:end]
+        halves = words.count(mark)
+        opened, closed = words.startswith(mark), words.endswith(mark)
+        if halves == 1 + (opened and closed and len(words) > len(mark)):
+            start += len(mark) * opened
+            end -= len(mark) * (closed and end - start >= len(mark))
+    while start < end and answer[start].isspace():
+        start += 1
+    while start < end and answer[end - 1].isspace():
+        end -= 1
+    return Span(start, end)
+
+
+def _within(answer: str, span: Span, marks: str) -> Span:
+    """``span`` without ``marks`` and spaces at its ends."""
+    words = span.of(answer)
+    inner = words.strip(marks + " \t")
+    start = span.start + len(words) - len(words.lstrip(marks + " \t"))
+    return Span(start, start + len(inner)) if inner else Span(span.start, span.start)
+
+
+# A fence marked so holds an answer, or data that reads like one; any other holds code.
+_WRAPPERS = frozenset({"text", "txt", "plaintext", "markdown", "md", "json", "jsonl", "yaml", "yml", "csv"})
+_QUOTED = re.compile(r"(?:>\s?)++")
+_BOLD = re.compile(r"(?P<mark>\*\*|__)(?P<title>(?:(?!(?P=mark)).)++)(?P=mark)\s*+(?P<colon>[:：]?)")
+_DIGIT = re.compile(r"\d")
+_REFERENCES = re.compile(
+    r"(?:\[\d{1,3}\]\W*+)++"
+    r"|[(\[]?(?:see )?(?:the )?(?:passage|source|reference|document|doc|ref)s?(?: passages?)?"
+    r"[ #:]*+\d{1,3}(?:(?: and |[ ,&-]++)\d{1,3}){0,20}[)\]]?\.?",
+    re.IGNORECASE,
+)
+_COURTESY = re.compile(
+    r"(?:sure(?: thing)?|certainly|absolutely|of course|(?:great|good) question|(?:hello|hi)(?: there)?"
+    r"|(?:i )?hope (?:this|that) helps|you(?:'|’)re welcome|thank you|thanks)[!.,]*+",
+    re.IGNORECASE,
+)
+_EMPHASIS = ("***", "**", "__", "*", "_", "`")

@@ -1,0 +1,208 @@
+"""A bounded mailbox with its own thread, for letters that a remote service may not take at once.
+
+Whoever posts never waits. A letter that can't be delivered yet is tried again later while others go on; one
+that can't be delivered at all is counted, and the first such loss is logged. Nothing about any service, or
+about verdicts, may live here.
+"""
+
+from __future__ import annotations
+
+import atexit
+import heapq
+import itertools
+import logging
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from groundwire.host.background import renew_after_fork
+
+_LOG = logging.getLogger(__name__)
+_LINGER = 1.0  # seconds that an idle thread waits for more before it ends
+_FAREWELL = 5.0  # seconds that a normal exit of the process waits for what is still pending
+
+T = TypeVar("T")
+
+
+class TryLaterError(Exception):
+    """Raised by a deliverer when the same letter may be taken later; its cause says why not now."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Counts:
+    """What became of the letters: delivered, failed for good, dropped because the box was full, waiting."""
+
+    delivered: int = 0
+    failed: int = 0
+    dropped: int = 0
+    pending: int = 0
+
+
+@dataclass(order=True, slots=True)
+class _Letter(Generic[T]):
+    due: float
+    number: int
+    content: T = field(compare=False)
+    attempts: int = field(compare=False, default=0)
+
+
+class Outbox(Generic[T]):
+    """Hands letters to ``deliver`` on a thread of its own, in the order in which they fall due.
+
+    There are as many attempts as ``waits``, the seconds before each. ``deliver`` raises TryLaterError to have
+    a letter back; any other exception loses it. At most ``capacity`` letters wait. ``what`` names them in the
+    log.
+    """
+
+    def __init__(
+        self,
+        deliver: Callable[[T], None],
+        *,
+        what: str,
+        capacity: int = 1000,
+        waits: tuple[float, ...] = (1.0, 1.0, 2.0, 4.0, 8.0),
+    ) -> None:
+        self._deliver = deliver
+        self._what = what
+        self._capacity = capacity
+        self._waits = waits
+        self._numbers = itertools.count()
+        self._delivered = self._failed = self._dropped = 0
+        self.after_fork()
+        renew_after_fork(self)
+
+    def after_fork(self) -> None:
+        """Begin empty: what waits, and the thread that would deliver it, belong to the parent."""
+        self._changed = threading.Condition()
+        self._letters: list[_Letter[T]] = []
+        self._in_hand = 0
+        self._thread: threading.Thread | None = None
+
+    def post(self, content: T) -> None:
+        """Put a letter in the box; when the box is full it is dropped and counted."""
+        with self._changed:
+            if self._pending() >= self._capacity:
+                self._dropped += 1
+                if self._dropped == 1:
+                    _LOG.warning(
+                        "%s: %d are waiting and no more fit; further ones are dropped and counted",
+                        self._what,
+                        self._capacity,
+                    )
+                return
+            self._shelve(_Letter(due=0, number=next(self._numbers), content=content))
+            self._ensure_thread()
+            self._changed.notify_all()
+
+    def flush(self, timeout: float | None = None) -> bool:
+        """Wait until nothing is pending; letters put off are tried at once. False when time ran out."""
+        with self._changed:
+            now = time.monotonic()
+            for letter in self._letters:
+                letter.due = min(letter.due, now)
+            heapq.heapify(self._letters)
+            if self._letters:
+                self._ensure_thread()
+            self._changed.notify_all()
+            return self._changed.wait_for(lambda: not self._pending(), timeout)
+
+    @property
+    def counts(self) -> Counts:
+        with self._changed:
+            return Counts(
+                delivered=self._delivered,
+                failed=self._failed,
+                dropped=self._dropped,
+                pending=self._pending(),
+            )
+
+    def _pending(self) -> int:
+        return len(self._letters) + self._in_hand
+
+    def _ensure_thread(self) -> None:
+        # A thread lives only while there is work, so that an outbox nobody uses can be collected.
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._work, name="groundwire-outbox", daemon=True)
+            self._thread.start()
+            atexit.register(self._farewell)
+
+    def _farewell(self) -> None:
+        if not self.flush(_FAREWELL):
+            _LOG.warning(
+                "%s: %d were not delivered before the process ended", self._what, self.counts.pending
+            )
+
+    def _work(self) -> None:
+        while (letter := self._take()) is not None:
+            try:
+                self._deliver(letter.content)
+            except TryLaterError as error:
+                self._put_off(letter, error.__cause__ or error)
+            except Exception as error:  # whatever a letter met, the next one must still go out
+                self._lose(error)
+            else:
+                with self._changed:
+                    self._delivered += 1
+            finally:
+                with self._changed:
+                    self._in_hand = 0
+                    self._changed.notify_all()
+
+    def _take(self) -> _Letter[T] | None:
+        """The next letter once it is due; None when none came for a while, which ends the thread."""
+        with self._changed:
+            while True:
+                if not self._letters:
+                    if not self._changed.wait_for(lambda: self._letters, _LINGER):
+                        self._thread = None
+                        atexit.unregister(self._farewell)
+                        return None
+                    continue
+                early = self._letters[0].due - time.monotonic()
+                if early <= 0:
+                    self._in_hand = 1
+                    return heapq.heappop(self._letters)
+                self._changed.wait(early)
+
+    def _put_off(self, letter: _Letter[T], why: BaseException) -> None:
+        if letter.attempts >= len(self._waits):
+            self._lose(why)
+            return
+        with self._changed:
+            self._shelve(letter)
+
+    def _shelve(self, letter: _Letter[T]) -> None:
+        letter.due = time.monotonic() + self._waits[letter.attempts]
+        letter.attempts += 1
+        heapq.heappush(self._letters, letter)
+
+    def _lose(self, why: BaseException) -> None:
+        with self._changed:
+            self._failed += 1
+            first = self._failed == 1
+        if first:
+            _LOG.warning(
+                "%s: one could not be delivered (%s); further failures are only counted",
+                self._what,
+                _brief(why),
+            )
+        _LOG.debug("%s: not delivered", self._what, exc_info=why)
+
+
+def _brief(error: BaseException) -> str:
+    # A service's own words may echo what was sent to it, so only the kind and the HTTP status are told.
+    status = http_status(error)
+    return type(error).__name__ if status is None else f"{type(error).__name__}, HTTP {status}"
+
+
+def http_status(error: BaseException) -> int | None:
+    """The HTTP status that an error, or what led to it, was raised for."""
+    seen: BaseException | None = error
+    while seen is not None:
+        status = getattr(getattr(seen, "response", None), "status_code", None)
+        if isinstance(status, int):
+            return status
+        seen = seen.__cause__ or seen.__context__
+    return None
