@@ -11,6 +11,7 @@ from groundwire import (
     Detector,
     Grading,
     Interaction,
+    Outcome,
     Span,
     Support,
     Usage,
@@ -36,6 +37,20 @@ class NovelWords(Detector):
             Claim(text=m[0], span=Span(*m.span()), support=Support.UNSUPPORTED, score=1.0) for m in novel
         )
         return Verdict.graded(float(bool(novel)), self.grading, detector=self.spec, claims=claims)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Always(Detector):
+    """Gives the one outcome it was built with."""
+
+    name: ClassVar[str] = "always"
+    version: ClassVar[str] = "1"
+
+    outcome: Outcome
+
+    def detect(self, interaction: Interaction):
+        yield from ()
+        return self.outcome
 
 
 @dataclass(frozen=True, kw_only=True)

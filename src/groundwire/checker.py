@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from groundwire import config, detectors
+from groundwire.core.claim import Support
 from groundwire.core.detector import Detector
 from groundwire.core.errors import ConfigurationError, GroundwireError
 from groundwire.core.grading import Grading
@@ -130,7 +131,7 @@ class Checker:
         outcomes = self._in_batches(interactions, batch)
         if not progress:
             return outcomes
-        from groundwire.report.terminal import track  # noqa: PLC0415 - drawing is wanted by few
+        from groundwire.progress import track  # noqa: PLC0415 - drawing is wanted by few
 
         return track(outcomes, total=len(interactions) if isinstance(interactions, list | tuple) else None)
 
@@ -148,7 +149,7 @@ class Checker:
     def _settle(self, outcome: Outcome, interaction: Interaction, usage: Usage) -> Outcome:
         """Read the outcome by this checker's policy, and put on it what only the checker knows."""
         if isinstance(outcome, Verdict) and self.policy.grading is not None:
-            outcome = outcome.regraded(self.policy.grading)
+            outcome = _regraded(outcome, self.policy.grading)
         outcome = replace(outcome, usage=usage, id=interaction.id or uuid.uuid4().hex)
         if isinstance(outcome, Abstention):
             if outcome.detector is None:
@@ -231,6 +232,18 @@ def _interaction(
     if answer is not None or contexts is not None or question is not None:
         raise TypeError("give either an Interaction or question, contexts and answer, not both")
     return interaction
+
+
+def _regraded(verdict: Verdict, grading: Grading) -> Outcome:
+    """The verdict as ``grading`` reads it; an abstention where that would hide a claim nobody verified."""
+    unverified = sum(claim.support is Support.UNVERIFIED for claim in verdict.claims)
+    if unverified and verdict.score < grading.threshold:
+        detail = (
+            f"{unverified} of {len(verdict.claims)} claims could not be verified, and the others alone "
+            f"do not reach the threshold of {grading.threshold:g}"
+        )
+        return Abstention(why=AbstentionReason.UNREADABLE_REPLY, detail=detail, detector=verdict.detector)
+    return verdict.regraded(grading)
 
 
 def _took(usage: Usage, started: float) -> Usage:

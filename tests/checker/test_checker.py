@@ -7,9 +7,21 @@ from dataclasses import replace
 import pytest
 
 import groundwire as gw
-from groundwire import AbstentionReason, Checker, ConfigurationError, Grading, Interaction, Level, Policy
+from groundwire import (
+    AbstentionReason,
+    Checker,
+    Claim,
+    ConfigurationError,
+    Grading,
+    Interaction,
+    Level,
+    Policy,
+    Span,
+    Support,
+    Verdict,
+)
 from groundwire.checker import AbstainedError, OnAbstention
-from tests.scripted import LENIENT, AsksModel, ByLength, NovelWords
+from tests.scripted import LENIENT, Always, AsksModel, ByLength, NovelWords
 
 GROUNDED = Interaction(contexts="the fee is 25 EUR", answer="the fee is 25 EUR", id="a")
 INVENTED = Interaction(contexts="the fee is 25 EUR", answer="the fee is 75 EUR", id="b")
@@ -139,3 +151,14 @@ def test_timeouts_reach_the_outcome():
 
 def test_grading_is_a_parameter_of_every_detector():
     assert NovelWords(grading=Grading(threshold=0.2)).grading.threshold == 0.2
+
+
+def test_a_stricter_reading_never_turns_an_unverified_claim_into_a_grounded_answer():
+    flagged = Claim(text="ab", span=Span(0, 2), support=Support.UNSUPPORTED, score=0.8)
+    unknown = Claim(text="cd", span=Span(3, 5), support=Support.UNVERIFIED)
+    verdict = Verdict.graded(0.8, Grading(), detector=NovelWords().spec, claims=(flagged, unknown))
+    interaction = Interaction(contexts="x", answer="ab cd")
+
+    assert Checker(Always(outcome=verdict)).check(interaction).hallucinated
+    lenient = Checker(Always(outcome=verdict), policy=Policy(grading=LENIENT))
+    assert lenient.check(interaction).why is AbstentionReason.UNREADABLE_REPLY

@@ -145,6 +145,7 @@ def test_reasons_are_the_documented_ones():
     assert [str(reason) for reason in AbstentionReason] == [
         "NO_CONTEXT",
         "NO_CLAIMS",
+        "UNREADABLE_INPUT",
         "UNREADABLE_REPLY",
         "MODEL_FAILED",
         "TIMEOUT",

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from groundwire import Claim, DetectorSpec, Grading, Span, Support, Verdict
 from groundwire.core import wire
+from groundwire.core.aggregation import WorstK
 from tests.core.strategies import abstentions, outcomes, verdicts
 
 KEYS = [
@@ -104,3 +105,7 @@ def test_any_parameter_can_be_told_in_plain_json(value):
 
 def test_numbers_that_json_lacks_become_null():
     assert wire.plain([math.nan, math.inf, 1.5]) == [None, None, 1.5]
+
+
+def test_a_parameter_that_is_a_value_of_ours_tells_its_kind():
+    assert wire.plain({"aggregation": WorstK(k=3)}) == {"aggregation": {"kind": "WorstK", "k": 3}}

@@ -146,7 +146,8 @@ def plain(value: Any) -> Any:  # noqa: PLR0911 - one return a kind of value read
     if isinstance(value, Mapping):
         return {_text(str(key)): plain(item) for key, item in value.items()}
     if is_dataclass(value) and not isinstance(value, type):
-        return {f.name: plain(getattr(value, f.name)) for f in fields(value)}
+        named = {f.name: plain(getattr(value, f.name)) for f in fields(value)}
+        return {"kind": type(value).__name__, **named}
     if isinstance(value, Sequence | set | frozenset) and not isinstance(value, bytes):
         items = [plain(item) for item in value]
         return sorted(items, key=repr) if isinstance(value, set | frozenset) else items

@@ -1,0 +1,148 @@
+"""``groundwire check``: from files to verdicts, in order and in bounded memory."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from groundwire import config
+from groundwire.checker import Checker
+from groundwire.cli.outputs import Output, build
+from groundwire.core.errors import ConfigurationError
+from groundwire.core.verdict import Abstention, AbstentionReason
+from groundwire.progress import track
+from groundwire.report import Entry, Group, Tally
+from groundwire.tables import Columns, Format, Row, Table, TableError, read
+
+ALL_GROUNDED = 0
+HALLUCINATED = 1
+COULD_NOT_RUN = 2
+NOT_ALL_JUDGED = 3
+INTERRUPTED = 130
+
+_AT_ONCE = 32  # rows read ahead: the requests of so many go to a model together
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckOptions:
+    """What was asked for on the command line, under the names of its options."""
+
+    files: tuple[str, ...]
+    kind: Format | None = None
+    columns: Columns = field(default_factory=Columns)
+    limit: int | None = None
+    threshold: float | None = None
+    detector: str | None = None
+    model: str | None = None
+    config: str | None = None
+    output: str = "text"
+    html: str | None = None
+    show_all: bool = False
+    quiet: bool = False
+
+
+def check(options: CheckOptions) -> int:
+    """Judge every row of every file and return the exit code.
+
+    Whatever can be wrong with options, settings and columns is raised before the first row is judged.
+    """
+    checker = build_checker(options)
+    with contextlib.ExitStack() as stack:
+        tables = [_open(name, options, stack) for name in _each_once(options.files)]
+        output = build(options, checker.detector.name, tables)
+        return _run(options, checker, tables, output)
+
+
+def build_checker(options: CheckOptions) -> Checker:
+    """The checker of the settings file, with the options in place of what it says."""
+    settings = config.load(options.config) if options.config else config.Settings()
+    given: dict[str, Any] = settings.model_dump(by_alias=True, exclude_unset=True)
+    # What can't be judged is told by the exit code; raising would hide the rows that follow.
+    given["on_abstention"] = "return"
+    if options.detector or (options.model and not options.config):
+        given["detector"] = options.detector or "judge"
+    if options.threshold is not None:
+        given["threshold"] = options.threshold
+    if options.model:
+        given["judge"] = {**(given.get("judge") or {}), "model": options.model}
+        if not (detector := config.load(given).build_detector()).needs_model:
+            raise ConfigurationError(
+                f"--model has nothing to answer: the {detector.name!r} detector asks no model; "
+                "use --detector judge"
+            )
+    return Checker.from_config(given)
+
+
+def judged(checker: Checker, rows: Iterable[Row]) -> Iterator[tuple[Row, Entry]]:
+    """Each row with its outcome, in order. A row that can't be read is an abstention that says why."""
+    source = iter(rows)
+    while group := list(itertools.islice(source, _AT_ONCE)):
+        outcomes = checker.check_many(row.interaction for row in group if row.interaction is not None)
+        for row in group:
+            outcome = _unreadable(row) if row.interaction is None else next(outcomes)
+            yield row, Entry(interaction=row.interaction, outcome=outcome, name=row.id, label=row.label)
+
+
+def exit_code(tally: Tally) -> int:
+    """1 when anything is hallucinated, else 3 when anything could not be judged, else 0."""
+    if tally[Group.HALLUCINATED]:
+        return HALLUCINATED
+    return NOT_ALL_JUDGED if tally[Group.NOT_JUDGED] else ALL_GROUNDED
+
+
+def _run(options: CheckOptions, checker: Checker, tables: list[Table], output: Output) -> int:
+    tally, started, complete = Tally(), time.perf_counter(), False
+    rows = itertools.islice(itertools.chain.from_iterable(table.rows for table in tables), options.limit)
+    entries = judged(checker, rows)
+    # Rows that appear on the same terminal show progress themselves.
+    if options.quiet or options.output != "text" or not sys.stdout.isatty():
+        entries = track(entries)
+    try:
+        for row, entry in entries:
+            tally.add(entry)
+            output.add(row, entry)
+        complete = True
+    except KeyboardInterrupt:
+        pass
+    except BrokenPipeError:
+        raise  # nobody is left to read a summary
+    except BaseException:
+        # What was judged until then is kept, and says that it isn't all.
+        _finish(output, tally, started, complete=False)
+        raise
+    _finish(output, tally, started, complete=complete)
+    if not complete:
+        return INTERRUPTED
+    if not tally.answers:
+        raise TableError(f"nothing to check: no rows in {', '.join(options.files)}")
+    return exit_code(tally)
+
+
+def _finish(output: Output, tally: Tally, started: float, *, complete: bool) -> None:
+    if tally.answers:
+        output.finish(tally, seconds=time.perf_counter() - started, complete=complete)
+
+
+def _unreadable(row: Row) -> Abstention:
+    return Abstention(
+        why=AbstentionReason.UNREADABLE_INPUT, detail=f"line {row.line}: {row.problem}", id=row.id
+    )
+
+
+def _each_once(files: tuple[str, ...]) -> tuple[str, ...]:
+    if files.count("-") > 1:
+        raise ConfigurationError("standard input (-) can be read only once")
+    return files
+
+
+def _open(name: str, options: CheckOptions, stack: contextlib.ExitStack) -> Table:
+    shown = "stdin" if name == "-" else name
+    stream = sys.stdin.buffer if name == "-" else Path(name).open("rb")  # noqa: SIM115 - the stack closes it
+    stack.enter_context(stream)
+    return read(stream, name=shown, columns=options.columns, kind=options.kind)

@@ -1,0 +1,186 @@
+"""The forms in which ``groundwire check`` gives its results: text, JSON, JSON lines and an HTML page."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
+
+from rich.console import Console
+
+from groundwire import __version__
+from groundwire.core import wire
+from groundwire.core.errors import ConfigurationError
+from groundwire.report import Entry, Group, Tally, terminal
+from groundwire.tables import Row, Table
+
+if TYPE_CHECKING:
+    from groundwire.cli.check import CheckOptions
+
+_PIPED_WIDTH = 100
+
+
+class Output(Protocol):
+    """Takes each row as it is judged, then the whole. ``complete`` is False when it was cut short."""
+
+    def add(self, row: Row, entry: Entry) -> None: ...
+
+    def finish(self, tally: Tally, *, seconds: float, complete: bool) -> None: ...
+
+
+def build(options: CheckOptions, detector: str, tables: Sequence[Table]) -> Output:
+    """The outputs that were asked for. Raises before anything is judged if one of them can't be made."""
+    page = [HtmlPage(options, detector)] if options.html else []
+    if options.output == "json":
+        return All(JsonObject(quiet=options.quiet, tables=tables), *page)
+    if options.output == "jsonl":
+        return All(JsonLines(quiet=options.quiet, detector=detector), *page)
+    return All(Blocks(options, detector, tables), *page)
+
+
+class All:
+    """Several outputs as one."""
+
+    def __init__(self, *outputs: Output) -> None:
+        self._outputs = outputs
+
+    def add(self, row: Row, entry: Entry) -> None:
+        for output in self._outputs:
+            output.add(row, entry)
+
+    def finish(self, tally: Tally, *, seconds: float, complete: bool) -> None:
+        for output in self._outputs:
+            output.finish(tally, seconds=seconds, complete=complete)
+
+
+class Blocks:
+    """For people: what needs a look in full, the rest in a line each, and a summary."""
+
+    def __init__(self, options: CheckOptions, detector: str, tables: Sequence[Table]) -> None:
+        self._console = console(stderr=False)
+        self._options, self._detector, self._tables = options, detector, tables
+
+    def add(self, row: Row, entry: Entry) -> None:
+        del row
+        if self._options.quiet:
+            return
+        full = self._options.show_all
+        if full or entry.group is not Group.GROUNDED:
+            self._console.print(terminal.Block(entry=entry, full=full))
+        else:
+            self._console.print(terminal.Line(entry=entry))
+
+    def finish(self, tally: Tally, *, seconds: float, complete: bool) -> None:
+        if not self._options.quiet:
+            self._console.rule(style="dim")
+        self._console.print(terminal.summary(tally, seconds=seconds, detector=self._detector))
+        if not complete:
+            self._console.print("Stopped before the end: these are not all rows.", style="bold yellow")
+        elif not self._options.quiet:
+            self._console.print(f"columns: {_columns(self._tables)}", style="dim")
+
+
+class JsonObject:
+    """One JSON object, written as rows are judged: ``results``, then ``summary``."""
+
+    def __init__(self, *, quiet: bool, tables: Sequence[Table]) -> None:
+        self._quiet, self._tables, self._any = quiet, tables, False
+
+    def add(self, row: Row, entry: Entry) -> None:
+        if self._quiet:
+            return
+        sys.stdout.write(("," if self._any else self._opening()) + "\n" + _json(result(row, entry)))
+        self._any = True
+
+    def finish(self, tally: Tally, *, seconds: float, complete: bool) -> None:
+        whole = {
+            **tally.to_dict(),
+            "seconds": round(seconds, 3),
+            "complete": complete,
+            "columns": {table.name: dict(table.columns) for table in self._tables},
+        }
+        sys.stdout.write(("" if self._any else self._opening()) + f'\n], "summary": {_json(whole)}}}\n')
+
+    def _opening(self) -> str:
+        return f'{{"version": {wire.VERSION}, "groundwire": {_json(__version__)}, "results": ['
+
+
+class JsonLines:
+    """One JSON object a line on stdout; the summary goes to stderr."""
+
+    def __init__(self, *, quiet: bool, detector: str) -> None:
+        self._quiet, self._detector = quiet, detector
+
+    def add(self, row: Row, entry: Entry) -> None:
+        sys.stdout.write(_json(result(row, entry)) + "\n")
+
+    def finish(self, tally: Tally, *, seconds: float, complete: bool) -> None:
+        sys.stdout.flush()
+        if self._quiet and complete:
+            return
+        errors = console(stderr=True)
+        errors.print(terminal.summary(tally, seconds=seconds, detector=self._detector))
+        if not complete:
+            errors.print("Stopped before the end: these are not all rows.", style="bold yellow")
+
+
+class HtmlPage:
+    """A page of all rows, written at the end. It holds every row in memory until then."""
+
+    def __init__(self, options: CheckOptions, detector: str) -> None:
+        from groundwire.report import page  # noqa: PLC0415 - needs the extra 'report', and says so when missing
+
+        self._page = page
+        self._path = Path(options.html or "")
+        if not self._path.parent.is_dir():
+            raise ConfigurationError(
+                f"--html {options.html!r}: there is no directory {str(self._path.parent)!r}"
+            )
+        self._options, self._detector = options, detector
+        self._entries: list[Entry] = []
+
+    def add(self, row: Row, entry: Entry) -> None:
+        del row
+        self._entries.append(entry)
+
+    def finish(self, tally: Tally, *, seconds: float, complete: bool) -> None:
+        del tally, seconds
+        files = ", ".join("stdin" if name == "-" else Path(name).name for name in self._options.files)
+        when = datetime.now().astimezone().strftime("%d %B %Y, %H:%M")
+        partly = "" if complete else ", stopped before the end"
+        self._page.write(self._path, self._entries, title=files, note=f"{when}{partly}")
+        if not self._options.quiet:
+            console(stderr=True).print(f"HTML report: {self._path}", soft_wrap=True)
+
+
+class _Console(Console):
+    def on_broken_pipe(self) -> NoReturn:
+        # rich would exit with 1, which here says that an answer is hallucinated.
+        raise BrokenPipeError
+
+
+def console(*, stderr: bool) -> Console:
+    """A console that reads no markup in what it prints and is wide enough where there is no terminal."""
+    made = _Console(stderr=stderr, highlight=False, markup=False, emoji=False)
+    if not made.is_terminal and "COLUMNS" not in made._environ:  # noqa: SLF001 - what rich itself has read
+        made.width = _PIPED_WIDTH
+    return made
+
+
+def result(row: Row, entry: Entry) -> dict[str, Any]:
+    """The wire form of a row's outcome, with where the row stands."""
+    place = {"file": wire.plain(row.table), "line": row.line, "label": row.label}
+    return {"row": place, **wire.encode(entry.outcome)}
+
+
+def _json(value: Any) -> str:
+    unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+    return json.dumps(value, ensure_ascii=not unicode, allow_nan=False)
+
+
+def _columns(tables: Sequence[Table]) -> str:
+    told: Mapping[str, str] = tables[0].columns
+    return ", ".join(f"{kind} from {column!r}" for kind, column in told.items())

@@ -1,0 +1,65 @@
+"""Language models by name: ``bedrock:MODEL_ID``, or any string that LangChain knows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from groundwire.core.errors import ConfigurationError, MissingExtraError
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+_BEDROCK = "bedrock:"
+_EXPECTED = "expected 'provider:model', such as 'bedrock:amazon.nova-lite-v1:0' or 'openai:gpt-4o-mini'"
+
+
+def from_string(name: str, **options: Any) -> BaseChatModel:
+    """A LangChain chat model.
+
+    ``bedrock:MODEL_ID`` is Amazon Bedrock's Converse API, everything else goes to LangChain's
+    ``init_chat_model`` ("openai:gpt-4o-mini", "ollama:llama3.2"). ``options`` are the model's own, such as
+    ``region_name``. Raises MissingExtraError without the packages, ConfigurationError for a name or
+    options that don't work.
+    """
+    try:
+        if name.startswith(_BEDROCK):
+            return _bedrock(name.removeprefix(_BEDROCK).strip(), options)
+        return _any(name, options)
+    except MissingExtraError:
+        raise
+    except ImportError as error:  # LangChain names the provider's package to install
+        raise ConfigurationError(f"model {name!r}: {error}") from error
+    except Exception as error:  # each provider refuses its options with errors of its own
+        raise ConfigurationError(f"model {name!r} can't be set up: {_told(error)}; {_EXPECTED}") from error
+
+
+def _bedrock(model_id: str, options: dict[str, Any]) -> BaseChatModel:
+    if not model_id:
+        raise ValueError("it names no model")
+    try:
+        from langchain_aws import ChatBedrockConverse  # noqa: PLC0415 - an extra, and slow to import
+    except ImportError as error:
+        raise MissingExtraError("a Bedrock model", package="langchain-aws", extra="aws") from error
+    model: BaseChatModel = ChatBedrockConverse(model=model_id, **options)
+    return model
+
+
+def _any(name: str, options: dict[str, Any]) -> BaseChatModel:
+    if not name.strip():
+        raise ValueError("it names no model")
+    try:
+        from langchain.chat_models import init_chat_model  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        raise MissingExtraError(
+            "a model named by a string", package="langchain", extra="langchain"
+        ) from error
+    model: BaseChatModel = init_chat_model(name, **options)
+    return model
+
+
+def _told(error: Exception) -> str:
+    if isinstance(error, ValidationError):  # its text is a report of many lines, with the options' values
+        return "; ".join(problem["msg"] for problem in error.errors(include_input=False))
+    return str(error).partition("\n")[0] or repr(error)

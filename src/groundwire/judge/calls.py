@@ -1,0 +1,154 @@
+"""Calls with a deadline, on a bounded number of threads that never keep the interpreter alive.
+
+A client's own read timeout starts anew with every byte it is sent, so a reply that trickles in never times
+out; only a clock of ours ends the wait. What is called, and what its answer means, is none of this module's
+business.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, wait
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class Call(Generic[T]):
+    """One call, of no use past ``until`` (on the monotonic clock; None is always of use).
+
+    ``began`` is when its thread took it up, None while it waits for its turn.
+    """
+
+    def __init__(self, work: Callable[[], T], until: float | None) -> None:
+        self.work = work
+        self.until = until
+        # What was raised is kept as a value: a future's own exception is logged when nobody asks for it.
+        self.done: Future[T | BaseException] = Future()
+        self.began: float | None = None
+
+
+class Calls(Generic[T]):
+    """Makes calls, at most ``limit`` at a time, each given ``seconds`` from when it begins.
+
+    A thread can't be stopped, so a call past its deadline is abandoned: its thread gives its place to the
+    next call and ends when the call does. There are never more than twice ``limit`` threads, and none when
+    nothing is asked; while all of them are out with abandoned calls, new ones are refused at once.
+    """
+
+    def __init__(self, *, limit: int, seconds: float) -> None:
+        self.limit = limit
+        self.seconds = seconds
+        self._lock = threading.Lock()
+        self._waiting: deque[Call[T]] = deque()
+        self._running: set[Call[T]] = set()
+        self._abandoned: set[Call[T]] = set()
+
+    def submit(self, work: Callable[[], T], *, until: float | None = None) -> Call[T]:
+        """Begin a call as soon as there is room; one that is of no use by then never begins."""
+        call = Call(work, until)
+        with self._lock:
+            self._waiting.append(call)
+            self._fill()
+        return call
+
+    def result(self, call: Call[T]) -> T:
+        """What the call returns. TimeoutError when its time is up."""
+        for seconds in self._waits(call):
+            wait((call.done,), timeout=seconds)
+        return self._outcome(call)
+
+    async def aresult(self, call: Call[T]) -> T:
+        """``result`` for callers on an event loop."""
+        done = asyncio.wrap_future(call.done)
+        try:
+            for seconds in self._waits(call):
+                await asyncio.wait((done,), timeout=seconds)
+        finally:
+            done.cancel()  # a call that ends later must not look for an event loop that has gone
+        return self._outcome(call)
+
+    def abandon(self, call: Call[T]) -> None:
+        """Stop caring for a call. One that has not begun never will; one that is done is left alone."""
+        call.done.cancel()
+        with self._lock:
+            if call in self._running:
+                self._running.remove(call)
+                self._abandoned.add(call)
+            self._fill()
+
+    def _waits(self, call: Call[T]) -> Iterator[float]:
+        """How long to wait next, until the call is done or its time is up."""
+        while not call.done.done():
+            now = time.monotonic()
+            left = (call.began or now) + self.seconds - now
+            if call.until is not None:
+                left = min(left, call.until - now)
+            if left <= 0:
+                self.abandon(call)
+                return
+            yield min(left, _LONGEST_WAIT)
+
+    def _outcome(self, call: Call[T]) -> T:
+        if call.done.done() and not call.done.cancelled():
+            value = call.done.result()
+            if isinstance(value, BaseException):
+                raise value
+            return value
+        if call.until is not None and time.monotonic() >= call.until:
+            raise TimeoutError("the time given to the whole check ran out before the model replied")
+        raise TimeoutError(f"the model did not reply within {self.seconds:g} seconds")
+
+    def _fill(self) -> None:
+        """Begin what there is room for; the lock is held."""
+        while call := self._next():
+            try:
+                threading.Thread(target=self._run, args=(call,), name="groundwire-judge", daemon=True).start()
+            except RuntimeError as error:  # the system has no thread left to give
+                self._running.discard(call)
+                call.done.set_result(TimeoutError(f"no thread could be started for this call: {error}"))
+
+    def _next(self) -> Call[T] | None:
+        """The next call that may begin; those that never may are told so. The lock is held."""
+        while self._waiting:
+            free = 2 * self.limit - len(self._abandoned)
+            if free > 0 and len(self._running) >= min(self.limit, free):
+                return None
+            call = self._waiting.popleft()
+            if call.until is not None and time.monotonic() >= call.until:
+                call.done.cancel()
+            if not call.done.set_running_or_notify_cancel():
+                continue
+            if free > 0:
+                self._running.add(call)
+                return call
+            call.done.set_result(TimeoutError(f"{len(self._abandoned)} earlier calls never came back"))
+        return None
+
+    def _run(self, first: Call[T]) -> None:
+        """Make one call after the other, until there is none or a call was abandoned in the meantime."""
+        call: Call[T] | None = first
+        while call is not None:
+            call.began = time.monotonic()
+            value: T | BaseException
+            try:
+                value = call.work()
+            except BaseException as error:  # raised again for whoever waits; this thread has nobody above it
+                value = error
+            # The place is given away before the result is: who has the result may look for a place at once.
+            with self._lock:
+                kept = call in self._running
+                self._running.discard(call)
+                self._abandoned.discard(call)
+                following = self._next() if kept else None
+                if not kept:
+                    self._fill()
+            call.done.set_result(value)
+            call = following
+
+
+_LONGEST_WAIT = 3600.0

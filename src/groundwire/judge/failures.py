@@ -1,0 +1,73 @@
+"""What a failed call is told as: the error's own words, without the prompt, without secrets, with a hint."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+
+from groundwire.core.plan import Failed
+from groundwire.core.verdict import AbstentionReason, Usage
+
+_LONGEST = 400
+_WINDOW = 24  # characters in a row that an error may share with the prompt
+_READ = 4_000  # of an error's message
+_SECRET = re.compile(
+    r"(?i)\b(?:authorization|bearer|(?:api|access|secret)[ _-]?key(?:[ _-]?id)?|password|secret|token)"
+    r"(?:\s+provided)?['\"]?\s*+[:=]\s*+['\"]?(?:bearer\s++)?[^\s'\",;&]++"
+    r"|\bbearer\s++[\w.~+/=-]{8,}+"
+    r"|\b(?:sk|pk|rk|lsv2|ghp|xox[a-z])[-_][\w*-]{6,}+"
+    r"|\bA[KS]IA[A-Z0-9]{12,}+"
+    r"|(?<=://)[^\s/@]++@"
+)
+
+
+def failed(error: BaseException, *, model: str, said: Iterable[str]) -> Failed:
+    """MODEL_FAILED, with the error's type and message. What was ``said`` to the model is left out."""
+    message = _SECRET.sub("[secret]", _without(str(error)[:_READ], said))
+    message = " ".join(message.split())
+    if len(message) > _LONGEST:
+        message = message[:_LONGEST].rstrip() + " …"
+    detail = f"{type(error).__qualname__}: {message}" if message else type(error).__qualname__
+    return Failed(
+        reason=AbstentionReason.MODEL_FAILED, detail=detail + _hint(error, model), usage=Usage(calls=1)
+    )
+
+
+def _without(message: str, said: Iterable[str]) -> str:
+    """The message with every longer run of characters that also stands in the prompt taken out."""
+    for text in said:
+        kept: list[str] = []
+        at = 0
+        while at < len(message):
+            end = at + _WINDOW
+            if end > len(message) or message[at:end] not in text:
+                kept.append(message[at])
+                at += 1
+                continue
+            while end < len(message) and message[at : end + 1] in text:
+                end += 1
+            kept.append("[…]")
+            at = end
+        message = "".join(kept)
+    return message
+
+
+def _hint(error: BaseException, model: str) -> str:
+    for one in _causes(error):
+        response = getattr(one, "response", None)
+        code = response.get("Error", {}).get("Code") if isinstance(response, Mapping) else None
+        if code == "AccessDeniedException":
+            return (
+                f"; the credentials need the permission bedrock:InvokeModel for the model {model!r}, "
+                "and the account needs access to that model in this region"
+            )
+    return ""
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    one: BaseException | None = error
+    while one is not None and id(one) not in seen:
+        seen.add(id(one))
+        yield one
+        one = one.__cause__ or one.__context__

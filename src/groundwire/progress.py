@@ -1,0 +1,33 @@
+"""A progress bar on stderr, for work that may be long. stdout is never touched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+T = TypeVar("T")
+
+
+def track(items: Iterable[T], *, total: int | None = None, what: str = "checked") -> Iterator[T]:
+    """The same items, drawing how many have passed. The bar goes when the last one has, or on an error.
+
+    ``total`` is how many there will be; None where nobody knows. Nothing is drawn unless stderr is a
+    terminal.
+    """
+    console = Console(stderr=True)
+    bar = Progress(
+        TextColumn(what),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=console,
+        transient=True,
+        redirect_stdout=False,
+        redirect_stderr=False,
+        disable=not console.is_interactive,
+    )
+    with bar:
+        yield from bar.track(items, total=total)

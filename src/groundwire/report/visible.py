@@ -1,0 +1,38 @@
+"""Making untrusted text safe to show: nothing in it may move a cursor, reorder a line or hide itself."""
+
+from __future__ import annotations
+
+import re
+
+# Control characters but tab and line feed; bidirectional overrides and isolates; line separators; lone
+# surrogates; the tag characters that spell hidden text. Joiners stay: emoji and Indic scripts need them.
+_UNSAFE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufff9-\ufffb"
+    "\U000e0000-\U000e007f]"
+)
+
+
+def visible(text: str) -> str:
+    """The same text with each unsafe character replaced by a symbol or by its number, as in ‹U+202E›."""
+    return _UNSAFE.sub(_symbol, text.replace("\r\n", "\n")) if _UNSAFE.search(text) else text
+
+
+def one_line(text: str) -> str:
+    """The text in one line, its white space collapsed."""
+    return " ".join(visible(text).split())
+
+
+def clipped(text: str, limit: int) -> tuple[str, int]:
+    """At most ``limit`` characters from the start, and how many were left out."""
+    return text[:limit], max(0, len(text) - limit)
+
+
+def _symbol(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    if code < 0x20:
+        return chr(0x2400 + code)
+    if code == 0x7F:
+        return "\N{SYMBOL FOR DELETE}"
+    if 0xD800 <= code <= 0xDFFF:
+        return "\N{REPLACEMENT CHARACTER}"
+    return f"‹U+{code:04X}›"

@@ -1,0 +1,13 @@
+"""Tables of answers that were kept: JSON lines, JSON, CSV and Parquet, read row by row into Interactions.
+
+Nothing is judged or drawn here, and a row that can't be read is still a row: it says which line and why.
+"""
+
+from groundwire.tables.columns import Columns as Columns
+from groundwire.tables.errors import TableError as TableError
+from groundwire.tables.records import Format as Format
+from groundwire.tables.rows import Row as Row
+from groundwire.tables.rows import Table as Table
+from groundwire.tables.rows import read as read
+
+__all__ = ["Columns", "Format", "Row", "Table", "TableError", "read"]

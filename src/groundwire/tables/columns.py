@@ -1,0 +1,118 @@
+"""Which column holds the question, the context, the answer, the id and the label.
+
+People who keep RAG runs call them many names; the usual ones are recognised, and any can be named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from groundwire.tables.errors import TableError
+
+# In order of preference: where a table has several, a row's first one that isn't empty is taken.
+_SYNONYMS: Mapping[str, tuple[str, ...]] = {
+    "question": ("question", "query", "user_input", "user_query", "input", "prompt"),
+    "context": (
+        "contexts",
+        "context",
+        "retrieved_contexts",
+        "retrieved_context",
+        "retrieval_context",
+        "retrieved_documents",
+        "retrieved_docs",
+        "source_documents",
+        "documents",
+        "docs",
+        "passages",
+        "chunks",
+        "sources",
+        "knowledge",
+    ),
+    "answer": (
+        "answer",
+        "response",
+        "output",
+        "actual_output",
+        "generated_answer",
+        "model_answer",
+        "generation",
+        "prediction",
+        "completion",
+        "result",
+    ),
+    "id": ("id", "row_id", "example_id", "run_id"),
+    "label": ("label",),
+}
+_REQUIRED = ("context", "answer")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Columns:
+    """The names of the columns; None looks for the usual names.
+
+    A name may lead into nested objects, as ``outputs.answer`` does.
+    """
+
+    question: str | None = None
+    context: str | None = None
+    answer: str | None = None
+    id: str | None = None
+    label: str | None = None
+
+    def candidates(self, present: Iterable[str]) -> dict[str, tuple[str, ...]]:
+        """For each kind of column, the names to look under in each row, the best first.
+
+        ``present`` are the names that the file has. Raises TableError when none of them will do, naming
+        them and the flag that helps; all that is missing is named at once.
+        """
+        known = list(dict.fromkeys(present))
+        chosen = {field.name: self._names(field.name, known) for field in fields(self)}
+        problems = [problem for kind in chosen if (problem := self._problem(kind, chosen[kind], known))]
+        if problems and known:
+            have = ", ".join(map(repr, known))
+            raise TableError(f"{'; '.join(problems)}. The columns are {have}")
+        return chosen
+
+    def _names(self, kind: str, known: list[str]) -> tuple[str, ...]:
+        named: str | None = getattr(self, kind)
+        if named is not None:
+            return (named,)
+        taken = {getattr(self, field.name) for field in fields(self)}
+        usual = {_plain(name): name for name in reversed(known) if name not in taken}
+        return tuple(usual.get(name, name) for name in _SYNONYMS[kind])
+
+    def _problem(self, kind: str, names: tuple[str, ...], known: list[str]) -> str:
+        if any(name.partition(".")[0] in known or name in known for name in names):
+            return ""
+        if getattr(self, kind) is not None:
+            return f"no column is called {names[0]!r} (--{kind})"
+        return f"no column looks like the {kind}: name it with --{kind}" if kind in _REQUIRED else ""
+
+
+def cell(cells: Mapping[str, Any], names: Iterable[str]) -> tuple[str | None, Any]:
+    """The name and value of the first column with a value; of the first that exists if none has one."""
+    empty: str | None = None
+    for name in names:
+        there, value = _at(cells, name)
+        if there and value is not None and value != "":
+            return name, value
+        if there and empty is None:
+            empty = name
+    return empty, None if empty is None else _at(cells, empty)[1]
+
+
+def _at(cells: Mapping[str, Any], name: str) -> tuple[bool, Any]:
+    if name in cells:
+        return True, cells[name]
+    value: Any = cells
+    for part in name.split("."):
+        if not isinstance(value, Mapping) or part not in value:
+            return False, None
+        value = value[part]
+    return True, value
+
+
+def _plain(name: str) -> str:
+    return name.strip().lower().replace("-", "_").replace(" ", "_")

@@ -1,0 +1,265 @@
+"""From the bytes of a file to records: one mapping from column to cell for each row, with its line.
+
+Which column means what is not known here. Files are read as they are consumed, whatever their size.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import itertools
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from importlib import import_module
+from typing import Any, BinaryIO, TextIO
+
+from groundwire.core.errors import MissingExtraError
+from groundwire.tables.errors import TableError
+
+
+class Format(StrEnum):
+    """The kinds of table that can be read, each also inside gzip."""
+
+    JSONL = "jsonl"
+    JSON = "json"
+    CSV = "csv"
+    TSV = "tsv"
+    PARQUET = "parquet"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Record:
+    """One row of a file; ``cells`` is None when it can't be read, and ``problem`` says why.
+
+    ``line`` counts from 1. Parquet has no lines, so there it is the row.
+    """
+
+    line: int
+    cells: Mapping[str, Any] | None = None
+    problem: str = ""
+
+
+_SUFFIXES = {
+    "csv": Format.CSV,
+    "tsv": Format.TSV,
+    "tab": Format.TSV,
+    "parquet": Format.PARQUET,
+    "pq": Format.PARQUET,
+}
+_HEAD = 1 << 16
+_LARGEST_VALUE = 1 << 26  # characters of one JSON value: past it a broken array would fill the memory
+_UNDECODED = re.compile("[\udc80-\udcff]")  # what errors="surrogateescape" leaves of a byte that isn't UTF-8
+
+
+def records(stream: BinaryIO, *, name: str = "", kind: Format | None = None) -> Iterator[Record]:
+    """Every record of a stream, in order. Gzip is recognised by its first bytes.
+
+    The format is ``kind``, else what the ending of ``name`` says, else what the first bytes look like.
+    Raises TableError for a file that is no table at all and MissingExtraError for Parquet without pyarrow.
+    """
+    plain = _unzipped(stream)
+    kind = kind or _told_by(name) or _sniffed(plain)
+    match kind:
+        case Format.JSONL:
+            return _json_lines(plain)
+        case Format.JSON:
+            return _json_values(_text(plain))
+        case Format.CSV | Format.TSV:
+            return _delimited(_text(plain, newline=""), "\t" if kind is Format.TSV else None)
+        case Format.PARQUET:
+            return _parquet(plain)
+
+
+def _unzipped(stream: BinaryIO) -> io.BufferedReader:
+    buffered = stream if isinstance(stream, io.BufferedReader) else _buffered(stream)
+    if buffered.peek(2)[:2] != b"\x1f\x8b":
+        return buffered
+    return _buffered(gzip.GzipFile(fileobj=buffered))
+
+
+def _buffered(stream: Any) -> io.BufferedReader:
+    return io.BufferedReader(stream, buffer_size=_HEAD)
+
+
+def _told_by(name: str) -> Format | None:
+    # JSON names are not believed: arrays are kept as .jsonl and lines as .json too often.
+    return _SUFFIXES.get(name.lower().removesuffix(".gz").rpartition(".")[2])
+
+
+def _sniffed(stream: io.BufferedReader) -> Format:
+    head = stream.peek(_HEAD).removeprefix(b"\xef\xbb\xbf").lstrip()
+    if head.startswith(b"PAR1"):
+        return Format.PARQUET
+    if head.startswith(b"["):
+        return Format.JSON
+    if head.startswith(b"{"):
+        return Format.JSON if _opens_over_lines(head) else Format.JSONL
+    return Format.CSV
+
+
+def _opens_over_lines(head: bytes) -> bool:
+    """Whether an object that begins here goes on in the next line, as in indented JSON."""
+    first = head.partition(b"\n")[0].rstrip()
+    return first in (b"{", b"{}") or first.endswith((b",", b"[", b"{"))
+
+
+def _text(stream: io.BufferedReader, newline: str | None = None) -> TextIO:
+    return io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline=newline)
+
+
+def _json_lines(stream: BinaryIO) -> Iterator[Record]:
+    for line, raw in enumerate(stream, start=1):
+        if not raw.strip():
+            continue
+        try:
+            yield _object(line, json.loads(raw.removeprefix(b"\xef\xbb\xbf").decode("utf-8")))
+        except UnicodeDecodeError as error:
+            yield Record(
+                line=line,
+                problem=f"not UTF-8: byte 0x{raw[error.start]:02x} at position {error.start + 1}",
+            )
+        except json.JSONDecodeError as error:
+            yield Record(line=line, problem=f"not JSON: {error.msg} at column {error.colno}")
+        except (ValueError, RecursionError) as error:  # a number too long to read; brackets nested too deep
+            yield Record(line=line, problem=f"not JSON that can be read: {error}")
+
+
+def _object(line: int, value: Any) -> Record:
+    if not isinstance(value, Mapping):
+        return Record(line=line, problem=f"a row must be a JSON object, not {type(value).__name__}")
+    return Record(line=line, cells=value)
+
+
+def _json_values(text: TextIO) -> Iterator[Record]:
+    """Each item of one array, or each value of a file of objects that span lines.
+
+    Past a mistake nothing says where the next item begins, so that is where reading ends.
+    """
+    window = _Window(text)
+    in_array = window.next() == "["
+    window.drop(int(in_array))
+    while (character := window.next()) and not (in_array and character == "]"):
+        line = window.line
+        try:
+            value, source = window.take()
+        except (ValueError, RecursionError) as error:
+            what = getattr(error, "msg", error)
+            yield Record(line=line, problem=f"not JSON: {what}; nothing after it can be read")
+            return
+        yield _decoded(line, value, source)
+    if in_array and not character:
+        yield Record(line=window.line, problem="the array is never closed: the file may be cut off")
+
+
+class _Window:
+    """The part of a text that is being decoded. It grows only until one value fits."""
+
+    def __init__(self, text: TextIO) -> None:
+        self._text = text
+        self._decoder = json.JSONDecoder()
+        self._held = ""
+        self.line = 1
+
+    def next(self) -> str:
+        """The next character that isn't white space or a comma; empty at the end."""
+        while True:
+            self.drop(len(self._held) - len(self._held.lstrip(" \t\r\n,")))
+            if self._held or not self._grow(_HEAD):
+                return self._held[:1]
+
+    def take(self) -> tuple[Any, str]:
+        """The value that begins here, and its source. Raises ValueError when there is none."""
+        size = _HEAD
+        while True:
+            try:
+                value, end = self._decoder.raw_decode(self._held)
+            except json.JSONDecodeError:
+                if len(self._held) > _LARGEST_VALUE or not self._grow(size):
+                    raise
+            else:
+                if end < len(self._held) or not self._grow(size):
+                    source = self._held[:end]
+                    self.drop(end)
+                    return value, source
+            size *= 2
+
+    def drop(self, count: int) -> None:
+        self.line += self._held.count("\n", 0, count)
+        self._held = self._held[count:]
+
+    def _grow(self, size: int) -> bool:
+        more = self._text.read(size)
+        self._held += more
+        return bool(more)
+
+
+def _decoded(line: int, value: Any, source: str) -> Record:
+    return Record(line=line, problem="not UTF-8") if _UNDECODED.search(source) else _object(line, value)
+
+
+def _delimited(text: TextIO, delimiter: str | None) -> Iterator[Record]:
+    csv.field_size_limit(
+        2**31 - 1
+    )  # process-wide, and only ever larger: contexts outgrow the default of 128 KiB
+    first = text.readline()
+    if not first.strip():
+        return
+    delimiter = delimiter or max(",;\t|", key=first.count)
+    reader = csv.reader(itertools.chain([first], text), delimiter=delimiter, strict=True)
+    header = next(reader)
+    repeated = sorted({column for column in header if header.count(column) > 1})
+    if repeated:
+        raise TableError(f"two columns have one name, {repeated[0]!r}: rename one of them")
+    while True:
+        line = reader.line_num + 1
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            unclosed = "unexpected end" in str(error)
+            hint = "a quote that opens here is never closed; nothing after it can be read"
+            yield Record(line=line, problem=hint if unclosed else f"not CSV: {error}")
+            continue
+        if cells:
+            yield _row(line, header, cells)
+
+
+def _row(line: int, header: list[str], cells: list[str]) -> Record:
+    if len(cells) != len(header):
+        return Record(line=line, problem=f"{len(cells)} cells, where the header has {len(header)}")
+    if any(_UNDECODED.search(cell) for cell in cells):
+        return Record(line=line, problem="not UTF-8: save the table with that encoding")
+    return Record(line=line, cells=dict(zip(header, cells, strict=True)))
+
+
+def _parquet(stream: io.BufferedReader) -> Iterator[Record]:
+    try:
+        parquet = import_module("pyarrow.parquet")
+        arrow_error = import_module("pyarrow").ArrowException
+    except ImportError as error:
+        raise MissingExtraError("reading Parquet", package="pyarrow", extra="parquet") from error
+    # Parquet is read from its end, which a pipe or a compressed file can't offer.
+    seekable = stream if _is_plain_file(stream) else io.BytesIO(stream.read())
+    try:
+        file = parquet.ParquetFile(seekable)
+    except (arrow_error, OSError) as error:
+        raise TableError(f"not a Parquet file: {error}") from error
+    return _parquet_rows(file, arrow_error)
+
+
+def _is_plain_file(stream: io.BufferedReader) -> bool:
+    return isinstance(stream.raw, io.FileIO) and stream.seekable()
+
+
+def _parquet_rows(file: Any, arrow_error: type[Exception]) -> Iterator[Record]:
+    rows = itertools.chain.from_iterable(batch.to_pylist() for batch in file.iter_batches(batch_size=64))
+    try:
+        for number, cells in enumerate(rows, start=1):
+            yield Record(line=number, cells=cells)
+    except arrow_error as error:
+        raise TableError(f"the file is damaged: {error}") from error

@@ -1,0 +1,195 @@
+"""From records to rows: an Interaction each, or the reason why there is none."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import json
+import warnings
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+from groundwire.core.errors import InputError
+from groundwire.core.interaction import Interaction, Passage
+from groundwire.tables.columns import Columns, cell
+from groundwire.tables.errors import TableError
+from groundwire.tables.records import Format, Record, records
+
+_LOOK_AHEAD = 32  # records whose columns are known before the first one is judged
+_TEXT_KEYS = ("text", "page_content", "content", "chunk", "passage", "document")
+_LABELS = {"0": 0, "1": 1, "0.0": 0, "1.0": 1, "false": 0, "true": 1}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Row:
+    """One row. ``interaction`` is None when it can't be judged, and ``problem`` says why.
+
+    ``id`` is the row's own, or the table's name and line. ``label`` is 1 for an answer known to be
+    hallucinated, 0 for one known to be grounded, None where nothing readable is known.
+    """
+
+    table: str
+    line: int
+    id: str
+    interaction: Interaction | None
+    problem: str = ""
+    label: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """A table that is being read. ``columns`` says which column each part of the first row came from."""
+
+    name: str
+    columns: Mapping[str, str]
+    rows: Iterator[Row]
+
+
+def read(
+    stream: BinaryIO, *, name: str = "", columns: Columns | None = None, kind: Format | None = None
+) -> Table:
+    """Read a table of answers. Rows come in the file's order, each as it is asked for.
+
+    ``name`` is what the file is called: its ending tells the format unless ``kind`` does. Raises
+    TableError at once when the file is no table or lacks a column; a row that can't be read is a Row.
+    """
+    source = _records(stream, name, kind)
+    head, source = _looked_ahead(source)
+    present = [column for record in head for column in record.cells or ()]
+    try:
+        candidates = (columns or Columns()).candidates(present)
+    except TableError as error:
+        raise _named(name, str(error)) from error
+    first: Mapping[str, Any] = next((record.cells for record in head if record.cells is not None), {})
+    used = {kind: cell(first, names)[0] for kind, names in candidates.items()}
+    return Table(
+        name=name,
+        columns={kind: column for kind, column in used.items() if column is not None},
+        rows=_rows(name, candidates, itertools.chain(head, source)),
+    )
+
+
+def _records(stream: BinaryIO, name: str, kind: Format | None) -> Iterator[Record]:
+    try:
+        yield from records(stream, name=name, kind=kind)
+    except TableError as error:
+        raise _named(name, str(error)) from error
+    except (OSError, EOFError, zlib.error) as error:
+        raise _named(name, f"the file is damaged or cut off: {error}") from error
+
+
+def _looked_ahead(source: Iterator[Record]) -> tuple[list[Record], Iterator[Record]]:
+    """The first records and the rest. Where a file breaks off among the first, they are kept."""
+    head: list[Record] = []
+    try:
+        head.extend(itertools.islice(source, _LOOK_AHEAD))
+    except TableError as error:
+        if not head:
+            raise
+        return head, _broken(error)
+    return head, source
+
+
+def _broken(error: TableError) -> Iterator[Record]:
+    yield from ()
+    raise error
+
+
+def _named(name: str, problem: str) -> TableError:
+    return TableError(f"{name}: {problem}" if name else problem)
+
+
+def _rows(table: str, candidates: Mapping[str, tuple[str, ...]], source: Iterable[Record]) -> Iterator[Row]:
+    for record in source:
+        place = f"{table}:{record.line}" if table else f"line {record.line}"
+        if record.cells is None:
+            yield Row(table=table, line=record.line, id=place, interaction=None, problem=record.problem)
+            continue
+        cells = record.cells
+        _, given = cell(cells, candidates["id"])
+        name = str(given) if isinstance(given, str | int) and given != "" else place
+        label = _label(cell(cells, candidates["label"])[1])
+        try:
+            interaction = _interaction(name, cells, candidates)
+        except InputError as error:
+            yield Row(
+                table=table, line=record.line, id=name, interaction=None, problem=str(error), label=label
+            )
+        else:
+            yield Row(table=table, line=record.line, id=name, interaction=interaction, label=label)
+
+
+def _interaction(
+    name: str, cells: Mapping[str, Any], candidates: Mapping[str, tuple[str, ...]]
+) -> Interaction:
+    column, answer = cell(cells, candidates["answer"])
+    if column is None:
+        raise InputError(f"the row has no answer: it has no column {candidates['answer'][0]!r}")
+    return Interaction(
+        answer=answer,
+        question=cell(cells, candidates["question"])[1],
+        contexts=_contexts(cell(cells, candidates["context"])[1]),
+        id=name,
+    )
+
+
+def _contexts(value: Any) -> Any:
+    """What Interaction takes as contexts; what it refuses is passed on, so that it says why."""
+    if isinstance(value, str):
+        value = _listed(value)
+    if isinstance(value, Mapping):
+        return _passage(value, where="context")
+    if isinstance(value, list | tuple):
+        return [
+            _passage(item, where=f"contexts[{i}]") if isinstance(item, Mapping) else item
+            for i, item in enumerate(value)
+        ]
+    return value
+
+
+def _listed(text: str) -> Any:
+    """The list that a cell spells out, as JSON or as pandas writes one; any other text is itself.
+
+    A list of anything but texts and passages is a text too: a context may well be JSON data.
+    """
+    if not (text.startswith("[") and text.rstrip().endswith("]")):
+        return text
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        try:
+            with warnings.catch_warnings(action="ignore"):  # Python's opinion of a stray backslash
+                value = ast.literal_eval(text)  # reads literals and runs nothing
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            return text
+    fits = isinstance(value, list) and all(
+        isinstance(item, str) or (isinstance(item, Mapping) and _text_key(item) is not None) for item in value
+    )
+    return value if fits else text
+
+
+def _text_key(item: Mapping[str, Any]) -> str | None:
+    return next((key for key in _TEXT_KEYS if isinstance(item.get(key), str)), None)
+
+
+def _passage(item: Mapping[str, Any], *, where: str) -> Passage:
+    key = _text_key(item)
+    if key is None:
+        keys = ", ".join(map(repr, item)) or "nothing"
+        raise InputError(f"{where} has no text: expected one of {', '.join(_TEXT_KEYS)}, found {keys:.200}")
+    metadata = item.get("metadata")
+    known = dict(metadata) if isinstance(metadata, Mapping) else {}
+    beside = {name: value for name, value in item.items() if name not in (key, "id", "score", "metadata")}
+    score = item.get("score")
+    return Passage(
+        text=item[key],
+        id=None if item.get("id") is None else str(item["id"]),
+        metadata=beside | known,
+        score=float(score) if isinstance(score, int | float) and not isinstance(score, bool) else None,
+    )
+
+
+def _label(value: Any) -> int | None:
+    return _LABELS.get(str(value).strip().lower())

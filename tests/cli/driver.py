@@ -1,0 +1,40 @@
+"""Runs the command in a process of its own: with scripted detectors, and without chosen packages."""
+
+import sys
+from dataclasses import dataclass
+
+from groundwire import detectors
+from groundwire.cli.main import main
+from tests.scripted import NovelWords
+
+
+@dataclass(frozen=True, kw_only=True)
+class Interrupted(NovelWords):
+    """Ctrl-C is pressed while the answer 'stop' is judged."""
+
+    def detect(self, interaction):
+        if interaction.answer == "stop":
+            raise KeyboardInterrupt
+        return super().detect(interaction)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Broken(NovelWords):
+    """A detector with a mistake in it."""
+
+    def detect(self, interaction):
+        raise ZeroDivisionError
+
+
+def register():
+    """Make the scripted detectors known by name, as the built-in ones are."""
+    detectors._REGISTERED["novel-words"] = "tests.scripted:NovelWords"
+    detectors._REGISTERED["interrupted"] = "tests.cli.driver:Interrupted"
+    detectors._REGISTERED["broken"] = "tests.cli.driver:Broken"
+
+
+if __name__ == "__main__":
+    for package in filter(None, sys.argv[1].split(",")):
+        sys.modules[package] = None
+    register()
+    sys.exit(main(sys.argv[2:]))

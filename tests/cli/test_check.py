@@ -1,0 +1,347 @@
+"""``groundwire check``: what it prints, what it writes, and how it ends."""
+
+import gzip
+import io
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from groundwire import __version__, detectors
+from groundwire.cli.main import main
+from groundwire.core import wire
+from tests.cli import driver
+
+ROOT = Path(__file__).parents[2]
+GROUNDED = {"question": "Fee?", "context": "The fee is 25 EUR", "answer": "The fee is 25 EUR", "label": 0}
+INVENTED = {**GROUNDED, "question": "Price?", "answer": "The fee is 75 EUR", "label": 1}
+NO_CONTEXT = {**GROUNDED, "context": None}
+
+
+@pytest.fixture(autouse=True)
+def scripted(monkeypatch):
+    monkeypatch.setattr(detectors, "_REGISTERED", dict(detectors._REGISTERED))
+    driver.register()
+
+
+@pytest.fixture
+def run(capsys, tmp_path, monkeypatch):
+    """Write the rows to a file, check it, and give back the exit code, stdout and stderr."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(rows, *options, detector="novel-words", files=("runs.jsonl",)):
+        text = rows if isinstance(rows, str) else "".join(json.dumps(row) + "\n" for row in rows)
+        Path("runs.jsonl").write_text(text, encoding="utf-8")
+        code = main(["check", *files, "--detector", detector, *options])
+        return code, *capsys.readouterr()
+
+    return run
+
+
+def process(*arguments, without="", stdin=None, **options):
+    """The command in a process of its own, which lacks the packages ``without``."""
+    return subprocess.run(
+        [sys.executable, "-m", "tests.cli.driver", without, "check", "--detector", "novel-words", *arguments],
+        cwd=ROOT, input=stdin, capture_output=True, timeout=60, check=False, **options,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("rows", "code"),
+    [
+        ([GROUNDED, GROUNDED], 0),
+        ([GROUNDED, INVENTED], 1),
+        ([GROUNDED, NO_CONTEXT], 3),
+        ([INVENTED, NO_CONTEXT], 1),
+        ([GROUNDED, {"context": "c"}], 3),
+        ([], 2),
+    ],
+)
+def test_the_exit_code_says_how_it_went(run, rows, code):
+    """0 all grounded, 1 something hallucinated, 3 something not judged and nothing hallucinated, 2 no row."""
+    assert run(rows)[0] == code
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--answer", "reply"], "no column is called 'reply' (--answer)"),
+        (["--config", "missing.toml"], "settings file 'missing.toml'"),
+        (["--html", "nowhere/report.html"], "there is no directory 'nowhere'"),
+        (["--model", "fake"], "has nothing to answer"),
+        (["--format", "parquet"], "not a Parquet file"),
+    ],
+)
+def test_what_cannot_work_is_told_in_one_line_before_anything_is_judged(run, options, message):
+    """Exit code 2, a message on stderr without a traceback, and nothing on stdout."""
+    code, out, err = run([GROUNDED], *options)
+    assert (code, out) == (2, "")
+    assert err.startswith("groundwire: ")
+    assert message in err
+    assert "Traceback" not in err
+
+
+def test_an_unknown_detector_names_the_known_ones(run):
+    """The message lists what could have been meant."""
+    code, _, err = run([GROUNDED], detector="lexicla")
+    assert code == 2
+    assert "unknown detector 'lexicla': expected one of" in err
+
+
+@pytest.mark.parametrize("name", ["missing.jsonl", "."])
+def test_a_file_that_cannot_be_opened_is_named(name, capsys):
+    """A missing file and a directory are told by their name."""
+    assert main(["check", name]) == 2
+    assert capsys.readouterr().err.startswith(f"groundwire: {name}: ")
+
+
+@pytest.mark.parametrize(
+    "options", [["--limit", "0"], ["--threshold", "2"], ["--threshold", "nan"], ["--json", "--jsonl"]]
+)
+def test_options_that_make_no_sense_are_refused(options, capsys):
+    """argparse says which option, and ends with 2."""
+    with pytest.raises(SystemExit) as ended:
+        main(["check", "x", *options])
+    assert ended.value.code == 2
+    assert options[0] in capsys.readouterr().err
+
+
+def test_flagged_answers_are_shown_in_full_and_grounded_ones_in_a_line(run):
+    """The reader's eye goes to what needs it; the summary follows."""
+    _, out, _ = run([GROUNDED, INVENTED, NO_CONTEXT])
+    assert "A The fee is ⟦75⟧ EUR" in out
+    assert "A The fee is 25 EUR" in out  # of the answer that was not judged
+    assert out.count("A The fee") == 2
+    assert "NO_CONTEXT" in out
+    assert "3 answers" in out
+    assert "AUROC 1.000, F1 1.000" in out
+    assert "answer from 'answer'" in out
+
+
+def test_all_shows_grounded_answers_in_full_too(run):
+    """--all leaves nothing out."""
+    assert run([GROUNDED], "--all")[1].count("A The fee is 25 EUR") == 1
+    assert "A The fee" not in run([GROUNDED])[1]
+
+
+def test_quiet_prints_the_summary_alone(run):
+    """Counts, and no row."""
+    _, out, _ = run([GROUNDED, INVENTED], "--quiet")
+    assert "2 answers" in out
+    assert "fee" not in out.lower()
+
+
+def test_json_lines_are_wire_dicts_with_their_place(run):
+    """Each line decodes to an outcome, in the order of the rows, and says its file, line and label."""
+    code, out, err = run([GROUNDED, INVENTED, "not an object", NO_CONTEXT], "--jsonl")
+    results = [json.loads(line) for line in out.splitlines()]
+    assert code == 1
+    assert [result["row"]["line"] for result in results] == [1, 2, 3, 4]
+    assert results[1]["row"] == {"file": "runs.jsonl", "line": 2, "label": 1}
+    outcomes = [wire.decode(result) for result in results]
+    assert [outcome.hallucinated for outcome in outcomes] == [False, True, None, None]
+    assert results[2]["abstention"] == "UNREADABLE_INPUT"
+    assert "line 3: a row must be a JSON object" in results[2]["reason"]
+    assert results[1]["id"] == "runs.jsonl:2"
+    assert "4 answers" in err
+
+
+def test_json_is_one_object_with_results_and_summary(run):
+    """The whole of stdout is JSON, also when no row is wanted."""
+    whole = json.loads(run([GROUNDED, INVENTED], "--json")[1])
+    assert whole["version"] == wire.VERSION
+    assert [result["hallucinated"] for result in whole["results"]] == [False, True]
+    assert (whole["summary"]["answers"], whole["summary"]["hallucinated"]) == (2, 1)
+    assert whole["summary"]["labels"]["auroc"] == 1.0
+    assert whole["summary"]["complete"] is True
+    assert whole["summary"]["columns"]["runs.jsonl"]["answer"] == "answer"
+    assert json.loads(run([GROUNDED], "--json", "--quiet")[1])["results"] == []
+
+
+def test_the_page_is_written_and_its_path_told_on_stderr(run):
+    """Stdout stays what it was."""
+    code, out, err = run([INVENTED], "--html", "report.html", "--jsonl")
+    assert code == 1
+    assert len(out.splitlines()) == 1
+    assert "report.html" in err
+    assert "Price?" in Path("report.html").read_text(encoding="utf-8")
+
+
+def test_a_threshold_moves_the_verdict_and_nothing_else(run):
+    """At 1 only a score of 1 is hallucinated, and the threshold is told in the result."""
+    result = json.loads(run([INVENTED], "--threshold", "0.25", "--jsonl")[1])
+    assert (result["threshold"], result["score"]) == (0.25, 1.0)
+
+
+def test_settings_from_a_file_are_used_and_options_win(run, tmp_path):
+    """Labels come from the file; the threshold from the option; an abstention never ends the run."""
+    (tmp_path / "settings.json").write_text(
+        json.dumps({"threshold": 0.9, "on_abstention": "raise", "levels": {"high": {"label": "STOP"}}})
+    )
+    code, out, _ = run([NO_CONTEXT, INVENTED], "--config", "settings.json", "--threshold", "0.5", "--jsonl")
+    first, second = map(json.loads, out.splitlines())
+    assert code == 1
+    assert first["abstention"] == "NO_CONTEXT"
+    assert (second["label"], second["threshold"]) == ("STOP", 0.5)
+
+
+def test_limit_judges_the_first_rows_of_all_files(run):
+    """Counting goes on from one file to the next."""
+    _, out, _ = run([GROUNDED, GROUNDED], "--limit", "3", "--jsonl", files=["runs.jsonl"] * 2)
+    assert [json.loads(line)["row"]["line"] for line in out.splitlines()] == [1, 2, 1]
+
+
+def test_standard_input_is_read_in_any_format(monkeypatch, capsys):
+    """- reads JSON lines, CSV and gzip alike."""
+    lines = json.dumps(GROUNDED).encode()
+    for data in (lines, gzip.compress(lines), b"context,answer\nThe fee is 25 EUR,fee\n"):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+        assert main(["check", "-", "--detector", "novel-words", "--jsonl", "-q"]) == 0
+        assert json.loads(capsys.readouterr().out)["row"]["file"] == "stdin"
+    assert main(["check", "-", "-"]) == 2
+
+
+def test_ctrl_c_keeps_what_was_judged(run):
+    """What is printed until then is complete and valid, says that it isn't all, and the code is 130."""
+    rows = [GROUNDED, {**GROUNDED, "answer": "stop"}, GROUNDED]
+    code, out, _ = run(rows, "--json", "--html", "report.html", detector="interrupted")
+    whole = json.loads(out)
+    assert code == 130
+    assert len(whole["results"]) == 1
+    assert whole["summary"]["complete"] is False
+    assert "stopped before the end" in Path("report.html").read_text(encoding="utf-8")
+    code, out, _ = run(rows, detector="interrupted")
+    assert code == 130
+    assert "Stopped before the end" in out
+
+
+def test_a_damaged_file_keeps_what_was_judged(capsys, tmp_path, monkeypatch):
+    """Rows before the damage are printed, the message names the file, and the code is 2."""
+    monkeypatch.chdir(tmp_path)
+    whole = "".join(json.dumps({**GROUNDED, "id": os.urandom(8).hex()}) + "\n" for _ in range(5_000)).encode()
+    Path("cut.jsonl.gz").write_bytes(gzip.compress(whole)[:-2_000])
+    code = main(["check", "cut.jsonl.gz", "--detector", "novel-words", "--json"])
+    out, err = capsys.readouterr()
+    assert code == 2
+    assert "cut.jsonl.gz: the file is damaged or cut off" in err
+    assert len(json.loads(out)["results"]) > 1_000
+    assert json.loads(out)["summary"]["complete"] is False
+
+
+def test_a_mistake_in_a_detector_is_no_hallucination(run):
+    """Python would end with 1; the traceback is kept and the code is 2."""
+    code, _, err = run([GROUNDED], detector="broken")
+    assert code == 2
+    assert "ZeroDivisionError" in err
+
+
+def test_a_reader_that_goes_away_ends_the_run_quietly(tmp_path):
+    """As with ``| head``: no traceback, and no code that would mean a verdict."""
+    path = tmp_path / "runs.jsonl"
+    path.write_text("".join(json.dumps(INVENTED) + "\n" for _ in range(20_000)))
+    for options in ([], ["--jsonl"]):
+        command = [
+            sys.executable,
+            "-m",
+            "tests.cli.driver",
+            "",
+            "check",
+            str(path),
+            "--detector",
+            "novel-words",
+        ]
+        with subprocess.Popen(
+            [*command, *options], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        ) as running:
+            running.stdout.readline()
+            running.stdout.close()
+            err = running.stderr.read()
+        assert running.returncode == 141, err
+        assert err == b""
+
+
+def test_a_base_install_is_enough():
+    """Without jinja2, pyarrow and LangChain a table is judged; what needs them says what to install."""
+    without = "jinja2,pyarrow,langchain,langchain_core,langsmith,yaml,sklearn"
+    rows = json.dumps(GROUNDED).encode()
+    assert process("-", without=without, stdin=rows).returncode == 0
+    page = process("-", "--html", "x.html", without=without, stdin=rows)
+    assert (page.returncode, page.stdout) == (2, b"")
+    assert b"pip install 'groundwire[report]'" in page.stderr
+    parquet = process("-", "--format", "parquet", without=without, stdin=b"PAR1")
+    assert parquet.returncode == 2
+    assert b"pip install 'groundwire[parquet]'" in parquet.stderr
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii", "cp1252"])
+def test_any_text_is_printed_in_any_encoding(encoding):
+    """Lone surrogates, wide and right-to-left characters don't crash; escapes don't reach the terminal."""
+    row = '{"context": "c", "question": "\\ud800\\u001b[31m", "answer": "日本 שלום \\u202e x"}'
+    environment = {**os.environ, "PYTHONIOENCODING": encoding}
+    for options in ([], ["--json"], ["--jsonl"]):
+        done = process("-", *options, stdin=row.encode(), env=environment)
+        assert done.returncode == 1, done.stderr
+        assert b"\x1b" not in done.stdout
+        assert b"Traceback" not in done.stderr
+
+
+def in_a_terminal(rows, *options, **environment):
+    """What the command writes to stdout when that is a terminal."""
+    leader, follower = pty.openpty()
+    command = [
+        sys.executable,
+        "-m",
+        "tests.cli.driver",
+        "",
+        "check",
+        "-",
+        "--detector",
+        "novel-words",
+        *options,
+    ]
+    with subprocess.Popen(
+        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=follower, stderr=subprocess.DEVNULL,
+        env={**os.environ, "TERM": "xterm-256color", **environment},
+    ) as running:  # fmt: skip
+        os.close(follower)
+        running.stdin.write("".join(json.dumps(row) + "\n" for row in rows).encode())
+        running.stdin.close()
+        out = b""
+        try:
+            while more := os.read(leader, 65_536):
+                out += more
+        except OSError:  # Linux's way to say that the other end is closed
+            pass
+    os.close(leader)
+    return out.decode()
+
+
+def test_a_terminal_gets_colour_unless_told_otherwise():
+    """Colour marks the words; with NO_COLOR brackets do."""
+    coloured = in_a_terminal([INVENTED])
+    assert "\x1b[1;4;31m75" in coloured
+    assert "⟦" not in coloured
+    plain = in_a_terminal([INVENTED], NO_COLOR="1")
+    assert "31m" not in plain
+    assert "⟦" in plain
+
+
+def test_the_version_is_told(capsys):
+    """--version prints it and ends well."""
+    with pytest.raises(SystemExit) as ended:
+        main(["--version"])
+    assert ended.value.code == 0
+    assert capsys.readouterr().out == f"groundwire {__version__}\n"
+
+
+def test_the_help_tells_every_exit_code(capsys):
+    """Whoever writes a pipeline finds them where they look first."""
+    with pytest.raises(SystemExit):
+        main(["check", "--help"])
+    out = capsys.readouterr().out
+    for told in ("  0  ", "  1  ", "  2  ", "  3  ", "  130  ", "--html PATH", "examples:"):
+        assert told in out

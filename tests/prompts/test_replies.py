@@ -1,0 +1,224 @@
+"""Replies: read right, or refused."""
+
+import json
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from groundwire.prompts.replies import UnreadableError, claim_replies, read_score
+
+
+def entry(i=1, support="supported", score=0.1, **more):
+    return {"id": i, "support": support, "score": score, "quote": "q", "words": [], "reason": "r"} | more
+
+
+def reply(*entries):
+    return json.dumps({"claims": list(entries)})
+
+
+ONE = reply(entry())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ONE,
+        f"```json\n{ONE}\n```",
+        f"```\n{ONE}\n```\nI hope this helps!",
+        f"Here is my verdict:\n\n{ONE}\n\nTell me {{if}} you [need] more.",
+        f"<think>Is it {{so}}? {reply(entry(score=0.9, support='unsupported'))}</think>\n{ONE}",
+        f"It may be so [1].</think>{ONE}",
+        f"[1] says so. {ONE}",
+        f"{ONE}\n\nOnce more:\n{ONE}",
+        json.dumps([entry()]),
+        json.dumps({"claims": [entry()], "note": "fine"}, indent=2),
+        ONE[:-1] + ",}",
+    ],
+)
+def test_the_json_is_found_wherever_it_stands(text):
+    replies = claim_replies(text)
+    assert list(replies) == [1]
+    assert (replies[1].support, replies[1].score, replies[1].quote) == ("supported", 0.1, "q")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "I'm sorry, but I can't help with that.",
+        "All claims are supported.",
+        "supported",
+        "0.1",
+        "null",
+        "{}",
+        '{"claims": []}',
+        '{"claims": "all supported"}',
+        '{"claims": [1, 2]}',
+        '{"verdicts": [{"id": 1}]}',
+        ONE[:-1],
+        ONE[:-2],
+        ONE[:40],
+        "<think>" + ONE,
+        f"Draft: {ONE} Final: {reply(entry(score=0.2))}",
+        '{"claims": [{"id": 1, "support": "supported", "score": NaN}]}',
+        '{"draft": {"claims": [{"id": 1, "support": "supported", "score": 0}]}, "claims": [{"id": 1, "supp',
+        '{"claims": [{"id": 1, "support": "supported", "support": "unsupported", "score": 0}]}',
+        "{" * 5_000 + "[" * 5_000,
+        "[" * 100_000,
+        '{"a":' * 20_000,
+        "x" * 300_000 + ONE,
+    ],
+)
+def test_what_is_no_whole_reply_is_unreadable(text):
+    with pytest.raises(UnreadableError):
+        claim_replies(text)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"support": "not supported"},
+        {"support": "unverified"},
+        {"support": ""},
+        {"support": None},
+        {"support": True},
+        {"score": None},
+        {"score": 8},
+        {"score": -0.1},
+        {"score": 1.01},
+        {"score": True},
+        {"score": [0.1]},
+        {"score": "low"},
+        {"score": 0.9},
+        {"score": 0.5},
+        {"support": "unsupported", "score": 0.4},
+        {"id": None},
+        {"id": 1.5},
+        {"id": True},
+        {"id": "first"},
+        {"quote": 7},
+        {"words": "all"},
+        {"words": [7]},
+        {"reason": ["r"]},
+    ],
+)
+def test_an_entry_that_can_not_be_read_is_left_out_and_the_others_are_not(wrong):
+    assert list(claim_replies(reply(entry(1, **wrong), entry(2)))) == [2]
+
+
+def test_an_entry_without_support_or_score_is_left_out():
+    for name in ("id", "support", "score"):
+        short = entry(1)
+        del short[name]
+        assert list(claim_replies(reply(short, entry(2)))) == [2]
+
+
+def test_a_claim_judged_twice_is_left_out():
+    assert list(claim_replies(reply(entry(1), entry(2), entry(1)))) == [2]
+
+
+def test_what_need_not_be_said_may_be_absent():
+    text = '{"claims": [{"id": "claim 1", "support": " Inferred ", "score": 0, "quote": null}]}'
+    (one,) = claim_replies(text).values()
+    assert (one.id, one.support, one.score) == (1, "inferred", 0.0)
+    assert (one.quote, one.words, one.reason) == ("", [], "")
+
+
+@pytest.mark.parametrize(
+    ("said", "score"),
+    [
+        (0, 0.0),
+        (1, 1.0),
+        (0.25, 0.25),
+        ("0.7", 0.7),
+        (".3", 0.3),
+        ("Score: .3", 0.3),
+        ("0,7", 0.7),
+        ("1.", 1.0),
+        ("1", 1.0),
+        ("95.5 %", 0.955),
+        ("95,5%", 0.955),
+        ("0.7 percent", 0.007),
+        ("100%", 1.0),
+        ("8 out of 10", 0.8),
+        ("8/10", 0.8),
+        ("0.8.", 0.8),
+        ("1,000", None),
+        ("1,000/2,000", None),
+        ("0,700", 0.7),
+        ("810", None),
+        ("95.5", None),
+        ("101 %", None),
+        ("11 out of 10", None),
+        ("8 out of 0", None),
+        ("8 out of", None),
+        ("out of 10", None),
+        ("between 0.2 and 0.4", None),
+        ("0.2-0.4", None),
+        ("-0.2", None),
+        ("1e-2", None),
+        ("nan", None),
+        ("inf", None),
+        ("", None),
+        ("٠.٧", None),
+        ("yes", None),
+        ("__import__('os').getcwd()", None),
+        (math.nan, None),
+        (math.inf, None),
+        (10**400, None),
+        (True, None),
+        (None, None),
+        ({"score": 0.1}, None),
+    ],
+)
+def test_a_score_is_read_right_or_refused(said, score):
+    if score is None:
+        with pytest.raises(ValueError, match=r"expected a number from 0 to 1|can be read in two ways"):
+            read_score(said)
+    else:
+        assert read_score(said) == pytest.approx(score, abs=1e-12)
+
+
+@given(st.one_of(st.text(), st.text("0123456789.,%/ outf-e"), st.floats(), st.integers(), st.none()))
+def test_no_score_ever_leaves_its_range(said):
+    try:
+        score = read_score(said)
+    except ValueError:
+        return
+    assert 0.0 <= score <= 1.0
+
+
+@given(st.floats(0, 1), st.integers(0, 100))
+def test_every_way_to_write_a_score_says_the_same(score, percent):
+    assert read_score(score) == score
+    assert read_score(f"{score:.6f}") == read_score(f"{score:.6f}".replace(".", ",")) == float(f"{score:.6f}")
+    assert read_score(f"{percent}%") == read_score(f"{percent} out of 100") == percent / 100
+
+
+@given(st.text() | st.text('{}[]",:0123456789clainmsupred<>/k \\`'))
+def test_any_text_is_read_or_refused(text):
+    try:
+        replies = claim_replies(text)
+    except UnreadableError:
+        return
+    assert all(0 <= one.score <= 1 for one in replies.values())
+
+
+@given(
+    st.text(st.characters(exclude_characters="{[")),
+    st.text(),
+    st.lists(st.tuples(st.sampled_from(["supported", "contradicted"]), st.text(), st.text()), min_size=1),
+)
+def test_what_is_written_comes_back_whatever_stands_around_and_in_it(before, after, said):
+    entries = [
+        entry(i, support, 0.9 if support == "contradicted" else 0.1, quote=quote, reason=reason)
+        for i, (support, quote, reason) in enumerate(said)
+    ]
+    try:
+        replies = claim_replies(before + reply(*entries) + after)
+    except UnreadableError:
+        # what follows may be JSON of the same kind, or end a thought: both are refused, not guessed
+        return
+    assert [(one.support, one.quote, one.reason) for one in replies.values()] == [*said]

@@ -1,0 +1,165 @@
+"""Amazon Bedrock's runtime on 127.0.0.1, as far as the real client needs it: Converse, and how it fails.
+
+A test scripts one act for each request; past the script, ``always`` acts. ``requests`` holds what was asked.
+"""
+
+import json
+import os
+import socket
+import struct
+import threading
+from collections import deque
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import unquote
+
+import pytest
+
+MODEL = "anthropic.claude-3-haiku-20240307-v1:0"
+
+
+def says(text, *, input_tokens=11, output_tokens=7, stop="end_turn"):
+    """A reply. ``text`` is a str, a list of content blocks, or a function from the request to either."""
+
+    def act(http, body):
+        said = text(body) if callable(text) else text
+        content = [{"text": said}] if isinstance(said, str) else said
+        http.answer(
+            200,
+            {
+                "output": {"message": {"role": "assistant", "content": content}},
+                "stopReason": stop,
+                "usage": {
+                    "inputTokens": input_tokens,
+                    "outputTokens": output_tokens,
+                    "totalTokens": input_tokens + output_tokens,
+                },
+                "metrics": {"latencyMs": 1},
+            },
+        )
+
+    return act
+
+
+def refuses(status, code, message="told to"):
+    return lambda http, body: http.answer(status, {"message": message}, error=code)
+
+
+def throttles():
+    return refuses(429, "ThrottlingException", "Too many requests")
+
+
+def breaks():
+    return refuses(503, "ServiceUnavailableException")
+
+
+def denies():
+    """What an account without the permission is told."""
+    user, action = "arn:aws:iam::123456789012:user/desk", "bedrock:InvokeModel"
+    return refuses(403, "AccessDeniedException", f"User: {user} is not authorized to perform: {action}")
+
+
+def babbles(http, body):
+    """Status 200 and something that is not JSON, as a proxy's error page is."""
+    http.raw(200, b"<html>Bad gateway</html>")
+
+
+def resets(http, body):
+    """The connection is cut in the middle of it all."""
+    http.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    os.close(http.connection.detach())  # closing it would wait for the files that were made of it
+
+
+def hangs(http, body):
+    """Nothing comes back until the server closes."""
+    http.bedrock.closing.wait()
+    http.close_connection = True
+
+
+def trickles(http, body):
+    """A byte now and then, so that no read ever times out, until the server closes."""
+    http.send_response(200)
+    http.send_header("Content-Length", "1000000")
+    http.end_headers()
+    while not http.bedrock.closing.wait(0.05):
+        http.wfile.write(b" ")
+        http.wfile.flush()
+    http.close_connection = True
+
+
+class BedrockServer:
+    """``script`` is acted out, one act a request, then ``always``; ``requests`` holds (model id, body)."""
+
+    def __init__(self):
+        self.script = deque()
+        self.always = says("scripted")
+        self.requests = []
+        self.closing = threading.Event()
+        self._lock = threading.Lock()
+        self._http = ThreadingHTTPServer(("127.0.0.1", 0), _handler_of(self))
+        self._http.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self._http.server_port}"
+        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.02,), daemon=True)
+        self._thread.start()
+
+    def next_act(self, model, body):
+        with self._lock:
+            self.requests.append((model, body))
+            return self.script.popleft() if self.script else self.always
+
+    def close(self):
+        self.closing.set()
+        self._http.shutdown()
+        self._http.server_close()
+        self._thread.join()
+
+
+def _handler_of(server):
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        bedrock = server
+
+        def do_POST(self):
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            _, model, action = unquote(self.path).strip("/").split("/")
+            assert action == "converse", f"this stub does not speak {action}"
+            server.next_act(model, body)(self, body)
+
+        def answer(self, status, content, *, error=None):
+            self.raw(status, json.dumps(content).encode(), error=error)
+
+        def raw(self, status, payload, *, error=None):
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            if error:
+                self.send_header("x-amzn-ErrorType", error)
+            self.send_header("Content-Length", str(len(payload)))
+            self.end_headers()
+            self.wfile.write(payload)
+
+        def handle(self):
+            with suppress(OSError):  # a client that gave up, or a connection that was cut on purpose
+                super().handle()
+
+        def log_message(self, *args):
+            pass
+
+    return Handler
+
+
+@pytest.fixture
+def bedrock(monkeypatch):
+    """A Bedrock runtime, and an environment in which the real client finds it, with keys that are none."""
+    server = BedrockServer()
+    for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_BEARER_TOKEN_BEDROCK", "HTTP_PROXY", "HTTPS_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.lower(), raising=False)
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIANOTAKEYNOTAKEY00")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "not-a-secret")
+    monkeypatch.setenv("AWS_REGION", "eu-central-1")
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-central-1")
+    monkeypatch.setenv("AWS_ENDPOINT_URL_BEDROCK_RUNTIME", server.url)
+    monkeypatch.setenv("AWS_ENDPOINT_URL_BEDROCK", server.url)
+    yield server
+    server.close()

@@ -1,0 +1,324 @@
+"""Tables of answers are read row by row, and what can't be read is named by its line."""
+
+import csv
+import gzip
+import io
+import itertools
+import json
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from groundwire.tables import Columns, Format, TableError, read
+
+ROW = {"question": "Fee?", "context": ["It is 25 EUR.", "Bags are free."], "answer": "25 EUR.", "label": 0}
+TEXTS = st.text(alphabet=st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=20)
+
+
+def table(data, *, name="", columns=None, kind=None):
+    data = data.encode() if isinstance(data, str) else data
+    return read(io.BytesIO(data), name=name, columns=columns, kind=kind)
+
+
+def rows(data, **options):
+    return list(table(data, **options).rows)
+
+
+def lines(*objects):
+    return "\n".join(json.dumps(one) for one in objects)
+
+
+def as_csv(header, *cells, delimiter=","):
+    out = io.StringIO(newline="")
+    csv.writer(out, delimiter=delimiter).writerows([header, *cells])
+    return out.getvalue()
+
+
+def as_parquet(*objects):
+    out = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist(list(objects)), out)
+    return out.getvalue()
+
+
+def one_row(delimiter=",", listed=json.dumps):
+    return as_csv(list(ROW), ["Fee?", listed(ROW["context"]), "25 EUR.", "0"], delimiter=delimiter).encode()
+
+
+TABLES = {
+    "runs.jsonl": lines(ROW).encode(),
+    "runs.ndjson": b"\xef\xbb\xbf" + lines(ROW).encode() + b"\r\n",
+    "array.json": json.dumps([ROW]).encode(),
+    "indented.json": json.dumps([ROW], indent=2).encode(),
+    "object.json": json.dumps(ROW, indent=2).encode(),
+    "lines.json": lines(ROW).encode(),
+    "runs.csv": one_row(),
+    "excel.csv": b"\xef\xbb\xbf" + one_row(),
+    "semicolons.csv": one_row(";"),
+    "pandas.csv": one_row(listed=repr),
+    "runs.tsv": one_row("\t"),
+    "runs.parquet": as_parquet(ROW),
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("zipped", [False, True])
+def test_every_format_gives_the_same_interaction(name, zipped):
+    """JSON lines, JSON, CSV, TSV and Parquet, plain or gzip'd, hold one and the same row."""
+    data = gzip.compress(TABLES[name]) if zipped else TABLES[name]
+    (row,) = rows(data, name=name + (".gz" if zipped else ""))
+    assert row.problem == ""
+    assert row.interaction.question == "Fee?"
+    assert [passage.text for passage in row.interaction.contexts] == ROW["context"]
+    assert row.interaction.answer == "25 EUR."
+    assert row.label == 0
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_stream_without_a_name_is_recognised_by_its_content(name):
+    """Standard input says nothing of its format; the first bytes do. Only tabs need no telling apart."""
+    (row,) = rows(TABLES[name])
+    assert row.interaction.answer == "25 EUR."
+
+
+def test_the_format_can_be_named():
+    """A name that misleads is overruled."""
+    (row,) = rows(TABLES["runs.jsonl"], name="runs.csv", kind=Format.JSONL)
+    assert row.interaction.answer == "25 EUR."
+
+
+@pytest.mark.parametrize(
+    ("question", "context", "answer"),
+    [
+        ("question", "contexts", "answer"),
+        ("user_input", "retrieved_contexts", "response"),
+        ("input", "retrieval_context", "actual_output"),
+        ("Query", "Source Documents", "Generation"),
+        ("prompt", "passages", "prediction"),
+    ],
+)
+def test_the_usual_column_names_are_found(question, context, answer):
+    """Also with other case, blanks and hyphens; and the table says which it took."""
+    found = table(lines({question: "Q", context: "C", answer: "A"}))
+    (row,) = found.rows
+    assert (row.interaction.question, row.interaction.answer) == ("Q", "A")
+    assert row.interaction.contexts[0].text == "C"
+    assert found.columns == {"question": question, "context": context, "answer": answer}
+
+
+def test_columns_can_be_named_also_inside_objects():
+    """A name with dots leads into nested objects, and overrules what would have been found."""
+    run = {"answer": "not this", "inputs": {"q": "Q"}, "outputs": {"text": "A", "docs": ["C"]}}
+    columns = Columns(question="inputs.q", context="outputs.docs", answer="outputs.text")
+    (row,) = rows(lines(run), columns=columns)
+    assert (row.interaction.question, row.interaction.answer) == ("Q", "A")
+    assert row.interaction.contexts[0].text == "C"
+
+
+def test_missing_columns_are_all_named_with_what_there_is():
+    """The error names each column that is missing, its flag, and the columns of the file."""
+    with pytest.raises(TableError) as caught:
+        table(lines({"foo": 1, "answer": "a"}), name="runs.jsonl", columns=Columns(question="asked"))
+    message = str(caught.value)
+    assert message.startswith("runs.jsonl: ")
+    assert "no column is called 'asked' (--question)" in message
+    assert "name it with --context" in message
+    assert "'foo', 'answer'" in message
+    assert "--answer" not in message
+
+
+def test_where_a_table_has_two_context_columns_the_first_with_a_value_is_taken():
+    """A null in the better column doesn't hide the other."""
+    first, second = rows(
+        lines(
+            {"context": "one text", "contexts": None, "answer": "a"},
+            {"context": "one text", "contexts": ["several", "texts"], "answer": "a"},
+        )
+    )
+    assert [passage.text for passage in first.interaction.contexts] == ["one text"]
+    assert [passage.text for passage in second.interaction.contexts] == ["several", "texts"]
+
+
+def test_a_context_may_be_objects_with_text_metadata_and_score():
+    """LangChain's and LlamaIndex's field names are understood; other fields are kept as metadata."""
+    context = [
+        {"page_content": "one", "metadata": {"source": "a.md"}, "id": 5},
+        {"text": "two", "score": 0.5, "page": 3},
+        {"content": "three"},
+        "four",
+    ]
+    (row,) = rows(lines({"context": context, "answer": "a"}))
+    one, two, three, four = row.interaction.contexts
+    assert (one.text, one.id, one.metadata) == ("one", "5", {"source": "a.md"})
+    assert (two.text, two.score, two.metadata) == ("two", 0.5, {"page": 3})
+    assert (three.text, four.text) == ("three", "four")
+
+
+@pytest.mark.parametrize("text", ['[{"a": 1}]', "[see 1]", "[1, 2]", "[", "[" * 5_000 + "]" * 5_000])
+def test_a_cell_that_only_looks_like_a_list_is_a_text(text):
+    """Data in brackets is one passage, unchanged."""
+    (row,) = rows(as_csv(["context", "answer"], [text, "a"]))
+    assert [passage.text for passage in row.interaction.contexts] == [text]
+
+
+@pytest.mark.parametrize(
+    ("row", "problem"),
+    [
+        ("xx", "not JSON: Expecting value at column 1"),
+        ('{"answer": "a"', "not JSON"),
+        ("[1]", "a row must be a JSON object, not list"),
+        ('{"context": "c"}', "the row has no answer"),
+        ('{"context": "c", "answer": null}', "answer must be a str, not NoneType"),
+        ('{"context": "c", "answer": 42}', "answer must be a str, not int 42"),
+        ('{"context": 5, "answer": "a"}', "contexts must be a str"),
+        ('{"context": ["c", 5], "answer": "a"}', "contexts[1] must be a str, not int 5"),
+        ('{"context": ["c", null], "answer": "a"}', "contexts[1] must be a str, not NoneType"),
+        ('{"context": [{"url": "u"}], "answer": "a"}', "contexts[0] has no text"),
+        ('{"question": 1, "context": "c", "answer": "a"}', "question must be a str, not int 1"),
+        (b'{"context": "c", "answer": "\xff"}', "not UTF-8: byte 0xff at position 29"),
+        ("[" * 100_000, "not JSON"),
+        ('{"context": ' + "9" * 5_000 + "}", "not JSON"),
+    ],
+)
+def test_a_row_that_cannot_be_read_is_named_by_its_line_and_the_rest_is_read(row, problem):
+    """One bad line costs one row: the problem says what was wrong, in the file's own place."""
+    good = lines(ROW).encode()
+    row = row.encode() if isinstance(row, str) else row
+    first, second, third = rows(b"\n".join([good, b"", row, good]), name="runs.jsonl")
+    assert problem in second.problem
+    assert second.interaction is None
+    assert (first.line, second.line, third.line) == (1, 3, 4)
+    assert second.id == "runs.jsonl:3"
+    assert first.interaction.answer == third.interaction.answer == "25 EUR."
+
+
+def test_bad_rows_of_a_delimited_table_are_named_and_the_rest_is_read():
+    """Too few cells, stray quotes, other encodings; lines are counted through cells that span several."""
+    data = b'context,answer\n"c\nd",a\nc\n"x"y,a\nc,\xe9\n\nc,last\n'
+    good, short, quoted, latin, last = rows(data, name="runs.csv")
+    assert (good.line, good.interaction.contexts[0].text) == (2, "c\nd")
+    assert (short.line, short.problem) == (4, "1 cells, where the header has 2")
+    assert quoted.line == 5
+    assert "not CSV" in quoted.problem
+    assert (latin.line, latin.problem[:9]) == (6, "not UTF-8")
+    assert (last.line, last.interaction.answer) == (8, "last")
+
+
+def test_a_quote_that_is_never_closed_does_not_vanish_silently():
+    """Everything after it is lost, and the row that opens it says so."""
+    good, lost = rows('context,answer\nc,a\n"c,a\nc,a\nc,a\n')
+    assert good.interaction is not None
+    assert (lost.line, "never closed" in lost.problem) == (3, True)
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        ('[{"context": "c", "answer": "a"}, {"context": }, {"answer": "b"}]', "nothing after it can be read"),
+        ('[{"context": "c", "answer": "a"}', "never closed"),
+    ],
+)
+def test_an_array_is_read_up_to_its_first_mistake(data, problem):
+    """What came before is judged, and a row says that the rest could not be read."""
+    good, bad = rows(data)
+    assert good.interaction.answer == "a"
+    assert problem in bad.problem
+
+
+def test_parquet_holds_lists_objects_and_bytes():
+    """Lists and structs are contexts; bytes are refused by name."""
+    objects = as_parquet({"answer": "a", "documents": [{"text": "one", "id": "1"}]})
+    assert rows(objects)[0].interaction.contexts[0].id == "1"
+    binary = rows(as_parquet({"answer": b"a", "documents": "c"}))[0]
+    assert "answer must be a str, not bytes" in binary.problem
+
+
+@pytest.mark.parametrize("data", [b"PAR1 and then nothing", gzip.compress(lines(ROW).encode() * 999)[:-20]])
+def test_a_damaged_file_is_an_error(data):
+    """A file that is cut off or no table never ends as if it were complete."""
+    with pytest.raises(TableError, match=r"x\.bin: (not a Parquet|the file is damaged)"):
+        list(table(data, name="x.bin").rows)
+
+
+def test_rows_before_the_damage_are_read():
+    """The rows that a damaged file still holds come first, then the error."""
+    whole = b"".join(lines({**ROW, "id": f"{i:05}"}).encode() + b"\n" for i in range(20_000))
+    found = table(gzip.compress(whole)[:-1_000], name="x.jsonl.gz").rows
+    read_rows = []
+    with pytest.raises(TableError):
+        read_rows.extend(found)
+    assert len(read_rows) > 10_000
+    assert read_rows[-1].interaction is not None or read_rows[-1].problem
+
+
+def test_two_columns_of_one_name_are_refused():
+    """Nobody can say which of them is meant."""
+    with pytest.raises(TableError, match="two columns have one name, 'answer'"):
+        table("answer,answer,context\na,b,c\n")
+
+
+@pytest.mark.parametrize("data", [b"", b"\n\n", b"[]", b"context,answer\n"])
+def test_an_empty_table_has_no_rows(data):
+    """It is for the caller to say whether that is a mistake."""
+    assert rows(data) == []
+
+
+@pytest.mark.parametrize(
+    ("value", "label"),
+    [(0, 0), (1, 1), (True, 1), (False, 0), (1.0, 1), ("1", 1), ("true", 1), ("maybe", None), (2, None)],
+)
+def test_labels_are_nought_and_one(value, label):
+    """Whatever is neither 0 nor 1 is no label."""
+    assert rows(lines({**ROW, "label": value}))[0].label == label
+
+
+def test_a_row_is_called_by_its_id_or_by_its_place():
+    """An id column names the row on every output; else the file and the line do."""
+    first, second = rows(lines({**ROW, "id": 17}, ROW), name="runs.jsonl")
+    assert (first.id, first.interaction.id) == ("17", "17")
+    assert second.id == "runs.jsonl:2"
+
+
+def test_rows_are_read_as_they_are_asked_for():
+    """A stream without end can be read: nothing waits for its last row."""
+
+    class Endless(io.RawIOBase):
+        def __init__(self):
+            self.given = 0
+
+        def readable(self):
+            return True
+
+        def readinto(self, buffer):
+            line = lines(ROW).encode() + b"\n"
+            data = (line * (len(buffer) // len(line))) or line[: len(buffer)]
+            buffer[: len(data)] = data
+            self.given += len(data)
+            return len(data)
+
+    source = Endless()
+    taken = list(itertools.islice(read(source).rows, 1_000))
+    assert len(taken) == 1_000
+    assert source.given < 1_000_000
+
+
+@given(st.lists(st.tuples(TEXTS, TEXTS, TEXTS), min_size=1, max_size=5))
+def test_texts_survive_json_lines_and_json(cells):
+    """Question, context and answer come back as they were written, in order."""
+    objects = [{"question": q, "context": [c], "answer": a} for q, c, a in cells]
+    for data in (lines(*objects), json.dumps(objects), json.dumps(objects, indent=1, ensure_ascii=False)):
+        found = [
+            (r.interaction.question, r.interaction.contexts[0].text, r.interaction.answer) for r in rows(data)
+        ]
+        assert found == cells
+
+
+@given(st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=5))
+def test_texts_survive_csv(cells):
+    """Commas, quotes and line breaks inside cells come back as they were written."""
+    found = rows(as_csv(["context", "answer"], *[(f"c{c}", f"a{a}") for c, a in cells]), name="runs.csv")
+    assert [(r.interaction.contexts[0].text, r.interaction.answer) for r in found] == [
+        (f"c{c}", f"a{a}") for c, a in cells
+    ]
