@@ -1,0 +1,120 @@
+"""The fitted part of the lexical detector: boosted trees and a calibration, read from JSON.
+
+Evaluating alone. Fitting lives in the top-level ``training/``, which needs scikit-learn; this needs numpy.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundwire.core import calibration
+from groundwire.core.calibration import Calibration
+
+Floats = NDArray[np.float64]
+_ROWS_AT_ONCE = 2_048
+
+
+@dataclass(frozen=True, kw_only=True)
+class Forest:
+    """Boosted trees over named features; all trees' nodes lie in one list.
+
+    An inner node sends a row left where ``row[feature] <= threshold``. A leaf is its own child on both
+    sides, so that a walk of ``depth`` steps ends in it.
+    """
+
+    features: tuple[str, ...]
+    roots: NDArray[np.intp]
+    feature: NDArray[np.intp]
+    threshold: Floats
+    children: NDArray[np.intp]
+    value: Floats
+    depth: int
+    base: float
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> Forest:
+        """From the form that ``training/lexical.py`` writes."""
+        return cls(
+            features=tuple(data["features"]),
+            roots=np.array(data["roots"], dtype=np.intp),
+            feature=np.array(data["feature"], dtype=np.intp),
+            threshold=np.array(data["threshold"], dtype=np.float64),
+            children=np.array([data["left"], data["right"]], dtype=np.intp),
+            value=np.array(data["value"], dtype=np.float64),
+            depth=data["depth"],
+            base=data["base"],
+        )
+
+    def __call__(self, rows: Sequence[Sequence[float]]) -> list[float]:
+        """One probability a row."""
+        table = np.asarray(rows, dtype=np.float64).reshape(len(rows), len(self.features))
+        done = [self._some(table[i : i + _ROWS_AT_ONCE]) for i in range(0, len(table), _ROWS_AT_ONCE)]
+        return [p for part in done for p in part.tolist()]
+
+    def _some(self, table: Floats) -> Floats:
+        at = np.broadcast_to(self.roots, (len(table), len(self.roots)))
+        row = np.arange(len(table))[:, None]
+        for _ in range(self.depth):
+            right = table[row, self.feature[at]] > self.threshold[at]
+            at = self.children[right.astype(np.intp), at]
+        margin = self.base + self.value[at].sum(axis=1)
+        probability: Floats = 1 / (1 + np.exp(-np.clip(margin, -40, 40)))
+        return probability
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fitted:
+    """All that was fitted: the claims' trees, the answer's trees, calibrations, and how common words are."""
+
+    claims: Forest
+    answer: Forest
+    calibration: Calibration
+    common: Mapping[str, float]
+    version: str
+
+
+@cache
+def load() -> Fitted:
+    """The fitted model that ships with the package; read once."""
+    source = resources.files("groundwire.detectors") / "data" / "lexical.json"
+    data = json.loads(source.read_text(encoding="utf-8"))
+    return Fitted(
+        claims=Forest.read(data["claims"]),
+        answer=Forest.read(data["answer"]),
+        calibration=calibration.from_dict(data["calibration"]),
+        common=data["common"],
+        version=data["version"],
+    )
+
+
+def pooled(
+    probabilities: Sequence[float], claims: Sequence[Sequence[float]], answer: Sequence[float]
+) -> list[float]:
+    """The figures of a whole answer: of its claims' probabilities, of their figures, and its own."""
+    table = np.asarray(claims, dtype=np.float64)
+    worst = sorted(probabilities, reverse=True)
+    none = float(np.prod(1 - np.asarray(worst)))
+    of_claims = [worst[0], sum(worst[:2]) / len(worst[:2]), sum(worst) / len(worst), sum(worst), 1 - none]
+    return [
+        *of_claims,
+        *answer,
+        *table.mean(axis=0).tolist(),
+        *table.max(axis=0).tolist(),
+        *table.min(axis=0).tolist(),
+        *table.sum(axis=0).tolist(),
+    ]
+
+
+def pooled_names(claims: Sequence[str], answer: Sequence[str]) -> list[str]:
+    """What ``pooled`` returns, named."""
+    ways = ("mean", "max", "min", "sum")
+    of_claims = ["p max", "p of two", "p mean", "p sum", "p any"]
+    return [*of_claims, *answer, *(f"{name} {way}" for way in ways for name in claims)]

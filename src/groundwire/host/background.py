@@ -1,0 +1,176 @@
+"""A bounded queue of work with threads of its own, for judging off the host's path.
+
+Whoever submits never waits and never sees an exception. Work runs in an empty context, so that nothing of
+the host's run is inherited. What the work is, nobody here knows.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+import weakref
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import Context
+from typing import Protocol, TypeVar
+
+_LOG = logging.getLogger(__name__)
+_COMPLAIN_EVERY = 60.0  # seconds between two warnings that the queue is full
+_MAX_STUCK = 16  # abandoned threads that may still be stuck before no more are risked
+
+T = TypeVar("T")
+
+
+class OverdueError(Exception):
+    """What ``done`` gets of work that was not finished in time."""
+
+
+class Background:
+    """Performs work on ``workers`` threads and hands each result on.
+
+    At most ``max_pending`` pieces of work are unfinished; the newest beyond that are dropped and counted.
+    Work that takes more than ``timeout`` seconds is given up, and its thread no longer keeps anything
+    waiting. A normal exit of the interpreter waits for all that is pending. In the child of a fork the queue
+    is empty: what was pending belongs to the parent. Raises ValueError for limits below 1.
+    """
+
+    def __init__(self, *, workers: int = 2, max_pending: int = 1000, timeout: float | None = None) -> None:
+        for name, value in (("workers", workers), ("max_pending", max_pending)):
+            if value < 1:
+                raise ValueError(f"{name} must be at least 1, not {value!r}")
+        self._workers = workers
+        self._max_pending = max_pending
+        self._timeout = timeout
+        self._dropped = 0
+        self._complained = -_COMPLAIN_EVERY
+        self._closed = False
+        self.after_fork()
+        renew_after_fork(self)
+
+    def after_fork(self) -> None:
+        """Begin anew: in a forked child the parent's threads, and whoever held the lock, don't exist."""
+        self._changed = threading.Condition()
+        self._pool: ThreadPoolExecutor | None = None
+        self._pending = 0
+        self._stuck = 0
+
+    @property
+    def pending(self) -> int:
+        """How many pieces of work are not finished."""
+        return self._pending
+
+    @property
+    def dropped(self) -> int:
+        """How many pieces of work found no room."""
+        return self._dropped
+
+    def submit(self, work: Callable[[], T], done: Callable[[T | Exception], None]) -> bool:
+        """Have ``work`` performed and its result, or exception, handed to ``done``; False if dropped."""
+        with self._changed:
+            if self._closed or self._pending >= self._max_pending:
+                self._drop()
+                return False
+            self._pending += 1
+            if self._pool is None:
+                # Not daemons: the interpreter joins these before anything they may need is torn down.
+                self._pool = ThreadPoolExecutor(self._workers, thread_name_prefix="groundwire")
+            pool = self._pool
+        try:
+            pool.submit(Context().run, self._perform, work, done)
+        except RuntimeError:
+            # The interpreter is on its way out and takes no more work, or the queue has just been closed:
+            # the calling thread does it, and nothing is lost.
+            Context().run(self._perform, work, done)
+        return True
+
+    def flush(self, timeout: float | None = None) -> bool:
+        """Wait until nothing is pending. False when ``timeout`` seconds were not enough."""
+        with self._changed:
+            return self._changed.wait_for(lambda: self._pending == 0, timeout)
+
+    def close(self, timeout: float | None = None) -> bool:
+        """Take no more work, and flush. Closing twice is no mistake."""
+        with self._changed:
+            self._closed = True
+        done = self.flush(timeout)
+        if self._pool is not None:
+            self._pool.shutdown(wait=False)
+        return done
+
+    def _drop(self) -> None:
+        self._dropped += 1
+        now = time.monotonic()
+        if now - self._complained >= _COMPLAIN_EVERY:
+            self._complained = now
+            _LOG.warning(
+                "%d answers wait to be judged and no more fit: %d were dropped so far; raise max_pending or "
+                "workers, or use a faster detector",
+                self._pending,
+                self._dropped,
+            )
+
+    def _perform(self, work: Callable[[], T], done: Callable[[T | Exception], None]) -> None:
+        try:
+            done(self._result(work))
+        except Exception:  # rule 5: what is done with one result must not cost the next one
+            _LOG.warning("a result could not be handed on", exc_info=True)
+        finally:
+            with self._changed:
+                self._pending -= 1
+                self._changed.notify_all()
+
+    def _result(self, work: Callable[[], T]) -> T | Exception:
+        if self._timeout is None:
+            return _attempt(work)
+        with self._changed:
+            if self._stuck >= _MAX_STUCK:
+                return OverdueError(f"{self._stuck} earlier ones are still stuck: this one was not tried")
+            self._stuck += 1
+        results: list[T | Exception] = []
+        over = threading.Event()
+
+        def attempt() -> None:
+            try:
+                results.append(Context().run(_attempt, work))
+            finally:
+                over.set()
+                with self._changed:
+                    self._stuck -= 1
+
+        # A daemon: work that never returns must keep neither a worker nor the interpreter's exit.
+        threading.Thread(target=attempt, name="groundwire-attempt", daemon=True).start()
+        if not over.wait(self._timeout):
+            return OverdueError(f"it was given up after {self._timeout:g} seconds")
+        return results[0]
+
+
+def _attempt(work: Callable[[], T]) -> T | Exception:
+    try:
+        return work()
+    except Exception as error:  # handed on as a value: the work is not ours, and neither is its failure
+        return error
+
+
+class Renewable(Protocol):
+    """Something with locks or threads that a forked child must not take over."""
+
+    def after_fork(self) -> None: ...
+
+
+_RENEWED: weakref.WeakSet[Renewable] = weakref.WeakSet()
+
+
+def renew_after_fork(thing: Renewable) -> None:
+    """Call ``thing.after_fork()`` in every child of a fork, for as long as it lives."""
+    _RENEWED.add(thing)
+
+
+def _renew() -> None:
+    for thing in list(_RENEWED):
+        thing.after_fork()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork
+    os.register_at_fork(after_in_child=_renew)

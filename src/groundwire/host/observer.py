@@ -1,0 +1,209 @@
+"""Judging what a guest room has captured, keeping the records, and telling whoever wants to know.
+
+A room hands over what it saw and goes on; everything else happens here, on other threads unless it was asked
+for inline. No framework is known here.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import Counter, deque
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from uuid import UUID
+
+from groundwire.checker import AbstainedError, Checker, Policy, default_checker
+from groundwire.core.interaction import Interaction
+from groundwire.core.verdict import Abstention, AbstentionReason, Outcome
+from groundwire.host.background import Background, OverdueError, renew_after_fork
+from groundwire.host.record import Record
+from groundwire.judge.isolation import isolated
+
+_LOG = logging.getLogger(__name__)
+_GRACE = 1.0  # seconds that a check may take beyond its own limit before its thread is given up
+
+
+class Mode(StrEnum):
+    """When answers are judged: BACKGROUND on threads of their own, INLINE before the host's run goes on."""
+
+    BACKGROUND = "background"
+    INLINE = "inline"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stats:
+    """How many answers were captured, got an outcome, were dropped because too many waited, and wait."""
+
+    captured: int
+    judged: int
+    dropped: int
+    pending: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Observed:
+    """One answer as a room saw it. ``problem`` says why it can't be judged, None that it can.
+
+    ``trace_id`` is another id under which its record may be asked for. ``deliver`` takes the outcome to a
+    trace; it may wait, but must not raise.
+    """
+
+    run_id: UUID
+    trace_id: UUID
+    interaction: Interaction | None
+    problem: AbstentionReason | None = None
+    detail: str = ""
+    deliver: Callable[[Outcome], None] | None = None
+
+
+class Observer:
+    """Judges what it is shown. Safe to share between threads; never raises into the host.
+
+    ``checker`` is the default checker if left out. ``on_outcome`` gets every record, on the thread that
+    judged it; what it raises is logged. The latest ``keep`` records are kept. A checker without a timeout
+    may keep a thread, and the interpreter's exit, for as long as it likes.
+    """
+
+    def __init__(
+        self,
+        checker: Checker | None,
+        on_outcome: Callable[[Record], None] | None,
+        *,
+        mode: Mode | str,
+        workers: int,
+        max_pending: int,
+        keep: int,
+    ) -> None:
+        if keep < 0:
+            raise ValueError(f"keep must be at least 0, not {keep!r}")
+        self._checker = checker
+        self._on_outcome = on_outcome
+        self._mode = Mode(mode)
+        limit = (checker.policy if checker is not None else Policy()).timeout
+        self._background = Background(
+            workers=workers,
+            max_pending=max_pending,
+            timeout=None if limit is None else limit + _GRACE,
+        )
+        self._keep = keep
+        self._records: deque[tuple[Observed, Record]] = deque()
+        self._by_id: dict[UUID, Record] = {}
+        self._waiting: Counter[UUID] = Counter()
+        self._captured = self._judged = 0
+        self._told: set[str] = set()
+        self.after_fork()
+        renew_after_fork(self)
+
+    def after_fork(self) -> None:
+        """Begin anew in a forked child, in which whoever held the lock does not exist."""
+        self._changed = threading.Condition()
+        self._waiting.clear()
+
+    # -- watching ----------------------------------------------------------------------------------------
+
+    def observe(self, seen: Observed) -> None:
+        """Have an answer judged, now or soon."""
+        with self._changed:
+            self._captured += 1
+            self._waiting.update({seen.run_id, seen.trace_id})
+        if self._mode is Mode.INLINE:
+            self._settle(seen, self._attempt(seen))
+            return
+        if not self._background.submit(lambda: self._judge(seen), lambda result: self._settle(seen, result)):
+            full = Abstention(why=AbstentionReason.OVER_BUDGET, detail="too many answers waited to be judged")
+            self._keep_record(seen, full, judged=False)
+
+    def _judge(self, seen: Observed) -> Outcome:
+        if seen.problem is not None or seen.interaction is None:
+            why = seen.problem or AbstentionReason.NO_CLAIMS
+            return Abstention(why=why, detail=seen.detail)
+        interaction, checker = seen.interaction, self._checker or default_checker()
+        try:
+            return isolated(lambda: checker.check(interaction))
+        except AbstainedError as error:  # a policy for callers; here nobody is there to catch it
+            return error.abstention
+
+    def _attempt(self, seen: Observed) -> Outcome | Exception:
+        try:
+            return self._judge(seen)
+        except Exception as error:  # rule 5: the host is waiting
+            return error
+
+    def _settle(self, seen: Observed, result: Outcome | Exception) -> None:
+        outcome = self._failed(result) if isinstance(result, Exception) else result
+        record = self._keep_record(seen, outcome, judged=True)
+        if self._on_outcome is not None:
+            try:
+                self._on_outcome(record)
+            except Exception as error:  # the next outcome must still be told
+                self._complain("on_outcome failed", error)
+        if seen.deliver is not None:
+            try:
+                seen.deliver(record.outcome)
+            except Exception as error:  # a trace that can't be written costs no verdict
+                self._complain("an outcome could not be put on its trace", error)
+
+    def _failed(self, error: Exception) -> Abstention:
+        if isinstance(error, OverdueError):
+            return Abstention(why=AbstentionReason.TIMEOUT, detail=f"judging took too long: {error}")
+        self._complain("judging failed", error)
+        return Abstention(why=AbstentionReason.MODEL_FAILED, detail=f"{type(error).__name__}: {error!s:.300}")
+
+    def _keep_record(self, seen: Observed, outcome: Outcome, *, judged: bool) -> Record:
+        if outcome.id is None:
+            outcome = replace(outcome, id=str(seen.run_id))
+        record = Record(run_id=seen.run_id, interaction=seen.interaction, outcome=outcome)
+        with self._changed:
+            self._judged += judged
+            self._records.append((seen, record))
+            for key in {seen.run_id, seen.trace_id}:
+                self._by_id[key] = record
+                self._waiting[key] -= 1
+                if self._waiting[key] <= 0:
+                    del self._waiting[key]
+            while len(self._records) > self._keep:
+                self._forget(*self._records.popleft())
+            self._changed.notify_all()
+        return record
+
+    def _forget(self, seen: Observed, record: Record) -> None:
+        for key in (seen.run_id, seen.trace_id):
+            if self._by_id.get(key) is record:  # a later record may have taken its place
+                del self._by_id[key]
+
+    # -- asking ------------------------------------------------------------------------------------------
+
+    @property
+    def outcomes(self) -> list[Record]:
+        """The latest records, in the order in which they were judged."""
+        with self._changed:
+            return [record for _, record in self._records]
+
+    def result(self, run_id: UUID, timeout: float | None = None) -> Record | None:
+        """The latest record of a run, waiting for it while it is judged; None when there is none."""
+        with self._changed:
+            self._changed.wait_for(lambda: run_id not in self._waiting, timeout)
+            return self._by_id.get(run_id) if run_id not in self._waiting else None
+
+    def flush(self, timeout: float | None = None) -> bool:
+        """Wait until everything observed has its outcome. False when ``timeout`` seconds were not enough."""
+        return self._background.flush(timeout)
+
+    @property
+    def stats(self) -> Stats:
+        return Stats(
+            captured=self._captured,
+            judged=self._judged,
+            dropped=self._background.dropped,
+            pending=self._background.pending,
+        )
+
+    def _complain(self, what: str, error: Exception) -> None:
+        # Once a kind at WARNING; the error's own words may hold what was judged, so they stay at DEBUG.
+        kind = f"{what}/{type(error).__name__}"
+        if kind not in self._told:
+            self._told.add(kind)
+            _LOG.warning("%s (%s); the application is unharmed, and others go on", what, type(error).__name__)
+        _LOG.debug("%s", what, exc_info=error)

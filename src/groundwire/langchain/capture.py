@@ -1,0 +1,281 @@
+"""What was asked, what was found and what was answered, captured from LangChain's events.
+
+Each event costs microseconds and nothing is judged here. Reading a unit's parts is guarded part by part: what
+can't be read is missing, and the host never notices.
+"""
+
+# ruff: noqa: ARG002 - LangChain calls its handlers with more than one needs
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+from uuid import UUID
+
+from langchain_core.callbacks.base import BaseCallbackHandler
+
+from groundwire.core.interaction import Interaction, Passage
+from groundwire.core.verdict import AbstentionReason
+from groundwire.host.background import renew_after_fork
+from groundwire.langchain import units
+from groundwire.langchain.contexts import contexts
+from groundwire.langchain.declared import CURRENT, KEYS, Block
+from groundwire.langchain.runs import ABSENT, Kind, Runs, Unit
+
+_LOG = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+_BLOCK = {KEYS: {"question_key": "question", "context_key": "contexts", "answer_key": "answer"}}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Captured:
+    """One answer of the host.
+
+    ``run_id`` is the run that answered, ``trace_id`` the topmost run of it that was seen, and ``started``
+    when the former started, in UTC. ``problem`` says why the answer can't be judged, None that it can;
+    ``interaction`` is None when it could not even be read.
+    """
+
+    run_id: UUID
+    trace_id: UUID
+    interaction: Interaction | None
+    problem: AbstentionReason | None
+    detail: str
+    started: datetime
+
+
+class Capture(BaseCallbackHandler):
+    """Hands each answer of the runs it hears to ``on_captured``, once, in the host's own thread and context.
+
+    Safe to share between threads, event loops and any number of runs at once. At most ``max_runs`` runs are
+    followed at a time. The keys name where question, context and answer stand in inputs and outputs, for
+    applications whose names are not recognised.
+    """
+
+    run_inline = True
+    raise_error = False
+
+    def __init__(
+        self,
+        on_captured: Callable[[Captured], None],
+        *,
+        max_runs: int = 10_000,
+        question_key: str | None = None,
+        context_key: str | None = None,
+        answer_key: str | None = None,
+    ) -> None:
+        if max_runs < 1:
+            raise ValueError(f"max_runs must be at least 1, not {max_runs!r}")
+        self._on_captured = on_captured
+        self._runs = Runs(max_runs)
+        self._keys = {"question_key": question_key, "context_key": context_key, "answer_key": answer_key}
+        self._warned: set[str] = set()
+        renew_after_fork(self._runs)
+
+    def __copy__(self) -> Capture:
+        # Models are copied together with their handlers; what a handler has heard is not to be split.
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Capture:
+        return self
+
+    @property
+    def live_runs(self) -> int:
+        """How many runs have started and not ended."""
+        return len(self._runs)
+
+    @property
+    def evicted_runs(self) -> int:
+        """How many runs were given up because too many were live at a time."""
+        return self._runs.evicted
+
+    # -- events, as LangChain names them -----------------------------------------------------------------
+
+    def on_chain_start(
+        self,
+        serialized: Any,
+        inputs: Any,
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None = None,
+        tags: list[str] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        run_type: str | None = None,
+        **_: Any,
+    ) -> None:
+        kind = Kind.PROMPT if run_type == "prompt" else Kind.CHAIN
+        self._start(kind, inputs, run_id, parent_run_id, tags, metadata)
+
+    def on_retriever_start(self, serialized: Any, query: str, *, run_id: UUID, **event: Any) -> None:
+        self._started(Kind.RETRIEVER, query, run_id, event)
+
+    def on_tool_start(self, serialized: Any, input_str: str, *, run_id: UUID, **event: Any) -> None:
+        self._started(Kind.TOOL, event.get("inputs") or input_str, run_id, event)
+
+    def on_chat_model_start(self, serialized: Any, messages: Any, *, run_id: UUID, **event: Any) -> None:
+        self._started(Kind.MODEL, messages[0] if messages else [], run_id, event)
+
+    def on_llm_start(self, serialized: Any, prompts: list[str], *, run_id: UUID, **event: Any) -> None:
+        self._started(Kind.MODEL, prompts[0] if prompts else "", run_id, event)
+
+    def on_chain_end(self, outputs: Any, *, run_id: UUID, inputs: Any = ABSENT, **_: Any) -> None:
+        self._end(run_id, outputs, inputs)
+
+    def on_retriever_end(self, documents: Any, *, run_id: UUID, **_: Any) -> None:
+        self._end(run_id, documents)
+
+    def on_tool_end(self, output: Any, *, run_id: UUID, **_: Any) -> None:
+        self._end(run_id, output)
+
+    def on_llm_end(self, response: Any, *, run_id: UUID, **_: Any) -> None:
+        self._end(run_id, response)
+
+    def on_chain_error(self, error: BaseException, *, run_id: UUID, inputs: Any = ABSENT, **_: Any) -> None:
+        self._fail(run_id, error, inputs)
+
+    def on_retriever_error(self, error: BaseException, *, run_id: UUID, **_: Any) -> None:
+        self._fail(run_id, error)
+
+    def on_tool_error(self, error: BaseException, *, run_id: UUID, **_: Any) -> None:
+        self._fail(run_id, error)
+
+    def on_llm_error(self, error: BaseException, *, run_id: UUID, **_: Any) -> None:
+        self._fail(run_id, error)
+
+    def _started(self, kind: Kind, inputs: Any, run_id: UUID, event: Mapping[str, Any]) -> None:
+        self._start(
+            kind, inputs, run_id, event.get("parent_run_id"), event.get("tags"), event.get("metadata")
+        )
+
+    def _start(  # noqa: PLR0917 - called for every event, and keywords cost
+        self,
+        kind: Kind,
+        inputs: Any,
+        run_id: UUID,
+        parent_run_id: UUID | None,
+        tags: list[str] | None,
+        metadata: Mapping[str, Any] | None,
+    ) -> None:
+        runs = self._runs
+        try:
+            if CURRENT.get() is not None and not runs.known(parent_run_id):
+                parent_run_id = self._enter_block()
+            runs.start(kind, run_id, parent_run_id, tags=tags, metadata=metadata, inputs=inputs)
+        except Exception as error:  # rule 5: whatever a host hands over, its run goes on
+            self.lost("start", error)
+        if runs.evicted:
+            self.warn_once(
+                "evicted",
+                "more than %d LangChain runs are live at a time: the oldest are no longer followed, and "
+                "their answers not judged; raise max_runs, or look for streams that are never closed",
+                len(runs),
+            )
+
+    def _end(self, run_id: UUID, outputs: Any, inputs: Any = ABSENT) -> None:
+        try:
+            unit = self._runs.end(run_id, outputs, inputs)
+            if unit is not None:
+                self._emit(unit)
+        except Exception as error:  # as above
+            self.lost("end", error)
+
+    def _fail(self, run_id: UUID, error: BaseException, inputs: Any = ABSENT) -> None:
+        try:
+            unit = self._runs.fail(run_id, error, inputs)
+            if unit is not None:
+                self._emit(unit)
+        except Exception as trouble:  # as above
+            self.lost("failure", trouble)
+
+    # -- blocks ------------------------------------------------------------------------------------------
+
+    def _enter_block(self) -> UUID | None:
+        """The run that stands for the block of separate calls around this one; None when it has ended."""
+        block = CURRENT.get()
+        if block is None or not block.join(self):
+            return None
+        self._runs.start(Kind.CHAIN, block.id, None, tags=None, metadata=_BLOCK, inputs=block)
+        return block.id
+
+    def block_ended(self, block: Block, error: BaseException | None) -> None:
+        """Hear that a block of separate calls is over."""
+        try:
+            if error is not None:
+                self._runs.fail(block.id, error)
+                return
+            unit = self._runs.end(block.id, block)
+            if unit is not None and (unit.models or block.answer is not None):
+                self._emit(unit)
+        except Exception as trouble:  # as above
+            self.lost("block", trouble)
+
+    # -- what a unit says --------------------------------------------------------------------------------
+
+    def _emit(self, unit: Unit) -> None:
+        captured = self._read(unit)
+        if captured is not None:
+            self._on_captured(captured)
+
+    def _read(self, unit: Unit) -> Captured | None:
+        keys = {**self._keys, **(unit.run.keys or {})}
+        said = self._part("answer", lambda: units.answer(unit, keys["answer_key"]), None)
+        answering = self._part("model", lambda: units.answering_model(unit, said), None)
+        found: list[Passage] = self._part(
+            "contexts", lambda: contexts(unit, keys["context_key"], answering), []
+        )
+        has_context = any(passage.text.strip() for passage in found)
+        if units.on_the_way(unit, said, answering):
+            return None
+        if said is None and not unit.abandoned:
+            said = self._part("answer", lambda: units.spoken(unit, answering), None)
+        problem, detail = units.problem(unit, said, answering, has_context=has_context)
+        run = units.answering_run(unit, answering)
+        interaction = None
+        if said is not None or problem is AbstentionReason.PARTIAL_ANSWER:
+            interaction = Interaction(
+                question=self._part(
+                    "question", lambda: units.question(unit, keys["question_key"], answering), None
+                ),
+                contexts=found,
+                answer=said or "",
+                history=self._part("history", lambda: units.history(unit), ()),
+                id=str(run.id),
+            )
+        return Captured(
+            run_id=run.id,
+            trace_id=run.tree.root_id or run.id,
+            interaction=interaction,
+            problem=problem,
+            detail=detail,
+            started=datetime.fromtimestamp(run.time, UTC),
+        )
+
+    def _part(self, name: str, read: Callable[[], T], otherwise: T) -> T:
+        try:
+            return read()
+        except Exception as error:  # one broken part must not cost the others
+            self.lost(name, error)
+            return otherwise
+
+    # -- complaints --------------------------------------------------------------------------------------
+
+    def lost(self, what: str, error: BaseException) -> None:
+        """Log what could not be captured; at WARNING the first time, afterwards at DEBUG."""
+        # The error's own words may hold what the application works on: they stay below WARNING.
+        self.warn_once(
+            f"{what}/{type(error).__name__}",
+            "groundwire could not read the %s of a LangChain run (%s); the run itself is unharmed",
+            what,
+            type(error).__name__,
+        )
+        _LOG.debug("not captured: %s", what, exc_info=error)
+
+    def warn_once(self, kind: str, message: str, *args: object) -> None:
+        if kind not in self._warned:
+            self._warned.add(kind)
+            _LOG.warning(message, *args)

@@ -1,0 +1,148 @@
+"""Which texts the model that answered was given to answer from.
+
+What the application declared comes first; then what the events show of the text the model really saw, with
+the retrieved documents found again in it; then the documents themselves; then what tools brought.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from groundwire.core.interaction import Passage
+from groundwire.langchain import placing, values
+from groundwire.langchain.runs import Run, Unit
+
+_ALIKE = 0.5  # a text holds reworded documents when so many of its words are theirs
+_ECHO = 40  # an earlier model's words count as handed on when so many of them stand in a later prompt
+
+
+def contexts(unit: Unit, key: str | None, answering: Run | None) -> list[Passage]:
+    """The passages behind the answer of ``unit``, which the model run ``answering`` gave."""
+    if (declared := _declared(unit, key)) is not None:
+        return declared
+    retrieved = _unique(_retrieved(unit))
+    views = [values.prompt_text(run.inputs) for run in _readers(unit, answering)]
+    shown = _shown(unit, retrieved, answering) if len(views) <= 1 else []
+    if not shown:
+        shown = placing.survivors(retrieved, views) or retrieved
+    return _unique([*shown, *_from_tools(unit, shown)]) or _tool_messages(unit, answering)
+
+
+def _declared(unit: Unit, key: str | None) -> list[Passage] | None:
+    steps = [run for run in unit.retrievals if run.context]
+    if steps:
+        return [passage for step in steps for passage in values.passages(values.state(step.outputs))]
+    if key is None:
+        return None
+    holders = [unit.run.outputs, unit.run.inputs, *(prompt.inputs for prompt in reversed(unit.prompts))]
+    for holder in holders:
+        held = values.at(values.state(holder), key)
+        if held is not None:
+            return _placed(list(_retrieved(unit)), held)
+    return None
+
+
+def _retrieved(unit: Unit) -> Iterator[Passage]:
+    """The documents that the unit returned as its sources, else those of its outermost retrievers."""
+    outputs = values.state(unit.run.outputs)
+    for _, held in values.known(outputs, values.CONTEXT_KEYS):
+        if returned := values.documents(held):
+            yield from map(values.passage, returned)
+            return
+    for run in unit.retrievals:
+        if run.in_tool is None:
+            yield from values.passages(run.outputs)
+
+
+def _readers(unit: Unit, answering: Run | None) -> list[Run]:
+    """The models whose reading went into the answer: the last one, and those whose words it was shown.
+
+    A chain that condenses its documents first answers from all of them, though its last model saw none.
+    """
+    if answering is None:
+        return []
+    readers = [answering]
+    seen = values.prompt_text(answering.inputs)
+    for run in reversed(unit.models):
+        said = values.model_text(run.outputs) or ""
+        if run is not answering and len(said) >= _ECHO and _after_retrieval(unit, run) and said in seen:
+            readers.append(run)
+            seen += values.prompt_text(run.inputs)
+    return readers
+
+
+def _after_retrieval(unit: Unit, run: Run) -> bool:
+    return any(r.ended is not None and r.ended < run.started for r in unit.retrievals)
+
+
+def _shown(unit: Unit, retrieved: list[Passage], answering: Run | None) -> list[Passage]:
+    """The context as it stands in the prompt of the answering model, from the variable that holds it."""
+    for inputs in _variables(unit, answering):
+        shown = [p for _, held in values.known(inputs, values.CONTEXT_KEYS) for p in _placed(retrieved, held)]
+        for name, held in inputs.items():
+            if len(shown) < len(retrieved) and name not in values.CONTEXT_KEYS and isinstance(held, str):
+                shown += placing.place(retrieved, held)
+        if shown:
+            return shown
+        texts = [held for held in inputs.values() if isinstance(held, str)]
+        likely = max(texts, key=lambda text: placing.likeness(retrieved, text), default="")
+        if placing.likeness(retrieved, likely) >= _ALIKE:
+            return values.passages(likely)
+    return []
+
+
+def _variables(unit: Unit, answering: Run | None) -> Iterator[dict[str, Any]]:
+    """What the answering model's prompt was filled with; of several such prompts the nearest first."""
+    if answering is None:
+        return
+    before = [
+        p for p in reversed(unit.prompts) if p.started < answering.started and isinstance(p.inputs, dict)
+    ]
+    view = values.prompt_text(answering.inputs)
+    filled = [p for p in before if (said := values.prompt_text(p.outputs)) and said in view]
+    yield from (p.inputs for p in filled or before if filled or p.parent is answering.parent)
+    # Chains of the older kind fill their prompts without telling; their model's parent has the variables.
+    parent = answering.parent
+    if parent is not None and isinstance(parent.inputs, dict):
+        yield {name: held for name, held in parent.inputs.items() if isinstance(held, str) and held in view}
+
+
+def _placed(retrieved: list[Passage], held: Any) -> list[Passage]:
+    """A context value as passages; a text is taken apart where retrieved documents are found in it."""
+    if isinstance(held, str) and (placed := placing.place(retrieved, held)):
+        return placed
+    return values.passages(held)
+
+
+def _from_tools(unit: Unit, shown: Sequence[Passage]) -> list[Passage]:
+    """What the unit's tools brought: the documents of those that retrieve, else the texts they returned."""
+    brought: list[Passage] = []
+    for tool in unit.tools:
+        if tool is unit.run:
+            continue
+        found = [p for run in unit.retrievals if run.in_tool is tool for p in values.passages(run.outputs)]
+        for documents in (tool.outputs, getattr(tool.outputs, "artifact", None)):
+            found = found or [values.passage(document) for document in values.documents(documents)]
+        said = None if values.documents(tool.outputs) else values.tool_text(tool.outputs)
+        brought += found if said is None else _placed(found, said)
+    known = {passage.text for passage in shown}
+    return [passage for passage in brought if passage.text not in known]
+
+
+def _tool_messages(unit: Unit, answering: Run | None) -> list[Passage]:
+    """What tools said since the last human message, when nothing else was seen of them."""
+    read = [] if answering is None else values.messages(answering.inputs)
+    told = values.messages(values.at(values.state(unit.run.outputs), "messages"))
+    # What a tool said after the last answer, nobody has answered from.
+    told = told[: max((i for i, message in enumerate(told) if message.type == "ai"), default=0)]
+    for conversation in (told, read):
+        last = values.last_turn(conversation)
+        since = conversation[0 if last is None else last + 1 :]
+        if found := [Passage(text=said) for m in since if m.type == "tool" and (said := values.tool_text(m))]:
+            return found
+    return []
+
+
+def _unique(passages: Iterator[Passage] | Sequence[Passage]) -> list[Passage]:
+    return list({(passage.id, passage.text): passage for passage in passages}.values())

@@ -1,0 +1,214 @@
+"""The callback handler: captures answers where they are given, has them judged, and shows the outcomes.
+
+It only joins the parts: what an answer is says ``capture``, when it is judged ``groundwire.host.observer``.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import Protocol, Self
+from uuid import UUID
+
+from groundwire.checker import Checker
+from groundwire.core.errors import ConfigurationError
+from groundwire.core.verdict import AbstentionReason, Outcome
+from groundwire.host.observer import Mode, Observed, Observer, Stats
+from groundwire.host.record import Record
+from groundwire.judge.isolation import JUDGING
+from groundwire.langchain.capture import Capture, Captured
+from groundwire.tracing.langsmith import LangSmithSink, RunAddress, locate
+
+_LOG = logging.getLogger(__name__)
+
+
+class Sink(Protocol):
+    """Where outcomes of traced runs are sent; groundwire.tracing.langsmith.LangSmithSink is one."""
+
+    def send(self, address: RunAddress, outcome: Outcome) -> None: ...
+
+    def flush(self, timeout: float | None = None) -> bool: ...
+
+
+class GroundwireCallbackHandler(Capture):
+    """Tells, for every answer of the chains it is given to, whether the retrieved documents support it.
+
+    It only observes: it never gates, delays or breaks a run. ``checker`` is the default one if left out;
+    ``on_outcome`` gets each Record as it comes. In the mode "background" answers are judged on ``workers``
+    threads, and those beyond ``max_pending`` waiting ones are dropped and counted; "inline" judges before the
+    run goes on, which holds an event loop for as long as it takes. The latest ``keep`` records are kept.
+    Where LangSmith traces a run, its outcome goes there as feedback, unless ``langsmith`` is False. The keys
+    and ``max_runs`` are those of Capture. Raises ConfigurationError, naming every mistake at once.
+
+    >>> handler = GroundwireCallbackHandler()
+    >>> chain.invoke(question, config={"callbacks": [handler]})  # doctest: +SKIP
+    >>> handler.flush()
+    True
+    >>> for record in handler.outcomes:
+    ...     print(record.outcome.score, record.outcome.level)
+    """
+
+    def __init__(
+        self,
+        checker: Checker | None = None,
+        on_outcome: Callable[[Record], None] | None = None,
+        *,
+        mode: Mode | str = Mode.BACKGROUND,
+        langsmith: bool | Sink = True,
+        max_pending: int = 1000,
+        workers: int = 2,
+        keep: int = 1000,
+        max_runs: int = 10_000,
+        question_key: str | None = None,
+        context_key: str | None = None,
+        answer_key: str | None = None,
+    ) -> None:
+        _check(
+            checker, on_outcome, mode, max_pending=max_pending, workers=workers, keep=keep, max_runs=max_runs
+        )
+        super().__init__(
+            self._answered,
+            max_runs=max_runs,
+            question_key=question_key,
+            context_key=context_key,
+            answer_key=answer_key,
+        )
+        self._observer = Observer(
+            checker, on_outcome, mode=mode, workers=workers, max_pending=max_pending, keep=keep
+        )
+        self._traced = langsmith is not False
+        self._sink: Sink | None = None if isinstance(langsmith, bool) else langsmith
+        self._sink_lock = threading.Lock()
+
+    @property
+    def outcomes(self) -> list[Record]:
+        """The latest records, in the order in which they were judged."""
+        return self._observer.outcomes
+
+    def result(self, run_id: UUID, timeout: float | None = None) -> Record | None:
+        """The record of a run, by its own id or by that of its topmost run; waits while it is being judged.
+
+        Of several answers in one topmost run, the latest. None for a run without an answer, and when
+        ``timeout`` seconds were not enough.
+        """
+        return self._observer.result(run_id, timeout)
+
+    def flush(self, timeout: float | None = None) -> bool:
+        """Wait until every answer so far is judged and sent to its trace; False when time ran out."""
+        deadline = None if timeout is None else time.monotonic() + timeout
+        judged = self._observer.flush(timeout)
+        if self._sink is None:
+            return judged
+        left = None if deadline is None else max(0.0, deadline - time.monotonic())
+        return self._sink.flush(left) and judged
+
+    @property
+    def stats(self) -> Stats:
+        """How many answers were captured, judged, dropped, and are pending."""
+        return self._observer.stats
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Leave once everything is judged."""
+        self.flush()
+
+    # -- for the whole process ---------------------------------------------------------------------------
+
+    def install(self) -> Self:
+        """Hear every LangChain run of this process, in every thread, without being named in any config.
+
+        The handler installed last is the one that hears; runs that already go on are not heard.
+        """
+        _PROCESS.install(self)
+        return self
+
+    def uninstall(self) -> None:
+        """Hear only the runs whose config names this handler. Without effect if it is not installed."""
+        _PROCESS.uninstall(self)
+
+    # -- capturing ---------------------------------------------------------------------------------------
+
+    def _answered(self, captured: Captured) -> None:
+        if captured.problem is AbstentionReason.NO_CONTEXT:
+            self.warn_once(
+                "no context",
+                "groundwire could not judge the answer of run %s: %s. The next ones are only recorded",
+                captured.run_id,
+                captured.detail,
+            )
+        self._observer.observe(
+            Observed(
+                run_id=captured.run_id,
+                trace_id=captured.trace_id,
+                interaction=captured.interaction,
+                problem=captured.problem,
+                detail=captured.detail,
+                deliver=self._deliverer(captured),
+            )
+        )
+
+    def _deliverer(self, captured: Captured) -> Callable[[Outcome], None] | None:
+        """How the outcome reaches the run's trace. Asked for while the run ends, for its context knows."""
+        if not self._traced:
+            return None
+        address = locate(captured.run_id, captured.trace_id, captured.started)
+        if address is None:
+            return None
+        with self._sink_lock:
+            sink = self._sink = self._sink or LangSmithSink()
+        return lambda outcome: sink.send(address, outcome)
+
+
+def _check(checker: object, on_outcome: object, mode: object, **limits: int) -> None:
+    problems = []
+    if checker is not None and not isinstance(checker, Checker):
+        problems.append(f"checker must be a Checker, not {checker!r}: Checker(detector, judge=...) makes one")
+    if on_outcome is not None and not callable(on_outcome):
+        problems.append(f"on_outcome must be callable with a Record, not {on_outcome!r}")
+    if mode not in list(Mode):
+        problems.append(f"mode must be one of {', '.join(repr(str(m)) for m in Mode)}, not {mode!r}")
+    for name, value in limits.items():
+        least = 0 if name == "keep" else 1
+        if not isinstance(value, int) or value < least:
+            problems.append(f"{name} must be a whole number from {least} on, not {value!r}")
+    if problems:
+        raise ConfigurationError(*problems)
+
+
+class _Process:
+    """Looks like a context variable to LangChain's hooks, and is one value for all threads.
+
+    A real context variable that is set in the main thread is empty in every other one.
+    """
+
+    def __init__(self) -> None:
+        self._handler: GroundwireCallbackHandler | None = None
+        self._lock = threading.Lock()
+        self._hooked = False
+
+    def get(self) -> GroundwireCallbackHandler | None:
+        return None if JUDGING.get() else self._handler
+
+    def install(self, handler: GroundwireCallbackHandler) -> None:
+        from langchain_core.tracers.context import register_configure_hook  # noqa: PLC0415 - slow to import
+
+        with self._lock:
+            if not self._hooked:
+                register_configure_hook(self, inheritable=True)  # type: ignore[arg-type]  # only get() is used
+                self._hooked = True
+            self._handler = handler
+
+    def uninstall(self, handler: GroundwireCallbackHandler) -> None:
+        with self._lock:
+            if self._handler is handler:
+                self._handler = None
+
+
+_PROCESS = _Process()

@@ -1,0 +1,137 @@
+"""A middleware that judges what an agent answers before the agent hands it over.
+
+An agent's state tells everything: the last turn's question, what its tools brought, and the answer. So this
+reads the state alone, and keeps nothing between turns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, NotRequired, Unpack
+from uuid import uuid4
+
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, RemoveMessage, ToolMessage
+
+from groundwire.core.errors import MissingExtraError
+from groundwire.core.interaction import Interaction, Passage
+from groundwire.core.verdict import Abstention, AbstentionReason, Outcome
+from groundwire.host.actions import Action, Decision, note
+from groundwire.langchain import values
+from groundwire.langchain.options import Common, settle_common
+from groundwire.langchain.output import KEY, Attach, acted_on, answer_text, attached
+from groundwire.tracing.langsmith import annotate_current_run
+
+try:
+    from langchain.agents.middleware import AgentMiddleware, AgentState, hook_config
+    from langchain.agents.middleware.types import OmitFromInput
+    from langgraph.runtime import Runtime
+except ImportError as error:
+    raise MissingExtraError("HallucinationMiddleware", package="langchain", extra="langchain") from error
+
+_NOTE = {"groundwire": "retry"}  # marks a message of ours among the user's
+
+
+class CheckedState(AgentState[Any]):
+    """An agent's state that also holds the verdict on its last answer."""
+
+    hallucination: NotRequired[Annotated[dict[str, Any], OmitFromInput]]
+
+
+class HallucinationMiddleware(AgentMiddleware[CheckedState, Any, Any]):
+    """Judges each answer of an agent against what its tools brought since the user last spoke.
+
+    The verdict is in the result under ``hallucination``, and in the answer's ``response_metadata``. A retry
+    sends the agent back to its model with the unsupported claims named; the draft and the note are taken out
+    of the conversation once a later answer stands. What can be told is in ``Common``. Raises
+    ConfigurationError, naming every mistake at once.
+
+    >>> agent = create_agent(model, tools, middleware=[HallucinationMiddleware()])  # doctest: +SKIP
+    """
+
+    state_schema = CheckedState
+
+    def __init__(self, **options: Unpack[Common]) -> None:
+        super().__init__()
+        self.checker, self._reactions = settle_common(options)
+
+    @hook_config(can_jump_to=["model"])
+    def after_agent(self, state: CheckedState, runtime: Runtime[Any]) -> dict[str, Any] | None:
+        """Judge the last turn's answer."""
+        del runtime
+        turn = _Turn(state["messages"])
+        outcome = self._unjudged(turn) or self.checker.check(turn.interaction)
+        return self._update(turn, outcome)
+
+    @hook_config(can_jump_to=["model"])
+    async def aafter_agent(self, state: CheckedState, runtime: Runtime[Any]) -> dict[str, Any] | None:
+        """Judge the last turn's answer without holding the event loop."""
+        del runtime
+        turn = _Turn(state["messages"])
+        outcome = self._unjudged(turn) or await self.checker.acheck(turn.interaction)
+        return self._update(turn, outcome)
+
+    def _unjudged(self, turn: _Turn) -> Outcome | None:
+        return turn.abstention if self.checker.policy.enabled else None
+
+    def _update(self, turn: _Turn, outcome: Outcome) -> dict[str, Any]:
+        attempt = len(turn.notes) + 1
+        decision = self._reactions.decide(turn.interaction, outcome, attempt=attempt)
+        if decision.action is Action.RETRY:
+            return {"jump_to": "model", "messages": [HumanMessage(note(outcome), additional_kwargs=_NOTE)]}
+        annotate_current_run(outcome, action=str(decision.action), attempts=attempt)
+        if decision.error is not None:
+            raise decision.error
+        verdict = outcome.to_dict()
+        return {KEY: verdict, "messages": turn.settled(decision, verdict)}
+
+
+class _Turn:
+    """The last turn of a conversation: all since the user last spoke."""
+
+    def __init__(self, messages: Sequence[BaseMessage]) -> None:
+        asked = max((i for i, m in enumerate(messages) if _from_user(m)), default=-1)
+        self._messages = messages[asked + 1 :]
+        self.notes = [i for i, m in enumerate(self._messages) if _is_note(m)]
+        self.answer = next((m for m in reversed(self._messages) if isinstance(m, AIMessage)), None)
+        text = None if self.answer is None else answer_text(self.answer)
+        self.interaction = Interaction(
+            question=None if asked < 0 else str(messages[asked].text),
+            contexts=[passage for m in self._messages for passage in _brought(m)],
+            answer=text or "",
+            history=values.turns(messages[: max(asked, 0)]),
+        )
+        self.abstention = self._why_not(text)
+
+    def settled(self, decision: Decision, verdict: dict[str, Any]) -> list[BaseMessage]:
+        """What to write over the conversation: the answer with its verdict, and no trace of its drafts."""
+        changes: list[BaseMessage] = []
+        for i in self.notes:
+            drafts = self._messages[max(i - 1, 0) : i + 1]
+            changes += [RemoveMessage(id=m.id) for m in drafts if m.id]
+        if self.answer is not None:
+            changes.append(attached(acted_on(self.answer, decision), verdict, Attach.AUTO))
+        return changes
+
+    def _why_not(self, text: str | None) -> Abstention | None:
+        if not text:
+            detail = "the agent's last message holds no text; a structured response is not judged"
+            return Abstention(why=AbstentionReason.NO_CLAIMS, detail=detail, id=uuid4().hex)
+        if not self.interaction.has_context:
+            detail = "no tool brought any text since the user last spoke: there is nothing to judge against"
+            return Abstention(why=AbstentionReason.NO_CONTEXT, detail=detail, id=uuid4().hex)
+        return None
+
+
+def _from_user(message: BaseMessage) -> bool:
+    return isinstance(message, HumanMessage) and not _is_note(message)
+
+
+def _is_note(message: BaseMessage) -> bool:
+    return isinstance(message, HumanMessage) and message.additional_kwargs.items() >= _NOTE.items()
+
+
+def _brought(message: BaseMessage) -> list[Passage]:
+    """What a tool found: its documents where it hands them over, else its text. A failure finds nothing."""
+    if not isinstance(message, ToolMessage) or message.status == "error":
+        return []
+    return values.passages(values.documents(message.artifact)) or values.passages(message)

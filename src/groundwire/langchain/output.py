@@ -1,0 +1,171 @@
+"""Where the answer stands in what a runnable returns, and where its verdict is put.
+
+The same for every framework object a chain may end in: text, messages, dicts, pydantic models. Nothing is
+judged or decided here, and nothing that was handed over is changed in place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from enum import StrEnum
+from typing import Any, cast
+
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.runnables import Runnable, RunnableConfig
+from langchain_core.utils.pydantic import TypeBaseModel
+from pydantic import BaseModel, RootModel, create_model
+
+from groundwire.host.actions import Action, Decision
+from groundwire.langchain import values
+
+KEY = "hallucination"
+
+
+class Attach(StrEnum):
+    """Where the verdict goes.
+
+    AUTO puts it where the output has room: a key of a dict, ``response_metadata`` of a message, a field
+    named ``hallucination`` of a pydantic model; anything else, text above all, is put in an envelope
+    ``{"answer": ..., "hallucination": ...}``. ENVELOPE always does. NONE leaves the output as it is: the
+    verdict is then on the trace alone.
+    """
+
+    AUTO = "auto"
+    ENVELOPE = "envelope"
+    NONE = "none"
+
+
+def answer_text(output: Any, key: str | None = None) -> str | None:
+    """The text a reader takes for the answer; None where no such text is found."""
+    leaf = _leaf(output, key)
+    if leaf is not None:
+        return values.text(leaf)
+    return values.answer(output, values.ANSWER_KEYS if key is None else (key,))
+
+
+def answer_holder(output: Any, key: str | None) -> str | None:
+    """The key or field under which the answer's own text or message stands."""
+    names = values.ANSWER_KEYS if key is None else (key,)
+    return next((n for n in names if _leaf(values.at(output, n), None) is not None), None)
+
+
+def reworded(output: Any, text: str, key: str | None = None) -> Any:
+    """The same output with ``text`` for its answer; the bare text where the answer can't be reached.
+
+    Never the output as it was: whoever asks for this wants the answer gone.
+    """
+    if _leaf(output, key) is None:
+        return text
+    return _edited(output, key, lambda leaf: _rewrite(leaf, text))
+
+
+def extended(output: Any, text: str, key: str | None = None) -> Any:
+    """The same output with ``text`` added at the end of its answer, so that offsets into it still hold."""
+    if _leaf(output, key) is None:
+        return output
+    return _edited(output, key, lambda leaf: _append(leaf, text))
+
+
+def acted_on(output: Any, decision: Decision, key: str | None = None) -> Any:
+    """The same output after what was decided about its answer."""
+    if decision.action is Action.REPLACE:
+        return reworded(output, decision.text, key)
+    if decision.action is Action.WARN and decision.text:
+        return extended(output, parted(decision.text), key)
+    return output
+
+
+def parted(warning: str) -> str:
+    """A warning as it follows an answer: in a paragraph of its own."""
+    return f"\n\n{warning}" if warning else ""
+
+
+def attached(output: Any, verdict: Mapping[str, Any], attach: Attach) -> Any:
+    """The same output, or an envelope of it, that carries the verdict."""
+    verdict = dict(verdict)
+    if attach is Attach.NONE:
+        return output
+    if not enveloped(output, attach):
+        if isinstance(output, BaseMessage):
+            metadata = {**output.response_metadata, KEY: verdict}
+            return output.model_copy(update={"response_metadata": metadata})
+        if isinstance(output, BaseModel):
+            return output.model_copy(update={KEY: verdict})
+        return {**output, KEY: verdict}
+    return {"answer": output, KEY: verdict}
+
+
+def enveloped(output: Any, attach: Attach) -> bool:
+    """Whether the output has no room for a verdict, or was not to be touched."""
+    if attach is not Attach.AUTO:
+        return attach is Attach.ENVELOPE
+    if isinstance(output, BaseMessage | dict):
+        return False
+    return not (isinstance(output, BaseModel) and KEY in type(output).model_fields)
+
+
+def output_type(runnable: Runnable[Any, Any], attach: Attach) -> Any:
+    """The type of ``runnable``'s output once it carries a verdict."""
+    kind = runnable.OutputType
+    return dict[str, Any] if _in_envelope(kind, attach) else kind
+
+
+def output_schema(
+    runnable: Runnable[Any, Any], attach: Attach, *, name: str, config: RunnableConfig | None
+) -> TypeBaseModel:
+    """What ``runnable``'s output looks like once it carries a verdict, as far as that is declared."""
+    inner, kind = runnable.get_output_schema(config), runnable.OutputType
+    verdict: dict[str, Any] = {KEY: (dict[str, Any], ...)}
+    made: TypeBaseModel = inner
+    if _in_envelope(kind, attach):
+        made = create_model(name, answer=(kind, ...), **verdict)
+    elif attach is Attach.AUTO and not _is_model(kind) and not issubclass(inner, RootModel):
+        made = create_model(name, __base__=cast("type[BaseModel]", inner), **verdict)
+    return made
+
+
+def _in_envelope(kind: Any, attach: Attach) -> bool:
+    if attach is not Attach.AUTO:
+        return attach is Attach.ENVELOPE
+    return kind is str or (_is_model(kind) and KEY not in kind.model_fields)
+
+
+def _is_model(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, BaseModel) and not issubclass(kind, BaseMessage)
+
+
+def _leaf(output: Any, key: str | None) -> str | BaseMessage | None:
+    """The text or message that is the answer."""
+    if isinstance(output, str | BaseMessage):
+        return output
+    if isinstance(output, list):
+        last = output[-1] if output else None
+        return last if isinstance(last, AIMessage) else None
+    holder = answer_holder(output, key) if isinstance(output, dict | BaseModel) else None
+    return None if holder is None else _leaf(values.at(output, holder), None)
+
+
+def _edited(output: Any, key: str | None, edit: Callable[[str | BaseMessage], Any]) -> Any:
+    """The output with its leaf edited; there must be one."""
+    if isinstance(output, str | BaseMessage):
+        return edit(output)
+    if isinstance(output, list):
+        return [*output[:-1], edit(output[-1])]
+    holder = answer_holder(output, key)
+    assert holder is not None
+    inner = _edited(values.at(output, holder), None, edit)
+    if isinstance(output, BaseModel):
+        return output.model_copy(update={holder: inner})
+    return {**output, holder: inner}
+
+
+def _rewrite(leaf: str | BaseMessage, text: str) -> Any:
+    return text if isinstance(leaf, str) else leaf.model_copy(update={"content": text})
+
+
+def _append(leaf: str | BaseMessage, text: str) -> Any:
+    if isinstance(leaf, str):
+        return leaf + text
+    if isinstance(leaf.content, str):
+        return leaf.model_copy(update={"content": leaf.content + text})
+    return leaf.model_copy(update={"content": [*leaf.content, {"type": "text", "text": text}]})

@@ -1,0 +1,132 @@
+"""Finding retrieved passages again in the text that a model was shown.
+
+Applications re-rank, cut, number and join what they retrieved. What is found here is the passages as they
+stand in that text, with their own ids, metadata and scores. Plain strings alone; no framework may be
+imported.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from groundwire.core.interaction import Passage
+
+_HEAD = 48  # a passage was cut, not lost, when at least so many of its first characters are there
+_GAP = 200  # more than this between two passages is no heading but something else that was shown
+_BUDGET = 4_000_000  # characters searched in vain before giving up: a few milliseconds
+_EVENED = 500_000  # characters beyond which white space is not evened out, for the same reason
+_LABEL = re.compile(
+    r"[\W_]*(?:(?:document|doc|passage|context|source|chunk|result|excerpt|snippet|content|text)s?[\W_]*)*"
+    r"\d*[\W_]*",
+    re.IGNORECASE,
+)
+_RULE = re.compile(r"\A(?:[^\w\n]*\n)+|\A\s+")  # lines above a heading that only divide
+_WORDS = re.compile(r"\w{4,}")
+
+
+def place(passages: Sequence[Passage], text: str) -> list[Passage]:
+    """The passages as they stand in ``text``, in its order, and whatever else stands there.
+
+    A heading joins the passage that follows it; bare numbering is left out. Empty when no passage is found.
+    """
+    for needles, shown in _readings(passages, text):
+        if found := _found(needles, shown):
+            return _with_gaps(passages, found, shown)
+    return []
+
+
+def survivors(passages: Sequence[Passage], texts: Iterable[str]) -> list[Passage]:
+    """The passages that stand in any of the texts, cut as they are there, in their own order."""
+    kept: dict[int, Passage] = {}
+    for text in texts:
+        for needles, shown in _readings(passages, text):
+            found = _found(needles, shown)
+            for spot in found:
+                known = kept.get(spot.index)
+                if known is None or len(known.text) < spot.end - spot.start:
+                    kept[spot.index] = spot.of(passages, shown)
+            if found:
+                break
+    return [kept[i] for i in sorted(kept)]
+
+
+def likeness(passages: Sequence[Passage], text: str) -> float:
+    """Which part of the words of ``text`` stands in the passages, in [0, 1]; 0 for a very short text."""
+    words = set(_WORDS.findall(text[:20_000].lower()))
+    if len(words) < 8:
+        return 0.0
+    known: set[str] = set()
+    for passage in passages[:50]:
+        known.update(_WORDS.findall(passage.text[:20_000].lower()))
+    return len(words & known) / len(words)
+
+
+@dataclass(frozen=True, slots=True)
+class _Spot:
+    """Where the passage at ``index`` stands in a text."""
+
+    start: int
+    end: int
+    index: int
+
+    def of(self, passages: Sequence[Passage], text: str) -> Passage:
+        passage, shown = passages[self.index], text[self.start : self.end]
+        return passage if passage.text == shown else replace(passage, text=shown)
+
+
+def _readings(passages: Sequence[Passage], text: str) -> Iterator[tuple[list[str], str]]:
+    """The texts as they are, and with their white space evened out, as many applications do."""
+    needles = [passage.text.strip() for passage in passages]
+    yield needles, text
+    if needles and len(text) + sum(map(len, needles)) <= _EVENED:
+        yield [" ".join(needle.split()) for needle in needles], " ".join(text.split())
+
+
+def _found(needles: Sequence[str], text: str) -> list[_Spot]:
+    """Where each of the needles stands, in the order of the text; those that don't are left out."""
+    spots: dict[tuple[int, int], _Spot] = {}
+    cursor = wasted = 0
+    for index, needle in enumerate(needles):
+        if not needle:
+            continue
+        if wasted > _BUDGET:
+            return []  # half a search would look as if the application had left the rest out
+        start = text.find(needle, cursor)
+        if start < 0:
+            start = text.find(needle, 0, cursor + len(needle))
+        if start >= 0:
+            end = start + len(needle)
+        else:
+            wasted += 2 * len(text)
+            start = text.find(needle[:_HEAD]) if len(needle) > _HEAD else -1
+            if start < 0:
+                continue
+            end = start + _common_prefix(needle, text, start)
+        cursor = max(cursor, end)
+        spots.setdefault((start, end), _Spot(start, end, index))
+    return sorted(spots.values(), key=lambda spot: spot.start)
+
+
+def _common_prefix(needle: str, text: str, start: int) -> int:
+    # The longest prefix that is there: bisected, because comparing slices is fast and a loop is not.
+    return bisect_left(range(1, len(needle) + 1), True, key=lambda n: not text.startswith(needle[:n], start))
+
+
+def _with_gaps(passages: Sequence[Passage], spots: Sequence[_Spot], text: str) -> list[Passage]:
+    shown: list[Passage] = []
+    end = 0
+    for spot in spots:
+        passage, gap, heading = spot.of(passages, text), text[end : spot.start], ""
+        if len(gap) > _GAP:
+            shown.append(Passage(text=gap.strip()))
+        elif not _LABEL.fullmatch(gap):
+            heading = _RULE.sub("", gap)
+        shown.append(replace(passage, text=heading + passage.text) if heading else passage)
+        end = max(end, spot.end)
+    rest = text[end:].strip()
+    if rest and not _LABEL.fullmatch(rest[: _GAP + 1]):
+        shown.append(Passage(text=rest))
+    return shown

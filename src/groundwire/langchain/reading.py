@@ -1,0 +1,178 @@
+"""What one wrapped call is judged on: its question, its documents, and the answer as the caller will see it.
+
+Each call has a capture of its own, so nothing here has to find out which run belongs to which. Nothing is
+judged here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+from uuid import UUID
+
+from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.callbacks.base import BaseCallbackManager
+from langchain_core.callbacks.manager import AsyncCallbackManagerForChainRun, CallbackManagerForChainRun
+from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables.config import patch_config
+
+from groundwire.core.interaction import Interaction, Passage
+from groundwire.core.verdict import Abstention, AbstentionReason
+from groundwire.langchain import values
+from groundwire.langchain.capture import Capture, Captured
+from groundwire.langchain.declared import UNIT
+from groundwire.langchain.output import answer_text
+
+
+@dataclass(frozen=True, kw_only=True)
+class Keys:
+    """Where question, documents and answer stand, as far as the user said so."""
+
+    question: str | None = None
+    context: str | None = None
+    answer: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """What to judge; ``abstention`` is there when it can't be, and says why."""
+
+    interaction: Interaction
+    abstention: Abstention | None = None
+
+    def about(self, question: str | None) -> Reading:
+        """The same, judged as an answer to ``question``; None keeps its own."""
+        if question is None:
+            return self
+        return replace(self, interaction=replace(self.interaction, question=question))
+
+
+class Call:
+    """Watches one call of a runnable. ``config`` is what that call must be made with."""
+
+    def __init__(
+        self,
+        config: RunnableConfig,
+        run_manager: CallbackManagerForChainRun | AsyncCallbackManagerForChainRun,
+        keys: Keys,
+    ) -> None:
+        self._keys = keys
+        self._id = str(run_manager.run_id)
+        self._units: list[Captured] = []
+        self._all: list[Captured] = []
+        self._top = _TopOutput(run_manager.run_id)
+        self.config = patch_config(config, callbacks=run_manager.get_child())
+        callbacks = self.config["callbacks"]
+        assert isinstance(callbacks, BaseCallbackManager)
+        named: dict[str, Any] = {
+            "question_key": keys.question,
+            "context_key": keys.context,
+            "answer_key": keys.answer,
+        }
+        for handler in (_Units(self._units.append, **named), _Whole(self._all.append, **named), self._top):
+            callbacks.add_handler(handler, inherit=True)
+
+    @property
+    def output(self) -> Any:
+        """What the runnable itself reported at its end, however its stream was cut up; None if nothing."""
+        return self._top.output
+
+    def read(self, given: Any, output: Any) -> Reading:
+        """What was asked, found and answered in this call of ``given``, which has ended with ``output``."""
+        units = [unit for seen in self._units if (unit := seen.interaction) and unit.has_context]
+        whole = next((seen.interaction for seen in self._all if seen.interaction), None)
+        answer = answer_text(output, self._keys.answer)
+        if answer is None and self._keys.answer is None and len(units) == 1:
+            answer = units[0].answer
+        interaction = Interaction(
+            question=self._question(given, whole),
+            contexts=self._contexts(given, output, units, whole),
+            answer=answer or "",
+            history=whole.history if whole else (),
+            id=self._id,
+        )
+        if answer is None:
+            return _unreadable(interaction, output, self._keys.answer)
+        if not interaction.has_context:
+            return _without_context(interaction, self._units)
+        return Reading(interaction=interaction)
+
+    def _question(self, given: Any, whole: Interaction | None) -> str | None:
+        keys = values.QUESTION_KEYS if self._keys.question is None else (self._keys.question,)
+        return values.question(given, keys) or (whole and whole.question) or None
+
+    def _contexts(
+        self, given: Any, output: Any, units: list[Interaction], whole: Interaction | None
+    ) -> list[Passage]:
+        """Declared ones, else those of the one RAG unit seen, else the output's own, else all there were.
+
+        An output made of several units' answers can only be held against everything they were given; where
+        no unit was seen, because LangChain does not see the model, against everything that was found.
+        """
+        if self._keys.context is not None:
+            held = (values.passages(values.at(part, self._keys.context)) for part in (output, given))
+            return next((passages for passages in held if passages), [])
+        if len(units) == 1:
+            return list(units[0].contexts)
+        for key in values.CONTEXT_KEYS:
+            if own := values.passages(values.at(output, key)):
+                return own
+        everything = units or ([whole] if whole else [])
+        return list(dict.fromkeys(passage for unit in everything for passage in unit.contexts))
+
+
+class _Units(Capture):
+    """Captures each RAG unit of a call.
+
+    A block of separate calls around it has an end of its own, which this call can't wait for.
+    """
+
+    def _enter_block(self) -> None:
+        return None
+
+
+class _Whole(_Units):
+    """Captures a call as one unit, whatever stands in it; the tag that says so is seen by nobody else."""
+
+    def on_chain_start(
+        self, serialized: Any, inputs: Any, *, run_id: UUID, run_type: str | None = None, **event: Any
+    ) -> None:
+        if not self.live_runs:
+            event["tags"] = [*(event.get("tags") or ()), UNIT]
+        super().on_chain_start(serialized, inputs, run_id=run_id, run_type=run_type, **event)
+
+
+class _TopOutput(BaseCallbackHandler):
+    """Remembers what the run right below the wrapper's reported at its end."""
+
+    run_inline = True
+
+    def __init__(self, parent: UUID) -> None:
+        self.output: Any = None
+        self._parent = parent
+
+    def on_chain_end(self, outputs: Any, *, parent_run_id: UUID | None = None, **_: Any) -> None:
+        if parent_run_id == self._parent:
+            self.output = outputs
+
+
+def _unreadable(interaction: Interaction, output: Any, key: str | None) -> Reading:
+    looked = f"nothing under {key!r}" if key is not None else f"none of {', '.join(values.ANSWER_KEYS)}"
+    detail = (
+        f"no answer was found in an output of type {type(output).__name__}: {looked}; "
+        "name the key that holds it with answer_key"
+    )
+    return _abstained(interaction, AbstentionReason.NO_CLAIMS, detail)
+
+
+def _without_context(interaction: Interaction, captured: list[Captured]) -> Reading:
+    nowhere = (
+        "no retriever was seen in the wrapped runnable and its output holds no documents; "
+        "name the key that holds them with context_key"
+    )
+    told = (seen.detail for seen in captured if seen.problem is AbstentionReason.NO_CONTEXT)
+    return _abstained(interaction, AbstentionReason.NO_CONTEXT, next(told, nowhere))
+
+
+def _abstained(interaction: Interaction, why: AbstentionReason, detail: str) -> Reading:
+    return Reading(interaction=interaction, abstention=Abstention(why=why, detail=detail, id=interaction.id))

@@ -1,0 +1,316 @@
+"""A wrapper that runs any LangChain runnable, judges its answer, and returns both.
+
+The wrapper owns the run: it captures one call at a time, so question, documents and answer can't be mixed up
+however many calls are in flight. What is done about a hallucination is said in ``groundwire.host.actions``,
+and where the verdict is put in ``groundwire.langchain.output``.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+from collections.abc import AsyncIterator, Generator, Iterator
+from dataclasses import dataclass
+from typing import Any, Unpack
+
+from langchain_core.callbacks.manager import AsyncCallbackManagerForChainRun, CallbackManagerForChainRun
+from langchain_core.runnables import Runnable, RunnableConfig, RunnableSerializable
+from langchain_core.runnables.graph import Graph
+from langchain_core.runnables.utils import ConfigurableFieldSpec
+from langchain_core.utils.pydantic import TypeBaseModel
+from pydantic import ConfigDict, PrivateAttr
+
+from groundwire.core.interaction import Interaction
+from groundwire.core.verdict import Outcome
+from groundwire.host.actions import Action, Decision
+from groundwire.langchain.options import Options, Settings, settle
+from groundwire.langchain.output import Attach, acted_on, attached, output_schema, output_type, parted
+from groundwire.langchain.reading import Call, Keys, Reading
+from groundwire.langchain.retry import restored
+from groundwire.langchain.streams import GraphStream, OutputStream, Sum, as_chunk, is_graph
+from groundwire.tracing.langsmith import annotate_current_run
+
+_LOG = logging.getLogger(__name__)
+
+
+def with_hallucination_check(
+    runnable: Runnable[Any, Any], **options: Unpack[Options]
+) -> RunnableWithHallucinationCheck:
+    """A runnable that does what ``runnable`` does and judges each of its answers.
+
+    Raises ConfigurationError, naming every mistake at once. See Options for what can be told.
+
+    >>> checked = with_hallucination_check(chain, on_hallucination="warn")  # doctest: +SKIP
+    >>> checked.invoke("What does a second bag cost?")["hallucination"]["level"]  # doctest: +SKIP
+    'low'
+    """
+    return RunnableWithHallucinationCheck(runnable, **options)
+
+
+class RunnableWithHallucinationCheck(RunnableSerializable[Any, Any]):
+    """Runs ``bound`` and judges what it answers, in every way a runnable can be run.
+
+    A dict gets the key ``hallucination``, a message the key in its ``response_metadata``, a pydantic model
+    its field of that name; anything else comes back as ``{"answer": ..., "hallucination": ...}``. Streams
+    pass through as they come and end with the verdict, unless an answer may yet be replaced, refused or
+    redone: then the whole answer is held back until it is judged.
+    """
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    # As they were given: LangChain rebuilds a runnable with configurable fields from these.
+    bound: Runnable[Any, Any]
+    checker: Any = None
+    on_hallucination: Any = Action.ANNOTATE
+    on_abstention: Any = Action.ANNOTATE
+    replacement: str | None = None
+    retry: Any = None
+    max_retries: int = 1
+    after_retries: Any = Action.ANNOTATE
+    question_key: str | None = None
+    context_key: str | None = None
+    answer_key: str | None = None
+    attach: Any = Attach.AUTO
+
+    _settings: Settings = PrivateAttr()
+    _told: bool = PrivateAttr(default=False)
+
+    # Not derived from RunnableBindingBase: that hands batch, transform and astream_events straight to
+    # what it binds, past the check.
+
+    def __init__(
+        self, bound: Runnable[Any, Any], *, name: str | None = None, **options: Unpack[Options]
+    ) -> None:
+        settings = settle(bound, options)
+        fields: dict[str, Any] = {"bound": bound, "name": name, **options}
+        super().__init__(**fields)
+        self._settings = settings
+
+    # -- what is run -------------------------------------------------------------------------------------
+
+    def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002
+        return self._call_with_config(self._run, input, config, **kwargs)
+
+    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002
+        return await self._acall_with_config(self._arun, input, config, **kwargs)
+
+    def stream(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Iterator[Any]:  # noqa: A002
+        yield from self.transform(iter([input]), config, **kwargs)
+
+    async def astream(
+        self,
+        input: Any,  # noqa: A002
+        config: RunnableConfig | None = None,
+        **kwargs: Any,
+    ) -> AsyncIterator[Any]:
+        async def one() -> AsyncIterator[Any]:
+            yield input
+
+        async for chunk in self.atransform(one(), config, **kwargs):
+            yield chunk
+
+    def transform(
+        self,
+        input: Iterator[Any],  # noqa: A002
+        config: RunnableConfig | None = None,
+        **kwargs: Any,
+    ) -> Iterator[Any]:
+        transformer = self._gated_stream if self._gates() else self._passing_stream
+        yield from self._transform_stream_with_config(input, transformer, config, **kwargs)
+
+    async def atransform(
+        self,
+        input: AsyncIterator[Any],  # noqa: A002
+        config: RunnableConfig | None = None,
+        **kwargs: Any,
+    ) -> AsyncIterator[Any]:
+        transformer = self._agated_stream if self._gates() else self._apassing_stream
+        async for chunk in self._atransform_stream_with_config(input, transformer, config, **kwargs):
+            yield chunk
+
+    # -- what that means ---------------------------------------------------------------------------------
+
+    def _plan(self, given: Any) -> Generator[_Ask | Interaction | _Finished, Any, None]:
+        """Ask, judge, and perhaps ask again: written once, performed in two colours below."""
+        runnable, asked, question = self.bound, given, None
+        for attempt in itertools.count(1):
+            answered: _Answered = yield _Ask(runnable=runnable, given=asked)
+            reading = answered.reading.about(question)
+            question = reading.interaction.question
+            outcome = self._unjudged(reading) or (yield reading.interaction)
+            decision = self._settings.reactions.decide(reading.interaction, outcome, attempt=attempt)
+            if decision.action is Action.RETRY:
+                if (again := self._settings.retry.again(runnable, asked, outcome)) is not None:
+                    runnable, asked = again
+                    continue
+                decision = self._settings.reactions.given_up(reading.interaction, outcome)
+            self._report(outcome, decision, attempt)
+            output = restored(acted_on(answered.output, decision, self.answer_key), given, asked)
+            yield _Finished(output=attached(output, outcome.to_dict(), self._settings.attach))
+            return
+
+    def _run(
+        self, given: Any, run_manager: CallbackManagerForChainRun, config: RunnableConfig, **kwargs: Any
+    ) -> Any:
+        plan = self._plan(given)
+        step = next(plan)
+        while not isinstance(step, _Finished):
+            if isinstance(step, _Ask):
+                call = Call(config, run_manager, self._keys)
+                output = step.runnable.invoke(step.given, call.config, **kwargs)
+                step = plan.send(_Answered(output=output, reading=call.read(step.given, output)))
+            else:
+                step = plan.send(self._settings.checker.check(step))
+        return step.output
+
+    async def _arun(
+        self, given: Any, run_manager: AsyncCallbackManagerForChainRun, config: RunnableConfig, **kwargs: Any
+    ) -> Any:
+        plan = self._plan(given)
+        step = next(plan)
+        while not isinstance(step, _Finished):
+            if isinstance(step, _Ask):
+                call = Call(config, run_manager, self._keys)
+                output = await step.runnable.ainvoke(step.given, call.config, **kwargs)
+                step = plan.send(_Answered(output=output, reading=call.read(step.given, output)))
+            else:
+                step = plan.send(await self._settings.checker.acheck(step))
+        return step.output
+
+    def _passing_stream(
+        self,
+        inputs: Iterator[Any],
+        run_manager: CallbackManagerForChainRun,
+        config: RunnableConfig,
+        **kwargs: Any,
+    ) -> Iterator[Any]:
+        call, passing, given = Call(config, run_manager, self._keys), self._passing(), Sum()
+        for chunk in self.bound.transform(map(given.add, inputs), call.config, **kwargs):
+            yield from passing.feed(chunk)
+        reading = call.read(given.whole, passing.whole(call.output))
+        outcome = self._unjudged(reading) or self._settings.checker.check(reading.interaction)
+        yield from self._ended(passing, reading, outcome)
+
+    async def _apassing_stream(
+        self,
+        inputs: AsyncIterator[Any],
+        run_manager: AsyncCallbackManagerForChainRun,
+        config: RunnableConfig,
+        **kwargs: Any,
+    ) -> AsyncIterator[Any]:
+        call, passing, given = Call(config, run_manager, self._keys), self._passing(), Sum()
+        noted = (given.add(chunk) async for chunk in inputs)
+        async for chunk in self.bound.atransform(noted, call.config, **kwargs):
+            for passed in passing.feed(chunk):
+                yield passed
+        reading = call.read(given.whole, passing.whole(call.output))
+        outcome = self._unjudged(reading) or await self._settings.checker.acheck(reading.interaction)
+        for last in self._ended(passing, reading, outcome):
+            yield last
+
+    def _gated_stream(
+        self,
+        inputs: Iterator[Any],
+        run_manager: CallbackManagerForChainRun,
+        config: RunnableConfig,
+        **kwargs: Any,
+    ) -> Iterator[Any]:
+        given = Sum()
+        for chunk in inputs:
+            given.add(chunk)
+        yield as_chunk(self._run(given.whole, run_manager, config, **_for_invoke(kwargs)))
+
+    async def _agated_stream(
+        self,
+        inputs: AsyncIterator[Any],
+        run_manager: AsyncCallbackManagerForChainRun,
+        config: RunnableConfig,
+        **kwargs: Any,
+    ) -> AsyncIterator[Any]:
+        given = Sum()
+        async for chunk in inputs:
+            given.add(chunk)
+        yield as_chunk(await self._arun(given.whole, run_manager, config, **_for_invoke(kwargs)))
+
+    @property
+    def _keys(self) -> Keys:
+        return Keys(question=self.question_key, context=self.context_key, answer=self.answer_key)
+
+    def _passing(self) -> OutputStream:
+        kind = GraphStream if is_graph(self.bound) else OutputStream
+        return kind(self._settings.attach, self.answer_key)
+
+    def _gates(self) -> bool:
+        """Whether a stream must be held back; the first time that one is, the log says so."""
+        if self._settings.reactions.gating and not self._told:
+            self._told = True
+            _LOG.info(
+                "streams of %s are held back until the whole answer is judged: it may yet be replaced, "
+                "refused or redone; 'annotate' and 'warn' let them pass",
+                self.get_name(),
+            )
+        return self._settings.reactions.gating
+
+    def _unjudged(self, reading: Reading) -> Outcome | None:
+        # A policy that is switched off has its own outcome to give, whatever there was to judge.
+        return reading.abstention if self._settings.checker.policy.enabled else None
+
+    def _ended(self, passing: OutputStream, reading: Reading, outcome: Outcome) -> Iterator[Any]:
+        decision = self._settings.reactions.decide(reading.interaction, outcome, attempt=1)
+        self._report(outcome, decision, attempt=1)
+        return passing.close(outcome.to_dict(), parted(decision.text))
+
+    def _report(self, outcome: Outcome, decision: Decision, attempt: int) -> None:
+        """Put the outcome on the trace of this very run, then raise what was asked for."""
+        annotate_current_run(outcome, action=str(decision.action), attempts=attempt)
+        if decision.error is not None:
+            raise decision.error
+
+    # -- what it looks like from outside -----------------------------------------------------------------
+
+    @property
+    def InputType(self) -> Any:  # noqa: N802
+        return self.bound.InputType
+
+    @property
+    def OutputType(self) -> Any:  # noqa: N802
+        return output_type(self.bound, self._settings.attach)
+
+    @property
+    def config_specs(self) -> list[ConfigurableFieldSpec]:
+        return self.bound.config_specs
+
+    def get_name(self, suffix: str | None = None, *, name: str | None = None) -> str:
+        given = name or self.name
+        return super().get_name(suffix, name=given or f"HallucinationCheck<{self.bound.get_name()}>")
+
+    def get_input_schema(self, config: RunnableConfig | None = None) -> TypeBaseModel:
+        return self.bound.get_input_schema(config)
+
+    def get_output_schema(self, config: RunnableConfig | None = None) -> TypeBaseModel:
+        return output_schema(self.bound, self._settings.attach, name=self.get_name("Output"), config=config)
+
+    def get_graph(self, config: RunnableConfig | None = None) -> Graph:
+        return self.bound.get_graph(config)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Ask:
+    runnable: Runnable[Any, Any]
+    given: Any
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Answered:
+    output: Any
+    reading: Reading
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Finished:
+    output: Any
+
+
+def _for_invoke(kwargs: dict[str, Any]) -> dict[str, Any]:
+    # A graph told to stream its parts would return them as a list; the gate wants the final state.
+    return {name: value for name, value in kwargs.items() if name != "stream_mode"}

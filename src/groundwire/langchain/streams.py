@@ -1,0 +1,156 @@
+"""A stream on its way through the wrapper: what passes, what adds up, and how the end carries the verdict.
+
+Nothing is judged here, and nothing waits but the one chunk that must carry the verdict itself.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, BaseMessageChunk
+from langchain_core.runnables import Runnable
+from langchain_core.runnables.utils import AddableDict
+
+from groundwire.langchain.output import KEY, Attach, answer_holder, attached, enveloped, extended
+
+
+class Sum:
+    """Chunks added up as LangChain does: where they don't add, the latest counts."""
+
+    def __init__(self) -> None:
+        self.whole: Any = None
+
+    def add(self, chunk: Any) -> Any:
+        """The chunk itself, once it is counted."""
+        if self.whole is None:
+            self.whole = chunk
+        else:
+            try:
+                self.whole = self.whole + chunk
+            except TypeError:
+                self.whole = chunk
+        return chunk
+
+
+class OutputStream:
+    """What to pass on for each chunk of a stream, and what to end it with.
+
+    Chunks that add up (text, message chunks, AddableDict, lists) pass at once, and the last chunk brings the
+    verdict, so that their sum is what ``invoke`` returns. Of chunks that each replace the one before, which
+    is how LangChain reads a plain dict or any other object, the latest is held back until the next arrives,
+    so that the last can carry the verdict.
+    """
+
+    def __init__(self, attach: Attach, key: str | None) -> None:
+        self._attach = attach
+        self._key = key
+        self._sum = Sum()
+        self._held: list[Any] = []
+
+    def feed(self, chunk: Any) -> Iterator[Any]:
+        """What to pass on now that ``chunk`` has come."""
+        for replaced in self._held:
+            yield self._outer(replaced, dict)
+        chunk = _without_verdict(chunk)
+        if isinstance(chunk, str | BaseMessageChunk | AddableDict | list):
+            self._held = []
+            yield self._outer(self._sum.add(chunk), AddableDict)
+        else:
+            self._held = [chunk]
+
+    def whole(self, reported: Any) -> Any:
+        """All of the output, now that it has ended; ``reported`` is what the run itself says it was."""
+        del reported
+        return self._held[0] if self._held else self._sum.whole
+
+    def close(self, verdict: Mapping[str, Any], warning: str) -> Iterator[Any]:
+        """The end: the warning, where there is one, then the verdict."""
+        if self._held:
+            output = extended(self._held[0], warning, self._key) if warning else self._held[0]
+            yield attached(output, verdict, self._attach)
+            return
+        whole = self._sum.whole
+        if warning and (addition := _addition(whole, warning, self._key)) is not None:
+            yield self._outer(addition, AddableDict)
+        if self._attach is Attach.NONE:
+            return
+        if isinstance(whole, BaseMessageChunk) and not enveloped(whole, self._attach):
+            yield _closing_message(whole.id, verdict)
+        else:
+            yield AddableDict({KEY: dict(verdict)})
+
+    def _outer(self, chunk: Any, envelope: type[dict[str, Any]]) -> Any:
+        if self._attach is not Attach.NONE and enveloped(chunk, self._attach):
+            return envelope({"answer": chunk})
+        return chunk
+
+
+class GraphStream(OutputStream):
+    """A LangGraph graph's stream: parts of its work, in the mode asked for, that never add up to its output.
+
+    They pass untouched. The verdict comes last, in the same form, and brings the warning in its own words.
+    """
+
+    def feed(self, chunk: Any) -> Iterator[Any]:
+        """What to pass on: the chunk itself."""
+        self._last = chunk
+        yield chunk
+
+    def whole(self, reported: Any) -> Any:
+        """The graph's final state, which it reports alike in every mode."""
+        return reported
+
+    def close(self, verdict: Mapping[str, Any], warning: str) -> Iterator[Any]:
+        """The verdict: as a message in a stream of messages, as a mode of its own among several modes."""
+        del warning
+        last = getattr(self, "_last", None)
+        if self._attach is Attach.NONE:
+            return
+        if not isinstance(last, tuple):
+            yield AddableDict({KEY: dict(verdict)})
+        elif isinstance(last[0], BaseMessage):
+            yield _closing_message(last[0].id, verdict), {}
+        else:
+            yield (*last[:-2], KEY, dict(verdict))
+
+
+def is_graph(runnable: Runnable[Any, Any]) -> bool:
+    """Whether this is a compiled LangGraph graph."""
+    pregel = sys.modules.get("langgraph.pregel")  # who holds a graph has imported it
+    return pregel is not None and isinstance(runnable, pregel.Pregel)
+
+
+def as_chunk(output: Any) -> Any:
+    """A whole output in the form that a stream of such outputs would bring it."""
+    if isinstance(output, AIMessage) and not isinstance(output, AIMessageChunk):
+        return AIMessageChunk(**output.model_dump(exclude={"type"}))
+    return AddableDict(output) if isinstance(output, dict) else output
+
+
+def _without_verdict(chunk: Any) -> Any:
+    """The chunk without what a wrapper further inside has put on it: two verdicts don't add up to one."""
+    if isinstance(chunk, AddableDict) and KEY in chunk:
+        return AddableDict({name: value for name, value in chunk.items() if name != KEY})
+    if isinstance(chunk, BaseMessageChunk) and KEY in chunk.response_metadata:
+        metadata = {name: value for name, value in chunk.response_metadata.items() if name != KEY}
+        return chunk.model_copy(update={"response_metadata": metadata})
+    return chunk
+
+
+def _closing_message(identity: str | None, verdict: Mapping[str, Any]) -> AIMessageChunk:
+    return AIMessageChunk(content="", id=identity, response_metadata={KEY: dict(verdict)})
+
+
+def _addition(whole: Any, text: str, key: str | None) -> Any:
+    """A chunk that adds ``text`` to the answer inside ``whole``; None where adding can't reach it."""
+    if isinstance(whole, str):
+        return text
+    if isinstance(whole, BaseMessageChunk):
+        in_blocks = isinstance(whole.content, list)
+        return AIMessageChunk(content=[{"type": "text", "text": text}] if in_blocks else text, id=whole.id)
+    if isinstance(whole, AddableDict) and (holder := answer_holder(whole, key)) is not None:
+        inner = _addition(whole[holder], text, None)
+        return None if inner is None else AddableDict({holder: inner})
+    return None

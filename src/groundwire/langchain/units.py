@@ -1,0 +1,139 @@
+"""What one unit says: its question, its earlier turns, its answer, and which model gave it.
+
+Every function reads one part of a finished unit and knows nothing of the others. The contexts have a module
+of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from groundwire.core.interaction import Turn
+from groundwire.core.verdict import AbstentionReason
+from groundwire.langchain import values
+from groundwire.langchain.declared import Block
+from groundwire.langchain.runs import Kind, Run, Unit
+
+NOT_SEEN = (
+    "a model answered and no documents were seen: no retriever, no tool, no context in its prompt. If they "
+    "are found in another way, tag the step that returns them 'groundwire:context', or name the key that "
+    "holds them in the run's metadata: {'groundwire': {'context_key': ...}}"
+)
+NOT_FOUND = "documents were looked for, and the model was given none"
+GIVEN_UP = "the answer was given up before its end: its stream was not read to the last token"
+NOT_READ = (
+    "no answer could be read from an output of type %s: tag the step that returns it 'groundwire:answer', or "
+    "name the key that holds it in the run's metadata: {'groundwire': {'answer_key': ...}}"
+)
+
+
+def question(unit: Unit, key: str | None, answering: Run | None) -> str | None:
+    """What the user asked: of the unit itself, else of what it is part of, else of what it asked."""
+    run = unit.run
+    filled = [prompt.inputs for prompt in reversed(unit.prompts)]
+    if key is not None:
+        for holder in (run.inputs, values.state(run.outputs), *_around(run), *filled):
+            if asked := values.question(values.at(holder, key)):
+                return asked
+    # An output that is a text or a message is the answer: only a state repeats the question.
+    repeated = None if values.text(run.outputs) is not None else values.state(run.outputs)
+    for holder in (run.inputs, *_around(run), repeated):
+        if asked := values.question(holder):
+            return asked
+    if isinstance(run.inputs, dict):
+        texts = [held for held in run.inputs.values() if isinstance(held, str) and held.strip()]
+        if len(texts) == 1:
+            return str(texts[0])
+    searched = [retrieval.inputs for retrieval in unit.retrievals]
+    asked_model = [] if answering is None or searched else [answering.inputs]
+    return next(filter(None, map(values.question, [*filled, *searched, *asked_model])), None)
+
+
+def _around(run: Run) -> Iterator[Any]:
+    above = run.parent
+    while above is not None:
+        yield above.inputs
+        above = above.parent
+
+
+def history(unit: Unit) -> tuple[Turn, ...]:
+    """The turns before the question, oldest first."""
+    outputs = values.messages(values.at(values.state(unit.run.outputs), "messages"))
+    if earlier := outputs[: values.last_turn(outputs) or 0]:
+        return values.turns(earlier)
+    for holder in (unit.run.inputs, *(prompt.inputs for prompt in reversed(unit.prompts))):
+        whole = values.messages(holder)
+        if earlier := whole[: values.last_turn(whole) or 0]:
+            return values.turns(earlier)
+        for key, held in values.known(holder, values.HISTORY_KEYS):
+            if past := values.messages(held):
+                if key in values.QUESTION_KEYS:  # the question itself is among them
+                    past = past[: values.last_turn(past) or 0]
+                return values.turns(past)
+    return ()
+
+
+def answer(unit: Unit, key: str | None) -> str | None:
+    """The answer as the unit's output shows it, or the step that was declared to give it."""
+    for run in reversed(unit.models):
+        if run.answer:
+            return _of(run)
+    outputs = values.state(unit.run.outputs)
+    if key is not None and (held := values.at(outputs, key)) is not None:
+        given = values.answer(held)
+        return values.whole(held) if given is None else given
+    return _of(unit.run)
+
+
+def _of(run: Run) -> str | None:
+    if run.kind is Kind.MODEL:
+        return values.model_text(run.outputs)
+    return values.answer(values.state(run.outputs))
+
+
+def answering_model(unit: Unit, said: str | None) -> Run | None:
+    """The model run that gave the answer: the last that said exactly it, else the one started last."""
+    if said and said.strip():
+        for run in reversed(unit.models):
+            if run.ended is not None and (_of(run) or "").strip() == said.strip():
+                return run
+    return max(unit.models, key=lambda run: run.started, default=None)
+
+
+def spoken(unit: Unit, answering: Run | None) -> str | None:
+    """The answer where the output doesn't show it: the model's own words, else the output as a structure."""
+    words = None if answering is None else _of(answering)
+    return words or values.whole(values.state(unit.run.outputs)) or words
+
+
+def on_the_way(unit: Unit, said: str | None, answering: Run | None) -> bool:
+    """Whether this is no answer but a step towards one: a bare tool call, or a pause to ask a human."""
+    calls = answering is not None and values.calls_tools(answering.outputs)
+    if unit.interrupted:
+        return calls or not said
+    return calls and unit.run.kind is Kind.MODEL and not said
+
+
+def problem(
+    unit: Unit, answer: str | None, answering: Run | None, *, has_context: bool
+) -> tuple[AbstentionReason | None, str]:
+    """Why the answer can't be judged, in a word and in a sentence; None when it can."""
+    if unit.abandoned or (answering is not None and answering.ended is None):
+        return AbstentionReason.PARTIAL_ANSWER, GIVEN_UP
+    if answer is None:
+        return AbstentionReason.NO_CLAIMS, NOT_READ % type(unit.run.outputs).__name__
+    if not has_context:
+        return AbstentionReason.NO_CONTEXT, NOT_FOUND if unit.retrievals or unit.tools else NOT_SEEN
+    return None, ""
+
+
+def answering_run(unit: Unit, answering: Run | None) -> Run:
+    """The run that answered; of a block of separate calls, which is no run of the host, the call that did."""
+    run = unit.run
+    if not isinstance(run.inputs, Block):
+        return run
+    inner = answering or next(iter([*unit.models, *unit.retrievals, *unit.tools]), run)
+    while inner.parent is not None and inner.parent is not run:
+        inner = inner.parent
+    return inner

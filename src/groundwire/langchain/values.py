@@ -1,0 +1,276 @@
+"""Reading what applications pass around: texts, messages, documents, and states that hold them under a key.
+
+Each function takes any value at all and says None where it finds nothing. Which value of a run is looked at
+is decided in ``capture`` and ``contexts``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from langchain_core.documents import Document
+from langchain_core.messages import BaseMessage, convert_to_messages
+from langchain_core.prompt_values import PromptValue
+from pydantic import BaseModel
+
+from groundwire.core import wire
+from groundwire.core.interaction import Passage, Role, Turn
+
+QUESTION_KEYS = (
+    "question",
+    "input",
+    "query",
+    "user_input",
+    "user_question",
+    "user_query",
+    "prompt",
+    "message",
+    "messages",
+)
+CONTEXT_KEYS = (
+    "context",
+    "contexts",
+    "source_documents",
+    "documents",
+    "docs",
+    "retrieved_documents",
+    "retrieved_docs",
+    "retrieved_context",
+    "passages",
+    "chunks",
+    "sources",
+    "search_results",
+    "context_str",
+    "summaries",
+)
+ANSWER_KEYS = (
+    "answer",
+    "final_answer",
+    "result",
+    "output",
+    "generation",
+    "response",
+    "completion",
+    "output_text",
+    "text",
+    "messages",
+    "structured_response",
+)
+HISTORY_KEYS = ("chat_history", "history", "messages", "input")
+SCORE_KEYS = ("relevance_score", "score", "similarity_score", "_score", "similarity", "distance")
+
+_ROLES = {
+    "human": Role.USER,
+    "ai": Role.ASSISTANT,
+    "AIMessageChunk": Role.ASSISTANT,
+    "system": Role.SYSTEM,
+    "tool": Role.TOOL,
+}
+
+
+def state(value: Any) -> Any:
+    """What a graph's node hands on: a Command is taken for the update it carries."""
+    return value.update if type(value).__name__ == "Command" and not isinstance(value, Mapping) else value
+
+
+def at(value: Any, key: str) -> Any:
+    """What a state, be it a dict, a pydantic model or a dataclass, holds under ``key``; None if nothing."""
+    return next((held for _, held in known(value, (key,))), None)
+
+
+def known(value: Any, keys: Iterable[str]) -> Iterator[tuple[str, Any]]:
+    """Those of the keys that a state holds anything under, and what it holds."""
+    if isinstance(value, str | list | tuple | BaseMessage) or value is None:
+        return
+    if isinstance(value, dict | Mapping):
+        get = value.get
+    elif isinstance(value, BaseModel) or dataclasses.is_dataclass(value):
+        get = partial(getattr, value)
+    else:
+        return
+    for key in keys:
+        held = get(key, None)
+        if held is not None:
+            yield key, held
+
+
+def text(value: Any) -> str | None:
+    """The text of a str or a message."""
+    if isinstance(value, str):
+        return str(value)  # message texts are a subclass of str
+    if isinstance(value, BaseMessage):
+        return str(value.text)
+    return None
+
+
+def messages(value: Any) -> list[BaseMessage]:  # noqa: PLR0911 - one return a form reads as the table it is
+    """A conversation, in any of the forms LangChain accepts; empty for anything else."""
+    if isinstance(value, BaseMessage):
+        return [value]
+    if isinstance(value, PromptValue):
+        return value.to_messages()
+    if not isinstance(value, list | tuple) or not value:
+        return []
+    if all(isinstance(item, BaseMessage) for item in value):
+        return list(value)
+    if not all(isinstance(item, BaseMessage | tuple | dict) for item in value):
+        return []
+    try:
+        return convert_to_messages(value)
+    except (ValueError, TypeError, KeyError, NotImplementedError):
+        return []  # a list of pairs or dicts that is no conversation
+
+
+def prompt_text(value: Any) -> str:
+    """All that a model was given to read, as one text."""
+    if isinstance(value, str):
+        return value
+    return "\n\n".join(said for message in messages(value) if (said := text(message)))
+
+
+def model_text(value: Any) -> str | None:
+    """The text of a model's result; None when it has none yet, empty when it only called tools."""
+    generations = getattr(value, "generations", None)
+    if not generations or not generations[0]:
+        return None
+    first = generations[0][0]
+    message = getattr(first, "message", None)
+    return str(first.text) if message is None else text(message)
+
+
+def calls_tools(value: Any) -> bool:
+    """Whether a model's result asks for tools to be called."""
+    generations = getattr(value, "generations", None)
+    if not generations or not generations[0]:
+        return False
+    return bool(getattr(getattr(generations[0][0], "message", None), "tool_calls", None))
+
+
+def tool_text(value: Any) -> str | None:
+    """What a tool brought, as the model reads it; None when it failed or brought nothing."""
+    value = state(value)
+    if isinstance(value, Mapping) and (conversation := messages(value.get("messages"))):
+        value = conversation[-1]
+    if getattr(value, "status", None) == "error":
+        return None
+    said = text(value)
+    if said is None:
+        said = whole(value) or (json.dumps(wire.plain(value), ensure_ascii=False) if value else None)
+    return said if said and said.strip() else None
+
+
+def last_turn(conversation: Sequence[BaseMessage]) -> int | None:
+    """Where the last human message stands."""
+    return next((i for i in reversed(range(len(conversation))) if conversation[i].type == "human"), None)
+
+
+def question(value: Any, keys: Iterable[str] = QUESTION_KEYS) -> str | None:
+    """What was asked: the text itself, the last human message, or what a state holds under a known key."""
+    if isinstance(value, str):
+        return str(value) if value.strip() else None
+    if conversation := messages(value):
+        i = last_turn(conversation)
+        return (text(conversation[i]) or None) if i is not None else None
+    for _, held in known(value, keys):
+        if asked := question(held):
+            return asked
+    return None
+
+
+def answer(value: Any, keys: Iterable[str] = ANSWER_KEYS) -> str | None:
+    """What was answered: the text, the last AI message, or what a state holds under a known key."""
+    if (plain := text(value)) is not None:
+        return plain
+    if conversation := messages(value):
+        said = [message for message in conversation if message.type in ("ai", "AIMessageChunk")]
+        return text(said[-1]) if said else None
+    found: str | None = None
+    for key in keys:
+        if (held := at(value, key)) is None:
+            continue
+        given = answer(held)
+        if given is None:
+            given = whole(held)
+        if given:
+            return given
+        found = found if given is None else given
+    return found
+
+
+def whole(value: Any) -> str | None:
+    """A structured answer that has no one text, as JSON; None for what is no structure."""
+    if isinstance(value, BaseModel):
+        return value.model_dump_json()
+    if isinstance(value, Mapping) or (dataclasses.is_dataclass(value) and not isinstance(value, type)):
+        return json.dumps(wire.plain(value), ensure_ascii=False)
+    return None
+
+
+def turns(conversation: Iterable[BaseMessage]) -> tuple[Turn, ...]:
+    """Earlier messages as turns; empty ones, such as a bare tool call, are left out."""
+    return tuple(
+        Turn(role=_ROLES[message.type], text=said)
+        for message in conversation
+        if message.type in _ROLES and (said := text(message))
+    )
+
+
+def documents(value: Any) -> list[Document]:
+    """The documents of a list of them, or of one."""
+    if isinstance(value, Document):
+        return [value]
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        if value and all(isinstance(item, Document) for item in value):
+            return list(value)
+        # Some searches return (document, score) pairs.
+        if value and all(
+            isinstance(item, tuple) and item and isinstance(item[0], Document) for item in value
+        ):
+            return [item[0] for item in value]
+    return []
+
+
+def passage(document: Document, score: Any = None) -> Passage:
+    """A document as a passage, with its id, its metadata and the retriever's score."""
+    metadata = document.metadata if isinstance(document.metadata, Mapping) else {}
+    if score is None:
+        score = next((metadata[key] for key in SCORE_KEYS if key in metadata), None)
+    return Passage(
+        text=document.page_content,
+        id=None if document.id is None else str(document.id),
+        metadata=dict(metadata),
+        score=_number(score),
+    )
+
+
+def passages(value: Any) -> list[Passage]:  # noqa: PLR0911 - as above
+    """The passages in documents, texts, (document, score) pairs, dicts with a text, or a state of these."""
+    if value is None:
+        return []
+    if isinstance(value, Passage):
+        return [value]
+    if isinstance(value, Document):
+        return [passage(value)]
+    if (plain := text(value)) is not None:
+        return [Passage(text=plain)] if plain.strip() else []
+    if isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], Document):
+        return [passage(*value)]
+    if isinstance(value, Mapping):
+        for _, held in known(value, ("page_content", "text", "content", *CONTEXT_KEYS)):
+            if found := passages(held):
+                return found
+        return []
+    if isinstance(value, list | tuple):
+        return [found for item in value for found in passages(item)]
+    return []
+
+
+def _number(value: Any) -> float | None:
+    try:
+        return None if value is None or isinstance(value, bool | str) else float(value)
+    except (TypeError, ValueError):
+        return None

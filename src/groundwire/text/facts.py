@@ -1,0 +1,274 @@
+"""Exact facts in a text, and whether another text bears them out.
+
+A fact is a number, measure, percentage, amount of money, date, time of day or code: something that is
+either the same or not, however it is written. ``numerals`` reads the figures, ``units`` holds the tables;
+what a mismatch says about a whole answer belongs to the detectors.
+
+English is read in full; month names, units and bounds of German, French, Spanish, Italian and Portuguese
+are known too. Numbers written as words are read in English only.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from itertools import islice
+
+from groundwire.text.numerals import Fact, Kind, read
+
+__all__ = ["Checked", "Fact", "Kind", "Known", "Status", "check", "extract"]
+
+# What a rounding may be away from when it says "about", and what a conversion between kilogrammes and
+# pounds, or the like, may have been rounded by.
+_HEDGED = 0.05
+_CONVERTED = 0.03
+_SAME = 1e-6
+_LOOKED_AT = 48
+
+
+class Status(StrEnum):
+    """How a text bears on a fact."""
+
+    FOUND = "found"
+    DIFFERS = "differs"
+    ABSENT = "absent"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Checked:
+    """``nearest`` is the fact that was found, or the one that differs; ``affinity`` in [0, 1] is the share
+    of the words around the checked fact that stand around that one too, ``shared`` how many those are.
+    """
+
+    status: Status
+    nearest: Fact | None = None
+    affinity: float = 0.0
+    shared: int = 0
+
+
+def extract(text: str) -> list[Fact]:
+    """The exact facts of ``text``, ordered and disjoint. Linear in its length."""
+    return read(text)
+
+
+class Known:
+    """The facts of the contexts, arranged so that one look-up takes no longer for more of them."""
+
+    def __init__(self, facts: Iterable[Fact]) -> None:
+        self.facts = list(facts)
+        self._exact: dict[tuple[str, object], list[Fact]] = defaultdict(list)
+        self._sorted: dict[str, list[tuple[float, int]]] = {}
+        values: dict[str, list[tuple[float, int]]] = defaultdict(list)
+        for i, fact in enumerate(self.facts):
+            for key in _keys(fact):
+                self._exact[key].append(fact)
+            for value in (*fact.values, *fact.highs):
+                values[fact.unit].append((value, i))
+        for unit, pairs in values.items():
+            self._sorted[unit] = sorted(pairs)
+
+    def equal(self, fact: Fact) -> Iterator[Fact]:
+        """The known facts that say the same as ``fact``, either end of a range being enough."""
+        for key in _keys(fact):
+            yield from (other for other in self._exact.get(key, ()) if _same(fact, other))
+        if fact.hedged:
+            yield from (self._within(fact, _HEDGED))
+        yield from (other for other in self._within(fact, _CONVERTED) if other.system != fact.system)
+
+    def has(self, fact: Fact) -> bool:
+        """Whether any known fact says the same."""
+        return next(self.equal(fact), None) is not None
+
+    def _within(self, fact: Fact, share: float) -> Iterator[Fact]:
+        pairs = self._sorted.get(fact.unit, [])
+        for value in fact.values:
+            low, high = sorted((value * (1 - share), value * (1 + share)))
+            for _, i in pairs[bisect_left(pairs, (low, -1)) : bisect_right(pairs, (high, len(self.facts)))]:
+                if _end_to_end(fact, self.facts[i], share):
+                    yield self.facts[i]
+
+
+def check(fact: Fact, known: Known | Sequence[Fact], *, near: Iterable[Fact] | None = None) -> Checked:
+    """Whether ``known`` says the same as ``fact``, says something else in its place, or says nothing.
+
+    FOUND where the same is said, best where the surrounding words agree. DIFFERS where a fact of the
+    same kind has a different value and its surroundings agree clearly better than those of any equal
+    one. ``near`` are the facts to look for a difference in (all of them if left out): a caller that knows
+    which sentences speak of the same thing names theirs, so that the work stays bounded.
+    """
+    known = known if isinstance(known, Known) else Known(known)
+    equal = _closest(fact, known.equal(fact))
+    if equal.nearest is None and fact.highs and all(map(known.has, fact.ends())):
+        return Checked(status=Status.FOUND)
+    rivals = list(_rivals(fact, known.facts if near is None else near))
+    rival = _closest(fact, rivals)
+    if rival.nearest is None or not _speaks_of_the_same(fact, rival) or _one_of_many(fact, rival, rivals):
+        rival = Checked(status=Status.ABSENT)
+    if equal.nearest is None:
+        return replace(rival, status=Status.DIFFERS if rival.nearest else Status.ABSENT)
+    return replace(rival, status=Status.DIFFERS) if _outweighs(fact, rival, equal) else equal
+
+
+def _closest(fact: Fact, others: Iterable[Fact]) -> Checked:
+    """The one whose surroundings agree best; the first of equals, so that the result is determined."""
+    best = Checked(status=Status.FOUND)
+    mine = fact.around
+    for other in islice(others, _LOOKED_AT):
+        shared = len(mine & other.around)
+        if best.nearest is None or shared > best.shared:
+            share = shared / len(mine) if mine else 0.0
+            best = Checked(status=Status.FOUND, nearest=other, affinity=share, shared=shared)
+    return best
+
+
+def _rivals(fact: Fact, others: Iterable[Fact]) -> Iterator[Fact]:
+    return (other for other in others if _comparable(fact, other) and not _agrees(fact, other))
+
+
+_DURATIONS = frozenset({"time", "months"})
+_DEGREES = frozenset({"degrees", "temperature"})
+
+
+def _comparable(fact: Fact, other: Fact) -> bool:
+    """Whether the two could stand in each other's place: one of them would then be wrong."""
+    if other.soft or fact.soft:
+        return False
+    if fact.kind is not other.kind:
+        # The same figure with another unit: "15 %" where the document has "15 EUR".
+        return bool(fact.unit and other.unit) and bool(set(fact.numbers) & set(other.numbers))
+    if fact.kind is Kind.DATE:
+        return _same_depth(fact, other)
+    if fact.kind is Kind.CODE:
+        return False
+    if fact.bound == 0 and other.bound and _within_bound(fact, other):
+        return False
+    if fact.unit in _DURATIONS:
+        # "5 days a week" and "two hours a week" are two facts; "30 hours" for "30 minutes" is one, wrong.
+        swapped = other.unit in _DURATIONS and set(fact.numbers) & set(other.numbers)
+        return fact.measure == other.measure or bool(swapped)
+    return fact.unit == other.unit or {fact.unit, other.unit} <= _DEGREES
+
+
+def _within_bound(fact: Fact, other: Fact) -> bool:
+    """Whether a plain figure keeps to the bound that the other sets: 131 is "more than 130"."""
+    if fact.unit != other.unit:
+        return fact.unit in _DURATIONS and other.unit in _DURATIONS
+    return any((value - limit) * other.bound >= 0 for value in fact.values for limit in other.values)
+
+
+def _same_depth(fact: Fact, other: Fact) -> bool:
+    return any(bool(a[2]) == bool(b[2]) and bool(a[1]) == bool(b[1]) for a in fact.dates for b in other.dates)
+
+
+def _agrees(fact: Fact, other: Fact) -> bool:
+    if any(key in _keys(other) for key in _keys(fact)) and _same(fact, other):
+        return True
+    if fact.unit == other.unit:
+        share = _HEDGED if fact.hedged else _CONVERTED if fact.system != other.system else _SAME
+        if _end_to_end(fact, other, share):
+            return True
+        inside = other.highs and not fact.highs and fact.hedged
+        return bool(inside) and any(
+            low <= value <= high for low in other.values for high in other.highs for value in fact.values
+        )
+    return False
+
+
+def _speaks_of_the_same(fact: Fact, rival: Checked) -> bool:
+    assert rival.nearest is not None
+    if fact.kind is Kind.NUMBER and not _counts_the_same(fact, rival.nearest):
+        return False
+    if fact.text in rival.nearest.before or fact.text in rival.nearest.after:
+        return False
+    if len(fact.around) <= 1:
+        return rival.shared == len(fact.around) == 1
+    return rival.shared >= 2 and rival.affinity >= 0.5
+
+
+def _one_of_many(fact: Fact, rival: Checked, rivals: Sequence[Fact]) -> bool:
+    """Whether as many facts fit as only a list of like things has: none of them is the one meant."""
+    mine = fact.around
+    alike = {other.text for other in rivals[:_LOOKED_AT] if len(mine & other.around) >= rival.shared - 1}
+    return len(alike) >= _MANY
+
+
+_MANY = 4
+
+
+def _outweighs(fact: Fact, rival: Checked, equal: Checked) -> bool:
+    """Whether the equal fact is about something else, and the differing one about this."""
+    return (
+        rival.nearest is not None
+        and rival.shared >= equal.shared + 3
+        and rival.shared >= 2 * equal.shared + 1
+        and rival.affinity >= 0.6
+    )
+
+
+def _counts_the_same(fact: Fact, other: Fact) -> bool:
+    if fact.label or other.label:
+        return fact.label == other.label
+    if fact.counted and other.counted:
+        return bool(fact.counted & other.counted)
+    return bool(fact.around & other.around)
+
+
+def _keys(fact: Fact) -> list[tuple[str, object]]:
+    """Where a fact is looked up. A figure without unit answers to any unit: tables put units in a header."""
+    if fact.kind is Kind.CODE:
+        return [("code", fact.text)]
+    if fact.kind is Kind.DATE:
+        keys: list[tuple[str, object]] = [("day", (m, d)) for _, m, d in fact.dates if m or d]
+        return keys + [("year", y) for y, _, _ in fact.dates if y]
+    keys = [(fact.unit, round_off(value)) for value in (*fact.values, *fact.highs)]
+    keys += [("raw", round_off(value)) for value in fact.numbers]
+    if not fact.unit:
+        keys += [("year", int(value)) for value in fact.values if 1500 <= value < 2100]
+    return keys
+
+
+def _same(fact: Fact, other: Fact) -> bool:
+    """Whether two facts that share a key say the same."""
+    if fact.kind is Kind.CODE or other.kind is Kind.CODE:
+        return fact.kind is other.kind
+    if fact.kind is Kind.DATE or other.kind is Kind.DATE:
+        return _same_date(fact, other)
+    if fact.unit and other.unit and fact.unit != other.unit and not {fact.unit, other.unit} <= _DEGREES:
+        return False
+    if fact.unit != other.unit:
+        return not fact.highs or bool(set(map(round_off, fact.numbers)) <= set(map(round_off, other.numbers)))
+    return _end_to_end(fact, other, _SAME)
+
+
+def _same_date(fact: Fact, other: Fact) -> bool:
+    if fact.kind is not Kind.DATE or other.kind is not Kind.DATE:
+        years = {y for y, _, _ in fact.dates} | {y for y, _, _ in other.dates}
+        return any(value in years for value in (*fact.values, *other.values))
+    return any(
+        (not m or (m, d) == (m2, d2) or (not d and m == m2)) and (not y or not y2 or y == y2)
+        for y, m, d in fact.dates
+        for y2, m2, d2 in other.dates
+    )
+
+
+def _end_to_end(fact: Fact, other: Fact, share: float) -> bool:
+    """Whether every end of ``fact`` is an end of ``other``; a single figure may be either end of a range."""
+    ends = (*other.values, *other.highs)
+    if not fact.highs:
+        return _any_near(fact.values, ends, share)
+    if not other.highs:
+        return False
+    return _any_near(fact.values, other.values, share) and _any_near(fact.highs, other.highs, share)
+
+
+def _any_near(mine: Sequence[float], others: Sequence[float], share: float) -> bool:
+    near: Callable[[float, float], bool] = lambda a, b: abs(a - b) <= share * max(abs(a), abs(b)) + 1e-9  # noqa: E731
+    return any(near(a, b) for a in mine for b in others)
+
+
+def round_off(value: float) -> float:
+    """A float as a key: nine significant digits, so that 0.1 + 0.2 is 0.3."""
+    return float(f"{value:.9g}")

@@ -1,0 +1,212 @@
+"""The background queue: bounded, isolated, harmless, and empty when the interpreter ends."""
+
+import os
+import subprocess
+import sys
+import threading
+from contextvars import ContextVar
+
+import pytest
+
+from groundwire.host.background import Background, OverdueError
+
+HOSTS = ContextVar("hosts", default="nothing")
+
+
+class Gate:
+    """Work that waits until it is let through."""
+
+    def __init__(self):
+        self.entered = threading.Semaphore(0)
+        self.opened = threading.Event()
+
+    def __call__(self):
+        self.entered.release()
+        assert self.opened.wait(30)
+        return "through"
+
+
+@pytest.fixture
+def gate():
+    gate = Gate()
+    yield gate
+    gate.opened.set()
+
+
+def test_each_result_is_handed_on():
+    """What work returns, or raises, is what done gets."""
+    results = []
+    background = Background()
+    error = ValueError("no")
+
+    def fail():
+        raise error
+
+    background.submit(lambda: 7, results.append)
+    background.submit(fail, results.append)
+    assert background.flush(30)
+    assert sorted(results, key=str) == [7, error]
+
+
+def test_work_inherits_nothing_from_the_host():
+    """Work runs in an empty context, wherever it was submitted."""
+    results = []
+    background = Background()
+    token = HOSTS.set("the host's")
+    background.submit(HOSTS.get, results.append)
+    HOSTS.reset(token)
+    assert background.flush(30)
+    assert results == ["nothing"]
+
+
+def test_what_done_does_costs_the_next_nothing(caplog):
+    """A done that raises is logged, and the queue goes on."""
+    results = []
+    background = Background(workers=1)
+
+    def fail(result):
+        raise ValueError
+
+    background.submit(lambda: 1, fail)
+    background.submit(lambda: 2, results.append)
+    assert background.flush(30)
+    assert results == [2]
+    assert "could not be handed on" in caplog.text
+
+
+def test_a_full_queue_drops_the_newest_and_says_so_once(gate, caplog):
+    """Nobody waits for room; what finds none is counted, and told at most once a minute."""
+    results = []
+    background = Background(workers=1, max_pending=2)
+    taken = [background.submit(gate, results.append) for _ in range(5)]
+    assert taken == [True, True, False, False, False]
+    assert (background.pending, background.dropped) == (2, 3)
+    gate.opened.set()
+    assert background.flush(30)
+    assert results == ["through"] * 2
+    assert len([record for record in caplog.records if "no more fit" in record.getMessage()]) == 1
+
+
+def test_work_that_hangs_is_given_up(gate):
+    """Past its time, done gets an OverdueError, and the worker is free again."""
+    results = []
+    background = Background(workers=1, timeout=0.05)
+    background.submit(gate, results.append)
+    assert background.flush(30)
+    background.submit(lambda: "next", results.append)
+    assert background.flush(30)
+    assert isinstance(results[0], OverdueError)
+    assert results[1] == "next"
+
+
+def test_hanging_work_does_not_pile_up(gate):
+    """When too many are stuck, no further thread is risked until some come back."""
+    results = []
+    background = Background(workers=4, timeout=0.02)
+    for _ in range(20):
+        background.submit(gate, results.append)
+    assert background.flush(30)
+    assert all(isinstance(result, OverdueError) for result in results)
+    assert len(results) == 20
+    assert sum("not tried" in str(result) for result in results) == 4
+
+
+def test_flush_says_when_time_ran_out(gate):
+    """A flush that can't wait any longer returns False, and a later one True."""
+    background = Background()
+    background.submit(gate, lambda _: None)
+    assert not background.flush(0.01)
+    gate.opened.set()
+    assert background.flush(30)
+
+
+def test_a_closed_queue_takes_nothing_and_raises_nothing():
+    """After close, work is dropped and counted; closing again is no mistake."""
+    results = []
+    background = Background()
+    background.submit(lambda: 1, results.append)
+    assert background.close(30)
+    assert background.close(30)
+    assert not background.submit(lambda: 2, results.append)
+    assert (results, background.dropped) == ([1], 1)
+
+
+@pytest.mark.parametrize("limit", [{"workers": 0}, {"max_pending": 0}])
+def test_limits_that_cant_work_are_refused(limit):
+    """A queue without room or hands is a mistake at once."""
+    with pytest.raises(ValueError, match="at least 1"):
+        Background(**limit)
+
+
+def output_of(code):
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+    )
+    return done.stdout.splitlines()
+
+
+def test_a_normal_exit_loses_nothing():
+    """What is queued when the main thread ends is performed before the interpreter does."""
+    lines = output_of(
+        """
+import time
+from groundwire.host.background import Background
+background = Background(workers=1)
+for i in range(5):
+    background.submit(lambda i=i: time.sleep(0.02) or i, lambda i: print(i, flush=True))
+"""
+    )
+    assert lines == ["0", "1", "2", "3", "4"]
+
+
+def test_what_arrives_during_the_exit_is_not_lost():
+    """A thread that outlives the main one has its work done too."""
+    lines = output_of(
+        """
+import threading
+from groundwire.host.background import Background
+background = Background()
+background.submit(lambda: "early", print)
+def late():
+    threading.main_thread().join()
+    background.submit(lambda: "late", print)
+threading.Thread(target=late).start()
+"""
+    )
+    assert lines == ["early", "late"]
+
+
+def test_work_that_never_ends_does_not_keep_the_interpreter():
+    """An exit waits for work no longer than its timeout."""
+    lines = output_of(
+        """
+import threading
+from groundwire.host.background import Background
+background = Background(timeout=0.1)
+background.submit(threading.Event().wait, lambda result: print(type(result).__name__))
+"""
+    )
+    assert lines == ["OverdueError"]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system can't fork")
+def test_a_forked_child_has_a_queue_of_its_own():
+    """The child starts empty and works; the parent's work stays the parent's."""
+    lines = output_of(
+        """
+import os, threading
+from groundwire.host.background import Background
+background = Background(workers=1)
+gate = threading.Event()
+background.submit(gate.wait, lambda _: print("parent", flush=True))
+child = os.fork()
+if child == 0:
+    assert background.pending == 0
+    background.submit(lambda: "child", lambda result: print(result, flush=True))
+    assert background.flush(20)
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+gate.set()
+"""
+    )
+    assert lines == ["child", "parent"]

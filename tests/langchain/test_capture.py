@@ -1,0 +1,677 @@
+"""What is captured of real applications: the question, the contexts and the answer of the same call."""
+
+import asyncio
+import copy
+import gc
+import threading
+from uuid import uuid4
+
+import pytest
+from langchain.agents.structured_output import ToolStrategy
+from langchain_core.documents import Document
+from langchain_core.language_models.fake_chat_models import FakeListChatModel, GenericFakeChatModel
+from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.output_parsers import StrOutputParser
+from langchain_core.prompts import ChatPromptTemplate
+from langchain_core.runnables import RunnableLambda, RunnableParallel, RunnablePassthrough
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import END, START, StateGraph
+from langgraph.types import Command, interrupt
+from langsmith import traceable
+from pydantic import BaseModel
+
+from groundwire import AbstentionReason, Role
+from groundwire.langchain import Capture, interaction
+from groundwire.langchain.runs import Run, Tree
+from tests.langchain import apps
+from tests.langchain.apps import (
+    APPS,
+    PROMPT,
+    STREAMS,
+    WAYS,
+    Library,
+    Oracle,
+    State,
+    answer,
+    joined,
+    lcel,
+    question,
+    texts,
+)
+from tests.langchain.conftest import Heard
+
+
+def said(captured):
+    return (
+        captured.problem,
+        captured.interaction.question,
+        [passage.text for passage in captured.interaction.contexts],
+        captured.interaction.answer,
+    )
+
+
+def whole(n):
+    return (None, question(n), texts(n), answer(n))
+
+
+def listening(*handlers, **config):
+    return {"callbacks": list(handlers), **config}
+
+
+RUNS = [(name, way) for name, app in APPS.items() for way in WAYS if way not in STREAMS or app().streams]
+
+
+@pytest.mark.parametrize(("name", "way"), RUNS, ids=[f"{name}, {way}" for name, way in RUNS])
+def test_each_answer_is_captured_with_its_own_question_and_contexts(name, way, heard):
+    """Whatever the application and the way it is run, each call is captured once, whole and unmixed."""
+    app = APPS[name]()
+    WAYS[way](app.runnable, [app.ask(n) for n in (1, 2, 3)], listening(heard, **app.config))
+    captured = sorted(heard.captured, key=lambda each: each.interaction.question)
+    assert [said(each) for each in captured] == [
+        (None, question(n), app.contexts(n), answer(n)) for n in (1, 2, 3)
+    ]
+    passages = [passage for each in captured for passage in each.interaction.contexts]
+    assert all(passage.id and passage.score and passage.metadata["source"] for passage in passages) or (
+        not app.documents
+    )
+    assert heard.live_runs == 0
+
+
+# -- which runs make one answer -----------------------------------------------------------------------------
+
+
+def test_two_parallel_rags_are_two_answers(heard):
+    """Branches of one chain that each retrieve and answer are captured each by itself."""
+    both = RunnableParallel(first=lcel(), second=(lambda asked: asked.replace("topic", "topic1")) | lcel())
+    both.batch([question(1), question(2)], listening(heard))
+    answers = sorted(each.interaction.answer for each in heard.captured)
+    assert answers == sorted(answer(n) for n in (1, 2, 11, 12))
+    assert all(
+        [p.text for p in each.interaction.contexts] == texts(apps.topic(each.interaction.answer))
+        for each in heard.captured
+    )
+    assert len({each.trace_id for each in heard.captured}) == 2
+
+
+def test_the_ids_and_the_time_are_those_of_the_run(heard):
+    """run_id is the run that answered, trace_id the topmost one, and the time carries its zone."""
+    root = uuid4()
+    chain = RunnableLambda(lambda asked: lcel().invoke(asked))
+    chain.invoke(question(4), listening(heard, run_id=root))
+    captured = heard.only()
+    assert captured.trace_id == root
+    assert captured.run_id != root
+    assert captured.interaction.id == str(captured.run_id)
+    assert captured.started.tzinfo is not None
+
+
+def test_a_handler_that_is_listed_twice_captures_once():
+    """LangChain tells such a handler of the topmost run twice."""
+    heard = Heard()
+    lcel().invoke(question(1), listening(heard, heard))
+    assert said(heard.only()) == whole(1)
+
+
+def test_a_parent_that_was_never_seen_does_not_hide_a_run(heard):
+    """Below a traced function or on an inner runnable, the first event names a parent nobody announced."""
+
+    @traceable(enabled=False)
+    def outer(asked):
+        return lcel().invoke(asked, listening(heard))
+
+    outer(question(1))
+    (RunnableLambda(lambda x: x) | lcel().with_config(callbacks=[heard])).invoke(question(2))
+    assert [said(each) for each in heard.captured] == [whole(1), whole(2)]
+    assert heard.live_runs == 0
+
+
+def test_threads_do_not_mix(heard):
+    """Any number of threads may share one handler."""
+    chain = lcel()
+    threads = [threading.Thread(target=chain.invoke, args=(question(n), listening(heard))) for n in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(map(said, heard.captured)) == sorted(map(whole, range(16)))
+
+
+def test_a_model_can_be_copied_with_its_handler(heard):
+    """A handler survives copy and deepcopy as itself, so a copied model is still heard."""
+    model = Oracle(callbacks=[heard])
+    assert copy.copy(heard) is heard
+    assert copy.deepcopy(heard) is heard
+    lcel(model.model_copy(deep=True)).invoke(question(1), listening(heard))
+    assert said(heard.only()) == whole(1)
+
+
+def test_judges_are_not_captured(heard):
+    """What carries the judge's tag is no part of the application."""
+    lcel().with_config(tags=["groundwire:judge"]).invoke(question(1), listening(heard))
+    assert heard.captured == []
+    assert heard.live_runs == 0
+
+
+# -- what the model really saw ------------------------------------------------------------------------------
+
+
+def captured_contexts(heard, form):
+    lcel(form=form).invoke(question(5), listening(heard))
+    return [(p.id, p.text) for p in heard.only().interaction.contexts]
+
+
+def test_documents_that_were_cut_are_captured_as_they_were_shown(heard):
+    """A passage is the part of its document that stood in the prompt, with the document's id."""
+    long = "topic5 " + "is described at length, " * 20
+
+    class Long(Library):
+        def _get_relevant_documents(self, query, *, run_manager):
+            return [Document(long, id="long")]
+
+    lcel(retriever=Long(), form=lambda found: found[0].page_content[:200]).invoke(
+        question(5), listening(heard)
+    )
+    (passage,) = heard.only().interaction.contexts
+    assert (passage.id, passage.text) == ("long", long[:200])
+
+
+def test_headings_stay_with_their_documents(heard):
+    """What the application wrote above a document was shown to the model, and can support an answer."""
+    shown = captured_contexts(
+        heard,
+        lambda found: "\n---\n".join(
+            f"From the year {2000 + i}:\n{d.page_content}" for i, d in enumerate(found)
+        ),
+    )
+    assert shown == [(f"5-{i}", f"From the year {2000 + i}:\n{text}") for i, text in enumerate(texts(5))]
+
+
+def test_white_space_may_be_evened_out(heard):
+    """Joining lines, as many applications do, does not lose the document."""
+
+    class Lines(Library):
+        def _get_relevant_documents(self, query, *, run_manager):
+            return [Document("topic5 has\n  two lines", id="lines")]
+
+    chain = lcel(retriever=Lines(), form=lambda found: " ".join(found[0].page_content.split()))
+    chain.invoke(question(5), listening(heard))
+    (passage,) = heard.only().interaction.contexts
+    assert (passage.id, passage.text) == ("lines", "topic5 has two lines")
+
+
+def test_reworded_documents_are_captured_as_the_prompt_has_them(heard):
+    """When no document stands in the prompt any more, the prompt's own context counts."""
+    shown = captured_contexts(heard, lambda found: "Five kilos, from 1005, of a blue colour.")
+    assert shown == [(None, "Five kilos, from 1005, of a blue colour.")]
+
+
+def test_documents_may_fill_several_variables_of_a_prompt(heard):
+    """What each of them holds was shown to the model."""
+    prompt = ChatPromptTemplate.from_template("Manual: {manual}\nFAQ: {faq}\n{question}")
+    halves = {
+        "manual": Library() | (lambda found: joined(found[:1])),
+        "faq": Library() | (lambda found: joined(found[2:])),
+        "question": RunnablePassthrough(),
+    }
+    (halves | prompt | Oracle()).invoke(question(1), listening(heard))
+    assert said(heard.only()) == (None, question(1), [texts(1)[0], texts(1)[2]], answer(1))
+
+
+def test_documents_that_a_tool_returns_are_captured(heard):
+    """A tool of one's own may hand over documents, as they are or as its artifact."""
+
+    @apps.tool(response_format="content_and_artifact")
+    def look_up(query: str):
+        """Look something up."""
+        found = apps.documents(apps.topic(query))
+        return joined(found), found
+
+    apps.agent(look_up).invoke(apps.asked_in_messages(1), listening(heard))
+    assert said(heard.only()) == whole(1)
+    assert all(passage.id for passage in heard.only().interaction.contexts)
+
+
+def test_an_answer_condensed_in_steps_rests_on_all_documents(heard):
+    """A last model that saw only an earlier model's summary answered from what that one had read."""
+    summary = "A summary that is long enough to be told from a mere yes or no."
+    condense = ChatPromptTemplate.from_template("Summarise {context}") | FakeListChatModel(
+        responses=[summary]
+    )
+    final = ChatPromptTemplate.from_template("From {summary} tell of {question}") | Oracle()
+    chain = (
+        RunnablePassthrough.assign(context=(lambda x: x["question"]) | Library() | joined)
+        | RunnablePassthrough.assign(summary=condense | StrOutputParser())
+        | final
+    ).with_config(tags=["groundwire:unit"])
+    chain.invoke({"question": question(6)}, listening(heard))
+    assert said(heard.only()) == whole(6)
+
+
+def test_a_context_that_the_caller_brings_is_captured(heard):
+    """Without any retriever, what fills the prompt's context is the context."""
+    (PROMPT | Oracle()).invoke({"question": question(1), "context": "Brought along."}, listening(heard))
+    assert said(heard.only()) == (None, question(1), ["Brought along."], answer(1))
+
+
+@pytest.mark.parametrize("key", ["score", "relevance_score"])
+def test_the_retrievers_scores_are_kept(heard, key):
+    """A passage carries its document's score, id and metadata."""
+    lcel(retriever=Library(score=key)).invoke(question(1), listening(heard))
+    first, *_ = heard.only().interaction.contexts
+    assert (first.score, first.id, first.metadata["source"]) == (1.0, "1-0", "1.md")
+
+
+# -- history ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["retrieval chain", "history-aware retrieval", "message history"])
+def test_earlier_turns_are_captured(name, heard):
+    """The history is what was said before the question, oldest first."""
+    app = APPS[name]()
+    app.runnable.invoke(app.ask(1), listening(heard, **app.config))
+    turns = [(turn.role, turn.text) for turn in heard.only().interaction.history]
+    assert turns == [(Role.USER, "Hello"), (Role.ASSISTANT, "Hello to you")]
+
+
+def test_a_second_turn_of_an_agent_has_the_first_as_its_history(heard):
+    """With a checkpointer, contexts are those of this turn and history is the earlier turns."""
+    agent = apps.create_agent(Oracle(), [apps.search], checkpointer=InMemorySaver())
+    config = {"configurable": {"thread_id": "1"}}
+    for n in (1, 2):
+        agent.invoke(apps.asked_in_messages(n), listening(heard, **config))
+    first, second = heard.captured
+    assert said(first) == (None, question(1), apps.one_text(1), answer(1))
+    assert said(second) == (None, question(2), apps.one_text(2), answer(2))
+    assert (second.interaction.history[0].text, second.interaction.history[-1].text) == (
+        question(1),
+        answer(1),
+    )
+
+
+# -- answers in other shapes --------------------------------------------------------------------------------
+
+
+class Cited(BaseModel):
+    answer: str
+    sources: list[str]
+
+
+class Report(BaseModel):
+    weight: int
+
+
+@pytest.mark.parametrize(
+    ("shape", "expected"),
+    [
+        (lambda text: {"result": text, "n": 1}, answer(1)),
+        (lambda text: {"output": {"answer": text}}, answer(1)),
+        (lambda text: Cited(answer=text, sources=["a"]), answer(1)),
+        (lambda text: {"anything": text}, answer(1)),
+        (lambda text: {"messages": [HumanMessage("?"), AIMessage(text)]}, answer(1)),
+        (lambda text: [text], answer(1)),
+        (lambda text: {"answer": Report(weight=1)}, '{"weight":1}'),
+        (lambda text: AIMessage([{"type": "text", "text": text}]), answer(1)),
+    ],
+)
+def test_answers_are_read_out_of_many_shapes(shape, expected, heard):
+    """Known keys, messages, blocks and models are understood; otherwise the model's own words count."""
+    (lcel() | shape).invoke(question(1), listening(heard))
+    assert heard.only().interaction.answer == expected
+
+
+def test_a_structured_answer_is_captured_as_json(heard):
+    """A reply that is only a tool call has no words: the structure made of it is the answer."""
+    call = {"name": "Report", "args": {"weight": 1}, "id": "1"}
+    model = GenericFakeChatModel(messages=iter([AIMessage("", tool_calls=[call])]))
+    chain = {"context": Library() | joined, "question": RunnablePassthrough()} | PROMPT | model
+    (chain | (lambda reply: Report(**reply.tool_calls[0]["args"]))).invoke(question(1), listening(heard))
+    assert said(heard.only()) == (None, question(1), texts(1), '{"weight":1}')
+
+
+# -- what is not judged -------------------------------------------------------------------------------------
+
+
+def test_an_abandoned_stream_is_a_partial_answer(heard):
+    """A reader that goes away leaves no whole answer, though LangChain calls that a success."""
+    stream = lcel().stream(question(1), listening(heard))
+    next(stream)
+    stream.close()
+    assert heard.only().problem is AbstentionReason.PARTIAL_ANSWER
+    assert heard.live_runs == 0
+
+
+async def test_an_abandoned_async_stream_is_a_partial_answer(heard):
+    """The same in the other colour, where LangChain calls it an error."""
+    stream = lcel().astream(question(1), listening(heard))
+    await anext(stream)
+    await stream.aclose()
+    await asyncio.get_running_loop().shutdown_asyncgens()  # LangChain leaves inner generators to it
+    assert heard.only().problem is AbstentionReason.PARTIAL_ANSWER
+    assert heard.live_runs == 0
+
+
+async def test_a_cancelled_run_is_a_partial_answer(heard):
+    """A caller that stops waiting gets no answer, and none is judged."""
+    begun = asyncio.Event()
+
+    async def forever(asked):
+        begun.set()
+        await asyncio.Event().wait()
+
+    task = asyncio.create_task((lcel() | forever).ainvoke(question(1), listening(heard)))
+    await begun.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert heard.only().problem is AbstentionReason.PARTIAL_ANSWER
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_failed_run_is_not_captured(way, heard):
+    """A run that raises has given no answer."""
+    with pytest.raises(ConnectionError):
+        WAYS[way](lcel(Oracle(failures=9)), [question(1)], listening(heard))
+    assert heard.captured == []
+    assert heard.live_runs == 0
+
+
+async def test_what_a_failed_run_leaves_behind_is_not_captured(heard):
+    """A branch that outlives its failed chain answers nobody."""
+    failed, done = asyncio.Event(), asyncio.Event()
+
+    async def fail(asked):
+        raise ConnectionError
+
+    async def wait(asked):
+        await failed.wait()
+        return asked
+
+    async def tell(said):
+        done.set()
+
+    both = RunnableParallel(a=RunnableLambda(fail), b=RunnableLambda(wait) | lcel() | tell)
+    with pytest.raises(ConnectionError):
+        await both.ainvoke(question(1), listening(heard))
+    failed.set()
+    await done.wait()
+    await asyncio.sleep(0)
+    assert heard.captured == []
+
+
+def test_a_model_without_any_context_is_reported(heard):
+    """A run that answered from nothing we saw is told once, with what to do about it."""
+    chain = ChatPromptTemplate.from_template("{question}") | Oracle() | (lambda m: m.text) | (lambda t: t)
+    chain.invoke({"question": question(1)}, listening(heard))
+    Oracle().invoke(question(2), listening(heard))
+    first, second = heard.captured
+    assert said(first) == (AbstentionReason.NO_CONTEXT, question(1), [], answer(1))
+    assert said(second) == (AbstentionReason.NO_CONTEXT, question(2), [], answer(2))
+    assert "groundwire:context" in first.detail
+
+
+def test_an_agent_that_searched_nothing_is_reported_once(heard):
+    """Its several model calls are one answer."""
+    apps.create_agent(Oracle(), []).invoke(apps.asked_in_messages(1), listening(heard))
+    assert said(heard.only()) == (AbstentionReason.NO_CONTEXT, question(1), [], answer(1))
+
+
+def test_a_structured_reply_is_no_context_of_itself(heard):
+    """An agent's structured reply comes back to it as a tool's message, which no model has read."""
+    call = {"name": "Report", "args": {"weight": 1}, "id": "1"}
+    model = Oracle(call=call)
+    agent = apps.create_agent(model, [], response_format=ToolStrategy(Report))
+    agent.invoke(apps.asked_in_messages(1), listening(heard))
+    assert said(heard.only()) == (AbstentionReason.NO_CONTEXT, question(1), [], '{"weight":1}')
+
+
+def test_a_retriever_that_finds_nothing_is_no_context(heard):
+    """Documents were asked for and none came: that is not the same as a clean answer."""
+
+    class Empty(Library):
+        def _get_relevant_documents(self, query, *, run_manager):
+            return []
+
+    lcel(retriever=Empty()).invoke(question(1), listening(heard))
+    assert heard.only().problem is AbstentionReason.NO_CONTEXT
+
+
+def test_steps_on_the_way_are_not_reported(heard):
+    """A retriever alone, a rewritten query, and a bare tool call are no answers."""
+    Library().invoke(question(1), listening(heard))
+    (Oracle() | (lambda m: m.text) | Library()).invoke(question(1), listening(heard))
+    Oracle().bind_tools([apps.search]).invoke(question(1), listening(heard))
+    assert heard.captured == []
+    assert heard.live_runs == 0
+
+
+def with_review(before_answer):
+    """A graph that asks a human, before or after it answers."""
+    builder = StateGraph(State)
+    builder.add_node("retrieve", lambda state: {"documents": Library().invoke(state["question"])})
+    builder.add_node("generate", apps.generate_with_prompt)
+    builder.add_node("review", lambda state: {"question": interrupt("Right?") and state["question"]})
+    order = ["retrieve", "review", "generate"] if before_answer else ["retrieve", "generate", "review"]
+    for a, b in zip([START, *order], [*order, END], strict=True):
+        builder.add_edge(a, b)
+    return builder.compile(checkpointer=InMemorySaver())
+
+
+@pytest.mark.parametrize("before_answer", [True, False])
+def test_an_interrupted_graph_is_captured_once(before_answer, heard):
+    """Whichever of its legs gives the answer, it is captured there, with the documents of the state."""
+    app = with_review(before_answer)
+    config = listening(heard, configurable={"thread_id": "1"})
+    app.invoke({"question": question(1)}, config)
+    assert len(heard.captured) == (0 if before_answer else 1)
+    app.invoke(Command(resume=True), config)
+    assert said(heard.only()) == whole(1)
+
+
+# -- what only the application knows ------------------------------------------------------------------------
+
+
+def test_a_step_can_be_declared_to_give_the_context(heard):
+    """A search that is no retriever is captured by its tag, and everything else as ever."""
+    search = RunnableLambda(lambda asked: texts(apps.topic(asked))).with_config(tags=["groundwire:context"])
+
+    def reply(found):
+        return Oracle().invoke(f"{found}, what about {found[0].split()[0]}?")
+
+    (RunnableLambda(lambda asked: asked) | search | reply).invoke(question(1), listening(heard))
+    assert said(heard.only()) == (None, question(1), texts(1), answer(1))
+
+
+def test_a_step_can_be_declared_to_give_the_answer(heard):
+    """A model that is no LangChain model answers too."""
+    generate = RunnableLambda(lambda found: {"words": 1, "answer": answer(1)}).with_config(
+        tags=["groundwire:answer"]
+    )
+    (Library() | generate | (lambda said: {"shown": "something else"})).invoke(question(1), listening(heard))
+    assert said(heard.only()) == whole(1)
+
+
+def test_a_run_can_be_declared_to_be_one_answer(heard):
+    """What retrieves and answers below such a run is part of it, not an answer of its own."""
+    grade = ChatPromptTemplate.from_template("Is {context} about {question}?") | Oracle(reply=lambda n: "yes")
+
+    def checked(asked):
+        found = Library().invoke(asked)
+        grade.invoke({"context": joined(found), "question": asked})
+        return {"context": joined(found), "question": asked}
+
+    chain = RunnableLambda(checked) | PROMPT | Oracle()
+    chain.invoke(question(1), listening(heard))
+    assert [each.interaction.answer for each in heard.captured] == ["yes"]
+    chain.with_config(tags=["groundwire:unit"]).invoke(question(1), listening(heard))
+    assert said(heard.captured[-1]) == whole(1)
+    assert len(heard.captured) == 2
+
+
+def test_a_run_can_be_left_out(heard):
+    """A grader that is skipped has no part in any answer."""
+    grade = (ChatPromptTemplate.from_template("{context}") | Oracle(reply=lambda n: "yes")).with_config(
+        tags=["groundwire:skip"]
+    )
+
+    def checked(asked):
+        found = Library().invoke(asked)
+        grade.invoke({"context": joined(found)})
+        return {"context": joined(found), "question": asked}
+
+    (RunnableLambda(checked) | PROMPT | Oracle()).invoke(question(1), listening(heard))
+    assert said(heard.only()) == whole(1)
+
+
+def exotic():
+    class Exotic(State, total=False):
+        q: str
+        junk: str
+        hits: list
+        draft: str
+
+    builder = StateGraph(Exotic)
+    builder.add_node("hunt", lambda state: {"hits": texts(apps.topic(state["q"]))})
+    builder.add_node("write", lambda state: {"draft": Oracle().invoke(state["q"]).text + " Indeed."})
+    builder.add_edge(START, "hunt")
+    builder.add_edge("hunt", "write")
+    return builder.compile()
+
+
+KEYS = {"question_key": "q", "context_key": "hits", "answer_key": "draft"}
+
+
+@pytest.mark.parametrize("where", ["metadata", "constructor"])
+def test_keys_can_be_declared(where):
+    """States of any make are read under the names that they have."""
+    heard = Heard(**KEYS) if where == "constructor" else Heard()
+    metadata = {"groundwire": KEYS} if where == "metadata" else {}
+    exotic().invoke({"q": question(1), "junk": "x"}, listening(heard, metadata=metadata))
+    assert said(heard.only()) == (None, question(1), texts(1), answer(1) + " Indeed.")
+
+
+def test_separate_calls_can_be_declared_to_be_one_answer(heard):
+    """Retrieval and generation that nothing else connects are captured as one."""
+    with interaction(question=question(1)):
+        found = Library().invoke("topic1", listening(heard))
+        Oracle().invoke(f"{joined(found[:2])}\n{question(1)}", listening(heard))
+    captured = heard.only()
+    assert said(captured) == (None, question(1), texts(1)[:2], answer(1))
+    assert captured.run_id == captured.trace_id
+    assert heard.live_runs == 0
+
+
+def test_parts_can_be_given_as_they_become_known(heard):
+    """What is set on the block goes before what the calls show."""
+    with interaction() as block:
+        block.question = "Which?"
+        block.contexts = raw = ["One text.", "Another."]
+        block.answer = Oracle().invoke(f"{raw} {question(1)}", listening(heard)).text.upper()
+    assert said(heard.only()) == (None, "Which?", ["One text.", "Another."], answer(1).upper())
+
+
+async def test_blocks_do_not_mix(heard):
+    """Concurrent blocks each see their own calls."""
+
+    async def one(n):
+        with interaction(question=question(n)):
+            found = await Library().ainvoke(question(n), listening(heard))
+            await Oracle().ainvoke(f"{joined(found)} {question(n)}", listening(heard))
+
+    await asyncio.gather(*map(one, range(9)))
+    assert sorted(map(said, heard.captured)) == sorted(map(whole, range(9)))
+
+
+def test_a_block_that_fails_is_not_captured(heard):
+    """An exception ends the block without an answer."""
+    failing = Oracle() | (lambda said: 1 / 0)
+    with pytest.raises(ZeroDivisionError), interaction(question=question(1)):
+        failing.invoke(question(1), listening(heard))
+    assert heard.captured == []
+    assert heard.live_runs == 0
+
+
+# -- harm and bounds ----------------------------------------------------------------------------------------
+
+
+class Hostile(str):
+    """A text that can't be looked at."""
+
+    __slots__ = ()
+
+    def strip(self, *_):
+        raise RuntimeError("not to be read")
+
+
+def test_what_cant_be_read_costs_nobody_else(heard, caplog):
+    """A part that breaks the reading is lost and told once; the chain and the other parts are not."""
+    chain = RunnableLambda(lambda asked: question(1)) | lcel()
+    for _ in range(2):
+        assert chain.invoke(Hostile("secret"), listening(heard)) == answer(1)
+    assert [each.interaction.answer for each in heard.captured] == [answer(1)] * 2
+    assert [each.interaction.question for each in heard.captured] == ["", ""]
+    warnings = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert len(warnings) == 1
+    assert "RuntimeError" in warnings[0]
+    assert "secret" not in caplog.text
+
+
+def test_a_listener_that_fails_harms_nobody(caplog):
+    """Whatever happens in on_captured, the host's run goes on."""
+
+    def fail(captured):
+        raise RuntimeError
+
+    assert lcel().invoke(question(1), listening(Capture(fail))) == answer(1)
+    assert "unharmed" in caplog.text
+
+
+def test_the_run_map_is_bounded(caplog):
+    """Runs that never end are given up, oldest first, and counted; those that go on are captured."""
+    heard = Heard(max_runs=20)
+    leaked = [lcel().stream(question(n), listening(heard)) for n in range(30)]
+    for stream in leaked:
+        next(stream)
+    assert heard.live_runs <= 20
+    assert heard.evicted_runs > 0
+    assert "max_runs" in caplog.text
+    heard.captured.clear()
+    lcel().invoke(question(1), listening(heard))
+    assert said(heard.only()) == whole(1)
+
+
+@pytest.mark.parametrize("name", ["lcel", "agent with a retriever tool", "graph with a prompt"])
+def test_what_was_captured_is_let_go_with_its_run(name):
+    """No document is held until a garbage collection comes round."""
+    app = APPS[name]()
+    silent = Capture(lambda captured: None)
+    gc.collect()
+    gc.disable()
+    try:
+        app.runnable.invoke(app.ask(1), listening(silent))
+        (Oracle() | (lambda said: said)).invoke(question(1), listening(silent))
+        assert [each for each in gc.get_objects() if isinstance(each, Run | Tree)] == []
+    finally:
+        gc.enable()
+
+
+@pytest.mark.parametrize("strange", [None, 3, b"bytes", float("nan"), "\ud800", "", object(), {}, []])
+def test_strange_inputs_and_outputs_are_survived(strange, heard):
+    """Whatever goes in and comes out, the chain runs and what was captured says so."""
+    chain = RunnableLambda(lambda x: question(1)) | lcel() | (lambda said: strange)
+    assert chain.invoke(strange, listening(heard)) is strange
+    captured = heard.only()
+    expected = strange if isinstance(strange, str) else answer(1)
+    assert captured.interaction.answer == expected
+    assert heard.live_runs == 0
+
+
+def test_huge_contexts_stall_nobody_and_are_not_lost(heard):
+    """Ten thousand documents that are nowhere to be found again are captured as they were retrieved."""
+
+    class Huge(Library):
+        def _get_relevant_documents(self, query, *, run_manager):
+            return [Document(f"document {i} " + "x" * 400) for i in range(10_000)]
+
+    reply = RunnableLambda(lambda found: Oracle().invoke("y" * 1_000_000 + question(1)))
+    (Huge() | reply).invoke(question(1), listening(heard))
+    assert len(heard.only().interaction.contexts) == 10_000

@@ -1,0 +1,283 @@
+"""The middleware: an agent's answer is judged against what its tools brought in the same turn."""
+
+import asyncio
+
+import pytest
+from langchain.agents import create_agent
+from langchain_core.documents import Document
+from langchain_core.language_models import FakeMessagesListChatModel
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.tools import create_retriever_tool, tool
+from langgraph.checkpoint.memory import InMemorySaver
+from pydantic import BaseModel
+
+from groundwire import AbstainedError, Checker, ConfigurationError, Policy
+from groundwire.core import wire
+from groundwire.host.actions import HallucinationError
+from groundwire.langchain import HallucinationMiddleware
+from tests.langchain.wrapped_apps import CHECKER, Shelf
+from tests.scripted import NovelWords
+
+RIGHT, WRONG = "item3 costs 3euro", "item3 costs nothing"
+ONCE = {"configurable": {"thread_id": "1"}}
+
+
+class Script(FakeMessagesListChatModel):
+    """A model that says its lines, then starts again; it may be bound to tools."""
+
+    def bind_tools(self, tools, **kwargs):
+        return self
+
+
+@tool
+def search(query: str) -> str:
+    """Search the price list."""
+    return "item3 costs 3euro"
+
+
+@tool(response_format="content_and_artifact")
+def fetch(query: str) -> tuple[str, list[Document]]:
+    """Fetch from the price list."""
+    return "1 document", [Document(page_content="item3 costs 3euro", id="d3", metadata={"page": 4})]
+
+
+@tool
+def breaks(query: str) -> str:
+    """Fail."""
+    raise RuntimeError("item3 costs nothing")
+
+
+def call(name="search", n=1) -> AIMessage:
+    return AIMessage("", tool_calls=[{"name": name, "args": {"query": "item3"}, "id": f"call{n}"}])
+
+
+def agent(*said, tools=(search,), checkpointer=None, **options):
+    script = [AIMessage(line) if isinstance(line, str) else line for line in said]
+    middleware = HallucinationMiddleware(**{"checker": CHECKER, **options})
+    return create_agent(
+        Script(responses=script), list(tools), middleware=[middleware], checkpointer=checkpointer
+    )
+
+
+def ask(agent, text="What does item3 cost?", **config):
+    return agent.invoke({"messages": [HumanMessage(text)]}, **config)
+
+
+def test_the_verdict_is_in_the_result_and_on_the_answer():
+    """Whoever reads the state finds it, and so does whoever keeps only the message."""
+    result = ask(agent(call(), WRONG))
+    answer = result["messages"][-1]
+    assert result["hallucination"]["hallucinated"] is True
+    assert answer.response_metadata["hallucination"] == result["hallucination"]
+    assert answer.content == WRONG
+    assert [type(m) for m in result["messages"]] == [HumanMessage, AIMessage, ToolMessage, AIMessage]
+    assert wire.decode(result["hallucination"]).spans[0].of(answer.text) == "nothing"
+
+
+async def test_an_agent_on_an_event_loop_is_judged_alike():
+    """The same in the other colour."""
+    result = await agent(call(), WRONG).ainvoke({"messages": [HumanMessage("item3?")]})
+    assert result["hallucination"]["hallucinated"] is True
+
+
+@pytest.mark.parametrize(
+    ("tools", "name"),
+    [
+        ([search], "search"),
+        ([fetch], "fetch"),
+        ([create_retriever_tool(Shelf(), "shelf", "Find items.")], "shelf"),
+    ],
+)
+def test_whatever_a_tool_brought_is_the_context(tools, name):
+    """A plain tool's text, a tool's documents, and a retriever's."""
+    assert ask(agent(call(name), RIGHT, tools=tools))["hallucination"]["hallucinated"] is False
+    assert ask(agent(call(name), WRONG, tools=tools))["hallucination"]["hallucinated"] is True
+
+
+def test_documents_keep_what_is_known_of_them():
+    """A tool that hands its documents over is judged by them, not by what it said of them."""
+    seen = []
+    ask(agent(call("fetch"), WRONG, tools=[fetch], on_hallucination=lambda i, o: seen.append(i)))
+    (passage,) = seen[0].contexts
+    assert (passage.text, passage.id, passage.metadata) == ("item3 costs 3euro", "d3", {"page": 4})
+
+
+def test_a_tool_that_failed_brought_nothing():
+    """An error's text is no document, whatever it says."""
+    failed = ToolMessage(WRONG, tool_call_id="call1", status="error")
+    history = [HumanMessage("item3?"), call("breaks"), failed]
+    result = agent(WRONG, tools=[breaks]).invoke({"messages": history})
+    assert result["hallucination"]["abstention"] == "NO_CONTEXT"
+
+
+def test_without_tools_nothing_is_called_clean():
+    """An answer from the model's own memory is an abstention that says so."""
+    result = ask(agent("item3 costs 3euro"))
+    assert result["hallucination"]["abstention"] == "NO_CONTEXT"
+    assert "no tool" in result["hallucination"]["reason"]
+
+
+def test_a_structured_response_is_said_not_to_be_judged():
+    """An agent that ends without a text answer has nothing to judge."""
+
+    class Price(BaseModel):
+        euro: int
+
+    structured = AIMessage("", tool_calls=[{"name": "Price", "args": {"euro": 3}, "id": "p"}])
+    app = create_agent(
+        Script(responses=[call(), structured]),
+        [search],
+        middleware=[HallucinationMiddleware(checker=CHECKER)],
+        response_format=Price,
+    )
+    result = ask(app)
+    assert result["structured_response"] == Price(euro=3)
+    assert result["hallucination"]["abstention"] == "NO_CLAIMS"
+
+
+def test_each_turn_is_judged_by_itself():
+    """A conversation that is kept holds one verdict on each answer, and each turn's state the latest."""
+    app = agent(call(), WRONG, call(n=2), RIGHT, "I said so.", checkpointer=InMemorySaver())
+    results = [ask(app, question, config=ONCE) for question in ("item3?", "Again?", "Sure?")]
+    assert [result["hallucination"]["hallucinated"] for result in results] == [True, False, None]
+    answers = [m for m in results[-1]["messages"] if isinstance(m, AIMessage) and m.content]
+    assert [m.response_metadata["hallucination"]["hallucinated"] for m in answers] == [True, False, None]
+
+
+def test_what_is_judged_knows_the_question_and_the_conversation():
+    """The question is the last one asked; what came before is history."""
+    seen = []
+    options = {"on_hallucination": lambda i, o: seen.append(i), "checkpointer": InMemorySaver()}
+    app = agent(call(), WRONG, call(n=2), WRONG, **options)
+    ask(app, "item3?", config=ONCE)
+    ask(app, "Really?", config=ONCE)
+    assert [i.question for i in seen] == ["item3?", "Really?"]
+    assert [turn.text for turn in seen[1].history] == ["item3?", "item3 costs 3euro", WRONG]
+
+
+def test_two_hundred_turns_at_once_keep_their_verdicts():
+    """The middleware keeps nothing between calls."""
+
+    @tool
+    def price(query: str) -> str:
+        """Find a price."""
+        return f"{query} costs {query[4:]}euro"
+
+    class Clerk(Script):
+        def _generate(self, messages, stop=None, run_manager=None, **kwargs):
+            name = next(m for m in messages if m.type == "human").content
+            said = AIMessage(f"{name} costs {name[4:] if int(name[4:]) % 2 else 1000}euro")
+            if messages[-1].type == "human":
+                said = AIMessage("", tool_calls=[{"name": "price", "args": {"query": name}, "id": "1"}])
+            return ChatResult(generations=[ChatGeneration(message=said)])
+
+    async def every():
+        middleware = [HallucinationMiddleware(checker=CHECKER)]
+        app = create_agent(Clerk(responses=[]), [price], middleware=middleware)
+        return await asyncio.gather(
+            *(app.ainvoke({"messages": [HumanMessage(f"item{n}")]}) for n in range(200))
+        )
+
+    flagged = [r["hallucination"]["hallucinated"] for r in asyncio.run(every())]
+    assert flagged == [n % 2 == 0 for n in range(200)]
+
+
+# -- what is done about it
+
+
+def test_a_warning_is_appended_to_the_message():
+    """The verdict's offsets still hold."""
+    result = ask(agent(call(), WRONG, on_hallucination="warn"))
+    assert result["messages"][-1].content == f"{WRONG}\n\n{result['hallucination']['warning']}"
+
+
+def test_an_answer_is_replaced_in_the_conversation():
+    """What was withheld is not in the state that is handed back and kept."""
+    app = agent(call(), WRONG, on_hallucination="replace", replacement="Sorry.")
+    result = ask(app)
+    assert result["messages"][-1].content == "Sorry."
+    assert WRONG not in [m.content for m in result["messages"]]
+
+
+def test_raising_leaves_the_agent():
+    """The error says what was judged."""
+    with pytest.raises(HallucinationError) as caught:
+        ask(agent(call(), WRONG, on_hallucination="raise"))
+    assert caught.value.interaction.answer == WRONG
+
+
+def test_a_gate_can_fail_closed():
+    """What nobody could judge is refused if asked."""
+    with pytest.raises(AbstainedError):
+        ask(agent(RIGHT, on_abstention="raise"))
+
+
+@pytest.mark.parametrize("colour", ["sync", "async"])
+def test_a_retry_goes_back_to_the_model(colour):
+    """It is told which words were not supported; the draft and the note do not stay in the conversation."""
+    heard = []
+
+    class Listening(Script):
+        def _generate(self, messages, stop=None, run_manager=None, **kwargs):
+            heard.append(messages)
+            return super()._generate(messages, stop, run_manager, **kwargs)
+
+    app = create_agent(
+        Listening(responses=[call(), AIMessage(WRONG), AIMessage(RIGHT)]),
+        [search],
+        middleware=[HallucinationMiddleware(checker=CHECKER, on_hallucination="retry")],
+    )
+    given = {"messages": [HumanMessage("item3?")]}
+    result = app.invoke(given) if colour == "sync" else asyncio.run(app.ainvoke(given))
+    assert '- "nothing"' in heard[-1][-1].content
+    assert heard[-1][-2].content == WRONG
+    assert [m.content for m in result["messages"]] == ["item3?", "", "item3 costs 3euro", RIGHT]
+    assert result["hallucination"]["hallucinated"] is False
+
+
+def test_a_retry_may_search_again():
+    """What later searches bring counts as well."""
+    drafts = [call(), AIMessage(WRONG), call(n=2), AIMessage(RIGHT)]
+    result = ask(agent(*drafts, on_hallucination="retry"))
+    assert [type(m) for m in result["messages"]] == [HumanMessage, *[AIMessage, ToolMessage] * 2, AIMessage]
+    assert result["hallucination"]["hallucinated"] is False
+
+
+def test_retries_end_and_start_afresh_in_each_turn():
+    """A model that never learns is asked again as often as was said, in every turn."""
+    drafts = [call(), WRONG, "item3 is free", "item3 is gratis"]
+    again = [call(n=2), WRONG, "item3 is free", "item3 is gratis"]
+    options = {"on_hallucination": "retry", "max_retries": 2, "after_retries": "warn"}
+    app = agent(*drafts, *again, checkpointer=InMemorySaver(), **options)
+    for question in ("item3?", "Really?"):
+        result = ask(app, question, config=ONCE)
+        assert result["messages"][-1].content.startswith("item3 is gratis\n\nThis answer says things")
+    assert [m.content for m in result["messages"] if m.type == "human"] == ["item3?", "Really?"]
+
+
+def test_streams_of_updates_bring_the_verdict():
+    """It comes as the update of the middleware's own node."""
+    updates = list(agent(call(), WRONG).stream({"messages": [HumanMessage("?")]}, stream_mode="updates"))
+    (update,) = updates[-1].values()
+    assert update["hallucination"]["hallucinated"] is True
+
+
+def test_a_checker_that_is_switched_off_says_so():
+    """The state still says that nothing was judged."""
+    off = Checker(NovelWords(), policy=Policy(enabled=False))
+    assert ask(agent(call(), WRONG, checker=off))["hallucination"]["abstention"] == "NOT_SAMPLED"
+
+
+def test_the_verdict_is_no_input():
+    """A caller can't hand a verdict in: the schema of what goes in does not have it."""
+    app = agent(call(), WRONG)
+    assert "hallucination" not in app.get_input_jsonschema()["properties"]
+    assert "hallucination" in app.get_output_jsonschema()["properties"]
+
+
+def test_every_mistake_is_named_at_once():
+    """A middleware that can't work is refused when it is made."""
+    with pytest.raises(ConfigurationError) as caught:
+        HallucinationMiddleware(on_hallucination="explode", max_retries=0, attach="auto")
+    assert len(caught.value.problems) == 3

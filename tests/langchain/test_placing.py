@@ -1,0 +1,80 @@
+"""Passages are found again in the text that a model was shown, and only as they stand there."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from groundwire import Passage
+from groundwire.langchain.placing import likeness, place, survivors
+
+words = st.text("abcdefghij ", min_size=1, max_size=60).map(str.strip).filter(bool)
+# Each begins with its own number, so that none is part of another.
+passages = st.lists(words, min_size=1, max_size=6).map(
+    lambda texts: [Passage(text=f"p{i}q {text}", id=str(i)) for i, text in enumerate(texts)]
+)
+breaks = st.sampled_from(["\n", "\n\n", " ", "\n---\n", "\n\n***\n\n"])
+
+
+def joined(known, between="\n\n"):
+    return between.join(passage.text for passage in known)
+
+
+@given(passages, breaks)
+def test_what_was_joined_is_found_again(known, between):
+    """A joined context gives back exactly its passages, with everything they carry."""
+    assert place(known, joined(known, between)) == known
+
+
+@given(passages, breaks, st.randoms(use_true_random=False), st.data())
+def test_a_choice_in_another_order_is_found_as_it_stands(known, between, random, data):
+    """Re-ranking and leaving out show: what is found is what was joined, in that order."""
+    chosen = random.sample(known, data.draw(st.integers(1, len(known))))
+    assert place(known, joined(chosen, between)) == chosen
+    assert survivors(known, [joined(chosen, between)]) == [p for p in known if p in chosen]
+
+
+@given(passages, breaks)
+def test_numbers_and_labels_are_left_out(known, between):
+    """Bare numbering says nothing that a passage could."""
+    shown = between.join(f"[Document {i}] {passage.text}" for i, passage in enumerate(known))
+    assert place(known, shown) == known
+
+
+@given(passages, st.text(max_size=300))
+def test_every_word_of_a_passage_was_shown(known, text):
+    """Whatever the text, what is found in it stands in it."""
+    whole = f"{text}\n{known[0].text}\n{text[:50]}"
+    for passage in [*place(known, whole), *survivors(known, [whole])]:
+        assert "".join(passage.text.split()) in "".join(whole.split())
+
+
+@given(passages, words)
+def test_nothing_of_the_shown_text_is_lost(known, more):
+    """Text that is no passage's is kept with its neighbours, so that it can support an answer."""
+    shown = f"Above {more} stands\n{joined(known)}\nbelow {more} stands"
+    found = " ".join(passage.text for passage in place(known, shown))
+    assert "Above" in found
+    assert "below" in found
+    assert set(more.split()) <= set(found.split())
+
+
+@pytest.mark.parametrize("text", ["", " ", "nothing of it", "p0", "\ud800"])
+def test_where_no_passage_stands_none_is_found(text):
+    """Nothing is invented."""
+    known = [Passage(text="p0q is a passage"), Passage(text=" ")]
+    assert place(known, text) == []
+    assert survivors(known, [text]) == []
+
+
+def test_likeness_is_the_share_of_known_words():
+    """Reworded passages resemble their text; another text does not; a few words tell nothing."""
+    known = [
+        Passage(text="refunds reach your original payment card within seven working days after approval")
+    ]
+    reworded = "within seven working days after approval refunds reach your original payment card again"
+    assert likeness(known, reworded) > 0.8
+    assert (
+        likeness(known, "an entirely different sentence about luggage weighing twenty kilograms maximum")
+        < 0.2
+    )
+    assert likeness(known, "refunds reach") == 0

@@ -1,0 +1,239 @@
+"""What the wrapper does about an answer that is not supported, or that could not be judged."""
+
+import pytest
+from langchain_core.language_models import FakeListChatModel
+from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.output_parsers import StrOutputParser
+from langchain_core.runnables import RunnableLambda
+
+from groundwire import AbstainedError, Checker, ConfigurationError, OnAbstention, Policy
+from groundwire.host.actions import UNCHECKED_WARNING, Action, HallucinationError
+from groundwire.langchain import with_hallucination_check
+from groundwire.langchain.retry import Expand, NameClaims
+from tests.langchain.wrapped_apps import (
+    CHECKER,
+    Scribe,
+    Shelf,
+    better_when_told,
+    faithful,
+    inventive,
+    joined,
+    odd_ones_invent,
+    to_dict,
+    to_message,
+    to_text,
+)
+from tests.scripted import NovelWords
+
+
+def checked(runnable, **options):
+    return with_hallucination_check(runnable, **{"checker": CHECKER, **options})
+
+
+def test_a_warning_is_appended_and_offsets_still_hold():
+    """The answer stays in front, so each span still marks the words it was about."""
+    result = checked(to_text(inventive), on_hallucination="warn").invoke("item3")
+    verdict = result["hallucination"]
+    assert result["answer"] == f"item3 costs nothing\n\n{verdict['warning']}"
+    assert result["answer"][verdict["spans"][0]["start"] : verdict["spans"][0]["end"]] == "nothing"
+
+
+def test_a_grounded_answer_gets_no_warning():
+    """Nothing is done about an answer that the documents support."""
+    assert checked(to_text(), on_hallucination="warn").invoke("item3")["answer"] == "item3 costs 3euro"
+
+
+@pytest.mark.parametrize("app", [to_text, to_message, to_dict])
+def test_an_answer_can_be_replaced(app):
+    """The caller gets the other text, and the verdict on what was withheld."""
+    result = checked(app(inventive), on_hallucination="replace", replacement="Sorry.").invoke(
+        {"question": "item3"} if app is to_dict else "item3"
+    )
+    verdict = (result.response_metadata if app is to_message else result)["hallucination"]
+    assert (result.content if app is to_message else result["answer"]) == "Sorry."
+    assert verdict["hallucinated"] is True
+
+
+def test_an_answer_in_blocks_is_warned_about_in_a_block_of_its_own():
+    """Content that comes in blocks, as Bedrock's does, keeps them."""
+    blocks = [{"type": "text", "text": "item3 costs "}, {"type": "text", "text": "nothing"}]
+    app = to_dict() | (lambda x: {"context": x["context"], "answer": AIMessage(blocks)})
+    answer = checked(app, on_hallucination="warn").invoke({"question": "item3"})["answer"]
+    assert answer.content[:2] == blocks
+    assert answer.content[2]["text"].startswith("\n\nThis answer says things")
+
+
+def test_the_answer_of_a_conversation_is_its_last_message():
+    """Warnings and replacements reach it there."""
+    app = RunnableLambda(
+        lambda _: {
+            "messages": [HumanMessage("item3?"), AIMessage("item3 costs nothing")],
+            "context": "item3 costs 3euro",
+        }
+    )
+    result = checked(app, on_hallucination="replace", replacement="Sorry.").invoke("item3")
+    assert [message.content for message in result["messages"]] == ["item3?", "Sorry."]
+
+
+async def test_raising_carries_interaction_and_outcome():
+    """The error is the same in both colours."""
+    app = checked(to_text(inventive), on_hallucination=Action.RAISE)
+    with pytest.raises(HallucinationError) as caught:
+        app.invoke("item3")
+    assert caught.value.interaction.answer == "item3 costs nothing"
+    assert caught.value.outcome.hallucinated
+    with pytest.raises(HallucinationError):
+        await app.ainvoke("item3")
+
+
+def test_a_gate_can_fail_closed():
+    """What nobody could judge can be refused, replaced or marked."""
+    model = FakeListChatModel(responses=["Paris"]) | StrOutputParser()
+    with pytest.raises(AbstainedError):
+        checked(model, on_abstention="raise").invoke("Capital?")
+    replaced = checked(model, on_abstention="replace", replacement="Sorry.").invoke("Capital?")
+    assert replaced["answer"] == "Sorry."
+    warned = checked(model, on_abstention="warn").invoke("Capital?")
+    assert warned["answer"] == f"Paris\n\n{UNCHECKED_WARNING}"
+
+
+def test_what_is_withheld_is_gone_whatever_it_was():
+    """An output in which no answer was found is withheld whole, where that was asked for."""
+    options = {"on_abstention": "replace", "replacement": "Sorry."}
+    result = checked(RunnableLambda(lambda _: {"verse": "item3 costs nothing"}), **options).invoke("item3")
+    assert result["answer"] == "Sorry."
+    assert list(result) == ["answer", "hallucination"]
+
+
+def test_a_checker_that_raises_is_heard():
+    """A policy that asks to raise holds for what the wrapper itself could not read."""
+    strict = Checker(NovelWords(), policy=Policy(on_abstention=OnAbstention.RAISE))
+    with pytest.raises(AbstainedError):
+        checked(FakeListChatModel(responses=["Paris"]) | StrOutputParser(), checker=strict).invoke("Capital?")
+
+
+def test_a_checker_that_is_switched_off_says_so():
+    """Every output still says that it was not judged, whatever was in it."""
+    off = Checker(NovelWords(), policy=Policy(enabled=False))
+    for app in (to_text(inventive), FakeListChatModel(responses=["Paris"]) | StrOutputParser()):
+        assert checked(app, checker=off).invoke("item3")["hallucination"]["abstention"] == "NOT_SAMPLED"
+
+
+# -- retries
+
+
+@pytest.mark.parametrize("given", ["item3", [HumanMessage("item3")]], ids=["text", "messages"])
+def test_a_retry_names_the_claims_to_the_model(given):
+    """The second answer is written knowing which words were not supported, and is the one returned."""
+    as_text = RunnableLambda(lambda x: x if isinstance(x, str) else x[-1].content)
+    model = Scribe(rule=better_when_told)
+    result = checked(as_text | to_text(model=model), on_hallucination="retry").invoke(given)
+    assert model.said == ["item3 costs nothing", "item3 costs 3euro"]
+    assert result["answer"] == "item3 costs 3euro"
+    assert result["hallucination"]["hallucinated"] is False
+
+
+async def test_a_retry_leaves_the_question_as_it_was_asked():
+    """The note is between us and the model: an echoed question, and the one judged, are the caller's."""
+    asked = []
+
+    def decide(interaction, outcome):
+        asked.append(interaction.question)
+        return "retry"
+
+    app = checked(to_dict(inventive), on_hallucination=decide)
+    for result in (app.invoke({"question": "item3?"}), await app.ainvoke({"question": "item3?"})):
+        assert result["question"] == "item3?"
+    assert asked == ["item3?"] * 4
+
+
+def test_retries_end():
+    """A model that never learns is asked as often as was said, and then something is done."""
+    model = Scribe(rule=inventive)
+    app = to_text(model=model)
+    options = {"on_hallucination": "retry", "max_retries": 3}
+    result = checked(app, **options, after_retries="replace", replacement="Sorry.").invoke("item3")
+    assert len(model.said) == 4
+    assert result["answer"] == "Sorry."
+    with pytest.raises(HallucinationError):
+        checked(app, **options, after_retries="raise").invoke("item3")
+
+
+def test_a_grounded_answer_is_not_asked_for_again():
+    """A retry costs a call; a supported answer costs none."""
+    model = Scribe(rule=faithful)
+    checked(to_text(model=model), on_hallucination="retry").invoke("item3")
+    assert len(model.said) == 1
+
+
+def test_a_retry_can_bring_more_documents():
+    """Each retry doubles what the retriever brings, in a copy: the chain itself stays as it was."""
+    shelf = Shelf(k=1)
+    lasting = to_text(lambda prompt: "item3 lasts 3years", shelf)
+    result = checked(lasting, on_hallucination="retry", retry=Expand()).invoke("item3")
+    assert [k for _, k in shelf.asked] == [1, 2]
+    assert result["hallucination"]["hallucinated"] is False
+    assert shelf.k == 1
+
+
+def test_a_retry_can_revise_the_input_itself():
+    """A callable makes the next input from the last one and the outcome."""
+
+    def revise(given, outcome):
+        return f"{given} and item{len(outcome.claims) + 3}"
+
+    app = to_text(odd_ones_invent, Shelf(k=4))
+    result = checked(app, on_hallucination="retry", retry=revise).invoke("item3")
+    assert result["answer"] == "item4 costs 4euro"
+
+
+def test_an_input_without_a_question_can_not_be_asked_again(caplog):
+    """The first answer stands, what was to be done after retries is done, and the log says why."""
+    app = checked(
+        (lambda x: f"item{x['number']}") | to_text(inventive), on_hallucination="retry", after_retries="warn"
+    )
+    result = app.invoke({"number": 3})
+    assert result["answer"].startswith("item3 costs nothing\n\n")
+    assert "question_key" in caplog.text
+
+
+# -- mistakes
+
+
+def test_every_mistake_is_named_at_once():
+    """A wrapper that can't work is refused when it is made, with a hint for each mistake."""
+    with pytest.raises(ConfigurationError) as caught:
+        with_hallucination_check(
+            "a chain",
+            checker="lexical",
+            on_halucination="raise",
+            on_hallucination="explode",
+            attach="everywhere",
+            answer_key=7,
+            retry=3,
+        )
+    named = [
+        "did you mean 'on_hallucination'",
+        "'a chain'",
+        "answer_key",
+        "'everywhere'",
+        "'lexical'",
+        "'explode'",
+    ]
+    assert len(caught.value.problems) == len([*named, "retry"])
+    for part, problem in zip([*named, "retry must be"], caught.value.problems, strict=True):
+        assert part in problem
+
+
+def test_expanding_needs_a_retriever_in_sight():
+    """One that only a function calls can't be reached, and that is said before anything runs."""
+    shelf = Shelf()
+    hidden = RunnableLambda(lambda q: joined(shelf.invoke(q))) | StrOutputParser()
+    with pytest.raises(ConfigurationError, match="no retriever with search_kwargs"):
+        checked(hidden, on_hallucination="retry", retry=Expand())
+
+
+def test_a_retry_that_nobody_asks_for_is_a_mistake():
+    """``retry`` without on_hallucination="retry" would silently do nothing."""
+    with pytest.raises(ConfigurationError, match="nothing asks for it"):
+        checked(to_text(), retry=NameClaims())

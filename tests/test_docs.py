@@ -1,0 +1,49 @@
+"""The README and the docs: every Python snippet runs, in order, in an application like its reader's."""
+
+import re
+from pathlib import Path
+
+import pytest
+from examples.handbook.app import PageRetriever, build, load_pages
+from examples.handbook.replay import load_prepared, replaying_model
+from langchain_core.documents import Document
+from langchain_core.language_models import FakeListChatModel
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/*.md")])
+SNIPPET = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def readers_application():
+    """What a snippet may take for granted: the handbook chain, its parts, and something to ask it."""
+    prepared = load_prepared()
+    hallucinated = next(one for one in prepared if one.kind == "wrong-number")
+    return {
+        "__name__": "snippet",
+        "chain": build(replaying_model()),
+        "retriever": PageRetriever(pages=load_pages()),
+        "question": hallucinated.question,
+        "questions": [one.question for one in prepared],
+        "passages": ["You may bring one bag of up to 8 kg.", "A second bag costs 25 EUR."],
+        "answer": "A second bag costs 75 EUR.",
+        "documents": [Document(page_content="A second bag costs 25 EUR.", id="bags")],
+        "model": FakeListChatModel(responses=["A second bag costs 75 EUR."]),
+    }
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_snippet_of_a_page_runs(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = readers_application()
+    text = page.read_text(encoding="utf-8")
+    for match in SNIPPET.finditer(text):
+        line = text.count("\n", 0, match.start()) + 2
+        code = "\n" * (line - 1) + match[1]
+        exec(compile(code, str(page), "exec"), names)  # the page's own words are what is under test
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_relative_link_of_a_page_leads_somewhere(page):
+    targets = re.findall(r"\]\((?!https?:|#|mailto:)([^)#\s]+)", page.read_text(encoding="utf-8"))
+    missing = [target for target in targets if not (page.parent / target).exists()]
+    assert missing == []
