@@ -15,7 +15,7 @@ from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import RunnableLambda, RunnableParallel, RunnablePassthrough
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.graph import END, START, StateGraph
+from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.types import Command, interrupt
 from langsmith import traceable
 from pydantic import BaseModel
@@ -103,6 +103,60 @@ def test_the_ids_and_the_time_are_those_of_the_run(heard):
     assert captured.run_id != root
     assert captured.interaction.id == str(captured.run_id)
     assert captured.started.tzinfo is not None
+
+
+def test_a_chain_that_an_agent_uses_as_a_tool_is_one_answer(heard):
+    """It is captured by itself; the agent only when it is declared to be the one that answers."""
+
+    @apps.tool
+    def ask(query: str) -> str:
+        """Ask."""
+        return lcel().invoke(query)
+
+    agent = apps.agent(ask)
+    agent.invoke(apps.asked_in_messages(1), listening(heard))
+    agent.with_config(tags=["groundwire:unit"]).invoke(apps.asked_in_messages(2), listening(heard))
+    inner, outer = heard.captured
+    assert said(inner) == whole(1)
+    assert said(outer) == (None, question(2), [answer(2)], answer(2))
+
+
+def test_a_graph_that_hands_over_is_no_failure(heard):
+    """A subgraph that leaves for another node of its parent has found what it has found."""
+
+    def find(state):
+        found = joined(Library().invoke(state["messages"][-1].text))
+        update = {"messages": [AIMessage(f"Found: {found}")]}
+        return Command(goto="write", update=update, graph=Command.PARENT)
+
+    inner = StateGraph(MessagesState)
+    inner.add_node("find", find)
+    inner.add_edge(START, "find")
+    outer = StateGraph(MessagesState)
+    outer.add_node("search", inner.compile())
+    outer.add_node("write", lambda state: {"messages": [Oracle().invoke(state["messages"])]})
+    outer.add_edge(START, "search")
+    outer.compile().invoke(apps.asked_in_messages(1), listening(heard))
+    assert said(heard.only()) == whole(1)
+
+
+def test_a_corrective_graph_counts_what_passed_its_grader(heard):
+    """Graders between retrieval and answer are no answers, and what they threw out is no context."""
+    grader = ChatPromptTemplate.from_template("{document} {question}") | Oracle(reply=lambda n: "yes")
+
+    def grade(state):
+        for document in state["documents"]:
+            grader.invoke({"document": document.page_content, "question": state["question"]})
+        return {"documents": state["documents"][1:]}
+
+    builder = StateGraph(State)
+    builder.add_node("retrieve", lambda state: {"documents": Library().invoke(state["question"])})
+    builder.add_node("grade", grade)
+    builder.add_node("generate", apps.generate_with_prompt)
+    for a, b in [(START, "retrieve"), ("retrieve", "grade"), ("grade", "generate")]:
+        builder.add_edge(a, b)
+    builder.compile().invoke({"question": question(1)}, listening(heard))
+    assert said(heard.only()) == (None, question(1), texts(1)[1:], answer(1))
 
 
 def test_a_handler_that_is_listed_twice_captures_once():
@@ -197,6 +251,17 @@ def test_white_space_may_be_evened_out(heard):
     chain.invoke(question(5), listening(heard))
     (passage,) = heard.only().interaction.contexts
     assert (passage.id, passage.text) == ("lines", "topic5 has two lines")
+
+
+def test_a_document_found_twice_is_one_passage(heard):
+    """The same text from two searches stands in the prompt twice, and is captured once."""
+
+    class Twice(Library):
+        def _get_relevant_documents(self, query, *, run_manager):
+            return apps.documents(5) * 2
+
+    lcel(retriever=Twice()).invoke(question(5), listening(heard))
+    assert said(heard.only()) == whole(5)
 
 
 def test_reworded_documents_are_captured_as_the_prompt_has_them(heard):

@@ -1,0 +1,109 @@
+"""The demo: a LangChain application answers from an airline's handbook, and groundwire judges each answer.
+
+Run it with ``make demo``, or ``python -m examples.handbook``. It needs no key and no network. With
+``--model bedrock:MODEL_ID``, or any other LangChain model string, that model answers the questions, and
+judges the answers apart from them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+from typing import Any
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.runnables import Runnable
+from rich.console import Console
+from rich.rule import Rule
+
+import groundwire as gw
+from examples.handbook.app import build
+from examples.handbook.replay import Prepared, load_prepared, replaying_model
+from groundwire.host.record import Record
+from groundwire.judge.adapters.named import from_string
+from groundwire.langchain import GroundwireCallbackHandler, with_hallucination_check
+from groundwire.report import Entry, Tally, page, terminal
+
+console = Console(highlight=False, markup=False, emoji=False)
+
+
+def main() -> None:
+    """Run the demo as told by the command line."""
+    options = _options()
+    model: BaseChatModel = from_string(options.model) if options.model else replaying_model()
+    checker = gw.Checker("judge", judge=gw.Judge(options.model)) if options.model else gw.Checker()
+    chain = build(model)
+    prepared = load_prepared()
+
+    started = time.perf_counter()
+    records = ask_with_callback(chain, checker, [one.question for one in prepared])
+    seconds = time.perf_counter() - started
+
+    known = {} if options.model else {one.question: one for one in prepared}
+    entries = [_entry(record, known) for record in records]
+    tally = Tally()
+    for entry in entries:
+        tally.add(entry)
+        if not options.quiet:
+            console.print(terminal.Block(entry=entry, full=False))
+    if not options.quiet:
+        show_wrapper(chain, checker, prepared[0].question)
+    console.print(Rule("All answers"))
+    console.print(terminal.summary(tally, seconds=seconds, detector=checker.detector.name))
+    options.html.parent.mkdir(parents=True, exist_ok=True)
+    written = page.write(options.html, entries, title="Skerryvane Airways: handbook answers")
+    console.print(f"\nHTML report: {written.resolve()}", soft_wrap=True)
+
+
+def ask_with_callback(chain: Runnable[str, str], checker: gw.Checker, questions: list[str]) -> list[Record]:
+    """Ask the chain as it is, with one callback; the verdicts come in the background."""
+    with GroundwireCallbackHandler(checker) as handler:
+        chain.batch(questions, config={"callbacks": [handler]})
+        handler.flush()
+        asked = {question: place for place, question in enumerate(questions)}
+        return sorted(handler.outcomes, key=lambda record: asked[_question(record)])
+
+
+def show_wrapper(chain: Runnable[str, str], checker: gw.Checker, question: str) -> None:
+    """Ask the same chain through the wrapper; the verdict comes on the answer itself."""
+    checked = with_hallucination_check(chain, checker=checker, on_hallucination="warn")
+    answered: dict[str, Any] = checked.invoke(question)
+    verdict = answered["hallucination"]
+    console.print(Rule("The same chain, wrapped: the verdict is part of the answer"))
+    console.print('checked = with_hallucination_check(chain, on_hallucination="warn")', style="cyan")
+    console.print(f"checked.invoke({question!r})", style="cyan")
+    shown = {key: verdict[key] for key in ("status", "score", "threshold", "hallucinated", "level", "label")}
+    console.print({"answer": answered["answer"], "hallucination": {**shown, "...": "..."}})
+    console.print()
+
+
+def _entry(record: Record, known: dict[str, Prepared]) -> Entry:
+    one = known.get(_question(record))
+    return Entry(
+        interaction=record.interaction,
+        outcome=record.outcome,
+        name=one.id if one else "",
+        label=None if one is None else int(not one.grounded),
+    )
+
+
+def _question(record: Record) -> str:
+    return record.interaction.question if record.interaction else ""
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m examples.handbook", description=__doc__)
+    parser.add_argument("--model", help="a LangChain model string, such as bedrock:MODEL_ID or openai:gpt-5")
+    parser.add_argument("--quiet", action="store_true", help="print the summary alone")
+    parser.add_argument(
+        "--html",
+        type=Path,
+        default=Path("reports/handbook.html"),
+        help="where to write the report (default: %(default)s)",
+    )
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
