@@ -29,7 +29,7 @@ def main() -> None:
 
     import groundwire as gw
 
-    fine, wrong = (gw.check(**{**row, "contexts": row.pop("context")}) for row in map(dict, ROWS))
+    fine, wrong = (gw.check(contexts=row["context"], answer=row["answer"]) for row in ROWS)
     assert fine.grounded
     assert wrong.hallucinated
     assert [span.of(ROWS[1]["answer"]) for span in wrong.spans] != []
