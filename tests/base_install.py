@@ -1,8 +1,9 @@
-"""What must work where ``pip install groundwire`` brought nothing but the base. Run as a script, by ``make base``.
+"""What must work where ``pip install groundwire`` brought nothing but the base.
 
-The extras are absent here for real: a test that only hides them can't notice a file missing from the wheel.
+``make base`` runs it as a script. The extras are absent here for real: a test that only hides them can't notice a file missing from the wheel.
 """
 
+import importlib
 import importlib.util
 import json
 import subprocess
@@ -10,7 +11,16 @@ import sys
 import tempfile
 from pathlib import Path
 
-EXTRAS = ["langchain_core", "langsmith", "langchain_aws", "llama_index", "jinja2", "pyarrow", "sklearn", "yaml"]
+EXTRAS = [
+    "langchain_core",
+    "langsmith",
+    "langchain_aws",
+    "llama_index",
+    "jinja2",
+    "pyarrow",
+    "sklearn",
+    "yaml",
+]
 ROWS = [
     {"question": "What does a bag cost?", "context": "A bag costs 25 EUR.", "answer": "A bag costs 25 EUR."},
     {"question": "What does a bag cost?", "context": "A bag costs 25 EUR.", "answer": "A bag costs 75 EUR."},
@@ -19,8 +29,22 @@ ROWS = [
 
 def command(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "groundwire", *arguments], capture_output=True, text=True, timeout=120
+        [sys.executable, "-m", "groundwire", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
     )
+
+
+def refusal(name: str) -> str:
+    """What a base install says when asked for a name of the LangChain room."""
+    room = importlib.import_module("groundwire.langchain")
+    try:
+        getattr(room, name)
+    except ImportError as error:
+        return str(error)
+    return "no error"
 
 
 def main() -> None:
@@ -45,12 +69,7 @@ def main() -> None:
         assert "pip install 'groundwire[report]'" in page.stderr, page.stderr
 
     for name in ("GroundwireCallbackHandler", "with_hallucination_check", "HallucinationMiddleware"):
-        try:
-            getattr(importlib.import_module("groundwire.langchain"), name)
-        except gw.MissingExtraError as error:
-            assert "pip install 'groundwire[langchain]'" in str(error)
-        else:
-            raise AssertionError(f"{name} was found without LangChain")
+        assert "pip install 'groundwire[langchain]'" in refusal(name)
     print("base install: fine")
 
 
