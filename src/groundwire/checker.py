@@ -14,10 +14,10 @@ from typing import Any
 from groundwire import config, detectors
 from groundwire.core.claim import Support
 from groundwire.core.detector import Detector
-from groundwire.core.errors import ConfigurationError, GroundwireError
+from groundwire.core.errors import ConfigurationError, GroundwireError, InputError
 from groundwire.core.grading import Grading
 from groundwire.core.interaction import Interaction, Passage, Turn
-from groundwire.core.plan import metered, together
+from groundwire.core.plan import Plan, metered, together
 from groundwire.core.verdict import Abstention, AbstentionReason, Outcome, Usage, Verdict
 from groundwire.judge.drivers import Backend, NoBackend, arun, run
 
@@ -35,6 +35,10 @@ class AbstainedError(GroundwireError):
     def __init__(self, abstention: Abstention) -> None:
         self.abstention = abstention
         super().__init__(f"the answer could not be judged: {abstention.reason}")
+
+    def __reduce__(self) -> tuple[type[AbstainedError], tuple[Abstention]]:
+        # Between processes, exceptions travel as what they are built from, not as their message.
+        return type(self), (self.abstention,)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,7 +109,7 @@ class Checker:
         if not self.policy.enabled:
             return self._settle(self._disabled(), interaction, Usage())
         started = time.perf_counter()
-        plan = metered(self.detector.detect(interaction))
+        plan = self._plan(interaction)
         outcome, usage = run(plan, self.judge, timeout=self.policy.timeout)
         return self._settle(outcome, interaction, _took(usage, started))
 
@@ -114,7 +118,7 @@ class Checker:
         if not self.policy.enabled:
             return self._settle(self._disabled(), interaction, Usage())
         started = time.perf_counter()
-        plan = metered(self.detector.detect(interaction))
+        plan = self._plan(interaction)
         outcome, usage = await arun(plan, self.judge, timeout=self.policy.timeout)
         return self._settle(outcome, interaction, _took(usage, started))
 
@@ -141,10 +145,18 @@ class Checker:
             return
         for group in _batches(interactions, batch):
             started = time.perf_counter()
-            plan = together([metered(self.detector.detect(interaction)) for interaction in group])
+            plan = together([self._plan(interaction) for interaction in group])
             done = run(plan, self.judge, timeout=self.policy.timeout)
             for interaction, (outcome, usage) in zip(group, done, strict=True):
                 yield self._settle(outcome, interaction, _took(usage, started))
+
+    def _plan(self, interaction: Interaction) -> Plan[tuple[Outcome, Usage]]:
+        if not isinstance(interaction, Interaction):
+            raise InputError(
+                f"only an Interaction can be judged, not {type(interaction).__name__} {interaction!r:.60}: "
+                "gw.Interaction(question=..., contexts=..., answer=...)"
+            )
+        return metered(self.detector.detect(interaction))
 
     def _settle(self, outcome: Outcome, interaction: Interaction, usage: Usage) -> Outcome:
         """Read the outcome by this checker's policy, and put on it what only the checker knows."""

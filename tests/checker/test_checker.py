@@ -162,3 +162,9 @@ def test_a_stricter_reading_never_turns_an_unverified_claim_into_a_grounded_answ
     assert Checker(Always(outcome=verdict)).check(interaction).hallucinated
     lenient = Checker(Always(outcome=verdict), policy=Policy(grading=LENIENT))
     assert lenient.check(interaction).why is AbstentionReason.UNREADABLE_REPLY
+
+
+@pytest.mark.parametrize("judge", [lambda c, x: c.check(x), lambda c, x: list(c.check_many([x]))])
+def test_what_is_no_interaction_is_refused_with_what_to_build(judge):
+    with pytest.raises(gw.InputError, match=r"not dict .*gw\.Interaction\(question="):
+        judge(Checker(NovelWords()), {"answer": "x", "contexts": ["x"]})

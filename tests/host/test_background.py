@@ -210,3 +210,24 @@ gate.set()
 """
     )
     assert lines == ["child", "parent"]
+
+
+def test_what_has_not_begun_when_a_closing_queue_runs_out_of_time_is_told():
+    """Nothing waits for ever and nothing vanishes: each piece of work still gets its result."""
+    begun, go = threading.Event(), threading.Event()
+    results = []
+
+    def slow():
+        begun.set()
+        go.wait(30)
+        return "done"
+
+    background = Background(workers=1)
+    for _ in range(5):
+        background.submit(slow, results.append)
+    begun.wait(30)
+    assert not background.close(0.01)
+    go.set()
+    assert background.flush(30)
+    assert results[0] == "done"
+    assert [type(result) for result in results[1:]] == [OverdueError] * 4

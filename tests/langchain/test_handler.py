@@ -23,6 +23,7 @@ from groundwire import (
     Verdict,
 )
 from groundwire.checker import OnAbstention
+from groundwire.judge.drivers import NoBackend
 from groundwire.judge.isolation import JUDGING
 from groundwire.langchain import GroundwireCallbackHandler
 from tests.langchain.apps import PROMPT, Library, Oracle, RunnablePassthrough, answer, joined, lcel, question
@@ -40,6 +41,13 @@ class Calls(Detector):
     def detect(self, interaction):
         yield from ()
         return self.function(interaction)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AsksForever(Calls):
+    """The same, as a detector that asks a model."""
+
+    needs_model: ClassVar[bool] = True
 
 
 CHECKER = Checker(NovelWords())
@@ -136,9 +144,11 @@ def test_a_judge_that_fails_leaves_an_abstention(mode, caplog):
 
 
 def test_a_judge_that_hangs_leaves_an_abstention():
-    """A judge that never comes back is a TIMEOUT on the record."""
+    """A judge whose model never comes back is a TIMEOUT on the record."""
     forever = threading.Event()
-    handler = GroundwireCallbackHandler(calling(lambda interaction: forever.wait(), timeout=0.01))
+    detector = AsksForever(function=lambda interaction: forever.wait())
+    checker = Checker(detector, judge=NoBackend(), policy=Policy(timeout=0.01))
+    handler = GroundwireCallbackHandler(checker)
     lcel().invoke(question(1), listening(handler))
     assert handler.flush(30)
     forever.set()

@@ -1,12 +1,18 @@
 """What the wrapper does about an answer that is not supported, or that could not be judged."""
 
+import functools
+import operator
+from dataclasses import dataclass
+from typing import ClassVar
+
 import pytest
+from langchain_core.documents import Document
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.output_parsers import StrOutputParser
 from langchain_core.runnables import RunnableLambda
 
-from groundwire import AbstainedError, Checker, ConfigurationError, OnAbstention, Policy
+from groundwire import AbstainedError, Checker, ConfigurationError, Detector, OnAbstention, Policy
 from groundwire.host.actions import UNCHECKED_WARNING, Action, HallucinationError
 from groundwire.langchain import with_hallucination_check
 from groundwire.langchain.retry import Expand, NameClaims
@@ -237,3 +243,49 @@ def test_a_retry_that_nobody_asks_for_is_a_mistake():
     """``retry`` without on_hallucination="retry" would silently do nothing."""
     with pytest.raises(ConfigurationError, match="nothing asks for it"):
         checked(to_text(), retry=NameClaims())
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Broken(Detector):
+    name: ClassVar[str] = "broken"
+    version: ClassVar[str] = "1"
+
+    def detect(self, interaction):
+        yield from ()
+        raise KeyError("a bug")
+
+
+@pytest.mark.parametrize("way", ["invoke", "stream", "ainvoke"])
+async def test_a_detector_that_breaks_costs_nobody_the_answer(way):
+    """The chain has run and the answer is there: it comes back with an abstention beside it."""
+    whole = checked(RunnableLambda(lambda _: {"answer": "A", "context": "C"}), checker=Checker(_Broken()))
+    if way == "stream":
+        result = functools.reduce(operator.add, whole.stream("q"))
+    else:
+        result = await whole.ainvoke("q") if way == "ainvoke" else whole.invoke("q")
+    assert result["answer"] == "A"
+    assert result["hallucination"]["abstention"] == "MODEL_FAILED"
+
+
+def test_a_replaced_answer_is_gone_from_everywhere_in_the_output():
+    """A state may hold it twice: under another key, in a message, in a structured response."""
+    bad = "The fee is 75 EUR."
+    document = Document(page_content="The fee is 25 EUR.")
+    state = {
+        "answer": bad,
+        "result": bad,
+        "messages": [HumanMessage("Is it 75 EUR?"), AIMessage(f"So: {bad}")],
+        "context": [document],
+        "question": "Is it 75 EUR?",
+    }
+    whole = checked(
+        RunnableLambda(lambda _: state),
+        on_hallucination="replace",
+        replacement="Withheld.",
+        checker=Checker(NovelWords()),
+    )
+    result = whole.invoke("q")
+    assert bad not in str({key: result[key] for key in ("answer", "result", "messages")})
+    assert (result["answer"], result["result"], result["messages"][1].text) == ("Withheld.",) * 3
+    assert result["context"] == [document]
+    assert result["messages"][0] == state["messages"][0]

@@ -31,6 +31,9 @@ class Detector(ABC):
     def detect(self, interaction: Interaction) -> Plan[Outcome]:
         """The plan that judges one interaction. Pure: it may be run any number of times, anywhere."""
 
+    def load(self) -> None:  # noqa: B027 - most detectors have nothing to load
+        """Load what judging needs, now rather than at the first answer. Doing it again costs nothing."""
+
     @property
     def spec(self) -> DetectorSpec:
         """The name, version and parameters, as every outcome carries them."""

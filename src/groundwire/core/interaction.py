@@ -119,5 +119,9 @@ def _require_text(name: str, value: object) -> None:
 
 def _not_text(name: str, value: object) -> InputError:
     expected = "a str, a Passage or a list of them" if name == "contexts" else "a str"
-    hint = "; decode it first" if isinstance(value, bytes) else ""
+    hint = ""
+    if isinstance(value, bytes):
+        hint = "; decode it first"
+    elif hasattr(value, "page_content"):
+        hint = "; give its text: Passage(text=document.page_content, metadata=document.metadata)"
     return InputError(f"{name} must be {expected}, not {type(value).__name__} {value!r:.60}{hint}")

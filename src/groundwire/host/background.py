@@ -46,6 +46,7 @@ class Background:
         self._dropped = 0
         self._complained = -_COMPLAIN_EVERY
         self._closed = False
+        self._given_up = False
         self.after_fork()
         renew_after_fork(self)
 
@@ -91,10 +92,14 @@ class Background:
             return self._changed.wait_for(lambda: self._pending == 0, timeout)
 
     def close(self, timeout: float | None = None) -> bool:
-        """Take no more work, and flush. Closing twice is no mistake."""
+        """Take no more work, and flush. What has not begun when time runs out is given up: OverdueError.
+
+        Closing twice is no mistake.
+        """
         with self._changed:
             self._closed = True
         done = self.flush(timeout)
+        self._given_up = not done
         if self._pool is not None:
             self._pool.shutdown(wait=False)
         return done
@@ -122,6 +127,8 @@ class Background:
                 self._changed.notify_all()
 
     def _result(self, work: Callable[[], T]) -> T | Exception:
+        if self._given_up:
+            return OverdueError("it had not begun when the queue was closed")
         if self._timeout is None:
             return _attempt(work)
         with self._changed:

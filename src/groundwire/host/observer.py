@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from uuid import UUID
 
-from groundwire.checker import AbstainedError, Checker, Policy, default_checker
+from groundwire.checker import AbstainedError, Checker, default_checker
 from groundwire.core.interaction import Interaction
 from groundwire.core.verdict import Abstention, AbstentionReason, Outcome
 from groundwire.host.background import Background, OverdueError, renew_after_fork
+from groundwire.host.judging import failure
 from groundwire.host.record import Record
 from groundwire.judge.isolation import isolated
 
@@ -57,13 +58,19 @@ class Observed:
     detail: str = ""
     deliver: Callable[[Outcome], None] | None = None
 
+    @property
+    def ids(self) -> tuple[UUID, ...]:
+        """What its record may be asked for by."""
+        return (self.run_id,) if self.run_id == self.trace_id else (self.run_id, self.trace_id)
+
 
 class Observer:
     """Judges what it is shown. Safe to share between threads; never raises into the host.
 
     ``checker`` is the default checker if left out. ``on_outcome`` gets every record, on the thread that
-    judged it; what it raises is logged. The latest ``keep`` records are kept. A checker without a timeout
-    may keep a thread, and the interpreter's exit, for as long as it likes.
+    judged it; what it raises is logged. The latest ``keep`` records are kept. A detector that asks a model is
+    given up some time after its checker's timeout; any other may keep a thread, and the interpreter's exit,
+    for as long as it computes.
     """
 
     def __init__(
@@ -78,10 +85,14 @@ class Observer:
     ) -> None:
         if keep < 0:
             raise ValueError(f"keep must be at least 0, not {keep!r}")
-        self._checker = checker
+        # Loaded here, not by the first answer: a process that forks while a thread of it imports or loads
+        # leaves its child with locks that nobody will ever open.
+        self._checker = checker or default_checker()
+        self._checker.detector.load()
         self._on_outcome = on_outcome
         self._mode = Mode(mode)
-        limit = (checker.policy if checker is not None else Policy()).timeout
+        # Only models keep one waiting: whatever computes is stopped by nothing, and a watch on it costs.
+        limit = self._checker.policy.timeout if self._checker.detector.needs_model else None
         self._background = Background(
             workers=workers,
             max_pending=max_pending,
@@ -90,7 +101,7 @@ class Observer:
         self._keep = keep
         self._records: deque[tuple[Observed, Record]] = deque()
         self._by_id: dict[UUID, Record] = {}
-        self._waiting: Counter[UUID] = Counter()
+        self._waiting: dict[UUID, int] = {}
         self._captured = self._judged = 0
         self._told: set[str] = set()
         self.after_fork()
@@ -107,7 +118,8 @@ class Observer:
         """Have an answer judged, now or soon."""
         with self._changed:
             self._captured += 1
-            self._waiting.update({seen.run_id, seen.trace_id})
+            for key in seen.ids:
+                self._waiting[key] = self._waiting.get(key, 0) + 1
         if self._mode is Mode.INLINE:
             self._settle(seen, self._attempt(seen))
             return
@@ -119,9 +131,9 @@ class Observer:
         if seen.problem is not None or seen.interaction is None:
             why = seen.problem or AbstentionReason.NO_CLAIMS
             return Abstention(why=why, detail=seen.detail)
-        interaction, checker = seen.interaction, self._checker or default_checker()
+        interaction = seen.interaction
         try:
-            return isolated(lambda: checker.check(interaction))
+            return isolated(lambda: self._checker.check(interaction))
         except AbstainedError as error:  # a policy for callers; here nobody is there to catch it
             return error.abstention
 
@@ -147,9 +159,9 @@ class Observer:
 
     def _failed(self, error: Exception) -> Abstention:
         if isinstance(error, OverdueError):
-            return Abstention(why=AbstentionReason.TIMEOUT, detail=f"judging took too long: {error}")
+            return Abstention(why=AbstentionReason.TIMEOUT, detail=f"not judged in time: {error}")
         self._complain("judging failed", error)
-        return Abstention(why=AbstentionReason.MODEL_FAILED, detail=f"{type(error).__name__}: {error!s:.300}")
+        return failure(error)
 
     def _keep_record(self, seen: Observed, outcome: Outcome, *, judged: bool) -> Record:
         if outcome.id is None:
@@ -158,18 +170,19 @@ class Observer:
         with self._changed:
             self._judged += judged
             self._records.append((seen, record))
-            for key in {seen.run_id, seen.trace_id}:
+            for key in seen.ids:
                 self._by_id[key] = record
-                self._waiting[key] -= 1
-                if self._waiting[key] <= 0:
-                    del self._waiting[key]
+                if self._waiting.get(key, 0) > 1:
+                    self._waiting[key] -= 1
+                else:
+                    self._waiting.pop(key, None)
             while len(self._records) > self._keep:
                 self._forget(*self._records.popleft())
             self._changed.notify_all()
         return record
 
     def _forget(self, seen: Observed, record: Record) -> None:
-        for key in (seen.run_id, seen.trace_id):
+        for key in seen.ids:
             if self._by_id.get(key) is record:  # a later record may have taken its place
                 del self._by_id[key]
 
@@ -190,6 +203,10 @@ class Observer:
     def flush(self, timeout: float | None = None) -> bool:
         """Wait until everything observed has its outcome. False when ``timeout`` seconds were not enough."""
         return self._background.flush(timeout)
+
+    def close(self, timeout: float | None = None) -> bool:
+        """Take no more answers, and flush; what has not begun when time runs out is told as TIMEOUT."""
+        return self._background.close(timeout)
 
     @property
     def stats(self) -> Stats:

@@ -23,7 +23,7 @@ from groundwire.host.background import renew_after_fork
 from groundwire.langchain import units
 from groundwire.langchain.contexts import contexts
 from groundwire.langchain.declared import CURRENT, KEYS, Block
-from groundwire.langchain.runs import ABSENT, Kind, Runs, Unit
+from groundwire.langchain.runs import ABSENT, Kind, Run, Runs, Unit
 
 _LOG = logging.getLogger(__name__)
 
@@ -72,7 +72,7 @@ class Capture(BaseCallbackHandler):
         if max_runs < 1:
             raise ValueError(f"max_runs must be at least 1, not {max_runs!r}")
         self._on_captured = on_captured
-        self._runs = Runs(max_runs)
+        self._runs = Runs(max_runs, self._is_step)
         self._keys = {"question_key": question_key, "context_key": context_key, "answer_key": answer_key}
         self._warned: set[str] = set()
         renew_after_fork(self._runs)
@@ -178,16 +178,14 @@ class Capture(BaseCallbackHandler):
 
     def _end(self, run_id: UUID, outputs: Any, inputs: Any = ABSENT) -> None:
         try:
-            unit = self._runs.end(run_id, outputs, inputs)
-            if unit is not None:
+            for unit in self._runs.end(run_id, outputs, inputs):
                 self._emit(unit)
         except Exception as error:  # as above
             self.lost("end", error)
 
     def _fail(self, run_id: UUID, error: BaseException, inputs: Any = ABSENT) -> None:
         try:
-            unit = self._runs.fail(run_id, error, inputs)
-            if unit is not None:
+            for unit in self._runs.fail(run_id, error, inputs):
                 self._emit(unit)
         except Exception as trouble:  # as above
             self.lost("failure", trouble)
@@ -208,9 +206,9 @@ class Capture(BaseCallbackHandler):
             if error is not None:
                 self._runs.fail(block.id, error)
                 return
-            unit = self._runs.end(block.id, block)
-            if unit is not None and (unit.models or block.answer is not None):
-                self._emit(unit)
+            for unit in self._runs.end(block.id, block):
+                if unit.models or block.answer is not None:
+                    self._emit(unit)
         except Exception as trouble:  # as above
             self.lost("block", trouble)
 
@@ -254,6 +252,9 @@ class Capture(BaseCallbackHandler):
             detail=detail,
             started=datetime.fromtimestamp(run.time, UTC),
         )
+
+    def _is_step(self, unit: Unit, model: Run, supplied: bool) -> bool:
+        return self._part("step", lambda: units.is_step(unit, model, supplied), otherwise=False)
 
     def _part(self, name: str, read: Callable[[], T], otherwise: T) -> T:
         try:

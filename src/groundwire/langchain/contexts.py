@@ -21,7 +21,7 @@ def contexts(unit: Unit, key: str | None, answering: Run | None) -> list[Passage
     """The passages behind the answer of ``unit``, which the model run ``answering`` gave."""
     if (declared := _declared(unit, key)) is not None:
         return declared
-    retrieved = _unique(_retrieved(unit))
+    retrieved = list(_retrieved(unit))  # a document that was found twice may stand in the prompt twice
     views = [values.prompt_text(run.inputs) for run in _readers(unit, answering)]
     shown = _shown(unit, retrieved, answering) if len(views) <= 1 else []
     if not shown:
@@ -51,7 +51,7 @@ def _retrieved(unit: Unit) -> Iterator[Passage]:
             yield from map(values.passage, returned)
             return
     for run in unit.retrievals:
-        if run.in_tool is None:
+        if run.scope.tool not in unit.tools:  # what a tool of the unit finds is read in the tool's words
             yield from values.passages(run.outputs)
 
 
@@ -121,10 +121,12 @@ def _from_tools(unit: Unit, shown: Sequence[Passage]) -> list[Passage]:
     for tool in unit.tools:
         if tool is unit.run:
             continue
-        found = [p for run in unit.retrievals if run.in_tool is tool for p in values.passages(run.outputs)]
+        found = [p for run in unit.retrievals if run.scope.tool is tool for p in values.passages(run.outputs)]
         for documents in (tool.outputs, getattr(tool.outputs, "artifact", None)):
             found = found or [values.passage(document) for document in values.documents(documents)]
-        said = None if values.documents(tool.outputs) else values.tool_text(tool.outputs)
+        # What a model inside the tool made of the documents is no evidence: it may have made it up.
+        generated = found and any(model.scope.tool is tool for model in unit.models)
+        said = None if generated or values.documents(tool.outputs) else values.tool_text(tool.outputs)
         brought += found if said is None else _placed(found, said)
     known = {passage.text for passage in shown}
     return [passage for passage in brought if passage.text not in known]

@@ -98,8 +98,18 @@ class GroundwireCallbackHandler(Capture):
 
     def flush(self, timeout: float | None = None) -> bool:
         """Wait until every answer so far is judged and sent to its trace; False when time ran out."""
+        return self._finish(self._observer.flush, timeout)
+
+    def close(self, timeout: float | None = None) -> bool:
+        """Judge no more answers, and flush; those not begun when time runs out abstain with TIMEOUT.
+
+        For a server that is told to stop: the interpreter's own exit waits for everything that is pending.
+        """
+        return self._finish(self._observer.close, timeout)
+
+    def _finish(self, finish: Callable[[float | None], bool], timeout: float | None) -> bool:
         deadline = None if timeout is None else time.monotonic() + timeout
-        judged = self._observer.flush(timeout)
+        judged = finish(timeout)
         if self._sink is None:
             return judged
         left = None if deadline is None else max(0.0, deadline - time.monotonic())

@@ -16,6 +16,7 @@ from groundwire.core.errors import MissingExtraError
 from groundwire.core.interaction import Interaction, Passage
 from groundwire.core.verdict import Abstention, AbstentionReason, Outcome
 from groundwire.host.actions import Action, Decision, note
+from groundwire.host.judging import ajudged, judged
 from groundwire.langchain import values
 from groundwire.langchain.options import Common, settle_common
 from groundwire.langchain.output import KEY, Attach, acted_on, answer_text, attached
@@ -59,7 +60,7 @@ class HallucinationMiddleware(AgentMiddleware[CheckedState, Any, Any]):
         """Judge the last turn's answer."""
         del runtime
         turn = _Turn(state["messages"])
-        outcome = self._unjudged(turn) or self.checker.check(turn.interaction)
+        outcome = self._unjudged(turn) or judged(self.checker, turn.interaction)
         return self._update(turn, outcome)
 
     @hook_config(can_jump_to=["model"])
@@ -67,7 +68,7 @@ class HallucinationMiddleware(AgentMiddleware[CheckedState, Any, Any]):
         """Judge the last turn's answer without holding the event loop."""
         del runtime
         turn = _Turn(state["messages"])
-        outcome = self._unjudged(turn) or await self.checker.acheck(turn.interaction)
+        outcome = self._unjudged(turn) or await ajudged(self.checker, turn.interaction)
         return self._update(turn, outcome)
 
     def _unjudged(self, turn: _Turn) -> Outcome | None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import Any, cast
 
+from langchain_core.documents import Document
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.utils.pydantic import TypeBaseModel
@@ -19,6 +20,7 @@ from groundwire.host.actions import Action, Decision
 from groundwire.langchain import values
 
 KEY = "hallucination"
+_TELLING = 8  # shorter answers than this stand in other texts by chance
 
 
 class Attach(StrEnum):
@@ -52,11 +54,13 @@ def answer_holder(output: Any, key: str | None) -> str | None:
 def reworded(output: Any, text: str, key: str | None = None) -> Any:
     """The same output with ``text`` for its answer; the bare text where the answer can't be reached.
 
-    Never the output as it was: whoever asks for this wants the answer gone.
+    Never the output as it was: whoever asks for this wants the answer gone, also where a state holds it a
+    second time, such as under another key or in its messages.
     """
-    if _leaf(output, key) is None:
+    leaf = _leaf(output, key)
+    if leaf is None:
         return text
-    return _edited(output, key, lambda leaf: _rewrite(leaf, text))
+    return _without(_edited(output, key, lambda leaf: _rewrite(leaf, text)), values.text(leaf) or "", text)
 
 
 def extended(output: Any, text: str, key: str | None = None) -> Any:
@@ -157,6 +161,26 @@ def _edited(output: Any, key: str | None, edit: Callable[[str | BaseMessage], An
     if isinstance(output, BaseModel):
         return output.model_copy(update={holder: inner})
     return {**output, holder: inner}
+
+
+def _without(value: Any, answer: str, text: str) -> Any:  # noqa: PLR0911 - one return a kind of value
+    """The same value with ``text`` wherever the answer stood, but in documents and in what a user said."""
+    if isinstance(value, str):
+        return text if value == answer or (len(answer) >= _TELLING and answer in value) else value
+    if isinstance(value, BaseMessage):
+        said = values.text(value) or ""
+        written = value.type in ("ai", "AIMessageChunk", "tool") and _without(said, answer, text) != said
+        return _rewrite(value, text) if written else value
+    if isinstance(value, Document):
+        return value
+    if isinstance(value, dict):
+        return {name: _without(held, answer, text) for name, held in value.items()}
+    if isinstance(value, list | tuple) and type(value) in (list, tuple):
+        return type(value)(_without(held, answer, text) for held in value)
+    if isinstance(value, BaseModel):
+        held = {name: getattr(value, name) for name in type(value).model_fields}
+        return value.model_copy(update={name: _without(one, answer, text) for name, one in held.items()})
+    return value
 
 
 def _rewrite(leaf: str | BaseMessage, text: str) -> Any:

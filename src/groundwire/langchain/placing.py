@@ -122,7 +122,7 @@ def _with_gaps(passages: Sequence[Passage], spots: Sequence[_Spot], text: str) -
         passage, gap, heading = spot.of(passages, text), text[end : spot.start], ""
         if len(gap) > _GAP:
             shown.append(Passage(text=gap.strip()))
-        elif not _LABEL.fullmatch(gap):
+        elif gap and not gap.isspace() and not _LABEL.fullmatch(gap):
             heading = _RULE.sub("", gap)
         shown.append(replace(passage, text=heading + passage.text) if heading else passage)
         end = max(end, spot.end)

@@ -23,6 +23,7 @@ from pydantic import ConfigDict, PrivateAttr
 from groundwire.core.interaction import Interaction
 from groundwire.core.verdict import Outcome
 from groundwire.host.actions import Action, Decision
+from groundwire.host.judging import ajudged, judged
 from groundwire.langchain.options import Options, Settings, settle
 from groundwire.langchain.output import Attach, acted_on, attached, output_schema, output_type, parted
 from groundwire.langchain.reading import Call, Keys, Reading
@@ -160,7 +161,7 @@ class RunnableWithHallucinationCheck(RunnableSerializable[Any, Any]):
                 output = step.runnable.invoke(step.given, call.config, **kwargs)
                 step = plan.send(_Answered(output=output, reading=call.read(step.given, output)))
             else:
-                step = plan.send(self._settings.checker.check(step))
+                step = plan.send(judged(self._settings.checker, step))
         return step.output
 
     async def _arun(
@@ -174,7 +175,7 @@ class RunnableWithHallucinationCheck(RunnableSerializable[Any, Any]):
                 output = await step.runnable.ainvoke(step.given, call.config, **kwargs)
                 step = plan.send(_Answered(output=output, reading=call.read(step.given, output)))
             else:
-                step = plan.send(await self._settings.checker.acheck(step))
+                step = plan.send(await ajudged(self._settings.checker, step))
         return step.output
 
     def _passing_stream(
@@ -188,7 +189,7 @@ class RunnableWithHallucinationCheck(RunnableSerializable[Any, Any]):
         for chunk in self.bound.transform(map(given.add, inputs), call.config, **kwargs):
             yield from passing.feed(chunk)
         reading = call.read(given.whole, passing.whole(call.output))
-        outcome = self._unjudged(reading) or self._settings.checker.check(reading.interaction)
+        outcome = self._unjudged(reading) or judged(self._settings.checker, reading.interaction)
         yield from self._ended(passing, reading, outcome)
 
     async def _apassing_stream(
@@ -204,7 +205,7 @@ class RunnableWithHallucinationCheck(RunnableSerializable[Any, Any]):
             for passed in passing.feed(chunk):
                 yield passed
         reading = call.read(given.whole, passing.whole(call.output))
-        outcome = self._unjudged(reading) or await self._settings.checker.acheck(reading.interaction)
+        outcome = self._unjudged(reading) or await ajudged(self._settings.checker, reading.interaction)
         for last in self._ended(passing, reading, outcome):
             yield last
 

@@ -27,6 +27,9 @@ NOT_READ = (
     "name the key that holds it in the run's metadata: {'groundwire': {'answer_key': ...}}"
 )
 
+_TELLING = 8  # shorter words than these stand in many a prompt by chance
+_OPENING = 200
+
 
 def question(unit: Unit, key: str | None, answering: Run | None) -> str | None:
     """What the user asked: of the unit itself, else of what it is part of, else of what it asked."""
@@ -107,6 +110,23 @@ def spoken(unit: Unit, answering: Run | None) -> str | None:
     return words or values.whole(values.state(unit.run.outputs)) or words
 
 
+def is_step(unit: Unit, model: Run, supplied: bool) -> bool:
+    """Whether the unit's answer was given to a later model to read, or its documents to one without others.
+
+    What the model itself said earlier in a conversation is not given: it stands there as a turn of its own.
+    """
+    given = values.given_text(model.inputs)
+    said = (answer(unit, None) or "").strip()
+    if len(said) >= _TELLING and said in given:
+        return True
+    if supplied:
+        return False
+    found = (
+        passage.text.strip()[:_OPENING] for run in unit.retrievals for passage in values.passages(run.outputs)
+    )
+    return any(len(opening) >= _TELLING and opening in given for opening in found)
+
+
 def on_the_way(unit: Unit, said: str | None, answering: Run | None) -> bool:
     """Whether this is no answer but a step towards one: a bare tool call, or a pause to ask a human."""
     calls = answering is not None and values.calls_tools(answering.outputs)
@@ -119,7 +139,7 @@ def problem(
     unit: Unit, answer: str | None, answering: Run | None, *, has_context: bool
 ) -> tuple[AbstentionReason | None, str]:
     """Why the answer can't be judged, in a word and in a sentence; None when it can."""
-    if unit.abandoned or (answering is not None and answering.ended is None):
+    if unit.abandoned or (answering is not None and any(answering is run for run in unit.unfinished)):
         return AbstentionReason.PARTIAL_ANSWER, GIVEN_UP
     if answer is None:
         return AbstentionReason.NO_CLAIMS, NOT_READ % type(unit.run.outputs).__name__

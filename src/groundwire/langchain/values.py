@@ -132,6 +132,14 @@ def prompt_text(value: Any) -> str:
     return "\n\n".join(said for message in messages(value) if (said := text(message)))
 
 
+def given_text(value: Any) -> str:
+    """What a model was given to read, without what models said as turns of the conversation."""
+    if isinstance(value, str):
+        return value
+    given = (message for message in messages(value) if message.type not in ("ai", "AIMessageChunk"))
+    return "\n\n".join(said for message in given if (said := text(message)))
+
+
 def model_text(value: Any) -> str | None:
     """The text of a model's result; None when it has none yet, empty when it only called tools."""
     generations = getattr(value, "generations", None)
@@ -236,14 +244,17 @@ def documents(value: Any) -> list[Document]:
 
 def passage(document: Document, score: Any = None) -> Passage:
     """A document as a passage, with its id, its metadata and the retriever's score."""
-    metadata = document.metadata if isinstance(document.metadata, Mapping) else {}
-    if score is None:
-        score = next((metadata[key] for key in SCORE_KEYS if key in metadata), None)
+    metadata = dict(document.metadata)
+    if score is None and metadata:
+        for key in SCORE_KEYS:
+            if key in metadata:
+                score = metadata[key]
+                break
     return Passage(
         text=document.page_content,
         id=None if document.id is None else str(document.id),
-        metadata=dict(metadata),
-        score=_number(score),
+        metadata=metadata,
+        score=None if score is None else _number(score),
     )
 
 
@@ -271,6 +282,6 @@ def passages(value: Any) -> list[Passage]:  # noqa: PLR0911 - as above
 
 def _number(value: Any) -> float | None:
     try:
-        return None if value is None or isinstance(value, bool | str) else float(value)
+        return None if isinstance(value, bool | str) else float(value)
     except (TypeError, ValueError):
         return None
