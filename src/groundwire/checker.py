@@ -34,7 +34,10 @@ class AbstainedError(GroundwireError):
 
     def __init__(self, abstention: Abstention) -> None:
         self.abstention = abstention
-        super().__init__(f"the answer could not be judged: {abstention.reason}")
+        # The detail may quote what was judged, and messages of exceptions end up in logs.
+        super().__init__(
+            f"the answer could not be judged: {abstention.why}; the error's abstention says more"
+        )
 
     def __reduce__(self) -> tuple[type[AbstainedError], tuple[Abstention]]:
         # Between processes, exceptions travel as what they are built from, not as their message.
@@ -55,6 +58,19 @@ class Policy:
     timeout: float | None = 60.0
     on_abstention: OnAbstention = OnAbstention.RETURN
 
+    def __post_init__(self) -> None:
+        problems = []
+        if self.on_abstention not in list(OnAbstention):
+            problems.append(f"on_abstention must be 'return' or 'raise', not {self.on_abstention!r}")
+        else:
+            object.__setattr__(self, "on_abstention", OnAbstention(self.on_abstention))
+        if self.timeout is not None and not self.timeout > 0:
+            problems.append(f"timeout must be seconds above 0, or None, not {self.timeout!r}")
+        if self.grading is not None and not isinstance(self.grading, Grading):
+            problems.append(f"grading must be a Grading, not {type(self.grading).__name__}")
+        if problems:
+            raise ConfigurationError(*problems)
+
 
 class Checker:
     """Judges interactions. Safe to share between threads and event loops.
@@ -72,6 +88,13 @@ class Checker:
     ) -> None:
         if detector is None or isinstance(detector, str):
             detector = detectors.get(detector or "lexical")()
+        if not isinstance(detector, Detector):
+            raise ConfigurationError(
+                f"detector must be a Detector or a registered name, not {detector!r:.60}: "
+                "an instance, such as Lexical(), and not its class"
+            )
+        if judge is not None and not hasattr(judge, "perform"):
+            raise ConfigurationError(f"judge must be a Judge, not {type(judge).__name__}: judge=Judge(model)")
         if detector.needs_model and judge is None:
             raise ConfigurationError(
                 f"the {detector.name!r} detector asks a model, and none was given: pass judge=Judge(model)"
@@ -127,8 +150,9 @@ class Checker:
     ) -> Iterator[Outcome]:
         """Judge many, in order, ``batch`` at a time: requests of one batch go out together.
 
-        Lazy and of bounded memory: interactions are read as outcomes are consumed. ``progress`` draws a
-        bar on stderr.
+        No more go out together than the judge performs at once, so that the policy's timeout is time for
+        judging and not for waiting. Lazy and of bounded memory: interactions are read as outcomes are
+        consumed. ``progress`` draws a bar on stderr.
         """
         if batch < 1:
             raise ValueError(f"batch must be at least 1, not {batch}")
@@ -143,7 +167,7 @@ class Checker:
         if not self.detector.needs_model or not self.policy.enabled:
             yield from map(self.check, interactions)
             return
-        for group in _batches(interactions, batch):
+        for group in _batches(interactions, min(batch, getattr(self.judge, "max_concurrency", batch))):
             started = time.perf_counter()
             plan = together([self._plan(interaction) for interaction in group])
             done = run(plan, self.judge, timeout=self.policy.timeout)

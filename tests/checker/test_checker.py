@@ -8,6 +8,7 @@ import pytest
 
 import groundwire as gw
 from groundwire import (
+    Abstention,
     AbstentionReason,
     Checker,
     Claim,
@@ -168,3 +169,35 @@ def test_a_stricter_reading_never_turns_an_unverified_claim_into_a_grounded_answ
 def test_what_is_no_interaction_is_refused_with_what_to_build(judge):
     with pytest.raises(gw.InputError, match=r"not dict .*gw\.Interaction\(question="):
         judge(Checker(NovelWords()), {"answer": "x", "contexts": ["x"]})
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda: Checker(NovelWords), "an instance, such as"),
+        (lambda: Checker(AsksModel(), judge=lambda system, user: "0"), r"judge=Judge\(model\)"),
+        (lambda: Policy(on_abstention="shout"), "'return' or 'raise', not 'shout'"),
+        (lambda: Policy(timeout=0), "seconds above 0"),
+        (lambda: Policy(grading=0.5), "must be a Grading, not float"),
+    ],
+)
+def test_configuration_mistakes_are_heard_when_they_are_made(build, message):
+    with pytest.raises(ConfigurationError, match=message):
+        build()
+
+
+def test_a_policy_takes_the_name_of_what_it_does():
+    with pytest.raises(AbstainedError):
+        Checker(NovelWords(), policy=Policy(on_abstention="raise")).check(NO_CONTEXT)
+
+
+def test_what_was_judged_stands_in_no_error_s_message():
+    abstention = Abstention(why=AbstentionReason.UNREADABLE_REPLY, detail="the patient is called Doe")
+    assert "Doe" not in str(AbstainedError(abstention))
+
+
+def test_no_more_go_out_together_than_the_judge_performs_at_once():
+    judge = ByLength()
+    judge.max_concurrency = 3
+    list(Checker(AsksModel(), judge=judge).check_many([GROUNDED] * 7))
+    assert judge.batches == [3, 3, 1]

@@ -102,7 +102,7 @@ def test_work_that_hangs_is_given_up(gate):
 def test_hanging_work_does_not_pile_up(gate):
     """When too many are stuck, no further thread is risked until some come back."""
     results = []
-    background = Background(workers=4, timeout=0.02)
+    background = Background(workers=1, timeout=0.02)
     for _ in range(20):
         background.submit(gate, results.append)
     assert background.flush(30)
@@ -231,3 +231,15 @@ def test_what_has_not_begun_when_a_closing_queue_runs_out_of_time_is_told():
     assert background.flush(30)
     assert results[0] == "done"
     assert [type(result) for result in results[1:]] == [OverdueError] * 4
+
+
+def test_work_that_is_merely_going_on_is_not_stuck():
+    """Any number of workers may be busy at once; only what was given up counts against new work."""
+    busy = threading.Barrier(21, timeout=30)
+    results = []
+    background = Background(workers=20, timeout=60)
+    for _ in range(20):
+        background.submit(busy.wait, results.append)
+    busy.wait()
+    assert background.flush(30)
+    assert [result for result in results if isinstance(result, Exception)] == []

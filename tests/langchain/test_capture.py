@@ -1,6 +1,7 @@
 """What is captured of real applications: the question, the contexts and the answer of the same call."""
 
 import asyncio
+import contextvars
 import copy
 import gc
 import threading
@@ -629,6 +630,33 @@ def test_an_earlier_answer_in_the_conversation_is_no_step(heard):
 
     RunnableLambda(talk).invoke("go", listening(heard))
     assert [each.interaction.answer for each in heard.captured] == [answer(1), answer(2)]
+
+
+def test_a_topmost_run_that_never_ends_holds_back_a_bounded_number_of_answers(heard):
+    """A worker that loops inside one run has its answers judged while it goes on."""
+    seen = []
+
+    def work(_):
+        for n in range(100):
+            lcel().invoke(question(n))
+            seen.append(len(heard.captured))
+
+    RunnableLambda(work).invoke("go", listening(heard))
+    assert seen[-1] >= 60
+    assert [each.interaction.answer for each in heard.captured] == [answer(n) for n in range(100)]
+
+
+def test_a_block_may_be_left_in_another_context_than_it_was_entered_in(heard):
+    """Web servers step through a generator in one context after another."""
+
+    def served():
+        with interaction(question=question(1), contexts=texts(1)):
+            yield Oracle().invoke(question(1), listening(heard))
+
+    generator = served()
+    for _ in range(2):
+        contextvars.copy_context().run(next, generator, None)
+    assert said(heard.only()) == (None, question(1), texts(1), answer(1))
 
 
 def test_a_run_can_be_declared_to_be_one_answer(heard):

@@ -212,14 +212,17 @@ def test_what_finds_no_room_is_counted_and_recorded():
         opened.wait(30)
         return no_claims(interaction)
 
-    handler = GroundwireCallbackHandler(calling(judge), workers=1, max_pending=2)
+    told = []
+    handler = GroundwireCallbackHandler(calling(judge), told.append, workers=1, max_pending=2)
     for n in range(5):
         lcel().invoke(question(n), listening(handler))
     assert entered.wait(30)
     assert (handler.stats.captured, handler.stats.dropped, handler.stats.pending) == (5, 3, 2)
     assert [record.outcome.why for record in handler.outcomes] == [AbstentionReason.OVER_BUDGET] * 3
+    assert told == handler.outcomes
     opened.set()
     assert handler.flush(30)
+    assert len(told) == 5
     assert (handler.stats.judged, handler.stats.pending) == (2, 0)
 
 
@@ -371,3 +374,14 @@ async def test_the_event_loop_is_not_held_while_a_judge_thinks():
     assert handler.stats.pending == 1
     opened.set()
     assert handler.flush(30)
+
+
+@pytest.mark.parametrize("mode", ["background", "inline"])
+def test_a_closed_handler_judges_nothing_more_and_says_so(mode):
+    """What comes after close is an abstention that names the reason."""
+    handler = GroundwireCallbackHandler(calling(no_claims), mode=mode)
+    assert handler.close(30)
+    lcel().invoke(question(1), listening(handler))
+    (record,) = handler.outcomes
+    assert record.outcome.why is AbstentionReason.OVER_BUDGET
+    assert "closed" in record.outcome.detail

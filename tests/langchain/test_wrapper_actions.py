@@ -3,7 +3,7 @@
 import functools
 import operator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pytest
 from langchain_core.documents import Document
@@ -11,6 +11,7 @@ from langchain_core.language_models import FakeListChatModel
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.output_parsers import StrOutputParser
 from langchain_core.runnables import RunnableLambda
+from pydantic import BaseModel
 
 from groundwire import AbstainedError, Checker, ConfigurationError, Detector, OnAbstention, Policy
 from groundwire.host.actions import UNCHECKED_WARNING, Action, HallucinationError
@@ -289,3 +290,22 @@ def test_a_replaced_answer_is_gone_from_everywhere_in_the_output():
     assert (result["answer"], result["result"], result["messages"][1].text) == ("Withheld.",) * 3
     assert result["context"] == [document]
     assert result["messages"][0] == state["messages"][0]
+
+
+class _Unreadable(BaseModel):
+    answer: Any = None
+
+    @property
+    def text(self):
+        raise ZeroDivisionError
+
+    def model_dump_json(self, **_):
+        raise ZeroDivisionError
+
+
+def test_an_output_that_can_not_be_read_is_returned_and_told():
+    """The answer is there and paid for; that it could not be judged is said beside it."""
+    strange = _Unreadable(answer=_Unreadable())
+    result = checked(RunnableLambda(lambda _: strange)).invoke("q")
+    assert result["answer"] is strange
+    assert result["hallucination"]["abstention"] == "UNREADABLE_INPUT"

@@ -63,6 +63,11 @@ class Background:
         return self._pending
 
     @property
+    def closed(self) -> bool:
+        """Whether no more work is taken."""
+        return self._closed
+
+    @property
     def dropped(self) -> int:
         """How many pieces of work found no room."""
         return self._dropped
@@ -134,23 +139,26 @@ class Background:
         with self._changed:
             if self._stuck >= _MAX_STUCK:
                 return OverdueError(f"{self._stuck} earlier ones are still stuck: this one was not tried")
-            self._stuck += 1
         results: list[T | Exception] = []
-        over = threading.Event()
+        over, given_up = threading.Event(), threading.Event()
 
         def attempt() -> None:
             try:
                 results.append(Context().run(_attempt, work))
             finally:
-                over.set()
                 with self._changed:
-                    self._stuck -= 1
+                    over.set()
+                    self._stuck -= given_up.is_set()
 
         # A daemon: work that never returns must keep neither a worker nor the interpreter's exit.
         threading.Thread(target=attempt, name="groundwire-attempt", daemon=True).start()
-        if not over.wait(self._timeout):
-            return OverdueError(f"it was given up after {self._timeout:g} seconds")
-        return results[0]
+        over.wait(self._timeout)
+        with self._changed:
+            if over.is_set():
+                return results[0]
+            given_up.set()
+            self._stuck += 1
+        return OverdueError(f"it was given up after {self._timeout:g} seconds")
 
 
 def _attempt(work: Callable[[], T]) -> T | Exception:

@@ -68,9 +68,9 @@ class Observer:
     """Judges what it is shown. Safe to share between threads; never raises into the host.
 
     ``checker`` is the default checker if left out. ``on_outcome`` gets every record, on the thread that
-    judged it; what it raises is logged. The latest ``keep`` records are kept. A detector that asks a model is
-    given up some time after its checker's timeout; any other may keep a thread, and the interpreter's exit,
-    for as long as it computes.
+    judged it, or on the host's own where there was no room to judge; what it raises is logged. The latest
+    ``keep`` records are kept. A detector that asks a model is given up some time after its checker's timeout;
+    any other may keep a thread, and the interpreter's exit, for as long as it computes.
     """
 
     def __init__(
@@ -120,12 +120,18 @@ class Observer:
             self._captured += 1
             for key in seen.ids:
                 self._waiting[key] = self._waiting.get(key, 0) + 1
-        if self._mode is Mode.INLINE:
+        if self._mode is Mode.INLINE and not self._background.closed:
             self._settle(seen, self._attempt(seen))
-            return
-        if not self._background.submit(lambda: self._judge(seen), lambda result: self._settle(seen, result)):
-            full = Abstention(why=AbstentionReason.OVER_BUDGET, detail="too many answers waited to be judged")
-            self._keep_record(seen, full, judged=False)
+        elif not self._background.submit(
+            lambda: self._judge(seen), lambda result: self._settle(seen, result)
+        ):
+            why = (
+                "the handler was closed"
+                if self._background.closed
+                else "too many answers waited to be judged"
+            )
+            dropped = Abstention(why=AbstentionReason.OVER_BUDGET, detail=why)
+            self._tell(seen, self._keep_record(seen, dropped, judged=False))
 
     def _judge(self, seen: Observed) -> Outcome:
         if seen.problem is not None or seen.interaction is None:
@@ -145,7 +151,9 @@ class Observer:
 
     def _settle(self, seen: Observed, result: Outcome | Exception) -> None:
         outcome = self._failed(result) if isinstance(result, Exception) else result
-        record = self._keep_record(seen, outcome, judged=True)
+        self._tell(seen, self._keep_record(seen, outcome, judged=True))
+
+    def _tell(self, seen: Observed, record: Record) -> None:
         if self._on_outcome is not None:
             try:
                 self._on_outcome(record)

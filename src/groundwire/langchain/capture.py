@@ -178,15 +178,13 @@ class Capture(BaseCallbackHandler):
 
     def _end(self, run_id: UUID, outputs: Any, inputs: Any = ABSENT) -> None:
         try:
-            for unit in self._runs.end(run_id, outputs, inputs):
-                self._emit(unit)
+            self._emit(self._runs.end(run_id, outputs, inputs))
         except Exception as error:  # as above
             self.lost("end", error)
 
     def _fail(self, run_id: UUID, error: BaseException, inputs: Any = ABSENT) -> None:
         try:
-            for unit in self._runs.fail(run_id, error, inputs):
-                self._emit(unit)
+            self._emit(self._runs.fail(run_id, error, inputs))
         except Exception as trouble:  # as above
             self.lost("failure", trouble)
 
@@ -206,18 +204,21 @@ class Capture(BaseCallbackHandler):
             if error is not None:
                 self._runs.fail(block.id, error)
                 return
-            for unit in self._runs.end(block.id, block):
-                if unit.models or block.answer is not None:
-                    self._emit(unit)
+            ended = self._runs.end(block.id, block)
+            self._emit([unit for unit in ended if unit.models or block.answer is not None])
         except Exception as trouble:  # as above
             self.lost("block", trouble)
 
     # -- what a unit says --------------------------------------------------------------------------------
 
-    def _emit(self, unit: Unit) -> None:
-        captured = self._read(unit)
-        if captured is not None:
-            self._on_captured(captured)
+    def _emit(self, ready: list[Unit]) -> None:
+        for unit in ready:
+            try:
+                captured = self._read(unit)
+                if captured is not None:
+                    self._on_captured(captured)
+            except Exception as error:  # one that can't be handed on must not cost its siblings
+                self.lost("unit", error)
 
     def _read(self, unit: Unit) -> Captured | None:
         keys = {**self._keys, **(unit.run.keys or {})}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -83,11 +83,15 @@ def interaction(
     """
     block = Block(question=question, contexts=contexts, answer=answer)
     token = CURRENT.set(block)
+    raised: BaseException | None = None
     try:
         yield block
     except BaseException as error:
-        CURRENT.reset(token)
-        block.close(error)
+        raised = error
         raise
-    CURRENT.reset(token)
-    block.close(None)
+    finally:
+        # A generator may be resumed, or closed, in another context than it was begun in; that one's variable
+        # was never set, and there is nothing to reset.
+        with suppress(ValueError):
+            CURRENT.reset(token)
+        block.close(raised)

@@ -96,6 +96,7 @@ def _found(needles: Sequence[str], text: str) -> list[_Spot]:
             return []  # half a search would look as if the application had left the rest out
         start = text.find(needle, cursor)
         if start < 0:
+            wasted += len(text) - cursor
             start = text.find(needle, 0, cursor + len(needle))
         if start >= 0:
             end = start + len(needle)

@@ -6,6 +6,7 @@ judged here.
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
@@ -22,6 +23,8 @@ from groundwire.langchain import values
 from groundwire.langchain.capture import Capture, Captured
 from groundwire.langchain.declared import UNIT
 from groundwire.langchain.output import answer_text
+
+_LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,6 +82,17 @@ class Call:
 
     def read(self, given: Any, output: Any) -> Reading:
         """What was asked, found and answered in this call of ``given``, which has ended with ``output``."""
+        try:
+            return self._read(given, output)
+        except (
+            Exception
+        ) as error:  # the answer is there and paid for: what can't be read of it is said beside it
+            _LOG.warning("the output of a checked runnable could not be read (%s)", type(error).__name__)
+            _LOG.debug("not read", exc_info=error)
+            detail = f"an output of type {type(output).__name__} could not be read: {type(error).__name__}"
+            return _abstained(Interaction(answer="", id=self._id), AbstentionReason.UNREADABLE_INPUT, detail)
+
+    def _read(self, given: Any, output: Any) -> Reading:
         units = [unit for seen in self._units if (unit := seen.interaction) and unit.has_context]
         whole = next((seen.interaction for seen in self._all if seen.interaction), None)
         answer = answer_text(output, self._keys.answer)

@@ -23,6 +23,7 @@ from uuid import UUID
 from groundwire.langchain.declared import ANSWER, CONTEXT, JUDGE, KEYS, PREFIX, SKIP, UNIT, Block
 
 _GATHERED = ("retrievals", "models", "prompts", "tools")
+_MOST_WAITING = 32
 _PER_TREE = 1000  # a run that never ends must not collect for ever; of each kind the latest are kept
 ABSENT = object()
 
@@ -169,9 +170,9 @@ class Tree:
 class Unit:
     """One answer's worth of runs: the run that answered, and what was gathered below it, in order.
 
-    ``unfinished`` are the models that had not ended when the run did. ``expected`` is False when nothing
-    marks the run as one that answers from documents, but a model ran.
-    ``abandoned`` says that whoever read its output stopped before the end.
+    ``telling`` is kept for ``is_step``, which may be asked often. ``unfinished`` are the models that had not
+    ended when the run did. ``expected`` is False when nothing marks the run as one that answers from
+    documents, but a model ran. ``abandoned`` says that whoever read its output stopped before the end.
     """
 
     run: Run
@@ -180,6 +181,7 @@ class Unit:
     prompts: list[Run] = field(default_factory=list)
     tools: list[Run] = field(default_factory=list)
     unfinished: list[Run] = field(default_factory=list)
+    telling: tuple[str, ...] | None = None
     expected: bool = True
     abandoned: bool = False
     interrupted: bool = False
@@ -303,7 +305,8 @@ class Runs:
         if unit is not None:
             tree.waiting.append(unit)
         if run.parent is not None:
-            return []
+            # A topmost run may go on for days: what has waited so long is taken for an answer.
+            return [tree.waiting.pop(0)] if len(tree.waiting) > _MOST_WAITING else []
         if tree.live:
             self._outlived(tree)
         ready, tree.waiting = tree.waiting, []

@@ -115,16 +115,19 @@ def is_step(unit: Unit, model: Run, supplied: bool) -> bool:
 
     What the model itself said earlier in a conversation is not given: it stands there as a turn of its own.
     """
+    if unit.telling is None:
+        unit.telling = _telling(unit)
+    said, *openings = unit.telling
     given = values.given_text(model.inputs)
+    return (bool(said) and said in given) or (not supplied and any(opening in given for opening in openings))
+
+
+def _telling(unit: Unit) -> tuple[str, ...]:
+    """The unit's answer, and how each of its documents begins; empty where that is too short to tell."""
     said = (answer(unit, None) or "").strip()
-    if len(said) >= _TELLING and said in given:
-        return True
-    if supplied:
-        return False
-    found = (
-        passage.text.strip()[:_OPENING] for run in unit.retrievals for passage in values.passages(run.outputs)
-    )
-    return any(len(opening) >= _TELLING and opening in given for opening in found)
+    passages = (passage for run in unit.retrievals for passage in values.passages(run.outputs))
+    openings = (passage.text.strip()[:_OPENING] for passage in passages)
+    return (said if len(said) >= _TELLING else "", *(o for o in openings if len(o) >= _TELLING))
 
 
 def on_the_way(unit: Unit, said: str | None, answering: Run | None) -> bool:
