@@ -72,6 +72,7 @@ def test_the_exit_code_says_how_it_went(run, rows, code):
         (["--answer", "reply"], "no column is called 'reply' (--answer)"),
         (["--config", "missing.toml"], "settings file 'missing.toml'"),
         (["--html", "nowhere/report.html"], "there is no directory 'nowhere'"),
+        (["--html", "."], "--html '.' is a directory"),
         (["--model", "fake"], "has nothing to answer"),
         (["--format", "parquet"], "not a Parquet file"),
     ],
@@ -97,6 +98,15 @@ def test_a_file_that_cannot_be_opened_is_named(name, capsys):
     """A missing file and a directory are told by their name."""
     assert main(["check", name]) == 2
     assert capsys.readouterr().err.startswith(f"groundwire: {name}: ")
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "context,answer\n", "[]"])
+def test_a_file_without_rows_beside_a_good_one_is_named(run, tmp_path, text):
+    """What nobody judged must not read as clean: the code is 2, before anything is judged."""
+    (tmp_path / "none.csv").write_text(text, encoding="utf-8")
+    code, out, err = run([GROUNDED], files=["runs.jsonl", "none.csv"])
+    assert (code, out) == (2, "")
+    assert err == "groundwire: none.csv: nothing to check: it holds no row\n"
 
 
 @pytest.mark.parametrize(
@@ -328,6 +338,17 @@ def test_a_terminal_gets_colour_unless_told_otherwise():
     plain = in_a_terminal([INVENTED], NO_COLOR="1")
     assert "31m" not in plain
     assert "⟦" in plain
+
+
+def test_json_gives_a_terminal_nothing_to_obey():
+    """Controls and bidirectional overrides are escapes, and the JSON says the same."""
+    question = "\x9b31m \x7f \u202e fee \ufeff 日本"
+    for option in ("--json", "--jsonl"):
+        out = in_a_terminal([{**INVENTED, "question": question, "id": question}], option)
+        assert not set("\x9b\x7f\u202e\ufeff") & set(out)
+        assert "日本" in out
+        whole = json.loads(out)
+        assert whole.get("results", [whole])[0]["id"] == question
 
 
 def test_the_version_is_told(capsys):

@@ -2,7 +2,9 @@
 
 import base64
 import hashlib
+import itertools
 import re
+import time
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -11,6 +13,7 @@ import pytest
 from groundwire import (
     Abstention,
     AbstentionReason,
+    Claim,
     Grading,
     Interaction,
     Level,
@@ -22,6 +25,7 @@ from groundwire import (
 )
 from groundwire.core.claim import Evidence
 from groundwire.report import Entry, page
+from groundwire.report.cards import card
 from tests.report.answers import SPEC, claim, no_context, plain, refund, unread
 from tests.report.html import parse
 
@@ -108,6 +112,26 @@ def test_line_breaks_and_tables_are_kept():
     shown = parse(page.render([plain(0.1, answer=answer)])).one("div", "answer")
     assert shown.text == answer
     assert shown.one("span", "columns").text.startswith("| Zone | Price |")
+
+
+def test_a_long_answer_of_tables_and_prose_is_drawn_in_little_time():
+    """The work grows with the marks, not with the marks times the changes between table and prose."""
+    lines = ["| Zone A | 50 EUR |", "Bags are free."] * 2_500
+    answer = "\n".join(lines)
+    starts = itertools.accumulate((len(line) + 1 for line in lines[:-1]), initial=0)
+    claims = tuple(
+        Claim(text=line, span=Span(at, at + len(line)), support=Support.UNSUPPORTED, score=0.9)
+        for at, line in zip(starts, lines, strict=True)
+    )
+    entry = plain(0.9, answer=answer)
+    entry = replace(entry, outcome=Verdict.graded(0.9, Grading(), detector=SPEC, claims=claims))
+    began = time.process_time()
+    shown = card(entry, 0).answer
+    assert time.process_time() - began < 1.5
+    assert "".join(piece.text for part in shown for piece in part.pieces) == answer
+    assert [part.columns for part in shown] == [True, False] * 2_500
+    marked = [piece.claims for part in shown for piece in part.pieces if piece.claims]
+    assert marked == [(number,) for number in range(len(lines))]
 
 
 def test_wording_from_the_settings_is_used():

@@ -35,6 +35,14 @@ def test_cutting_a_part_keeps_the_offsets_of_the_whole(text, marks, part):
     assert all(segment.text == segment.span.of(text) for segment in segments)
 
 
+@given(texts, marks, st.lists(st.integers(0, 60), max_size=5))
+def test_a_text_is_cut_in_the_places_asked_for_too(text, marks, places):
+    """No segment crosses such a place, and nothing else changes."""
+    segments = list(cut(text, marks, at=places))
+    assert "".join(segment.text for segment in segments) == text
+    assert not any(segment.span.start < place < segment.span.end for segment in segments for place in places)
+
+
 @given(st.text(alphabet="a|`~ \n\r\u2028", max_size=60))
 def test_stretches_cover_a_text_without_gap(text):
     """Stretches follow each other from the first character to the last."""

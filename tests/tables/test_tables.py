@@ -261,8 +261,101 @@ def test_two_columns_of_one_name_are_refused():
 
 @pytest.mark.parametrize("data", [b"", b"\n\n", b"[]", b"context,answer\n"])
 def test_an_empty_table_has_no_rows(data):
-    """It is for the caller to say whether that is a mistake."""
+    """The table says so before it is read; it is for the caller to say whether that is a mistake."""
+    assert table(data).empty
     assert rows(data) == []
+
+
+@pytest.mark.parametrize("data", [lines(ROW), "xx,answer,context\nonly one cell\n"])
+def test_a_table_with_a_row_is_not_empty(data):
+    """A row that can't be read is a row."""
+    assert not table(data).empty
+
+
+@pytest.mark.parametrize("name", ["", "runs.csv"])
+@pytest.mark.parametrize("above", ["\n", "\r\n \r\n", "sep=;\n", "SEP=;\r\n\n"])
+def test_what_stands_above_the_header_is_skipped(name, above):
+    """Blank lines and Excel's separator are no header, and the lines after them count on."""
+    data = above + "answer;context\n25,5 EUR, in all, or so.;It is 25,5 EUR.\nx\n"
+    good, bad = rows(data, name=name)
+    assert good.interaction.answer == "25,5 EUR, in all, or so."
+    assert (good.line, bad.line) == (above.count("\n") + 2, above.count("\n") + 3)
+
+
+def test_the_separator_that_excel_names_wins():
+    """It is believed even where another one would look likelier."""
+    (row,) = rows("sep=|\nanswer|context|a,b,c,d\nyes, it is|c|x\n")
+    assert row.interaction.answer == "yes, it is"
+
+
+@pytest.mark.parametrize("header", ['answer,"context"x', 'answer,"context'])
+def test_a_header_with_a_stray_quote_is_an_error(header):
+    """The message names the file and the line."""
+    with pytest.raises(TableError, match=r"runs\.csv: the header in line 2 is not CSV"):
+        table(f"\n{header}\na,c\n", name="runs.csv")
+
+
+@pytest.mark.parametrize("name", ["runs.jsonl", "runs.ndjson.gz", "runs.JSON"])
+@pytest.mark.parametrize("line", ["answer,context", '"answer', "xx"])
+def test_json_lines_begin_with_a_bad_line_and_stay_json_lines(name, line):
+    """By its name the first line is a row that can't be read, and no header."""
+    bad, good = rows(f"{line}\n{lines(ROW)}\n", name=name)
+    assert (bad.line, bad.problem[:8]) == (1, "not JSON")
+    assert good.interaction.answer == "25 EUR."
+
+
+def test_what_follows_an_array_does_not_vanish_silently():
+    """A first line in brackets makes a file an array; a row says that the rest wasn't read."""
+    first, rest = rows("[1]\n" + lines(ROW), name="runs.jsonl")
+    assert "not int" in first.problem
+    assert (rest.line, "nothing after the end of the array" in rest.problem) == (2, True)
+
+
+@pytest.mark.parametrize("answer", ["", None])
+def test_an_empty_answer_is_not_replaced_by_another_column(answer):
+    """What another column holds is not what the application answered."""
+    (row,) = rows(lines({"context": "c", "answer": answer, "result": "c"}))
+    assert row.interaction is None if answer is None else row.interaction.answer == ""
+
+
+@pytest.mark.parametrize("kind", ["context", "question"])
+def test_an_empty_text_is_a_value(kind):
+    """Only null leads on to a column of another usual name."""
+    row = {"context": "c", "question": "q", "answer": "a", "query": "not this", "docs": "not this"}
+    interaction = rows(lines({**row, kind: ""}))[0].interaction
+    assert "not this" not in (interaction.question, interaction.contexts and interaction.contexts[0].text)
+
+
+@pytest.mark.parametrize("question", [None, float("nan")])
+def test_a_question_that_is_null_is_no_question(question):
+    """pandas keeps a null as NaN; either way the row is judged without one."""
+    for data in (lines({**ROW, "question": question}), as_parquet({**ROW, "question": question})):
+        (row,) = rows(data)
+        assert row.problem == ""
+        assert row.interaction.question == ""
+
+
+@pytest.mark.parametrize("name", ["runs.jsonl", "indented.json", "runs.csv", "runs.tsv"])
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf_16_with_a_byte_order_mark_is_decoded(name, encoding):
+    """Excel saves its Unicode text so; the rows are the same, whatever the characters."""
+    text = TABLES[name].decode().replace("25 EUR.", "25 € 😀.")
+    (row,) = rows(("\ufeff" + text).encode(encoding), name=name)
+    assert row.interaction.answer == "25 € 😀."
+
+
+def test_a_long_table_in_utf_16_is_read_to_its_end():
+    """Nothing is lost between one buffer and the next."""
+    data = "\n".join(json.dumps({**ROW, "answer": "😀ä" * 999}, ensure_ascii=False) for _ in range(99))
+    found = rows(data.encode("utf-16"))
+    assert len(found) == 99
+    assert all(row.interaction.answer == "😀ä" * 999 for row in found)
+
+
+def test_damaged_utf_16_is_an_error():
+    """An odd byte at the end is told with the file's name."""
+    with pytest.raises(TableError, match=r"runs\.jsonl: the file begins as UTF-16"):
+        list(table((lines(ROW) + "\n").encode("utf-16") + b"x", name="runs.jsonl").rows)
 
 
 @pytest.mark.parametrize(

@@ -119,8 +119,6 @@ def _run(options: CheckOptions, checker: Checker, tables: list[Table], output: O
     _finish(output, tally, started, complete=complete)
     if not complete:
         return INTERRUPTED
-    if not tally.answers:
-        raise TableError(f"nothing to check: no rows in {', '.join(options.files)}")
     return exit_code(tally)
 
 
@@ -145,4 +143,7 @@ def _open(name: str, options: CheckOptions, stack: contextlib.ExitStack) -> Tabl
     shown = "stdin" if name == "-" else name
     stream = sys.stdin.buffer if name == "-" else Path(name).open("rb")  # noqa: SIM115 - the stack closes it
     stack.enter_context(stream)
-    return read(stream, name=shown, columns=options.columns, kind=options.kind)
+    table = read(stream, name=shown, columns=options.columns, kind=options.kind)
+    if table.empty:
+        raise TableError(f"{shown}: nothing to check: it holds no row")
+    return table

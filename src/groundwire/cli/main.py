@@ -28,7 +28,7 @@ examples:
 exit codes:
   0    every answer is grounded
   1    at least one answer is hallucinated: its score reaches the threshold
-  2    could not run: options, settings or a file are wrong, or there is no row
+  2    could not run: options, settings or a file are wrong, or a file holds no row
   3    nothing is hallucinated, but at least one row could not be judged
   130  stopped by Ctrl-C; what was printed until then is complete
   141  whoever read the output went away

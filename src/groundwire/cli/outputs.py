@@ -15,6 +15,7 @@ from groundwire import __version__
 from groundwire.core import wire
 from groundwire.core.errors import ConfigurationError
 from groundwire.report import Entry, Group, Tally, terminal
+from groundwire.report.visible import escaped
 from groundwire.tables import Row, Table
 
 if TYPE_CHECKING:
@@ -135,6 +136,8 @@ class HtmlPage:
 
         self._page = page
         self._path = Path(options.html or "")
+        if self._path.is_dir():
+            raise ConfigurationError(f"--html {options.html!r} is a directory: name the file to write in it")
         if not self._path.parent.is_dir():
             raise ConfigurationError(
                 f"--html {options.html!r}: there is no directory {str(self._path.parent)!r}"
@@ -178,7 +181,7 @@ def result(row: Row, entry: Entry) -> dict[str, Any]:
 
 def _json(value: Any) -> str:
     unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
-    return json.dumps(value, ensure_ascii=not unicode, allow_nan=False)
+    return escaped(json.dumps(value, ensure_ascii=not unicode, allow_nan=False))
 
 
 def _columns(tables: Sequence[Table]) -> str:

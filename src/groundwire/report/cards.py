@@ -5,6 +5,7 @@ Every text here is made ``visible``; escaping for HTML is the template's.
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -13,7 +14,7 @@ from groundwire.core.interaction import Interaction, Passage
 from groundwire.core.span import Span
 from groundwire.core.verdict import Abstention, Outcome, Verdict
 from groundwire.report.entries import Entry, passage_name, shown_score
-from groundwire.report.segments import cut, stretches
+from groundwire.report.segments import Segment, cut, stretches
 from groundwire.report.visible import clipped, one_line, visible
 
 LONGEST_TEXT = 100_000  # characters of one answer or passage; past it a page stops being one to read
@@ -144,17 +145,20 @@ def _answer_marks(outcome: Outcome) -> list[tuple[Span, tuple[int, str]]]:
 
 
 def _lines(text: str, marks: Sequence[tuple[Span, tuple[int, str]]]) -> tuple[Lines, ...]:
+    kinds = stretches(text)
+    ends = [stretch.span.end for stretch in kinds]
+    pieces: list[list[Piece]] = [[] for _ in kinds]
+    for segment in cut(text, marks, at=ends):
+        pieces[bisect.bisect_left(ends, segment.span.end)].append(_piece(segment))
     return tuple(
-        Lines(pieces=tuple(_pieces(text, marks, stretch.span)), columns=stretch.columns)
-        for stretch in stretches(text)
+        Lines(pieces=tuple(own), columns=stretch.columns) for own, stretch in zip(pieces, kinds, strict=True)
     )
 
 
-def _pieces(text: str, marks: Sequence[tuple[Span, tuple[int, str]]], within: Span) -> Iterator[Piece]:
-    for segment in cut(text, marks, within=within):
-        claims = dict.fromkeys(number for number, _ in segment.marks)
-        kinds = [kind for _, kind in segment.marks if kind]
-        yield Piece(text=visible(segment.text), claims=tuple(claims), mark=kinds[-1] if kinds else "")
+def _piece(segment: Segment[tuple[int, str]]) -> Piece:
+    claims = dict.fromkeys(number for number, _ in segment.marks)
+    kinds = [kind for _, kind in segment.marks if kind]
+    return Piece(text=visible(segment.text), claims=tuple(claims), mark=kinds[-1] if kinds else "")
 
 
 def _excerpt(answer: str, outcome: Outcome) -> tuple[Piece, ...]:

@@ -22,14 +22,17 @@ class Segment(Generic[T]):
     marks: tuple[T, ...] = ()
 
 
-def cut(text: str, marks: Iterable[tuple[Span, T]], *, within: Span | None = None) -> Iterator[Segment[T]]:
+def cut(
+    text: str, marks: Iterable[tuple[Span, T]], *, within: Span | None = None, at: Iterable[int] = ()
+) -> Iterator[Segment[T]]:
     """The text in consecutive, non-empty segments. Marks may overlap; those past the text are cut off.
 
-    ``within`` asks for one part of the text, with offsets that still count from the whole text's start.
+    ``within`` asks for one part of the text, with offsets that still count from the whole text's start;
+    ``at`` cuts in more places than the marks do.
     """
     start, end = (0, len(text)) if within is None else (within.start, within.end)
     inside = [(span, mark) for span, mark in marks if len(span) and span.start < end and start < span.end]
-    edges = {start, end}
+    edges = {start, end, *(place for place in at if start < place < end)}
     for span, _ in inside:
         edges.update((max(start, span.start), min(end, span.end)))
     order = sorted(edges)
@@ -37,11 +40,11 @@ def cut(text: str, marks: Iterable[tuple[Span, T]], *, within: Span | None = Non
     for span, mark in inside:
         first = bisect.bisect_left(order, max(start, span.start))
         last = bisect.bisect_left(order, min(end, span.end))
-        for at in range(first, last):
-            covering[at].append(mark)
-    for at in range(len(order) - 1):
-        span = Span(order[at], order[at + 1])
-        yield Segment(text=span.of(text), span=span, marks=tuple(covering[at]))
+        for index in range(first, last):
+            covering[index].append(mark)
+    for index in range(len(order) - 1):
+        span = Span(order[index], order[index + 1])
+        yield Segment(text=span.of(text), span=span, marks=tuple(covering[index]))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -5,16 +5,22 @@ from __future__ import annotations
 import re
 
 # Control characters but tab and line feed; bidirectional overrides and isolates; line separators; lone
-# surrogates; the tag characters that spell hidden text. Joiners stay: emoji and Indic scripts need them.
+# surrogates; soft hyphens, fillers and byte order marks, which show nothing; the tag characters and the
+# variation selectors that spell hidden text. Joiners stay: emoji and Indic scripts need them.
 _UNSAFE = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufff9-\ufffb"
-    "\U000e0000-\U000e007f]"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufeff"
+    "\uffa0\ufff9-\ufffb\U000e0000-\U000e01ef]"
 )
 
 
 def visible(text: str) -> str:
     """The same text with each unsafe character replaced by a symbol or by its number, as in ‹U+202E›."""
     return _UNSAFE.sub(_symbol, text.replace("\r\n", "\n")) if _UNSAFE.search(text) else text
+
+
+def escaped(json: str) -> str:
+    """JSON that says the same, with each unsafe character written as its escape."""
+    return _UNSAFE.sub(_escape, json)
 
 
 def one_line(text: str) -> str:
@@ -25,6 +31,11 @@ def one_line(text: str) -> str:
 def clipped(text: str, limit: int) -> tuple[str, int]:
     """At most ``limit`` characters from the start, and how many were left out."""
     return text[:limit], max(0, len(text) - limit)
+
+
+def _escape(match: re.Match[str]) -> str:
+    units = match[0].encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{high:02x}{low:02x}" for high, low in zip(units[::2], units[1::2], strict=True))
 
 
 def _symbol(match: re.Match[str]) -> str:

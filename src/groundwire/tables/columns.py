@@ -5,13 +5,14 @@ People who keep RAG runs call them many names; the usual ones are recognised, an
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
 from groundwire.tables.errors import TableError
 
-# In order of preference: where a table has several, a row's first one that isn't empty is taken.
+# In order of preference, where a table has several.
 _SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "question": ("question", "query", "user_input", "user_query", "input", "prompt"),
     "context": (
@@ -91,27 +92,33 @@ class Columns:
         return f"no column looks like the {kind}: name it with --{kind}" if kind in _REQUIRED else ""
 
 
-def cell(cells: Mapping[str, Any], names: Iterable[str]) -> tuple[str | None, Any]:
-    """The name and value of the first column with a value; of the first that exists if none has one."""
-    empty: str | None = None
-    for name in names:
-        there, value = _at(cells, name)
-        if there and value is not None and value != "":
-            return name, value
-        if there and empty is None:
-            empty = name
-    return empty, None if empty is None else _at(cells, empty)[1]
+def cell(
+    cells: Mapping[str, Any], candidates: Mapping[str, tuple[str, ...]], kind: str
+) -> tuple[str | None, Any]:
+    """The name and value of the row's column of a kind: the first that isn't null, else the first there is.
+
+    An empty text is a value. The answer is the first there is even if null: an application that gave none
+    must not be judged by what another column holds. NaN, which is how pandas keeps a null, is given as None.
+    """
+    found = [(name, value) for name in candidates[kind] for there, value in [_at(cells, name)] if there]
+    if kind == "answer":
+        found = found[:1]
+    return next((one for one in found if one[1] is not None), found[0] if found else (None, None))
 
 
 def _at(cells: Mapping[str, Any], name: str) -> tuple[bool, Any]:
     if name in cells:
-        return True, cells[name]
+        return True, _without_nan(cells[name])
     value: Any = cells
     for part in name.split("."):
         if not isinstance(value, Mapping) or part not in value:
             return False, None
         value = value[part]
-    return True, value
+    return True, _without_nan(value)
+
+
+def _without_nan(value: Any) -> Any:
+    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 def _plain(name: str) -> str:

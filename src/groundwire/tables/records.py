@@ -5,6 +5,7 @@ Which column means what is not known here. Files are read as they are consumed, 
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import io
@@ -50,8 +51,10 @@ _SUFFIXES = {
     "parquet": Format.PARQUET,
     "pq": Format.PARQUET,
 }
+_JSON_SUFFIXES = ("jsonl", "ndjson", "json")
 _HEAD = 1 << 16
 _LARGEST_VALUE = 1 << 26  # characters of one JSON value: past it a broken array would fill the memory
+_SEPARATOR = re.compile(r'\s*|sep=([^\w"\s]|\t)\s*', re.IGNORECASE)  # a blank line, or Excel's first one
 _UNDECODED = re.compile("[\udc80-\udcff]")  # what errors="surrogateescape" leaves of a byte that isn't UTF-8
 
 
@@ -61,8 +64,8 @@ def records(stream: BinaryIO, *, name: str = "", kind: Format | None = None) -> 
     The format is ``kind``, else what the ending of ``name`` says, else what the first bytes look like.
     Raises TableError for a file that is no table at all and MissingExtraError for Parquet without pyarrow.
     """
-    plain = _unzipped(stream)
-    kind = kind or _told_by(name) or _sniffed(plain)
+    plain = _in_utf8(_unzipped(stream))
+    kind = kind or _told_by(name) or _sniffed(plain, otherwise=_expected_by(name))
     match kind:
         case Format.JSONL:
             return _json_lines(plain)
@@ -81,16 +84,48 @@ def _unzipped(stream: BinaryIO) -> io.BufferedReader:
     return _buffered(gzip.GzipFile(fileobj=buffered))
 
 
+def _in_utf8(stream: io.BufferedReader) -> io.BufferedReader:
+    if stream.peek(2)[:2] not in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        return stream
+    return _buffered(_FromUtf16(stream))
+
+
+class _FromUtf16(io.RawIOBase):
+    """The UTF-8 of a UTF-16 stream: what Windows programs save as "Unicode"."""
+
+    def __init__(self, stream: io.BufferedReader) -> None:
+        self._text = io.TextIOWrapper(stream, encoding="utf-16", newline="")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        try:
+            data = self._text.read(len(buffer) // 4).encode("utf-8")  # four bytes a character at most
+        except UnicodeDecodeError as error:
+            raise TableError(f"the file begins as UTF-16 and goes on as something else: {error}") from error
+        buffer[: len(data)] = data
+        return len(data)
+
+
 def _buffered(stream: Any) -> io.BufferedReader:
     return io.BufferedReader(stream, buffer_size=_HEAD)
 
 
 def _told_by(name: str) -> Format | None:
-    # JSON names are not believed: arrays are kept as .jsonl and lines as .json too often.
-    return _SUFFIXES.get(name.lower().removesuffix(".gz").rpartition(".")[2])
+    return _SUFFIXES.get(_suffix(name))
 
 
-def _sniffed(stream: io.BufferedReader) -> Format:
+def _expected_by(name: str) -> Format:
+    # JSON names are believed only so far: arrays are kept as .jsonl and lines as .json too often.
+    return Format.JSONL if _suffix(name) in _JSON_SUFFIXES else Format.CSV
+
+
+def _suffix(name: str) -> str:
+    return name.lower().removesuffix(".gz").rpartition(".")[2]
+
+
+def _sniffed(stream: io.BufferedReader, *, otherwise: Format) -> Format:
     head = stream.peek(_HEAD).removeprefix(b"\xef\xbb\xbf").lstrip()
     if head.startswith(b"PAR1"):
         return Format.PARQUET
@@ -98,7 +133,7 @@ def _sniffed(stream: io.BufferedReader) -> Format:
         return Format.JSON
     if head.startswith(b"{"):
         return Format.JSON if _opens_over_lines(head) else Format.JSONL
-    return Format.CSV
+    return otherwise
 
 
 def _opens_over_lines(head: bytes) -> bool:
@@ -153,6 +188,9 @@ def _json_values(text: TextIO) -> Iterator[Record]:
         yield _decoded(line, value, source)
     if in_array and not character:
         yield Record(line=window.line, problem="the array is never closed: the file may be cut off")
+    window.drop(1)
+    if in_array and window.next():
+        yield Record(line=window.line, problem="nothing after the end of the array can be read")
 
 
 class _Window:
@@ -205,17 +243,23 @@ def _delimited(text: TextIO, delimiter: str | None) -> Iterator[Record]:
     csv.field_size_limit(
         2**31 - 1
     )  # process-wide, and only ever larger: contexts outgrow the default of 128 KiB
-    first = text.readline()
-    if not first.strip():
+    above, first = 0, text.readline()
+    while first and (told := _SEPARATOR.fullmatch(first)):
+        delimiter = told[1] or delimiter
+        above, first = above + 1, text.readline()
+    if not first:
         return
     delimiter = delimiter or max(",;\t|", key=first.count)
     reader = csv.reader(itertools.chain([first], text), delimiter=delimiter, strict=True)
-    header = next(reader)
+    try:
+        header = next(reader)
+    except csv.Error as error:
+        raise TableError(f"the header in line {above + 1} is not CSV: {error}") from error
     repeated = sorted({column for column in header if header.count(column) > 1})
     if repeated:
         raise TableError(f"two columns have one name, {repeated[0]!r}: rename one of them")
     while True:
-        line = reader.line_num + 1
+        line = above + reader.line_num + 1
         try:
             cells = next(reader)
         except StopIteration:

@@ -40,10 +40,14 @@ class Row:
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """A table that is being read. ``columns`` says which column each part of the first row came from."""
+    """A table that is being read. ``columns`` says which column each part of the first row came from.
+
+    ``empty`` says that it holds no row at all, not even one that can't be read.
+    """
 
     name: str
     columns: Mapping[str, str]
+    empty: bool
     rows: Iterator[Row]
 
 
@@ -63,10 +67,11 @@ def read(
     except TableError as error:
         raise _named(name, str(error)) from error
     first: Mapping[str, Any] = next((record.cells for record in head if record.cells is not None), {})
-    used = {kind: cell(first, names)[0] for kind, names in candidates.items()}
+    used = {kind: cell(first, candidates, kind)[0] for kind in candidates}
     return Table(
         name=name,
         columns={kind: column for kind, column in used.items() if column is not None},
+        empty=not head,
         rows=_rows(name, candidates, itertools.chain(head, source)),
     )
 
@@ -108,9 +113,9 @@ def _rows(table: str, candidates: Mapping[str, tuple[str, ...]], source: Iterabl
             yield Row(table=table, line=record.line, id=place, interaction=None, problem=record.problem)
             continue
         cells = record.cells
-        _, given = cell(cells, candidates["id"])
+        _, given = cell(cells, candidates, "id")
         name = str(given) if isinstance(given, str | int) and given != "" else place
-        label = _label(cell(cells, candidates["label"])[1])
+        label = _label(cell(cells, candidates, "label")[1])
         try:
             interaction = _interaction(name, cells, candidates)
         except InputError as error:
@@ -124,13 +129,13 @@ def _rows(table: str, candidates: Mapping[str, tuple[str, ...]], source: Iterabl
 def _interaction(
     name: str, cells: Mapping[str, Any], candidates: Mapping[str, tuple[str, ...]]
 ) -> Interaction:
-    column, answer = cell(cells, candidates["answer"])
+    column, answer = cell(cells, candidates, "answer")
     if column is None:
         raise InputError(f"the row has no answer: it has no column {candidates['answer'][0]!r}")
     return Interaction(
         answer=answer,
-        question=cell(cells, candidates["question"])[1],
-        contexts=_contexts(cell(cells, candidates["context"])[1]),
+        question=cell(cells, candidates, "question")[1],
+        contexts=_contexts(cell(cells, candidates, "context")[1]),
         id=name,
     )
 
