@@ -26,8 +26,8 @@ _ROWS_AT_ONCE = 2_048
 class Forest:
     """Boosted trees over named features; all trees' nodes lie in one list.
 
-    An inner node sends a row left where ``row[feature] <= threshold``. A leaf is its own child on both
-    sides, so that a walk of ``depth`` steps ends in it.
+    An inner node sends a row left where ``row[feature] <= threshold``. ``children`` are left and right in
+    turn; a leaf is its own child on both sides, so that a walk of ``depth`` steps ends in it.
     """
 
     features: tuple[str, ...]
@@ -47,7 +47,7 @@ class Forest:
             roots=np.array(data["roots"], dtype=np.intp),
             feature=np.array(data["feature"], dtype=np.intp),
             threshold=np.array(data["threshold"], dtype=np.float64),
-            children=np.array([data["left"], data["right"]], dtype=np.intp),
+            children=np.array([data["left"], data["right"]], dtype=np.intp).T.ravel(),
             value=np.array(data["value"], dtype=np.float64),
             depth=data["depth"],
             base=data["base"],
@@ -60,24 +60,26 @@ class Forest:
         return [p for part in done for p in part.tolist()]
 
     def _some(self, table: Floats) -> Floats:
-        at = np.broadcast_to(self.roots, (len(table), len(self.roots)))
-        row = np.arange(len(table))[:, None]
+        # Flat arrays and take() halve the time that two-dimensional indexing takes for a few rows.
+        cells = table.ravel()
+        start = np.arange(len(table), dtype=np.intp)[:, None] * table.shape[1]
+        at = np.repeat(self.roots[None, :], len(table), axis=0)
         for _ in range(self.depth):
-            right = table[row, self.feature[at]] > self.threshold[at]
-            at = self.children[right.astype(np.intp), at]
-        margin = self.base + self.value[at].sum(axis=1)
+            right = cells.take(start + self.feature.take(at)) > self.threshold.take(at)
+            at = self.children.take(2 * at + right)
+        margin = self.base + self.value.take(at).sum(axis=1)
         probability: Floats = 1 / (1 + np.exp(-np.clip(margin, -40, 40)))
         return probability
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fitted:
-    """All that was fitted: the claims' trees, the answer's trees, calibrations, and how common words are."""
+    """All that was fitted: the trees, the calibration, and how much each missing word tells."""
 
     claims: Forest
     answer: Forest
     calibration: Calibration
-    common: Mapping[str, float]
+    telling: Mapping[str, float]
     version: str
 
 
@@ -90,7 +92,7 @@ def load() -> Fitted:
         claims=Forest.read(data["claims"]),
         answer=Forest.read(data["answer"]),
         calibration=calibration.from_dict(data["calibration"]),
-        common=data["common"],
+        telling=data["telling"],
         version=data["version"],
     )
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import islice, permutations
 
-from groundwire.text.numerals import Fact, Kind
+from groundwire.text.fact import Fact, Kind
 
 _CONVERTED = 0.03
 _SAME = 1e-4
 _LOOKED_AT = 7
+_LARGEST_FACTOR = 20
 
 
 def follows(fact: Fact, others: Sequence[Fact]) -> bool:
@@ -22,12 +23,17 @@ def follows(fact: Fact, others: Sequence[Fact]) -> bool:
     """
     if not fact.values or fact.kind in (Kind.DATE, Kind.CODE):
         return False
-    others = [other for other in others if other.values][-_LOOKED_AT:]
+    others = [other for other in others if other.values and other.kind is not Kind.DATE][-_LOOKED_AT:]
     if any(_converts(fact, other) for other in others):
         return True
     if fact.kind is Kind.TIME or fact.highs or not fact.numbers or abs(fact.numbers[0]) < 10:
         return False
     return any(_near(fact.numbers[0], result) for result in _worked_out(fact, others))
+
+
+def is_factor(fact: Fact) -> bool:
+    """Whether a fact is a small whole number by itself."""
+    return fact.kind is Kind.NUMBER and not fact.highs and 1 < fact.values[0] <= _LARGEST_FACTOR
 
 
 def _converts(fact: Fact, other: Fact) -> bool:

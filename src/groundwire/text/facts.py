@@ -17,7 +17,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import islice
 
-from groundwire.text.numerals import Fact, Kind, read
+from groundwire.text.fact import Fact, Kind
+from groundwire.text.numerals import read
 
 __all__ = ["Checked", "Fact", "Kind", "Known", "Status", "check", "extract"]
 
@@ -27,6 +28,8 @@ _HEDGED = 0.05
 _CONVERTED = 0.03
 _SAME = 1e-6
 _LOOKED_AT = 48
+# By so many words around it must a differing fact fit better than an equal one.
+_MORE_SHARED = 3
 
 
 class Status(StrEnum):
@@ -39,8 +42,10 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Checked:
-    """``nearest`` is the fact that was found, or the one that differs; ``affinity`` in [0, 1] is the share
-    of the words around the checked fact that stand around that one too, ``shared`` how many those are.
+    """What became of a fact.
+
+    ``nearest`` is the fact that was found, or the one that differs; ``affinity`` in [0, 1] is the share of
+    the words around the checked fact that stand around that one too, ``shared`` how many those are.
     """
 
     status: Status
@@ -103,6 +108,8 @@ def check(fact: Fact, known: Known | Sequence[Fact], *, near: Iterable[Fact] | N
     equal = _closest(fact, known.equal(fact))
     if equal.nearest is None and fact.highs and all(map(known.has, fact.ends())):
         return Checked(status=Status.FOUND)
+    if equal.nearest is not None and len(fact.around) < equal.shared + _MORE_SHARED:
+        return equal
     rivals = list(_rivals(fact, known.facts if near is None else near))
     rival = _closest(fact, rivals)
     if rival.nearest is None or not _speaks_of_the_same(fact, rival) or _one_of_many(fact, rival, rivals):
@@ -110,6 +117,23 @@ def check(fact: Fact, known: Known | Sequence[Fact], *, near: Iterable[Fact] | N
     if equal.nearest is None:
         return replace(rival, status=Status.DIFFERS if rival.nearest else Status.ABSENT)
     return replace(rival, status=Status.DIFFERS) if _outweighs(fact, rival, equal) else equal
+
+
+def misplaced(
+    fact: Fact, known: Known, *, row: Sequence[Fact], others: Sequence[Fact], keys: frozenset[str]
+) -> Fact | None:
+    """The fact of ``row`` that ``fact`` stands for, when ``fact`` itself is only said of something else.
+
+    ``row`` are the facts of the one sentence or table row that has ``keys``, stems of the claim's, and
+    ``others`` the claim's other facts. None where the same is said near one of the keys too, or where not
+    exactly one fact of the row is left that could be the one meant.
+    """
+    if fact.soft or fact.kind in (Kind.CODE, Kind.NUMBER) or any(agree(fact, other) for other in row):
+        return None
+    if any(not keys.isdisjoint(equal.around) for equal in islice(known.equal(fact), _LOOKED_AT)):
+        return None
+    left = [o for o in row if _comparable(fact, o) and not any(agree(mine, o) for mine in others)]
+    return left[0] if len(left) == 1 else None
 
 
 def _closest(fact: Fact, others: Iterable[Fact]) -> Checked:
@@ -125,14 +149,14 @@ def _closest(fact: Fact, others: Iterable[Fact]) -> Checked:
 
 
 def _rivals(fact: Fact, others: Iterable[Fact]) -> Iterator[Fact]:
-    return (other for other in others if _comparable(fact, other) and not _agrees(fact, other))
+    return (other for other in others if _comparable(fact, other) and not agree(fact, other))
 
 
 _DURATIONS = frozenset({"time", "months"})
 _DEGREES = frozenset({"degrees", "temperature"})
 
 
-def _comparable(fact: Fact, other: Fact) -> bool:
+def _comparable(fact: Fact, other: Fact) -> bool:  # noqa: PLR0911 - a return for each kind
     """Whether the two could stand in each other's place: one of them would then be wrong."""
     if other.soft or fact.soft:
         return False
@@ -142,13 +166,17 @@ def _comparable(fact: Fact, other: Fact) -> bool:
     if fact.kind is Kind.DATE:
         return _same_depth(fact, other)
     if fact.kind is Kind.CODE:
-        return False
+        before = fact.before.split()[-1:]
+        return bool(before) and before == other.before.split()[-1:]
     if fact.bound == 0 and other.bound and _within_bound(fact, other):
         return False
     if fact.unit in _DURATIONS:
         # "5 days a week" and "two hours a week" are two facts; "30 hours" for "30 minutes" is one, wrong.
-        swapped = other.unit in _DURATIONS and set(fact.numbers) & set(other.numbers)
-        return fact.measure == other.measure or bool(swapped)
+        if fact.measure == other.measure:
+            return True
+        swapped = set(fact.numbers) & set(other.numbers) or (fact.bound and fact.bound == other.bound)
+        restated = fact.around and fact.around <= other.around
+        return other.unit in _DURATIONS and bool(swapped or restated)
     return fact.unit == other.unit or {fact.unit, other.unit} <= _DEGREES
 
 
@@ -163,7 +191,8 @@ def _same_depth(fact: Fact, other: Fact) -> bool:
     return any(bool(a[2]) == bool(b[2]) and bool(a[1]) == bool(b[1]) for a in fact.dates for b in other.dates)
 
 
-def _agrees(fact: Fact, other: Fact) -> bool:
+def agree(fact: Fact, other: Fact) -> bool:
+    """Whether two facts say the same, roundings and conversions allowed."""
     if any(key in _keys(other) for key in _keys(fact)) and _same(fact, other):
         return True
     if fact.unit == other.unit:
@@ -200,9 +229,11 @@ _MANY = 4
 
 def _outweighs(fact: Fact, rival: Checked, equal: Checked) -> bool:
     """Whether the equal fact is about something else, and the differing one about this."""
+    if fact.kind is Kind.NUMBER and equal.nearest is not None and fact.counted & equal.nearest.counted:
+        return False
     return (
         rival.nearest is not None
-        and rival.shared >= equal.shared + 3
+        and rival.shared >= equal.shared + _MORE_SHARED
         and rival.shared >= 2 * equal.shared + 1
         and rival.affinity >= 0.6
     )
@@ -213,13 +244,13 @@ def _counts_the_same(fact: Fact, other: Fact) -> bool:
         return fact.label == other.label
     if fact.counted and other.counted:
         return bool(fact.counted & other.counted)
-    return bool(fact.around & other.around)
+    return bool(fact.around & other.around) and fact.before.split()[-1:] == other.before.split()[-1:]
 
 
 def _keys(fact: Fact) -> list[tuple[str, object]]:
     """Where a fact is looked up. A figure without unit answers to any unit: tables put units in a header."""
     if fact.kind is Kind.CODE:
-        return [("code", fact.text)]
+        return [("code", fact.code)]
     if fact.kind is Kind.DATE:
         keys: list[tuple[str, object]] = [("day", (m, d)) for _, m, d in fact.dates if m or d]
         return keys + [("year", y) for y, _, _ in fact.dates if y]

@@ -55,7 +55,7 @@ def _adjacent(text: str, left: tokens.Word, right: tokens.Word) -> bool:
 
 
 def _at_head(text: str, start: int) -> bool:
-    before = text[:start].rstrip(" \t\"'“‘(*_[#>-•")
+    before = text[max(0, start - 40) : start].rstrip(" \t\"'“‘(*_[#>-•")
     return not before or before[-1] in ".!?:;\n…"
 
 

@@ -8,72 +8,24 @@ from __future__ import annotations
 
 import math
 import threading
+from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import accumulate, compress, pairwise
 
 from groundwire.core.span import Span
-from groundwire.text import facts, sentences, tokens
+from groundwire.text import facts, forms, language, sentences, tokens
 from groundwire.text.facts import Fact
-
-# "false" and "null" are how a record says no.
-NEGATIONS = frozenset(
-    [
-        "not",
-        "no",
-        "never",
-        "none",
-        "nor",
-        "nothing",
-        "neither",
-        "cannot",
-        "without",
-        "nobody",
-        "nowhere",
-        "false",
-        "null",
-        "isn't",
-        "aren't",
-        "wasn't",
-        "weren't",
-        "don't",
-        "doesn't",
-        "didn't",
-        "won't",
-        "wouldn't",
-        "can't",
-        "couldn't",
-        "shouldn't",
-        "hasn't",
-        "haven't",
-        "hadn't",
-        "mustn't",
-        "needn't",
-        "ain't",
-        "nicht",
-        "kein",
-        "keine",
-        "keinen",
-        "keiner",
-        "nie",
-        "non",
-        "pas",
-        "jamais",
-        "aucun",
-        "aucune",
-        "nunca",
-        "não",
-        "ningún",
-        "mai",
-        "nessun",
-    ]
-)
+from groundwire.text.forms import NEGATIONS
 
 
 @dataclass(frozen=True, slots=True)
 class Worded:
     """A stretch of text as words: folded forms and stems side by side, and which of them carry content.
+
+    The sentences of a passage leave ``words`` out: their forms are enough, and half as much to remember.
 
     ``negated`` are the content stems that a "not" or the like is about: the one after it, or else before.
     """
@@ -87,13 +39,15 @@ class Worded:
 
 def word(text: str) -> Worded:
     """The words of ``text``; a content word is no function word, and no negation."""
-    found = tuple(tokens.words(text))
-    forms = [_forms.get(w[0]) or _form(w[0]) for w in found]
-    folded = tuple([f[0] for f in forms])
-    stems = tuple([f[1] for f in forms])
-    content = tuple([i for i, f in enumerate(forms) if f[2]])
+    found = tokens.words(text)
+    return replace(_worded([w.text for w in found]), words=tuple(found))
+
+
+def _worded(texts: Sequence[str]) -> Worded:
+    folded, stems, content = zip(*forms.of(texts), strict=True) if texts else ((), (), ())
+    content = tuple(compress(range(len(content)), content))
     negated = frozenset() if NEGATIONS.isdisjoint(folded) else _negated(folded, stems, content)
-    return Worded(words=found, folded=folded, stems=stems, content=content, negated=negated)
+    return Worded(words=(), folded=folded, stems=stems, content=content, negated=negated)
 
 
 def _negated(folded: Sequence[str], stems: Sequence[str], content: Sequence[int]) -> frozenset[str]:
@@ -106,22 +60,13 @@ def _negated(folded: Sequence[str], stems: Sequence[str], content: Sequence[int]
     return frozenset(found)
 
 
-def _form(text: str) -> tuple[str, str, bool]:
-    folded = tokens.fold(text)
-    form = (folded, tokens.stem(folded), folded not in _EMPTY)
-    if len(_forms) >= _FORMS:
-        _forms.clear()
-    _forms[text] = form
-    return form
-
-
 # How many words a negation reaches over to the word that it is about.
 _REACH = 4
-_EMPTY = tokens.STOP_WORDS | NEGATIONS
-# A word is written the same way again and again: its forms are looked up, not worked out. Plain dict
-# operations are atomic, and a form that two threads work out is the same form.
-_FORMS = 1 << 17
-_forms: dict[str, tuple[str, str, bool]] = {}
+
+
+def pairs(stems: Sequence[str]) -> Iterator[str]:
+    """Neighbours as one string each: unlike tuples, strings cost the garbage collector nothing."""
+    return map(" ".join, pairwise(stems))
 
 
 @dataclass(frozen=True)
@@ -133,27 +78,41 @@ class Prepared:
     worded: tuple[Worded, ...]
 
     @cached_property
-    def folded(self) -> frozenset[str]:
-        return frozenset(f for sentence in self.worded for f in sentence.folded)
+    def size(self) -> int:
+        """How many words."""
+        return sum([len(sentence.folded) for sentence in self.worded])
 
     @cached_property
-    def postings(self) -> dict[str, tuple[int, ...]]:
+    def language(self) -> str | None:
+        """The language it is written in, where that can be told."""
+        return language.guess(folded for sentence in self.worded for folded in sentence.folded)
+
+    @cached_property
+    def short(self) -> int:
+        """How many sentences are short, as the rows of a table are."""
+        return sum([len(sentence.folded) <= _SHORT for sentence in self.worded])
+
+    @cached_property
+    def folded(self) -> frozenset[str]:
+        return frozenset().union(*(sentence.folded for sentence in self.worded))
+
+    @cached_property
+    def postings(self) -> dict[str, list[int]]:
         """Content stem -> the sentences it stands in, ascending."""
         found: dict[str, list[int]] = {}
         for i, sentence in enumerate(self.worded):
             stems = sentence.stems
             for stem in {stems[j] for j in sentence.content}:
-                found.setdefault(stem, []).append(i)
-        return {stem: tuple(places) for stem, places in found.items()}
+                if stem in found:
+                    found[stem].append(i)
+                else:
+                    found[stem] = [i]
+        return found
 
     @cached_property
-    def pairs(self) -> frozenset[tuple[str, str]]:
-        """Stems that stand side by side in a sentence, function words included."""
-        return frozenset(pair for s in self.worded for pair in zip(s.stems, s.stems[1:], strict=False))
-
-    @cached_property
-    def triples(self) -> frozenset[tuple[str, str, str]]:
-        return frozenset(t for s in self.worded for t in zip(s.stems, s.stems[1:], s.stems[2:], strict=False))
+    def pairs(self) -> frozenset[str]:
+        """Stems that stand side by side in a sentence, function words included; see ``pairs``."""
+        return frozenset().union(*(pairs(sentence.stems) for sentence in self.worded))
 
     @cached_property
     def facts(self) -> tuple[tuple[Fact, ...], ...]:
@@ -168,6 +127,9 @@ class Prepared:
         return tuple(map(tuple, by_sentence))
 
 
+_SHORT = 6
+
+
 def prepare(text: str) -> Prepared:
     """The passage worked through; the same text is worked through once while it is remembered."""
     with _lock:
@@ -176,7 +138,11 @@ def prepare(text: str) -> Prepared:
             _remembered.move_to_end(text)
             return known
     spans = tuple(sentences.split(text))
-    made = Prepared(text=text, sentences=spans, worded=tuple(word(text[s.start : s.end]) for s in spans))
+    made = Prepared(
+        text=text,
+        sentences=spans,
+        worded=tuple([_worded(tokens.texts(text[s.start : s.end])) for s in spans]),
+    )
     if len(text) <= _REMEMBERED_TEXT // 4:
         _remember(made)
     return made
@@ -224,48 +190,112 @@ class Context:
 
     def __init__(self, passages: Sequence[str]) -> None:
         self.passages = tuple(map(prepare, passages))
-        self.sentences = sum(len(p.sentences) for p in self.passages)
-        self._heaviest = math.log(self.sentences + 1.5)
+        self.starts = list(accumulate((len(p.sentences) for p in self.passages), initial=0))
+        self._heaviest = math.log(self.starts[-1] + 1.5)
+        self._places: dict[str, list[int]] = {}
+        self._merged = len(self.passages) > _FEW_PASSAGES
+        if self._merged:
+            for start, passage in zip(self.starts, self.passages, strict=False):
+                for stem, places in passage.postings.items():
+                    self._places.setdefault(stem, []).extend([start + s for s in places])
+
+    def places(self, stem: str) -> Sequence[int]:
+        """The sentences with a content stem, numbered through all passages."""
+        known = self._places.get(stem)
+        if known is None and not self._merged:
+            known = [
+                start + s
+                for start, passage in zip(self.starts, self.passages, strict=False)
+                for s in passage.postings.get(stem, ())
+            ]
+            self._places[stem] = known
+        return known or ()
 
     def weight(self, stem: str) -> float:
         """Inverse document frequency over the context's sentences: near 0 where every one has the stem."""
         places = self.places(stem)
-        return self._heaviest - math.log(places + 0.5) if places else self._heaviest
+        return self._heaviest - math.log(len(places) + 0.5) if places else self._heaviest
 
-    def places(self, stem: str) -> int:
-        return sum(len(p.postings.get(stem, ())) for p in self.passages)
+    @cached_property
+    def spelled(self) -> Container[str]:
+        """Every word of the passages, folded."""
+        return _Any([p.folded for p in self.passages])
 
-    def has(self, stem: str) -> bool:
-        return any(stem in p.postings for p in self.passages)
+    @cached_property
+    def pairs(self) -> Container[str]:
+        return _Any([p.pairs for p in self.passages])
 
-    def spells(self, folded: str) -> bool:
-        return any(folded in p.folded for p in self.passages)
+    def sentence(self, match: Match) -> Worded:
+        """The words of a matched sentence."""
+        return self.passages[match.passage].worded[match.sentence]
+
+    def window(self, match: Match, before: int, after: int) -> Sequence[Worded]:
+        """A matched sentence with some of its neighbours."""
+        worded = self.passages[match.passage].worded
+        return worded[max(0, match.sentence - before) : match.sentence + 1 + after]
+
+    def foreign(self, words: Iterable[str]) -> bool:
+        """Whether folded words are in one language, and most passages in others."""
+        spoken = language.guess(words)
+        if spoken is None:
+            return False
+        told = 0
+        for passage in self.passages:
+            if passage.language == spoken:
+                return False
+            told += passage.language is not None
+        return told > len(self.passages) / 2
 
     def best(self, weights: dict[str, float], limit: int = 5) -> list[Match]:
         """The sentences that share the most weight with ``weights``, best first.
 
-        Among equals the longer text wins nothing: ties are broken by the sentence's own words, so that
-        the order of the passages decides nothing.
+        Ties go to the shorter sentence, then by its words, so that the order of the passages decides
+        nothing.
         """
-        scores: dict[tuple[int, int], float] = {}
-        for p, passage in enumerate(self.passages):
-            postings = passage.postings
-            for stem, weight in weights.items():
-                places = postings.get(stem, ())
-                if len(places) <= _TOO_COMMON:
-                    for s in places:
-                        scores[p, s] = scores.get((p, s), 0.0) + weight
-        if not scores:
-            return []
-        top = sorted(scores.items(), key=self._rank)[:limit]
-        return [Match(p, s, weight) for (p, s), weight in top]
+        scores: dict[int, float] = {}
+        for stem, weight in weights.items():
+            places = self.places(stem)
+            if len(places) <= _TOO_COMMON:
+                for place in places:
+                    scores[place] = scores.get(place, 0.0) + weight
+        if len(scores) > limit:
+            least = sorted(scores.values(), reverse=True)[limit - 1] - _TIE
+            scores = {place: weight for place, weight in scores.items() if weight >= least}
+        ranked = sorted(scores.items(), key=self._rank)[:limit]
+        return [Match(*self.at(place), weight) for place, weight in ranked]
 
-    def _rank(self, item: tuple[tuple[int, int], float]) -> tuple[float, int, str]:
-        (p, s), weight = item
+    def best_passage(self, weights: dict[str, float]) -> float:
+        """The most weight that one passage has of ``weights``."""
+        items = weights.items()
+        return max(sum([w for stem, w in items if stem in p.postings]) for p in self.passages)
+
+    def _rank(self, item: tuple[int, float]) -> tuple[float, int, tuple[str, ...]]:
+        place, weight = item
+        p, s = self.at(place)
         sentence = self.passages[p].worded[s]
-        text = " ".join(sentence.folded[:12])
-        return (-round(weight, 9), len(sentence.stems), text)
+        return (-round(weight, 9), len(sentence.folded), sentence.folded)
+
+    def at(self, place: int) -> tuple[int, int]:
+        """The passage and the sentence in it that ``places`` numbers so."""
+        p = bisect_right(self.starts, place) - 1
+        return p, place - self.starts[p]
 
 
-# A stem in more sentences than this of one passage tells none of them from the others.
+class _Any(Container[str]):
+    """Several sets as one: looked through where they are few, united where they are many."""
+
+    def __init__(self, sets: Sequence[frozenset[str]]) -> None:
+        self._sets = sets if len(sets) <= _FEW_PASSAGES else [frozenset().union(*sets)]
+
+    def __contains__(self, item: object) -> bool:
+        for one in self._sets:  # noqa: SIM110 - this is asked a hundred times an answer: any() is half as fast
+            if item in one:
+                return True
+        return False
+
+
+# Up to so many passages, looking a word up in each is less work than merging them.
+_FEW_PASSAGES = 24
+_TIE = 1e-9
+# A stem in more sentences than this tells none of them from the others.
 _TOO_COMMON = 2_000

@@ -57,6 +57,13 @@ def words(text: str) -> list[Word]:
     return found
 
 
+def texts(text: str) -> list[str]:
+    """The words of ``text`` without their places, which are most of the work."""
+    if text.isascii():
+        return _ASCII_WORD.findall(text)
+    return [word.text for word in words(text)]
+
+
 def fold(word: str) -> str:
     """The form under which spellings of one word are equal: NFKC, no case, no possessive ending.
 

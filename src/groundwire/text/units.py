@@ -94,10 +94,10 @@ _TABLE: tuple[tuple[Unit, str], ...] = (
     (Unit("EUR"), "€ eur euro euros"),
     (Unit("GBP"), "£ gbp sterling quid"),
     (Unit("GBP", 0.01), "pence"),
-    (Unit("JPY"), "¥ jpy yen"),
+    (Unit("JPY"), "¥ jpy yen 円"),
     (Unit("INR"), "₹ inr rupee rupees"),
     (Unit("CHF"), "chf franken"),
-    (Unit("CNY"), "cny rmb yuan"),
+    (Unit("CNY"), "cny rmb yuan 元"),
     (Unit("KRW"), "₩ krw won"),
     (Unit("CAD"), "cad c$"),
     (Unit("AUD"), "aud a$"),
@@ -121,10 +121,6 @@ TWO_WORDS: dict[str, Unit] = {
     "degrees fahrenheit": UNITS["fahrenheit"],
     "degrees c": UNITS["celsius"],
     "degrees f": UNITS["fahrenheit"],
-    "° c": UNITS["celsius"],
-    "° f": UNITS["fahrenheit"],
-    "º c": UNITS["celsius"],
-    "º f": UNITS["fahrenheit"],
     "square metres": UNITS["m2"],
     "square meters": UNITS["m2"],
     "square feet": UNITS["sqft"],
@@ -264,6 +260,7 @@ BOUNDS: dict[str, int] = {
     "maximum": -1,
     "a maximum of": -1,
     "no more than": -1,
+    "or less than": -1,
     "not more than": -1,
     "no later than": -1,
     "less than": -1,
@@ -344,3 +341,8 @@ SCALES: dict[str, float] = {
     "billion": 1e9,
     "trillion": 1e12,
 }
+NUMBER_WORDS: dict[str, float] = (
+    SIMPLE | TENS | SCALES | {"half": 0.5, "quarter": 0.25, "noon": 720.0, "midnight": 0.0}
+)
+NUMBER_LIKE = frozenset({*NUMBER_WORDS, *ORDINALS, *UNITS, *MAGNITUDES, *MONTHS})
+MONEY_CODES = frozenset(code.lower() for code in MONEY)

@@ -1,0 +1,238 @@
+"""From figures to claims: which are flagged, which of their words, on what evidence, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from groundwire.core.claim import Claim, Evidence, Support
+from groundwire.core.grading import Grading
+from groundwire.core.interaction import Interaction
+from groundwire.core.span import Span, union
+from groundwire.detectors import lexical_model
+from groundwire.detectors.lexical_features import BARE_KNOWN, BARE_UNKNOWN, HARMLESS, Answer, Seen
+from groundwire.text.facts import Fact, Status
+from groundwire.text.forms import NEGATIONS
+from groundwire.text.overlap import Context, Match
+
+# The score of an answer that differs from the documents in an exact fact, or by a "not".
+CONTRADICTED = 0.85
+# From this share of missing words on, a flagged claim is flagged whole.
+_MOSTLY_MISSING = 0.6
+# Up to this share, an unknown figure is what it is flagged for.
+_FEW_MISSING = 0.3
+_WORDS_UNREAD = "judged by its figures alone: its words are in another language than the passages"
+
+
+class Judging:
+    """One answer's figures on their way to a verdict."""
+
+    def __init__(self, interaction: Interaction, context: Context, answer: Answer, grading: Grading) -> None:
+        self.interaction, self.context, self.seen, self.grading = interaction, context, answer.claims, grading
+        fitted = lexical_model.load()
+        features = [claim.features for claim in answer.claims]
+        settled = [claim.settled for claim in answer.claims]
+        odds = [
+            p if known is None else known for known, p in zip(settled, fitted.claims(features), strict=True)
+        ]
+        if None not in settled:
+            self.raw = self.score = max(odds)
+        else:
+            (self.raw,) = fitted.answer([lexical_model.pooled(odds, features, answer.features)])
+            self.score = fitted.calibration(self.raw)
+        # The worst claim has the answer's score and the others their share of it, so that an answer is
+        # flagged exactly where one of its claims is.
+        worst = max(odds)
+        shares = [self.score * p / worst for p in odds]
+        self.scores = [max(share, seen.least) for share, seen in zip(shares, self.seen, strict=True)]
+
+    def claims(self) -> tuple[Claim, ...]:
+        """The answer's claims, judged. One is flagged exactly where its score reaches the threshold."""
+        return tuple(map(self._claim_of, self.seen, self.scores))
+
+    def _claim_of(self, seen: Seen, score: float) -> Claim:
+        conflict = conflict_in(seen)
+        if conflict is not None:
+            return self._contradicted(seen, conflict, max(score, CONTRADICTED, self.grading.threshold))
+        if score >= self.grading.threshold:
+            return self._unsupported(seen, score)
+        return self._supported(seen, score)
+
+    def claims_by_facts(self) -> tuple[Claim, ...]:
+        """The same where answer and passages share no language: only exact facts can be compared."""
+        return tuple(map(self._claim_by_facts, self.seen))
+
+    def _claim_by_facts(self, seen: Seen) -> Claim:
+        conflict = conflict_in(seen)
+        if conflict is not None and conflict.exact:
+            return self._contradicted(seen, conflict, max(CONTRADICTED, self.grading.threshold))
+        if seen.declines:
+            return self._supported(seen, HARMLESS)
+        if not any(not fact.soft for fact, _, _ in seen.checked):
+            return self._claim(seen, Support.UNVERIFIED, None, reason="in another language than the passages")
+        if seen.lacking:
+            return self._by_facts(seen, max(seen.least, BARE_UNKNOWN))
+        return self._by_facts(seen, BARE_KNOWN)
+
+    def _by_facts(self, seen: Seen, score: float) -> Claim:
+        if score >= self.grading.threshold:
+            words = union(fact.span.shifted(seen.span.start) for fact in seen.lacking)
+            return self._claim(seen, Support.UNSUPPORTED, score, words=words, reason=_WORDS_UNREAD)
+        return self._claim(seen, Support.SUPPORTED, score, reason=_WORDS_UNREAD)
+
+    def _contradicted(self, seen: Seen, conflict: Conflict, score: float) -> Claim:
+        return self._claim(
+            seen,
+            Support.CONTRADICTED,
+            score,
+            evidence=(self._cite(conflict.where),),
+            words=conflict.words,
+            reason=conflict.reason,
+        )
+
+    def _unsupported(self, seen: Seen, score: float) -> Claim:
+        words = _unsupported_words(seen)
+        reason = _why_unsupported(seen, words, self.interaction.answer)
+        return self._claim(seen, Support.UNSUPPORTED, score, words=words, reason=reason)
+
+    def _supported(self, seen: Seen, score: float) -> Claim:
+        if seen.declines:
+            return self._claim(seen, Support.SUPPORTED, score, reason="declines to answer")
+        evidence = tuple(map(self._cite, self._support(seen)))
+        if seen.verbatim:
+            reason = "word for word in the document"
+        elif evidence:
+            reason = "its words are in the document"
+        else:
+            reason = "nothing in it tells of an invention"
+        return self._claim(seen, Support.SUPPORTED, score, evidence=evidence, reason=reason)
+
+    def _support(self, seen: Seen) -> Sequence[Match]:
+        """The best sentence, and a second one that adds a good part of what the first leaves open."""
+        if not seen.matches:
+            return ()
+        stems = {seen.worded.stems[i] for i in seen.worded.content}
+        best = seen.matches[0]
+        left = stems.difference(self._stems(best))
+        for other in seen.matches[1:]:
+            if len(left.intersection(self._stems(other))) >= max(2, 0.25 * len(stems)):
+                return (best, other)
+        return (best,)
+
+    def _stems(self, match: Match) -> Sequence[str]:
+        return self.context.passages[match.passage].worded[match.sentence].stems
+
+    def _cite(self, match: Match) -> Evidence:
+        span = self.context.passages[match.passage].sentences[match.sentence]
+        return Evidence.cite(self.interaction, match.passage, span)
+
+    def _claim(self, seen: Seen, support: Support, score: float | None, **fields: Any) -> Claim:
+        return Claim(
+            text=seen.span.of(self.interaction.answer),
+            span=seen.span,
+            support=support,
+            score=score,
+            **fields,
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Conflict:
+    """What the claim says, and what the document says instead."""
+
+    words: tuple[Span, ...]
+    where: Match
+    reason: str
+    exact: bool = False
+
+
+def conflict_in(seen: Seen) -> Conflict | None:
+    """The first exact fact that differs; else a "not" too many or too few; else an opposite."""
+    differing = [
+        (fact, checked.nearest, where)
+        for fact, checked, where in seen.checked
+        if checked.status is Status.DIFFERS and checked.nearest is not None and where is not None
+    ]
+    if differing:
+        fact, nearest, where = differing[0]
+        return Conflict(
+            words=union(f.span.shifted(seen.span.start) for f, _, _ in differing),
+            where=where,
+            reason=f"{_say(fact)} here, {_say(nearest)} in the document",
+            exact=True,
+        )
+    if seen.negation_differs:
+        here = bool(seen.worded.negated)
+        reason = f"“not” here, but not in the document: {seen.negation_differs[1]}"
+        if not here:
+            reason = f"“not” in the document, but not here: {seen.negation_differs[1]}"
+        return Conflict(words=_negation_words(seen), where=seen.matches[0], reason=reason)
+    if seen.opposite:
+        i, mine, theirs = seen.opposite
+        word = seen.worded.words[i].span.shifted(seen.span.start)
+        return Conflict(
+            words=(word,), where=seen.matches[0], reason=f"“{mine}” here, “{theirs}” in the document"
+        )
+    if seen.replaced:
+        run, theirs = seen.replaced
+        words = seen.worded.words
+        span = Span(words[run[0]].start, words[run[-1]].end).shifted(seen.span.start)
+        return Conflict(words=(span,), where=seen.matches[0], reason=f"the document has “{theirs}” here")
+    return None
+
+
+def _say(fact: Fact) -> str:
+    return " ".join(fact.text.split())
+
+
+def _negation_words(seen: Seen) -> tuple[Span, ...]:
+    at, _ = seen.negation_differs or (0, "")
+    words = seen.worded.words
+    negations = [i for i, folded in enumerate(seen.worded.folded) if folded in NEGATIONS]
+    first = max((i for i in negations if i < at), default=at)
+    return (Span(words[first].start, words[at].end).shifted(seen.span.start),)
+
+
+def _unsupported_words(seen: Seen) -> tuple[Span, ...]:
+    """The words and facts that are nowhere in the documents; all of the claim's where that is most of it."""
+    worded, start = seen.worded, seen.span.start
+    lacking = [fact.span for fact in seen.lacking]
+    if lacking and len(seen.missing) <= _FEW_MISSING * len(worded.content):
+        return tuple(span.shifted(start) for span in union(lacking))
+    if len(seen.missing) >= _MOSTLY_MISSING * len(worded.content):
+        return ()
+    missing = sorted({*seen.missing, *(i for run in seen.missing_names for i in run)})
+    content = set(worded.content)
+    runs: list[Span] = []
+    for i in missing:
+        span = worded.words[i].span
+        if runs and not any(runs[-1].end <= worded.words[j].start < span.start for j in content):
+            runs[-1] = Span(runs[-1].start, span.end)
+        else:
+            runs.append(span)
+    return tuple(span.shifted(start) for span in union([*runs, *lacking]))
+
+
+def _why_unsupported(seen: Seen, words: Sequence[Span], answer: str) -> str:
+    if not words:
+        return (
+            "little of this is in the documents" if seen.missing else "the documents do not say this together"
+        )
+    shown = " ".join(words[0].of(answer).split())
+    more = f" and {len(words) - 1} more" if len(words) > 1 else ""
+    return f"not in the documents: “{shown[:60]}”{more}"
+
+
+def summary(claims: Sequence[Claim]) -> str:
+    contradicted = [c for c in claims if c.support is Support.CONTRADICTED]
+    unsupported = [c for c in claims if c.support is Support.UNSUPPORTED]
+    if contradicted:
+        return f"The documents say otherwise: {contradicted[0].reason}."
+    if unsupported:
+        share = f"{len(unsupported)} of {len(claims)} statements" if len(claims) > 1 else "The statement"
+        verb = "are" if len(unsupported) > 1 else "is"
+        return f"{share} {verb} not supported by the documents."
+    if len(claims) == 1:
+        return "The statement is supported by the documents."
+    return f"All {len(claims)} statements are supported by the documents."

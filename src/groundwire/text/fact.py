@@ -1,0 +1,113 @@
+"""An exact fact: the value type that ``numerals`` reads and ``facts`` compares."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cached_property
+
+from groundwire.core.span import Span
+from groundwire.text import forms, tokens
+from groundwire.text.units import NUMBER_LIKE, Unit
+
+
+class Kind(StrEnum):
+    """What sort of fact."""
+
+    NUMBER = "number"
+    MEASURE = "measure"
+    PERCENT = "percentage"
+    MONEY = "amount"
+    DATE = "date"
+    TIME = "time"
+    CODE = "code"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fact:
+    """An exact fact and its place in ``source``.
+
+    ``values`` are its readings in the unit's base, ``highs`` those of a range's upper end (empty where it
+    is no range), ``numbers`` all of them as written, ``dates`` the readings (year, month, day) of a date, 0
+    where it doesn't say, ``code`` the characters of a code. ``bound`` is +1 for "at least", -1 for "at
+    most". A ``soft`` fact ("a week", "one") may bear another out, but is not missed. ``label`` is the name
+    that a number belongs to, as in "Terminal 2".
+    """
+
+    kind: Kind
+    span: Span
+    source: str
+    values: tuple[float, ...] = ()
+    highs: tuple[float, ...] = ()
+    numbers: tuple[float, ...] = ()
+    dates: tuple[tuple[int, int, int], ...] = ()
+    code: str = ""
+    measure: Unit | None = None
+    bound: int = 0
+    hedged: bool = False
+    soft: bool = False
+    label: str = ""
+
+    @property
+    def text(self) -> str:
+        """The fact as it is written."""
+        return self.source[self.span.start : self.span.end]
+
+    @property
+    def unit(self) -> str:
+        """The dimension or currency, or "" where there is none."""
+        return self.measure.dimension if self.measure else ""
+
+    @property
+    def system(self) -> str:
+        """Whether its unit is metric or customary."""
+        return self.measure.system if self.measure else "metric"
+
+    def ends(self) -> tuple[Fact, ...]:
+        """The two ends of a range, each as a fact of its own; a fact that is no range alone."""
+        if not self.highs:
+            return (self,)
+        half = len(self.values)
+        low = replace(self, highs=(), numbers=self.numbers[:half])
+        return low, replace(self, values=self.highs, highs=(), numbers=self.numbers[half:])
+
+    @cached_property
+    def before(self) -> str:
+        """What its sentence or row says before it, as far as is near."""
+        near = self.source[max(0, self.span.start - _NEAR) : self.span.start]
+        return _LINE_END.split(near)[-1]
+
+    @cached_property
+    def after(self) -> str:
+        """What its sentence or row says after it, as far as is near."""
+        near = self.source[self.span.end : self.span.end + _NEAR]
+        return _LINE_END.split(near, maxsplit=1)[0]
+
+    @cached_property
+    def around(self) -> frozenset[str]:
+        """The stems of the content words beside it, in its sentence or row."""
+        return _content(self.before) | _content(self.after)
+
+    @cached_property
+    def counted(self) -> frozenset[str]:
+        """The stems of the two words after it: what is counted."""
+        return _content(" ".join(self.after.split()[:2]))
+
+
+_NEAR = 90
+_LINE_END = re.compile(r"\n|[.!?;]\s")
+
+
+def _content(text: str) -> frozenset[str]:
+    found = forms.of(tokens.texts(text))
+    return frozenset(
+        [
+            form.stem
+            for form in found
+            if form.content
+            and len(form.folded) > 1
+            and form.folded not in NUMBER_LIKE
+            and not form.folded[0].isdigit()
+        ]
+    )

@@ -1,0 +1,146 @@
+"""Neighbouring facts that are one: ranges, compounds, and figures that share a unit."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from groundwire.core.span import Span
+from groundwire.text.fact import Fact, Kind
+
+_JOINER = re.compile(
+    r"\.?[ ]?(?:-|–|—|−|to|through|until|till|bis|à|hasta|and|und|et|y|or|oder|ou|o)[ ]?(?:about )?[$€£]?"
+)
+_TIMES = re.compile(r"[ ]?(?:×|x|by|\*)[ ]?")
+_AND = frozenset({"and", "und", "et", "y"})
+_OR = frozenset({"or", "oder", "ou", "o"})
+_BETWEEN = ("between", "zwischen", "entre", "from", "von", "de")
+_COMPOUND_GAPS = frozenset({" ", " and ", ", ", ""})
+_COMPOUNDED = frozenset({"time", "months", "length", "mass"})
+_LONGEST_GAP = 14
+
+
+def append(facts: list[Fact], fact: Fact, lowered: str) -> None:
+    """Add a fact to those before it, joining what belongs together."""
+    if facts:
+        last = facts[-1]
+        gap = lowered[last.span.end : fact.span.start]
+        if len(gap) < _LONGEST_GAP:
+            if _TIMES.fullmatch(gap):
+                _share_backwards(facts, fact, lowered)
+            else:
+                head = lowered[max(0, last.span.start - 12) : last.span.start]
+                joined = _join(last, fact, gap, head)
+                if joined is not None:
+                    facts[-1:] = joined
+                    return
+    facts.append(fact)
+
+
+def _share_backwards(facts: list[Fact], fact: Fact, lowered: str) -> None:
+    """In "55 × 40 × 23 cm" every figure is in centimetres."""
+    end = fact.span.start
+    for i in range(len(facts) - 1, -1, -1):
+        left = facts[i]
+        if not _TIMES.fullmatch(lowered[left.span.end : end]) or left.kind is not Kind.NUMBER:
+            return
+        if fact.kind is not Kind.MEASURE or not left.values or left.highs:
+            return
+        facts[i] = _with_unit(left, fact)
+        end = left.span.start
+
+
+def _join(left: Fact, right: Fact, gap: str, head: str) -> list[Fact] | None:
+    compound = _compound(left, right, gap)
+    if compound is not None:
+        return [compound]
+    if gap == "" and right.kind is Kind.NUMBER and right.values and right.values[0] < 0 and not left.highs:
+        # "23-32": the hyphen is no minus
+        right = replace(
+            right, values=tuple(-v for v in right.values), numbers=tuple(-v for v in right.numbers)
+        )
+        gap = "-"
+    if _JOINER.fullmatch(gap) is None:
+        return None
+    if right.kind is Kind.DATE:
+        return _dates(left, right)
+    word = gap.strip(" .")
+    if word in _OR or (word in _AND and not head.rstrip().endswith(_BETWEEN)):
+        return _share_unit(left, right)
+    return _range(left, right)
+
+
+def _compound(left: Fact, right: Fact, gap: str) -> Fact | None:
+    """In "2 hours 30 minutes" the parts add up; "2 hours" alone still names it."""
+    if not (left.kind is right.kind is Kind.MEASURE) or left.unit != right.unit or gap not in _COMPOUND_GAPS:
+        return None
+    if left.unit not in _COMPOUNDED or left.system != right.system or left.highs or right.highs:
+        return None
+    if left.measure is None or right.measure is None or left.measure.factor <= right.measure.factor:
+        return None
+    first = left.values[0]
+    if abs(right.values[0]) >= abs(left.measure.factor):
+        return None
+    return replace(left, span=Span(left.span.start, right.span.end), values=(first + right.values[0], first))
+
+
+def _dates(left: Fact, right: Fact) -> list[Fact] | None:
+    if left.kind is Kind.NUMBER and not left.highs and _is_day(left):
+        dates = tuple((y, m, int(left.values[0])) for y, m, d in right.dates if m and d)
+        if not dates:
+            return None
+        return [replace(left, kind=Kind.DATE, dates=dates, values=(), numbers=()), right]
+    if left.kind is Kind.DATE:
+        years = [y for y, _, _ in right.dates if y]
+        if years and all(m and not y for y, m, _ in left.dates):
+            left = replace(left, dates=tuple((years[0], m, d) for _, m, d in left.dates))
+        return [left, right]
+    return None
+
+
+def _is_day(fact: Fact) -> bool:
+    return (
+        fact.measure is None
+        and len(fact.values) == 1
+        and 1 <= fact.values[0] <= 31
+        and fact.values[0].is_integer()
+    )
+
+
+def _share_unit(left: Fact, right: Fact) -> list[Fact] | None:
+    """In "two or three days" the first figure has the second's unit."""
+    if left.kind is not Kind.NUMBER or left.soft or left.highs or not left.values:
+        return None
+    if right.measure is None or right.kind is Kind.TIME:
+        return None
+    return [_with_unit(left, right), right]
+
+
+def _with_unit(left: Fact, right: Fact) -> Fact:
+    unit = right.measure
+    assert unit is not None
+    values = tuple(number * unit.factor + unit.offset for number in left.numbers)
+    return replace(left, kind=right.kind, measure=unit, values=values, label="")
+
+
+def _range(left: Fact, right: Fact) -> list[Fact] | None:
+    if left.highs or right.highs or not left.values or not right.values:
+        return None
+    if right.kind is Kind.TIME and left.kind is Kind.NUMBER and left.values[0] <= 12:
+        hour = left.values[0] * 60
+        left = replace(left, kind=Kind.TIME, measure=right.measure, values=(hour, (hour + 720) % 1440))
+    elif left.kind is Kind.NUMBER and right.measure is not None:
+        left = _with_unit(left, right)
+    elif right.kind is Kind.NUMBER and left.kind is Kind.MONEY:
+        right = _with_unit(right, left)
+    if left.unit != right.unit:
+        return None
+    return [
+        replace(
+            left,
+            span=Span(left.span.start, right.span.end),
+            highs=right.values,
+            numbers=(*left.numbers, *right.numbers),
+            soft=False,
+        )
+    ]

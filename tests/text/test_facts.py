@@ -1,0 +1,239 @@
+"""Exact facts: what they are read as, and when two of them agree."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from groundwire.text import facts
+from groundwire.text.facts import Kind, Status
+
+
+def one(text: str) -> facts.Fact:
+    (fact,) = facts.extract(text)
+    return fact
+
+
+def status(answer: str, context: str) -> Status:
+    """The status of the answer's first fact."""
+    return facts.check(facts.extract(answer)[0], facts.extract(context)).status
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "values", "unit"),
+    [
+        ("it weighs 23 kg", Kind.MEASURE, (23.0,), "mass"),
+        ("it takes 90 minutes", Kind.MEASURE, (5400.0,), "time"),
+        ("it takes an hour and twenty-four hours", None, None, None),
+        ("7 business days", Kind.MEASURE, (604800.0,), "time"),
+        ("2 hours 30 minutes", Kind.MEASURE, (9000.0, 7200.0), "time"),
+        ("two and a half years", Kind.MEASURE, (30.0,), "months"),
+        ("half an hour", Kind.MEASURE, (1800.0,), "time"),
+        ("-5 °C", Kind.MEASURE, (-5.0,), "temperature"),
+        ("15 percent", Kind.PERCENT, (15.0,), "percent"),
+        ("12.5%", Kind.PERCENT, (12.5,), "percent"),
+        ("$5m", Kind.MONEY, (5e6,), "USD"),
+        ("1.2 million dollars", Kind.MONEY, (1.2e6,), "USD"),
+        ("€1.200,50", Kind.MONEY, (1200.5,), "EUR"),
+        ("300 EUR", Kind.MONEY, (300.0,), "EUR"),
+        ("CHF 120", Kind.MONEY, (120.0,), "CHF"),
+        ("1 200 000 people", Kind.NUMBER, (1.2e6,), ""),
+        ("one hundred and twenty guests", Kind.NUMBER, (120.0,), ""),
+        ("a dozen eggs", Kind.NUMBER, (12.0,), ""),
+        ("3 1/2 cups", Kind.MEASURE, (0.82805882775,), "volume"),
+        ("6 a.m.", Kind.TIME, (360.0,), "clock"),
+        ("14:30", Kind.TIME, (870.0,), "clock"),
+        ("noon", Kind.TIME, (720.0,), "clock"),
+        ("16:00 Uhr", Kind.TIME, (960.0,), "clock"),
+        ("9h30", Kind.TIME, (570.0, 1290.0), "clock"),
+    ],
+)
+def test_a_figure_is_read_with_its_unit(text, kind, values, unit):
+    """Every way to write a quantity gives its kind, its value in the base unit, and the unit."""
+    if kind is None:
+        assert [f.values for f in facts.extract(text)] == [(3600.0,), (86400.0,)]
+        return
+    fact = one(text)
+    assert (fact.kind, fact.values, fact.unit) == (kind, pytest.approx(values), unit)
+
+
+@pytest.mark.parametrize(
+    ("text", "dates"),
+    [
+        ("on 1 April 2026", ((2026, 4, 1),)),
+        ("on April 1, 2026", ((2026, 4, 1),)),
+        ("on 2026-04-01", ((2026, 4, 1),)),
+        ("on 01/04/2026", ((2026, 4, 1), (2026, 1, 4))),
+        ("on 3.12.2025", ((2025, 12, 3),)),
+        ("in May 2021", ((2021, 5, 0),)),
+        ("in 1998", ((1998, 0, 0),)),
+        ("am 31. Dezember", ((0, 12, 31),)),
+        ("le 14 juillet 1789", ((1789, 7, 14),)),
+    ],
+)
+def test_a_date_keeps_every_reading(text, dates):
+    """What a date doesn't say is 0, and an ambiguous one has both readings."""
+    assert one(text).dates == dates
+
+
+@pytest.mark.parametrize(
+    ("text", "low", "high"),
+    [
+        ("23-32 kg", 23, 32),
+        ("between 3 and 5 kg", 3, 5),
+        ("from 4 to 6 kg", 4, 6),
+        ("2–3 kg", 2, 3),
+    ],
+)
+def test_a_range_is_one_fact_with_two_ends(text, low, high):
+    """However it is joined, a range has a lower and an upper end in one unit."""
+    fact = one(text)
+    assert (fact.values, fact.highs, fact.unit) == ((low,), (high,), "mass")
+
+
+def test_figures_that_share_a_unit_all_have_it():
+    """In "55 × 40 × 23 cm" and "two or three days" the unit stands only once."""
+    assert [f.values for f in facts.extract("55 × 40 × 23 cm")] == [(0.55,), (0.40,), (0.23,)]
+    assert [f.unit for f in facts.extract("two or three days")] == ["time", "time"]
+    assert [f.unit for f in facts.extract("4 × 2 × €40")] == ["", "", "EUR"]
+
+
+def test_a_range_of_dates_shares_its_year():
+    """ "1 May to 30 September 2026" is two dates of 2026."""
+    dates = [f.dates for f in facts.extract("from 1 May to 30 September 2026")]
+    assert dates == [((2026, 5, 1),), ((2026, 9, 30),)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["1. Wash it\n2) Dry it", "(see Passage 2)", "[3]", "Step 4: stir", "passages 1 and 3", "a 401(k) plan"],
+)
+def test_what_only_numbers_the_text_is_no_fact(text):
+    """Enumerators, citations and names of a document's parts state nothing about the world."""
+    assert facts.extract(text) == []
+
+
+@pytest.mark.parametrize("text", ["flight SK123", "an A330-900", "COVID-19", "192.168.0.1", "(510) 889-8690"])
+def test_a_figure_stuck_to_letters_is_a_code(text):
+    """Flight numbers, models, addresses and telephone numbers are compared as they are written."""
+    assert one(text).kind is Kind.CODE
+
+
+@pytest.mark.parametrize(
+    ("answer", "context"),
+    [
+        ("after 60 minutes", "after 1 hour"),
+        ("after one day", "after 24 hours"),
+        ("a path of 1.5 km", "a path of 1500 m"),
+        ("within two weeks", "within 14 days"),
+        ("for two years", "for 24 months"),
+        ("for 7 days", "for a week"),
+        ("it is 15 percent", "it is 15 %"),
+        ("it costs €1,200", "it costs 1.200 EUR"),
+        ("at 2:30 pm", "at 14:30"),
+        ("at 12:00", "at noon"),
+        ("by April 1, 2026", "by 2026-04-01"),
+        ("by 1 April", "by 1 April 2026"),
+        ("in 2026", "on 3 May 2026"),
+        ("it lasts 4 hours", "it lasts 4 to 6 hours"),
+        ("it lasts 6 hours", "it lasts between 4 and 6 hours"),
+        ("it lasts 4-6 hours", "at least 4 hours, at most 6 hours"),
+        ("about 1,200 people", "1,198 people"),
+        ("8 kg (about 17.6 lb)", "8 kg"),
+        ("17.6 lb of luggage", "8 kg of luggage"),
+        ("12 eggs", "a dozen eggs"),
+        ("3 eggs", "three eggs"),
+        ("23 kg per bag", "| Bag (kg) | 23 |"),
+    ],
+)
+def test_the_same_in_other_words_is_found(answer, context):
+    """Conversions that are exact, spellings, roundings that say so, and ends of ranges bear a fact out."""
+    assert status(answer, context) is Status.FOUND
+
+
+@pytest.mark.parametrize(
+    ("answer", "context"),
+    [
+        ("Bags may weigh 32 kg at most.", "Bags may weigh 23 kg at most."),
+        ("The refund fee is 90 EUR.", "The refund fee is 25 EUR."),
+        ("The refund fee is 25%.", "The refund fee is 25 EUR."),
+        ("The dough rests for 45 hours.", "The dough rests for 45 minutes."),
+        ("The course starts on 3 May 2026.", "The course starts on 3 June 2026."),
+        ("Breakfast ends at 11:30.", "Breakfast ends at 10:30."),
+        ("Delivery usually takes 7 to 10 days.", "Delivery usually takes 3 to 5 days."),
+        ("Guests may bring four dogs along.", "Guests may bring two dogs along."),
+    ],
+)
+def test_another_value_in_the_same_place_differs(answer, context):
+    """A fact of the same kind among the same words, with another value, differs."""
+    assert status(answer, context) is Status.DIFFERS
+
+
+@pytest.mark.parametrize(
+    ("answer", "context"),
+    [
+        ("The tower is 93 m high.", "The bridge was closed for 12 days."),
+        ("about 1,300 people came", "1,198 people came to the fair by noon"),
+        ("1,200 people came", "1,190 ducks were counted"),
+        ("Ravens live 23 years.", "Crows are black."),
+    ],
+)
+def test_what_is_nowhere_is_not_found(answer, context):
+    """Nothing equal is said, and a rounding must say that it is one and stay within five per cent."""
+    assert status(answer, context) is not Status.FOUND
+
+
+def test_a_bound_that_is_kept_is_no_difference():
+    """131 people are "more than 130"."""
+    assert status("The outbreak affected 131 people.", "The outbreak affected more than 130 people.") is not (
+        Status.DIFFERS
+    )
+
+
+def test_the_nearest_is_the_one_that_speaks_of_the_same():
+    """Of two candidates the one among the same words is named, and how well it fits."""
+    (fact,) = facts.extract("The refund fee on Classic is 100 EUR.")
+    known = facts.extract("A meal costs 12 EUR. The refund fee on Classic is 90 EUR.")
+    checked = facts.check(fact, known)
+    assert checked.nearest is not None
+    assert (checked.nearest.text, checked.affinity) == ("90 EUR", 1.0)
+
+
+def test_a_fact_said_of_something_else_differs():
+    """14 days are in the document, but not for this: thirty are."""
+    (fact,) = facts.extract("For a partially used ticket the request must reach us within 14 days.")
+    known = facts.extract(
+        "Partially used ticket: the request must reach us within 30 days. A certificate is due in 14 days."
+    )
+    assert facts.check(fact, known).status is Status.DIFFERS
+
+
+@given(st.text(max_size=400))
+def test_facts_are_ordered_disjoint_and_slice_back(text):
+    """Whatever the text, spans lie in it, in order, without overlap, and are never empty."""
+    end = 0
+    for fact in facts.extract(text):
+        assert end <= fact.span.start < fact.span.end <= len(text)
+        assert fact.text == fact.span.of(text)
+        end = fact.span.end
+
+
+@given(st.text(alphabet="0123456789.,/-:½ kgm€$%april two half\n", max_size=120))
+def test_no_mixture_of_figures_and_units_breaks_reading(text):
+    """Any run of figures, signs and unit words can be read."""
+    for fact in facts.extract(text):
+        assert fact.ends()
+
+
+@given(st.text(alphabet="ab 0123456789.€%kg:", max_size=80))
+def test_a_text_bears_out_its_own_facts(text):
+    """Every fact is found in the very text that states it."""
+    found = facts.extract(text)
+    assert all(facts.check(fact, found).status is Status.FOUND for fact in found)
+
+
+def test_reading_is_linear():
+    """A long run of digits, separators or number words takes no more than its share of time."""
+    for piece in ("1,", "12 ", "one ", "1/", "3-", "€", "a hour ", "9:"):
+        assert len(facts.extract(piece * 20_000)) <= 20_000

@@ -1,0 +1,88 @@
+"""Answers that decline, told from claims that merely hold a "not"."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from groundwire.text.refusal import declines, is_refusal
+
+DECLINING = """
+I can't answer from the documents.
+I'm sorry, but I could not find any information about that.
+I don't know.
+I do not have enough information to answer this question.
+We were unable to find an answer.
+The passages do not mention a refund fee.
+The provided context doesn't contain enough information.
+The handbook does not say anything about students.
+None of the documents mentions this.
+It is not specified in the context.
+The price is not mentioned in the passages.
+Unable to answer based on given passages.
+Based on the given passages, it is not possible to determine the phone number.
+There is no information about student fares in the provided documents.
+The documents don't say.
+Not specified.
+Das kann ich anhand der Dokumente nicht beantworten.
+Ich kann diese Frage nicht beantworten.
+Je ne peux pas répondre à cette question.
+Les documents ne mentionnent pas ce tarif.
+No puedo responder a partir de los documentos.
+Los documentos no mencionan el precio.
+Non posso rispondere a questa domanda.
+I documenti non menzionano il prezzo.
+Não encontrei essa informação nos documentos.
+Os documentos não mencionam o preço.
+""".strip().splitlines()
+
+CLAIMING = """
+The fee cannot be refunded.
+There is no fee.
+Children may not travel alone.
+You cannot find cheaper tickets anywhere.
+The booking does not include a meal.
+The ticket does not cover baggage.
+Dogs are not included in the fare.
+The form is not available on Sundays.
+No documents are required for children.
+The information desk is closed.
+We can't provide meals on short flights.
+The airline does not give refunds.
+You can't answer calls during take-off.
+Die Gebühr wird nicht erstattet.
+Les chiens ne sont pas admis.
+La tarifa no incluye equipaje.
+I don't know, but the fee is 90 EUR.
+The passages mention a fee of 25 EUR for Light, but they do not mention Classic.
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("sentence", DECLINING)
+def test_declining_is_recognised(sentence):
+    """The answerer or the documents have nothing to say: that declines, in six languages."""
+    assert declines(sentence)
+
+
+@pytest.mark.parametrize("sentence", CLAIMING)
+def test_a_negated_claim_is_still_a_claim(sentence):
+    """A "not" about the world, or a claim beside the declining, is no refusal."""
+    assert not declines(sentence)
+
+
+def test_a_refusal_may_be_polite():
+    """Courtesy beside the declining doesn't make an answer of it; a claim does."""
+    assert is_refusal(["I can't find that in the handbook.", "Please contact customer service."])
+    assert not is_refusal(["I can't find that in the handbook.", "The fee is 90 EUR."])
+    assert not is_refusal(["Please contact customer service."])
+    assert not is_refusal([])
+
+
+def test_a_long_sentence_takes_no_time():
+    """Patterns are bounded: hostile repetition is not looked through."""
+    started = time.perf_counter()
+    for piece in ("the documents do not ", "i can not ", "no information ", "nicht "):
+        declines(piece * 20_000)
+        declines((piece * 30)[:399])
+    assert time.perf_counter() - started < 1.0

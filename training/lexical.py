@@ -1,0 +1,385 @@
+"""Fit the lexical detector: from labelled answers to ``src/groundwire/detectors/data/lexical.json``.
+
+    OMP_NUM_THREADS=1 python training/lexical.py [--data DIR] [--out FILE]
+
+Deterministic: the same data and the same scikit-learn give the same file, byte for byte. Sources are
+split by a hash of their id into parts for fitting, calibrating and testing; answers to one source never
+stand on two sides. What was tried, with numbers, is in ``training/README.md``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import hashlib
+import json
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import sklearn
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.isotonic import IsotonicRegression
+from sklearn.linear_model import LogisticRegression
+
+from groundwire.core import calibration
+from groundwire.detectors import lexical_features, lexical_model
+from groundwire.detectors.lexical_features import ANSWER_FEATURES, CLAIM_FEATURES
+from groundwire.text import claims as claim_text
+from groundwire.text import overlap
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from benchmarks import measures  # noqa: E402 - found from the repository's root
+
+Floats = NDArray[np.float64]
+
+FITTED_ON = ("ragtruth_qa", "ragtruth_data2txt_summary")
+# Short answers of other makes, so that an answer of one sentence is not judged by RAGTruth's long ones.
+BESIDES = {
+    "expertqa": "MIT",
+    "defacto": "MIT",
+    "begin": "CC BY 4.0 and CDLA",
+    "faithdial_audit": "MIT",
+    "factcheckgpt_stance": "Apache-2.0",
+}
+PER_TASK = 900.0
+PER_OTHER_SET = 150.0
+LARGEST_SET = 1_500
+# How many pieces of each RAGTruth answer are answers of their own, what they weigh, and how much more an
+# unsupported one weighs: one sentence in eight is, and an answer of one sentence shall not profit from it.
+PIECES, PIECES_WEIGHT, PIECES_UNSUPPORTED = 4, 0.6, 3.0
+FIT, CALIBRATE = 0.6, 0.8
+SEED = "lexical-1"
+# A stem missing from fewer claims has no weight of its own.
+RAREST = 20
+TELLING = [CLAIM_FEATURES.index("telling"), CLAIM_FEATURES.index("most_telling")]
+FOLDS = 5
+
+RISING = {
+    "missing_words",
+    "longest_gap",
+    "numbers_missing",
+    "numbers_differing",
+    "names_missing",
+    "negation_differs",
+    "opposites",
+    "telling",
+    "most_telling",
+    "bounds_differ",
+}
+FALLING = {
+    "spelled",
+    "stemmed",
+    "weighted",
+    "best_sentence",
+    "best_window",
+    "best_passage",
+    "pairs",
+    "pairs_of_pairs",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One labelled answer as figures; ``part`` in [0, 1) says which side of the split it is on."""
+
+    label: int
+    task: str
+    source: str
+    part: float
+    weight: float
+    claims: Floats
+    unsupported: NDArray[np.bool_]
+    missing: tuple[tuple[str, ...], ...]
+    settled: Floats
+    least: float
+    context: tuple[float, float]
+
+
+def main() -> None:
+    """Fit, write and report."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
+    parser.add_argument("--out", type=Path, default=ROOT / "src/groundwire/detectors/data/lexical.json")
+    args = parser.parse_args()
+    raw = [row for name in FITTED_ON for row in read(args.data / "train" / f"{name}.jsonl.gz")]
+    others = [row for name in BESIDES for row in other_set(args.data / "train" / f"{name}.jsonl.gz")]
+    model = fit(ragtruth(raw), others)
+    args.out.parent.mkdir(parents=True, exist_ok=True)
+    args.out.write_text(json.dumps(model, separators=(",", ":"), sort_keys=True) + "\n", encoding="utf-8")
+    print(f"wrote {args.out.name} ({args.out.stat().st_size / 1000:.0f} kB)")
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    """The rows of one gzip'd file of JSON lines."""
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
+
+
+def part(source: str) -> float:
+    """Where a source falls in [0, 1): fitted on below FIT, calibrated on below CALIBRATE, else tested on."""
+    return int(hashlib.sha256(f"{SEED}:{source}".encode()).hexdigest()[:12], 16) / 16**12
+
+
+def contexts(row: Mapping[str, Any]) -> list[str]:
+    """The passages of a row."""
+    return row.get("contexts") or [row["context"]]
+
+
+def ragtruth(raw: Sequence[Mapping[str, Any]]) -> list[Row]:
+    """RAGTruth's answers, each task weighing the same, as in its own test split."""
+    sizes = Counter(row["task"] for row in raw)
+    return [row for r in raw if (row := look(r, PER_TASK / sizes[r["task"]])) is not None]
+
+
+def other_set(path: Path) -> Iterator[Row]:
+    """Another set's answers that can teach claims: supported ones, and those of one claim."""
+    raw = sorted(read(path), key=lambda row: hashlib.sha256(row["id"].encode()).hexdigest())[:LARGEST_SET]
+    bad = sum(row["label"] for row in raw) / len(raw)
+    for row in raw:
+        share = 0.4 / bad if row["label"] else 0.6 / (1 - bad)
+        seen = look(row, PER_OTHER_SET / len(raw) * share)
+        if seen is not None and (not seen.label or len(seen.claims) == 1):
+            yield seen
+
+
+def look(row: Mapping[str, Any], weight: float) -> Row | None:
+    """An answer as figures; None when it makes no claim. Without marked spans the label is every claim's."""
+    spans = claim_text.cut(row["answer"])
+    if not spans:
+        return None
+    context = overlap.Context(contexts(row))
+    seen = lexical_features.look(row["answer"], spans, row["question"] or "", context, {}).claims
+    marked = [_marked(row, s.start, s.end) if row["dataset"] == "ragtruth" else row["label"] for s in spans]
+    source = str(row["meta"].get("source_id") or row["context"])
+    return Row(
+        label=row["label"],
+        task=row["task"],
+        source=source,
+        part=part(source),
+        weight=weight,
+        claims=np.array([claim.features for claim in seen]),
+        unsupported=np.array(marked, dtype=bool),
+        missing=tuple(tuple(claim.worded.stems[i] for i in claim.missing) for claim in seen),
+        settled=np.array([np.nan if claim.settled is None else claim.settled for claim in seen]),
+        least=max(claim.least for claim in seen),
+        context=lexical_features.context_features(context),
+    )
+
+
+def _marked(row: Mapping[str, Any], start: int, end: int) -> bool:
+    """Whether a marked span reaches into the claim with a letter or digit."""
+    return any(
+        any(c.isalnum() for c in row["answer"][max(start, span["start"]) : min(end, span["end"])])
+        for span in row["spans"]
+    )
+
+
+def fit(rows: Sequence[Row], others: Sequence[Row]) -> dict[str, Any]:
+    """The model as JSON. Each step learns from the figures of the step before it out of fold."""
+    fitting = [row for row in rows if row.part < FIT]
+    held_out = [row for row in rows if row.part >= FIT]
+    learning = [*fitting, *others]
+    told: dict[int, Row] = {}
+    for kept, fold in folds(learning):
+        weights = fit_telling(kept)
+        told.update((id(row), tell(row, weights)) for row in fold)
+    weights = fit_telling(learning)
+    told.update((id(row), tell(row, weights)) for row in held_out)
+    fitting, held_out = [told[id(row)] for row in fitting], [told[id(row)] for row in held_out]
+    others = [told[id(row)] for row in others]
+    odds: dict[int, Floats] = {}
+    for kept, fold in folds([*fitting, *others]):
+        model = fit_claims(kept)
+        odds.update((id(row), settle(row, model)) for row in fold)
+    of_claims = fit_claims([*fitting, *others])
+    odds.update((id(row), settle(row, of_claims)) for row in held_out)
+    of_answers = fit_answers(fitting, others, odds)
+    raw = [score(row, odds[id(row)], of_answers) for row in held_out]
+    curve = calibrate([(x, row) for x, row in zip(raw, held_out, strict=True) if row.part < CALIBRATE])
+    report([(x, row) for x, row in zip(raw, held_out, strict=True) if row.part >= FIT], None)
+    report([(x, row) for x, row in zip(raw, held_out, strict=True) if row.part >= CALIBRATE], curve)
+    return {
+        "version": "1",
+        "provenance": {
+            "data": [f"RAGTruth (Niu et al., 2024), MIT: {name}" for name in FITTED_ON]
+            + [f"{name}, {licence}" for name, licence in BESIDES.items()],
+            "split": f"sha256('{SEED}:' + source id): fitted below {FIT}, calibrated below {CALIBRATE}",
+            "scikit-learn": sklearn.__version__,
+            "command": "python training/lexical.py",
+        },
+        "claims": export(of_claims, CLAIM_FEATURES),
+        "answer": export(of_answers, lexical_model.pooled_names(CLAIM_FEATURES, ANSWER_FEATURES)),
+        "calibration": curve,
+        "telling": weights,
+    }
+
+
+def folds(rows: Sequence[Row]) -> Iterator[tuple[list[Row], list[Row]]]:
+    """Each fold of sources, after all the others."""
+    for k in range(FOLDS):
+        inside = [int(row.part * 1_000) % FOLDS == k for row in rows]
+        yield (
+            [row for row, here in zip(rows, inside, strict=True) if not here],
+            [row for row, here in zip(rows, inside, strict=True) if here],
+        )
+
+
+def fit_telling(rows: Sequence[Row]) -> dict[str, float]:
+    """What each word tells when it is missing: the log-odds of a logistic regression over missing stems."""
+    seen = Counter(stem for row in rows for missing in row.missing for stem in set(missing))
+    columns = {stem: i for i, stem in enumerate(sorted(s for s, n in seen.items() if n >= RAREST), 1)}
+    entries = [
+        (i, columns.get(stem, 0))
+        for i, missing in enumerate(missing for row in rows for missing in row.missing)
+        for stem in missing
+    ]
+    at = np.array(entries)
+    labels = np.concatenate([row.unsupported for row in rows])
+    weights = np.concatenate([np.full(len(row.claims), row.weight) for row in rows])
+    table = csr_matrix((np.ones(len(at)), (at[:, 0], at[:, 1])), shape=(len(labels), len(columns) + 1))
+    model = LogisticRegression(C=0.1, max_iter=500).fit(table, labels, sample_weight=2 * weights)
+    told = {stem: round(float(model.coef_[0][i]), 3) for stem, i in columns.items()}
+    return {"": round(float(model.coef_[0][0]), 3), **told}
+
+
+def tell(row: Row, weights: Mapping[str, float]) -> Row:
+    """The same answer, its two figures of ``telling`` filled in."""
+    claims = row.claims.copy()
+    claims[:, TELLING] = [lexical_features.telling(missing, weights) for missing in row.missing]
+    return replace(row, claims=claims)
+
+
+def fit_claims(rows: Sequence[Row]) -> HistGradientBoostingClassifier:
+    """Trees that tell an unsupported claim; never less sure for one more missing word."""
+    direction = [1 if name in RISING else -1 if name in FALLING else 0 for name in CLAIM_FEATURES]
+    model = HistGradientBoostingClassifier(
+        max_iter=150,
+        learning_rate=0.05,
+        max_leaf_nodes=10,
+        min_samples_leaf=40,
+        l2_regularization=5.0,
+        max_features=0.4,
+        monotonic_cst=direction,
+        early_stopping=False,
+        random_state=0,
+    )
+    weights = np.concatenate([np.full(len(row.claims), row.weight) for row in rows])
+    labels = np.concatenate([row.unsupported for row in rows])
+    return model.fit(np.vstack([row.claims for row in rows]), labels, sample_weight=weights)
+
+
+def settle(row: Row, model: HistGradientBoostingClassifier) -> Floats:
+    """The claims' odds, as the detector takes them."""
+    odds: Floats = np.where(np.isnan(row.settled), model.predict_proba(row.claims)[:, 1], row.settled)
+    return odds
+
+
+def pool(row: Row, odds: Floats, piece: slice = slice(None)) -> list[float]:
+    """The figures of an answer, or of a piece of it taken for an answer."""
+    claims = row.claims[piece].tolist()
+    answer = lexical_features.answer_features(claims, row.context)
+    return lexical_model.pooled(odds[piece].tolist(), claims, answer)
+
+
+def fit_answers(
+    rows: Sequence[Row], others: Sequence[Row], odds: Mapping[int, Floats]
+) -> HistGradientBoostingClassifier:
+    """Trees that tell an answer with any unsupported claim."""
+    rng = np.random.default_rng(0)
+    table, labels, weights = [], [], []
+    for row in (*rows, *others):
+        table.append(pool(row, odds[id(row)]))
+        labels.append(row.label)
+        weights.append(row.weight)
+    for row in rows:
+        for _ in range(PIECES):
+            size = min(len(row.claims), int(rng.integers(1, 4)))
+            start = int(rng.integers(0, len(row.claims) - size + 1))
+            bad = bool(row.unsupported[start : start + size].any())
+            table.append(pool(row, odds[id(row)], slice(start, start + size)))
+            labels.append(bad)
+            weights.append(row.weight * PIECES_WEIGHT / PIECES * (PIECES_UNSUPPORTED if bad else 1.0))
+    model = HistGradientBoostingClassifier(
+        max_iter=150,
+        learning_rate=0.04,
+        max_leaf_nodes=8,
+        min_samples_leaf=30,
+        l2_regularization=5.0,
+        max_features=0.3,
+        early_stopping=False,
+        random_state=0,
+    )
+    return model.fit(np.array(table), np.array(labels), sample_weight=np.array(weights))
+
+
+def score(row: Row, odds: Floats, model: HistGradientBoostingClassifier) -> float:
+    """The raw score of an answer, as the detector gives it."""
+    if not np.isnan(row.settled).any():
+        return float(row.settled.max())
+    return float(model.predict_proba([pool(row, odds)])[0, 1])
+
+
+def calibrate(scored: Sequence[tuple[float, Row]], bins: int = 12) -> dict[str, Any]:
+    """Isotonic, over bins of equal size, so that no single answer makes a step."""
+    raw = np.array([x for x, _ in scored])
+    labels = np.array([row.label for _, row in scored])
+    weights = np.array([row.weight for _, row in scored])
+    groups = np.array_split(np.argsort(raw, kind="stable"), bins)
+    centres = [float(np.average(raw[g], weights=weights[g])) for g in groups]
+    rates = [float(np.average(labels[g], weights=weights[g])) for g in groups]
+    sizes = [float(weights[g].sum()) for g in groups]
+    smooth = IsotonicRegression(y_min=0.02, y_max=0.98).fit_transform(centres, rates, sample_weight=sizes)
+    return {
+        "kind": "isotonic",
+        "raws": [round(x, 5) for x in centres],
+        "probabilities": [round(float(y), 4) for y in smooth],
+    }
+
+
+def export(model: HistGradientBoostingClassifier, features: Sequence[str]) -> dict[str, Any]:
+    """scikit-learn's trees as plain lists; see ``lexical_model.Forest``."""
+    data: dict[str, list[Any]] = {
+        key: [] for key in ("roots", "feature", "threshold", "left", "right", "value")
+    }
+    depth = 0
+    for (tree,) in model._predictors:  # noqa: SLF001 - scikit-learn has no public form of its trees
+        root = len(data["feature"])
+        data["roots"].append(root)
+        for i, node in enumerate(tree.nodes):
+            leaf = bool(node["is_leaf"])
+            data["feature"].append(0 if leaf else int(node["feature_idx"]))
+            data["threshold"].append(0.0 if leaf else float(f"{node['num_threshold']:.9g}"))
+            data["left"].append(root + (i if leaf else int(node["left"])))
+            data["right"].append(root + (i if leaf else int(node["right"])))
+            data["value"].append(float(f"{node['value']:.6g}") if leaf else 0.0)
+            depth = max(depth, int(node["depth"]))
+    base = float(np.ravel(model._baseline_prediction)[0])  # noqa: SLF001
+    return {"features": list(features), "depth": depth, "base": base, **data}
+
+
+def report(scored: Sequence[tuple[float, Row]], curve: Mapping[str, Any] | None) -> None:
+    """Print quality on the sources that nothing was fitted or calibrated on."""
+    to_probability: Callable[[float], float] = calibration.from_dict(curve) if curve else float
+    print(measures.HEADER)
+    for task in ("all", "qa", "data2txt", "summary"):
+        chosen = [(to_probability(x), row) for x, row in scored if task in ("all", row.task)]
+        labelled = measures.Labelled(
+            labels=np.array([row.label for _, row in chosen]),
+            scores=np.array([max(x, row.least) for x, row in chosen]),
+            weights=np.array([row.weight for _, row in chosen]),
+            sources=np.array([row.source for _, row in chosen]),
+        )
+        print(measures.line(task, labelled))
+
+
+if __name__ == "__main__":
+    main()
