@@ -385,3 +385,25 @@ def test_a_closed_handler_judges_nothing_more_and_says_so(mode):
     (record,) = handler.outcomes
     assert record.outcome.why is AbstentionReason.OVER_BUDGET
     assert "closed" in record.outcome.detail
+
+
+def test_a_process_that_forks_right_after_its_first_answer_has_a_child_that_judges():
+    """What the detector needs is loaded when the handler is made: no thread imports during the fork."""
+    code = """
+import os, sys
+from groundwire.langchain import GroundwireCallbackHandler
+from tests.langchain.apps import lcel, question
+handler = GroundwireCallbackHandler()
+lcel().invoke(question(1), {"callbacks": [handler]})
+child = os.fork()
+if child == 0:
+    lcel().invoke(question(2), {"callbacks": [handler]})
+    handler.flush(30)
+    last = handler.outcomes[-1]
+    os._exit(0 if last.interaction.question == question(2) and last.outcome.score is not None else 3)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], timeout=60, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr

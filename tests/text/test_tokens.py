@@ -1,7 +1,9 @@
 """Words: what counts as one in each script, and under which forms two are the same."""
 
 import string
+import sys
 import unicodedata
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import given
@@ -154,3 +156,24 @@ def test_marks_of_every_block_stay_with_their_letter():
     for mark in ("\u0301", "\u0591", "\u064b", "\u093f", "\u0abf", "\u0dd2", "\u0f72", "\u1a17", "\u20d7"):
         assert unicodedata.category(mark).startswith("M")
         assert [word.text for word in words(f"a{mark}b")] == [f"a{mark}b"]
+
+
+def test_stems_are_the_same_on_any_number_of_threads():
+    """The stemmer keeps state while it works on a word, and the stems it gives are remembered for all."""
+    plain = [
+        a + b + c
+        for a in "bcdfglmnprst"
+        for b in ("a", "e", "io")
+        for c in ("nations", "tional", "fulness", "ingly")
+    ]
+    alone = [tokens.stem(word) for word in plain]
+    switch = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for _ in range(10):
+            tokens._stem.cache_clear()
+            with ThreadPoolExecutor(8) as pool:
+                found = list(pool.map(lambda _: [tokens.stem(word) for word in plain], range(8)))
+            assert all(each == alone for each in found)
+    finally:
+        sys.setswitchinterval(switch)

@@ -15,6 +15,8 @@ from groundwire import prompts
 from groundwire.core.aggregation import Aggregation, AnyUnsupported
 from groundwire.core.claim import Claim, Evidence, Support
 from groundwire.core.detector import Detector
+from groundwire.core.errors import ConfigurationError
+from groundwire.core.grading import Grading
 from groundwire.core.interaction import Interaction
 from groundwire.core.plan import Complete, Completed, Failed, Plan, Reply
 from groundwire.core.span import Span
@@ -23,24 +25,29 @@ from groundwire.prompts.quoting import fence, neutral, places
 from groundwire.prompts.replies import ClaimReply, UnreadableError, claim_replies
 from groundwire.text.claims import cut
 from groundwire.text.quotes import Quotable, parts
+from groundwire.text.tokens import STOP_WORDS, fold, stem, texts
 
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeDetector(Detector):
     """Asks a language model, in one call, how the passages bear on each claim of the answer.
 
-    The model's word is enough to flag a claim, not to clear one: "supported" counts only with a quotation
-    that stands in a passage, word for word. Claims that got no usable verdict are asked for once more, and
-    are unverified after that.
+    "Supported" counts only with a quotation that stands in a passage, word for word, and bears on the claim:
+    the two share a content word, and the quotation has three of them or shares more than half of the claim's.
+    A claim of fewer than three ("Yes, they are.") may be read together with the question. "Unsupported" and
+    "contradicted" are believed without a quotation, and so is "inferred", which clears a claim on the
+    model's word alone. Claims that got no usable verdict are asked for once more, and are unverified after
+    that.
 
     Source: a strong model as judge (Zheng et al., 2023, arXiv:2306.05685), over single claims (Min et al.,
     2023, arXiv:2305.14251). Assumes that a claim can be judged from one sentence and the answer around it.
-    Known failures: the model's own knowledge passes for support, sums and dates are compared by feel, the
-    scores are verbalised and not calibrated, and a model may obey what a passage says.
+    Known failures: the model's own knowledge passes for support, sums and dates are compared by feel, a
+    quotation on the subject of a claim need not state it, the scores are verbalised and not calibrated, and
+    a model may obey what a passage says.
 
     ``claims_per_call`` keeps replies short enough to be finished; longer answers take several calls, made
     at once. An answer of more than ``max_claims`` is not judged. ``turns`` is how much of the earlier
-    conversation is shown.
+    conversation is shown. Raises ConfigurationError naming every parameter that can't work.
     """
 
     name: ClassVar[str] = "judge"
@@ -53,9 +60,22 @@ class JudgeDetector(Detector):
     turns: int = 6
 
     def __post_init__(self) -> None:
+        problems = [
+            f"{name} must be {expected}, not {type(value).__qualname__}"
+            for name, value, kind, expected in (
+                ("grading", self.grading, Grading, "a Grading"),
+                ("aggregation", self.aggregation, Aggregation, "an Aggregation, such as AnyUnsupported()"),
+            )
+            if not isinstance(value, kind)
+        ]
         for name, least in (("claims_per_call", 1), ("max_claims", 1), ("turns", 0)):
-            if getattr(self, name) < least:
-                raise ValueError(f"{name} must be at least {least}, not {getattr(self, name)!r}")
+            value = getattr(self, name)
+            if type(value) is not int:  # True is an int, too
+                problems.append(f"{name} must be a whole number, not {type(value).__qualname__}")
+            elif value < least:
+                problems.append(f"{name} must be at least {least}, not {value}")
+        if problems:
+            raise ConfigurationError(*problems)
 
     def detect(self, interaction: Interaction) -> Plan[Outcome]:
         spans = cut(interaction.answer)
@@ -174,7 +194,7 @@ class _Sheet:
         """The judge's words as a claim; None for support that it can't show."""
         support = Support(reply.support)
         evidence = self._evidence(reply.quote)
-        if support is Support.SUPPORTED and not evidence:
+        if support is Support.SUPPORTED and not (evidence and self._bears(reply.quote, i)):
             return None
         return Claim(
             text=self._text(i),
@@ -185,6 +205,15 @@ class _Sheet:
             words=self._words(i, reply.words) if support.flagged else (),
             reason=neutral(reply.reason).strip(),
         )
+
+    def _bears(self, quote: str, i: int) -> bool:
+        """Whether a quotation says enough, and of what the claim speaks of, to be shown for it."""
+        quoted, claimed = _content(quote), _content(self._text(i))
+        readings = [claimed]
+        if len(claimed) < _TELLING:
+            readings.append(claimed | _content(self._interaction.question or ""))
+        shared = [(len(quoted & said), len(said)) for said in readings]
+        return any(n and (len(quoted) >= _TELLING or 2 * n > of) for n, of in shared)
 
     def _evidence(self, quote: str) -> tuple[Evidence, ...]:
         """The quotation in the first passage that holds all of it, else each part where it stands."""
@@ -227,6 +256,11 @@ class _Shown:
         return places(self._original)
 
 
+def _content(text: str) -> set[str]:
+    """The stems of the words that tell what a text is about."""
+    return {stem(word) for word in map(fold, texts(text)) if word not in STOP_WORDS}
+
+
 def _reason(claims: Sequence[Claim]) -> str:
     flagged = [claim for claim in claims if claim.support.flagged]
     if not flagged:
@@ -241,3 +275,4 @@ def _short(reply: Reply) -> str:
 
 
 _SHORT = 200
+_TELLING = 3  # content words from which on a text says what it speaks of

@@ -21,7 +21,7 @@ from groundwire.detectors import lexical_model
 from groundwire.detectors.lexical_features import HARMLESS, look
 from groundwire.detectors.lexical_verdict import Judging, summary
 from groundwire.text import claims as claim_text
-from groundwire.text import refusal
+from groundwire.text import refusal, tokens
 from groundwire.text.overlap import Context
 
 
@@ -44,6 +44,11 @@ class Lexical(Detector):
 
     # Near the best F1 on the sources that it was calibrated on; see training/README.md.
     grading: Grading = Grading(threshold=0.4)
+
+    def load(self) -> None:
+        """Read the fitted model and import the stemmer."""
+        lexical_model.load()
+        tokens.stem("loading")
 
     def detect(self, interaction: Interaction) -> Plan[Outcome]:
         """Judge by words and exact facts; asks nothing of anybody."""

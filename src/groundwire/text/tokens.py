@@ -7,6 +7,7 @@ names) belongs to ``facts``; where sentences end belongs to ``sentences``.
 from __future__ import annotations
 
 import re
+import threading
 import unicodedata
 from collections.abc import Callable, Iterable
 from functools import cache, lru_cache
@@ -174,10 +175,17 @@ _STEMMED = re.compile(r"[a-z\u00df-\u024f'-]++")
 
 @lru_cache(maxsize=1 << 16)
 def _stem(word: str) -> str:
-    return _stemmer()(word)
+    stemmer = getattr(_OF_THREAD, "stemmer", None)
+    if stemmer is None:
+        stemmer = _OF_THREAD.stemmer = _stemmer()
+    stemmed: str = stemmer(word)
+    return stemmed
 
 
-@cache
+# A stemmer keeps the word it works on: two threads with one would hand each other halves of words.
+_OF_THREAD = threading.local()
+
+
 def _stemmer() -> Callable[[str], str]:
     # By its module: the package's own front door takes a C stemmer of another version where one is installed,
     # and the same words would then have other stems on other machines.
