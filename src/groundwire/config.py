@@ -75,19 +75,14 @@ class Settings(_Section):
     levels: LevelsSettings = LevelsSettings()
 
     def build_detector(self) -> Detector:
-        """The detector these settings name. Raises ConfigurationError for an unknown name or parameter."""
-        given = {"name": self.detector} if isinstance(self.detector, str) else dict(self.detector)
-        if "name" not in given:
-            raise ConfigurationError("detector: needs a 'name'")
-        kind = detectors.get(str(given.pop("name")))
-        known = [f.name for f in fields(kind)]
-        unknown = [f"detector: {_unknown(name, known)}" for name in given if name not in known]
-        if unknown:
-            raise ConfigurationError(*unknown)
+        """The detector these settings name.
+
+        Raises ConfigurationError for an unknown name or parameter; it names the mistakes of the levels, too.
+        """
         try:
-            return kind(**given)
-        except (TypeError, ValueError) as error:
-            raise ConfigurationError(f"detector: {error}") from error
+            return self._detector()
+        except ConfigurationError as error:
+            raise ConfigurationError(*error.problems, *self._level_problems()) from error
 
     def build_grading(self, default: Grading) -> Grading | None:
         """How scores are read, starting from the detector's own; None when nothing is set here."""
@@ -106,6 +101,42 @@ class Settings(_Section):
             )
         except ValueError as error:
             raise ConfigurationError(f"threshold and levels: {error}") from error
+
+    def _detector(self) -> Detector:
+        given = {"name": self.detector} if isinstance(self.detector, str) else dict(self.detector)
+        if "name" not in given:
+            raise ConfigurationError("detector: needs a 'name'")
+        name = given.pop("name")
+        if not isinstance(name, str):
+            raise ConfigurationError(f"detector.name: expected a text, not {_shown(name)}")
+        kind = detectors.get(name)
+        known = [f.name for f in fields(kind) if f.name != "grading"]
+        problems = [
+            "detector: 'grading' is not set here: use 'threshold' and 'levels', beside 'detector'"
+            if key == "grading"
+            else f"detector: {_unknown(key, known)}"
+            for key in given
+            if key not in known
+        ]
+        parameters: dict[str, Any] = {key: value for key, value in given.items() if key in known}
+        try:
+            detector = kind(**parameters)
+        except (TypeError, ValueError) as error:
+            told = error.problems if isinstance(error, ConfigurationError) else (str(error),)
+            problems += [f"detector: {one}" for one in told]
+        if problems:
+            raise ConfigurationError(*problems)
+        return detector
+
+    def _level_problems(self) -> tuple[str, ...]:
+        """What is wrong with the levels, as far as that does not depend on the detector."""
+        if self.threshold is None and self.levels.low.from_ is None:
+            return ()
+        try:
+            self.build_grading(Grading())
+        except ConfigurationError as error:
+            return error.problems
+        return ()
 
 
 def load(source: str | Path | Mapping[str, Any]) -> Settings:
@@ -150,7 +181,11 @@ def _yaml(text: str) -> Any:
     try:
         return yaml.safe_load(text)
     except yaml.YAMLError as error:
-        raise ValueError(str(error)) from error
+        # Not its own text, which quotes the file.
+        mark = getattr(error, "problem_mark", None)
+        place = f" in line {mark.line + 1}" if mark else ""
+        problem = getattr(error, "problem", None) or "unreadable"
+        raise ValueError(f"it is no YAML: {problem}{place}") from error
 
 
 def _wording(level: Level, given: LevelSettings, default: Grading) -> Wording:
@@ -172,9 +207,18 @@ def _problem(error: Mapping[str, Any]) -> str:
         *parents, name = error["loc"]
         known = _KNOWN.get(str(parents[-1]) if parents else "", ())
         return f"{'.'.join(map(str, parents)) or 'settings'}: {_unknown(str(name), known)}"
-    return f"{where}: {error['msg'].lower()}, not {error['input']!r:.60}"
+    if error["type"] == "missing":
+        return f"{where}: {error['msg'].lower()}"
+    return f"{where}: {error['msg'].lower()}, not {_shown(error['input'])}"
 
 
+def _shown(value: Any) -> str:
+    """A value as messages may repeat it; of everything that could hold a key or a text, only the type."""
+    short = isinstance(value, str) and len(value) <= _SHORT
+    return repr(value) if short or isinstance(value, int | float) else f"a {type(value).__qualname__}"
+
+
+_SHORT = 16  # characters; no API key is that short
 _LEVEL_KEYS = ("from", "label", "title", "warning")
 _KNOWN: Mapping[str, tuple[str, ...]] = {
     "": tuple(Settings.model_fields),

@@ -6,6 +6,7 @@ import pytest
 
 from groundwire import Checker, ConfigurationError, Interaction, Level
 from groundwire.checker import OnAbstention
+from groundwire.langchain import GroundwireCallbackHandler, with_hallucination_check
 
 SETTINGS = {
     "detector": "lexical",
@@ -107,6 +108,16 @@ def test_every_mistake_is_named_at_once_with_a_hint():
         ({"detector": {"name": "lexical", "treshold": 1}}, "detector: unknown key 'treshold'"),
         ({"detector": "nothing"}, "unknown detector 'nothing'"),
         ({"detector": "judge"}, "asks a model, and none was given"),
+        ({"detector": {"name": "judge", "grading": {"threshold": 0.4}}}, "use 'threshold' and 'levels'"),
+        (
+            {"detector": {"name": "judge", "aggregation": "any"}},
+            "detector: aggregation must be an Aggregation",
+        ),
+        (
+            {"detector": {"name": "judge", "claims_per_call": 2.5}},
+            "detector: claims_per_call must be a whole",
+        ),
+        ({"detector": {"name": ["judge"]}}, "detector.name: expected a text, not a list"),
         ({"levels": {"low": {"from": 0.1}}}, "always begins at 0"),
         ({"threshold": 0.5, "levels": {"high": {"from": 0.3}}}, "must enclose the threshold"),
     ],
@@ -114,6 +125,66 @@ def test_every_mistake_is_named_at_once_with_a_hint():
 def test_settings_that_can_not_work_are_refused(settings, message):
     with pytest.raises(ConfigurationError, match=message):
         Checker.from_config(settings)
+
+
+def test_mistakes_of_the_detector_and_of_the_levels_are_named_together():
+    with pytest.raises(ConfigurationError) as caught:
+        Checker.from_config(
+            {
+                "detector": {"name": "judge", "turn": 3, "grading": {}, "max_claims": 0},
+                "threshold": 0.5,
+                "levels": {"high": {"from": 0.3}},
+            }
+        )
+    assert len(caught.value.problems) == 4
+    assert "must enclose the threshold" in caught.value.problems[-1]
+
+
+SECRET = "sk-live-0123456789abcdef"
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"timeout": {"api_key": SECRET}},
+        {"timeout": SECRET},
+        {"on_abstention": SECRET},
+        {"judge": {"api_key": SECRET}},
+        {"judge": SECRET},
+        {"judge": {"model": {"api_key": SECRET}}},
+        {"detector": [SECRET]},
+        {"detector": {"name": {"api_key": SECRET}}},
+        {"detector": {"name": "judge", "aggregation": SECRET, "turns": SECRET}},
+    ],
+)
+def test_no_message_repeats_what_may_be_a_key(settings):
+    with pytest.raises(ConfigurationError) as caught:
+        Checker.from_config(settings)
+    assert SECRET not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        GroundwireCallbackHandler,
+        lambda wrong: GroundwireCallbackHandler(on_outcome=wrong),
+        with_hallucination_check,
+        lambda wrong: with_hallucination_check(wrong, checker=wrong),
+        lambda wrong: with_hallucination_check(wrong, question_key=wrong),
+    ],
+)
+def test_what_was_passed_by_mistake_is_named_by_its_type(build):
+    with pytest.raises(ConfigurationError, match="not dict") as caught:
+        build({"api_key": SECRET})
+    assert SECRET not in str(caught.value)
+
+
+def test_a_yaml_file_that_can_not_be_read_is_not_quoted(tmp_path):
+    path = tmp_path / "a.yaml"
+    path.write_text(f"timeout: 5\njudge: api_key: {SECRET}\n")
+    with pytest.raises(ConfigurationError, match="in line 2") as caught:
+        Checker.from_config(path)
+    assert SECRET not in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -148,6 +148,41 @@ def test_support_that_can_not_be_shown_twice_is_no_support():
     assert "1 of 3 claims got no usable verdict" in outcome.detail
 
 
+@pytest.mark.parametrize(
+    ("claim", "quote"),
+    [
+        ("Bags cost 75 EUR.", "costs"),
+        ("Bags cost 75 EUR.", "EUR"),
+        ("Bags cost 75 EUR.", "Refunds are paid within 14 days."),
+        ("A bag costs 25 EUR for every passenger.", "a second one"),
+        ("75 EUR.", "EUR"),
+        ("Dogs fly free.", "A first checked bag costs 25 EUR."),
+        ("So it is.", "costs"),
+    ],
+)
+def test_a_quotation_that_does_not_bear_on_the_claim_is_none(claim, quote):
+    interaction = Interaction(question="What does a bag cost?", contexts=CONTEXTS, answer=claim)
+    outcome, asked = judged([FIRST | {"quote": quote}], [FIRST | {"quote": quote}], interaction=interaction)
+    assert len(asked) == 2
+    assert outcome.why is AbstentionReason.UNREADABLE_REPLY
+
+
+@pytest.mark.parametrize(
+    ("question", "claim", "quote"),
+    [
+        (None, "It costs 25 EUR.", "25 EUR"),
+        (None, "The bag's cost is 25 EUR for passengers.", "A first checked bag costs 25 EUR"),
+        (None, "Refunding takes 14 days.", "Refunds ... 14 days"),
+        ("Is a checked bag 25 EUR?", "Yes, it is.", "A first checked bag costs 25 EUR"),
+        ("What does a first checked bag cost?", "25 EUR.", "25 EUR"),
+    ],
+)
+def test_a_quotation_bears_on_the_claim_by_its_words(question, claim, quote):
+    interaction = Interaction(question=question, contexts=CONTEXTS, answer=claim)
+    outcome, _ = judged([FIRST | {"quote": quote}], interaction=interaction)
+    assert outcome.grounded
+
+
 def test_a_flag_needs_no_quotation():
     """The judge's word is enough to flag a claim, not to clear it."""
     contradicted = FIRST | {"support": "contradicted", "score": 0.8, "quote": "All bags cost 25 EUR"}
@@ -292,6 +327,29 @@ def test_an_answer_of_too_many_claims_is_over_budget():
 def test_parameters_that_can_not_work_are_refused(wrong):
     with pytest.raises(ValueError, match=f"{next(iter(wrong))} must be at least"):
         JudgeDetector(**wrong)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"claims_per_call": 2.5},
+        {"claims_per_call": True},
+        {"max_claims": "many"},
+        {"turns": None},
+        {"aggregation": "any"},
+        {"aggregation": Fraction},
+        {"grading": {"threshold": 0.5}},
+    ],
+)
+def test_parameters_of_the_wrong_type_are_refused(wrong):
+    with pytest.raises(ConfigurationError, match=f"{next(iter(wrong))} must be an? "):
+        JudgeDetector(**wrong)
+
+
+def test_all_parameters_that_can_not_work_are_named_at_once():
+    with pytest.raises(ConfigurationError) as caught:
+        JudgeDetector(aggregation="any", claims_per_call=0, turns="all")
+    assert len(caught.value.problems) == 3
 
 
 def test_the_model_reads_question_conversation_passages_and_answer():

@@ -1,6 +1,7 @@
 """Calls: in their order, at their limit, given up in time, and gone when nobody asks."""
 
 import asyncio
+import os
 import subprocess
 import sys
 import threading
@@ -195,3 +196,35 @@ print(judge.perform([Complete(system="", user="")], timeout=None)[0].reason)
         timeout=30,
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "TIMEOUT\n", "")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system can't fork")
+def test_a_forked_child_makes_calls_of_its_own():
+    """A call that is out in the parent holds the only place, and a fork is taken while the lock is held."""
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            """
+import os, threading
+from groundwire.judge.calls import Calls
+calls = Calls(limit=1, seconds=5)
+entered, gate = threading.Event(), threading.Event()
+out = calls.submit(lambda: entered.set() or gate.wait(20))
+entered.wait(20)
+with calls._lock:
+    child = os.fork()
+    if child == 0:
+        print(calls.result(calls.submit(lambda: "child")), flush=True)
+        os._exit(0)
+status = os.waitpid(child, 0)[1]
+gate.set()
+print(status, calls.result(out))
+""",
+        ],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=30,
+    )
+    assert (done.returncode, done.stdout) == (0, "child\n0 True\n"), done.stderr

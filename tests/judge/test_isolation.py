@@ -5,6 +5,9 @@ judge from inside a runnable inside a graph's node, the deepest place an applica
 """
 
 import asyncio
+import os
+import subprocess
+import sys
 from contextvars import ContextVar
 from typing import Any, TypedDict
 
@@ -337,3 +340,32 @@ def test_a_judge_is_traced_to_a_project_of_its_own_when_one_is_named(langsmith_t
     assert "groundwire:judge" in run["tags"]
     assert SPOKEN in str(run["outputs"])
     assert SPOKEN not in str([one for one in langsmith_tracing.runs if one["session_name"] == "airline"])
+
+
+def test_a_function_that_loads_langsmith_in_its_first_call_leaves_no_trace(langsmith_server):
+    """Nothing has imported langsmith when the judge is built; its own code does, while it answers."""
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            """
+from groundwire import Judge
+from groundwire.core.plan import Complete
+def model(system, user):
+    from langsmith import traceable
+    return traceable(lambda text: "a verdict", name="lazy")(user)
+print(Judge(model).perform([Complete(system="", user="")], timeout=None)[0].texts)
+from langsmith import traceable
+from langsmith.run_trees import get_cached_client
+traceable(lambda: "an answer", name="application")()
+get_cached_client().flush()
+""",
+        ],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=os.environ | langsmith_server.environment("airline"),
+    )
+    assert (done.returncode, done.stdout) == (0, "('a verdict',)\n"), done.stderr
+    assert [run["name"] for run in langsmith_server.runs] == ["application"]

@@ -221,10 +221,10 @@ def test_every_mistake_is_named_at_once():
         )
     named = [
         "did you mean 'on_hallucination'",
-        "'a chain'",
+        "can be wrapped, not str",
         "answer_key",
         "'everywhere'",
-        "'lexical'",
+        "checker must be a Checker, not str",
         "'explode'",
     ]
     assert len(caught.value.problems) == len([*named, "retry"])

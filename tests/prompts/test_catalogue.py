@@ -8,7 +8,7 @@ import pytest
 
 from groundwire import prompts
 
-RELEASED = {"judge_v1.toml": "f32a6b06fd001fc4"}
+RELEASED = {"judge_v1.toml": "96ff6e495aba517c"}
 
 
 def test_every_prompt_is_there_with_a_version():

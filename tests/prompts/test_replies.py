@@ -119,6 +119,13 @@ def test_a_claim_judged_twice_is_left_out():
     assert list(claim_replies(reply(entry(1), entry(2), entry(1)))) == [2]
 
 
+@pytest.mark.parametrize("unreadable", [{"score": 0.9}, {"support": "no"}, {"id": "claim 1", "score": 8}])
+def test_a_claim_judged_twice_is_left_out_even_where_one_entry_can_not_be_read(unreadable):
+    """What the first entry meant to say may have been a flag: the second must not pass for the verdict."""
+    assert list(claim_replies(reply(entry() | unreadable, entry(2), entry(1)))) == [2]
+    assert list(claim_replies(reply(entry(1), entry(2), entry() | unreadable))) == [2]
+
+
 def test_what_need_not_be_said_may_be_absent():
     text = '{"claims": [{"id": "claim 1", "support": " Inferred ", "score": 0, "quote": null}]}'
     (one,) = claim_replies(text).values()

@@ -7,14 +7,14 @@ the host's run is inherited. What the work is, nobody here knows.
 from __future__ import annotations
 
 import logging
-import os
 import threading
 import time
-import weakref
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import Context
-from typing import Protocol, TypeVar
+from typing import TypeVar
+
+from groundwire.core.fork import renew_after_fork
 
 _LOG = logging.getLogger(__name__)
 _COMPLAIN_EVERY = 60.0  # seconds between two warnings that the queue is full
@@ -166,26 +166,3 @@ def _attempt(work: Callable[[], T]) -> T | Exception:
         return work()
     except Exception as error:  # handed on as a value: the work is not ours, and neither is its failure
         return error
-
-
-class Renewable(Protocol):
-    """Something with locks or threads that a forked child must not take over."""
-
-    def after_fork(self) -> None: ...
-
-
-_RENEWED: weakref.WeakSet[Renewable] = weakref.WeakSet()
-
-
-def renew_after_fork(thing: Renewable) -> None:
-    """Call ``thing.after_fork()`` in every child of a fork, for as long as it lives."""
-    _RENEWED.add(thing)
-
-
-def _renew() -> None:
-    for thing in list(_RENEWED):
-        thing.after_fork()
-
-
-if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork
-    os.register_at_fork(after_in_child=_renew)

@@ -15,9 +15,10 @@ from enum import StrEnum
 from uuid import UUID
 
 from groundwire.checker import AbstainedError, Checker, default_checker
+from groundwire.core.fork import renew_after_fork
 from groundwire.core.interaction import Interaction
 from groundwire.core.verdict import Abstention, AbstentionReason, Outcome
-from groundwire.host.background import Background, OverdueError, renew_after_fork
+from groundwire.host.background import Background, OverdueError
 from groundwire.host.judging import failure
 from groundwire.host.record import Record
 from groundwire.judge.isolation import isolated

@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
 from typing import Generic, TypeVar
 
+from groundwire.core.fork import renew_after_fork
+
 T = TypeVar("T")
 
 
@@ -37,12 +39,18 @@ class Calls(Generic[T]):
 
     A thread can't be stopped, so a call past its deadline is abandoned: its thread gives its place to the
     next call and ends when the call does. There are never more than twice ``limit`` threads, and none when
-    nothing is asked; while all of them are out with abandoned calls, new ones are refused at once.
+    nothing is asked; while all of them are out with abandoned calls, new ones are refused at once. In the
+    child of a fork nothing is out: the calls that were belong to the parent.
     """
 
     def __init__(self, *, limit: int, seconds: float) -> None:
         self.limit = limit
         self.seconds = seconds
+        self.after_fork()
+        renew_after_fork(self)
+
+    def after_fork(self) -> None:
+        """Begin anew: in a forked child the parent's threads, and whoever held the lock, don't exist."""
         self._lock = threading.Lock()
         self._waiting: deque[Call[T]] = deque()
         self._running: set[Call[T]] = set()

@@ -49,7 +49,8 @@ class Judge:
         embedder = None if embeddings is None else _built(adapters.embedder, embeddings, problems)
         if problems or chat is None:
             raise ConfigurationError(*problems)
-        tracing(trace_project)  # refuses a project that can't be traced to
+        # Refuses a project that can't be traced to, and loads what is slow before a call's clock runs.
+        tracing(trace_project)
         self.timeout = float(timeout)
         self.max_concurrency = max_concurrency
         self.trace_project = trace_project

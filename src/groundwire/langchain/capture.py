@@ -17,9 +17,9 @@ from uuid import UUID
 
 from langchain_core.callbacks.base import BaseCallbackHandler
 
+from groundwire.core.fork import renew_after_fork
 from groundwire.core.interaction import Interaction, Passage
 from groundwire.core.verdict import AbstentionReason
-from groundwire.host.background import renew_after_fork
 from groundwire.langchain import units
 from groundwire.langchain.contexts import contexts
 from groundwire.langchain.declared import CURRENT, KEYS, Block

@@ -179,9 +179,10 @@ class GroundwireCallbackHandler(Capture):
 def _check(checker: object, on_outcome: object, mode: object, **limits: int) -> None:
     problems = []
     if checker is not None and not isinstance(checker, Checker):
-        problems.append(f"checker must be a Checker, not {checker!r}: Checker(detector, judge=...) makes one")
+        kind = type(checker).__qualname__
+        problems.append(f"checker must be a Checker, not {kind}: Checker(detector, judge=...) makes one")
     if on_outcome is not None and not callable(on_outcome):
-        problems.append(f"on_outcome must be callable with a Record, not {on_outcome!r}")
+        problems.append(f"on_outcome must be callable with a Record, not {type(on_outcome).__qualname__}")
     if mode not in list(Mode):
         problems.append(f"mode must be one of {', '.join(repr(str(m)) for m in Mode)}, not {mode!r}")
     for name, value in limits.items():

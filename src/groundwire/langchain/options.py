@@ -63,10 +63,10 @@ def settle(bound: object, options: Mapping[str, Any]) -> Settings:
     problems = _unknown(options, Options.__annotations__)
     if not isinstance(bound, Runnable):
         hint = ": wrap RunnableLambda(function) instead" if callable(bound) else ""
-        problems.append(f"only a LangChain runnable can be wrapped, not {bound!r}{hint}")
+        problems.append(f"only a LangChain runnable can be wrapped, not {type(bound).__qualname__}{hint}")
     for key in ("question_key", "context_key", "answer_key"):
         if not isinstance(options.get(key), str | None):
-            problems.append(f"{key} must be a str, not {options[key]!r}")
+            problems.append(f"{key} must be a str, not {type(options[key]).__qualname__}")
     attach = options.get("attach", Attach.AUTO)
     if attach not in list(Attach):
         problems.append(f"attach must be one of {', '.join(repr(str(a)) for a in Attach)}, not {attach!r}")
@@ -101,7 +101,8 @@ def _unknown(options: Iterable[str], known: Mapping[str, Any]) -> list[str]:
 def _common(options: Mapping[str, Any], problems: list[str]) -> tuple[Checker | None, Reactions]:
     checker = options.get("checker")
     if checker is not None and not isinstance(checker, Checker):
-        problems.append(f"checker must be a Checker, not {checker!r}: Checker(detector, judge=...) makes one")
+        kind = type(checker).__qualname__
+        problems.append(f"checker must be a Checker, not {kind}: Checker(detector, judge=...) makes one")
         checker = None
     named = {f.name for f in fields(Reactions)}
     try:
@@ -122,7 +123,8 @@ def _retry(bound: object, reactions: Reactions, options: Mapping[str, Any], prob
     if not isinstance(given, Retry):
         if callable(given):
             return Revised(revise=given)
-        problems.append(f"retry must be NameClaims(), Expand() or a callable (input, outcome), not {given!r}")
+        kind = type(given).__qualname__
+        problems.append(f"retry must be NameClaims(), Expand() or a callable (input, outcome), not {kind}")
         return NameClaims()
     if not problems and not reactions.retries:
         problems.append("retry is set, but nothing asks for it: add on_hallucination='retry'")

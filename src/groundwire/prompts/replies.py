@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Annotated, Any, Literal, Self, TypeVar
 
@@ -122,20 +123,22 @@ class ClaimReply(BaseModel):
 def claim_replies(text: str) -> dict[int, ClaimReply]:
     """What a reply says of each claim, by id.
 
-    A claim that was judged twice, or whose entry can't be read, is left out: it has to be asked again.
+    A claim whose entry can't be read is left out, and so is one that was judged twice, even where only one
+    of the two can be read: it has to be asked again.
     UnreadableError when the reply as a whole can't be read.
     """
+    entries = objects(text, _claims)
+    ids = [_identifier(entry.get("id")) for entry in entries]
+    named = Counter(id_ for id_ in ids if isinstance(id_, int | float))
     replies: dict[int, ClaimReply] = {}
-    twice: set[int] = set()
-    for entry in objects(text, _claims):
+    for entry in entries:
         try:
             reply = ClaimReply.model_validate(entry)
         except ValidationError:
             continue
-        if reply.id in replies:
-            twice.add(reply.id)
-        replies[reply.id] = reply
-    return {id_: reply for id_, reply in replies.items() if id_ not in twice}
+        if named[reply.id] == 1:
+            replies[reply.id] = reply
+    return replies
 
 
 def _claims(value: Any) -> list[Any] | None:

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from groundwire.host.background import renew_after_fork
+from groundwire.core.fork import renew_after_fork
 
 _LOG = logging.getLogger(__name__)
 _LINGER = 1.0  # seconds that an idle thread waits for more before it ends

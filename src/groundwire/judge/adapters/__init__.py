@@ -38,6 +38,11 @@ def chat(model: Any) -> Chat:
         from groundwire.judge.adapters.langchain import LangChainChat  # noqa: PLC0415 - needs LangChain
 
         return LangChainChat(model)
+    if any(kind.__module__.partition(".")[0] == "llama_index" for kind in type(model).__mro__):
+        raise ConfigurationError(
+            f"model: {_described(model)} can't judge: LlamaIndex models are not accepted yet; expected a "
+            "LangChain chat model, or a function (system, user) -> str, which may call yours"
+        )
     if callable(model) and not isinstance(model, type) and not _is_async(model):
         from groundwire.judge.adapters.function import CallableChat  # noqa: PLC0415 - one a kind
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from contextlib import AbstractContextManager, nullcontext
 
 from groundwire.core.errors import MissingExtraError
@@ -10,11 +9,12 @@ from groundwire.core.errors import MissingExtraError
 
 def tracing(project: str | None) -> AbstractContextManager[None]:
     """Tracing off inside, or on into ``project``, whatever the environment says."""
-    if project is None and "langsmith" not in sys.modules:
-        return nullcontext()  # nothing that could trace is loaded
     try:
+        # Also where nobody has imported it yet: a model may do so in the middle of its first call.
         from langsmith import tracing_context  # noqa: PLC0415 - heavy, and not in the base install
     except ImportError as error:
+        if project is None:
+            return nullcontext()  # nothing can trace
         raise MissingExtraError("trace_project", package="langsmith", extra="langchain") from error
     if project is None:
         return tracing_context(enabled=False)
