@@ -1,7 +1,7 @@
 """What must work where ``pip install groundwire`` brought nothing but the base.
 
-``make base`` runs it as a script. The extras are absent here for real: a test that only hides them can't notice
-a file that is missing from the wheel.
+``make base`` runs it as a script. The extras are absent here for real: a test that only hides them can't
+notice a file that is missing from the wheel.
 """
 
 import importlib
