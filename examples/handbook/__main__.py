@@ -21,8 +21,8 @@ import groundwire as gw
 from examples.handbook.app import build
 from examples.handbook.replay import Prepared, load_prepared, replaying_model
 from groundwire.host.record import Record
-from groundwire.judge.adapters.named import from_string
 from groundwire.langchain import GroundwireCallbackHandler, with_hallucination_check
+from groundwire.langchain.models import from_string
 from groundwire.report import Entry, Tally, page, terminal
 
 console = Console(highlight=False, markup=False, emoji=False)
