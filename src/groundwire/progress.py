@@ -18,6 +18,9 @@ def track(items: Iterable[T], *, total: int | None = None, what: str = "checked"
     terminal.
     """
     console = Console(stderr=True)
+    if not console.is_interactive:  # a bar that is merely disabled ends with an empty line in older rich
+        yield from items
+        return
     bar = Progress(
         TextColumn(what),
         BarColumn(),
@@ -27,7 +30,6 @@ def track(items: Iterable[T], *, total: int | None = None, what: str = "checked"
         transient=True,
         redirect_stdout=False,
         redirect_stderr=False,
-        disable=not console.is_interactive,
     )
     with bar:
         yield from bar.track(items, total=total)
