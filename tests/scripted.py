@@ -54,6 +54,18 @@ class Always(Detector):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Broken(Detector):
+    """Raises, whatever it is given."""
+
+    name: ClassVar[str] = "broken"
+    version: ClassVar[str] = "1"
+
+    def detect(self, interaction: Interaction):
+        yield from ()
+        raise KeyError("a bug")
+
+
+@dataclass(frozen=True, kw_only=True)
 class AsksModel(Detector):
     """Asks for the score as plain text; whatever can't be read is an abstention."""
 

@@ -129,8 +129,6 @@ class Checker:
 
     def check(self, interaction: Interaction) -> Outcome:
         """Judge one interaction, waiting for it."""
-        if not self.policy.enabled:
-            return self._settle(self._disabled(), interaction, Usage())
         started = time.perf_counter()
         plan = self._plan(interaction)
         outcome, usage = run(plan, self.judge, timeout=self.policy.timeout)
@@ -138,8 +136,6 @@ class Checker:
 
     async def acheck(self, interaction: Interaction) -> Outcome:
         """Judge one interaction without holding the event loop."""
-        if not self.policy.enabled:
-            return self._settle(self._disabled(), interaction, Usage())
         started = time.perf_counter()
         plan = self._plan(interaction)
         outcome, usage = await arun(plan, self.judge, timeout=self.policy.timeout)
@@ -164,7 +160,7 @@ class Checker:
         return track(outcomes, total=len(interactions) if isinstance(interactions, list | tuple) else None)
 
     def _in_batches(self, interactions: Iterable[Interaction], batch: int) -> Iterator[Outcome]:
-        if not self.detector.needs_model or not self.policy.enabled:
+        if not self.detector.needs_model:
             yield from map(self.check, interactions)
             return
         for group in _batches(interactions, min(batch, getattr(self.judge, "max_concurrency", batch))):
@@ -180,7 +176,7 @@ class Checker:
                 f"only an Interaction can be judged, not {type(interaction).__name__} {interaction!r:.60}: "
                 "gw.Interaction(question=..., contexts=..., answer=...)"
             )
-        return metered(self.detector.detect(interaction))
+        return metered(self.detector.detect(interaction) if self.policy.enabled else _disabled())
 
     def _settle(self, outcome: Outcome, interaction: Interaction, usage: Usage) -> Outcome:
         """Read the outcome by this checker's policy, and put on it what only the checker knows."""
@@ -193,9 +189,6 @@ class Checker:
             if self.policy.on_abstention is OnAbstention.RAISE:
                 raise AbstainedError(outcome)
         return outcome
-
-    def _disabled(self) -> Abstention:
-        return Abstention(why=AbstentionReason.NOT_SAMPLED, detail="checking is switched off by the policy")
 
 
 def check(
@@ -280,6 +273,12 @@ def _regraded(verdict: Verdict, grading: Grading) -> Outcome:
         )
         return Abstention(why=AbstentionReason.UNREADABLE_REPLY, detail=detail, detector=verdict.detector)
     return verdict.regraded(grading)
+
+
+def _disabled() -> Plan[Outcome]:
+    """The plan of a checker that is switched off: to ask nothing, and to say why."""
+    yield from ()
+    return Abstention(why=AbstentionReason.NOT_SAMPLED, detail="checking is switched off by the policy")
 
 
 def _took(usage: Usage, started: float) -> Usage:

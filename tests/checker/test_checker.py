@@ -97,9 +97,15 @@ def test_a_policy_s_grading_replaces_the_detector_s():
 
 
 def test_switched_off_nothing_is_judged_and_that_is_said():
-    outcome = Checker(NovelWords(), policy=Policy(enabled=False)).check(INVENTED)
-    assert outcome.why is AbstentionReason.NOT_SAMPLED
-    assert not outcome.grounded
+    checker = Checker(AsksModel(), judge=ByLength(), policy=Policy(enabled=False))
+    for outcome in (
+        checker.check(INVENTED),
+        asyncio.run(checker.acheck(INVENTED)),
+        *checker.check_many([INVENTED]),
+    ):
+        assert outcome.why is AbstentionReason.NOT_SAMPLED
+        assert not outcome.grounded
+    assert sum(checker.judge.batches) == 0
 
 
 def test_a_detector_that_asks_a_model_needs_a_judge_at_once():

@@ -3,28 +3,16 @@
 import asyncio
 import copy
 import pickle
-from dataclasses import dataclass
-from typing import ClassVar
 
 import pytest
 
-from groundwire import AbstainedError, Abstention, AbstentionReason, Checker, Detector, Interaction, Policy
+from groundwire import AbstainedError, Abstention, AbstentionReason, Checker, Interaction, Policy
 from groundwire.checker import OnAbstention
 from groundwire.host.actions import HallucinationError
 from groundwire.host.judging import ajudged, judged
-from tests.scripted import NovelWords
+from tests.scripted import Broken, NovelWords
 
 INTERACTION = Interaction(contexts="a", answer="b", id="x")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Broken(Detector):
-    name: ClassVar[str] = "broken"
-    version: ClassVar[str] = "1"
-
-    def detect(self, interaction):
-        yield from ()
-        raise KeyError("a bug")
 
 
 def both_colours(checker):

@@ -2,8 +2,7 @@
 
 import functools
 import operator
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 from langchain_core.documents import Document
@@ -13,7 +12,7 @@ from langchain_core.output_parsers import StrOutputParser
 from langchain_core.runnables import RunnableLambda
 from pydantic import BaseModel
 
-from groundwire import AbstainedError, Checker, ConfigurationError, Detector, OnAbstention, Policy
+from groundwire import AbstainedError, Checker, ConfigurationError, OnAbstention, Policy
 from groundwire.host.actions import UNCHECKED_WARNING, Action, HallucinationError
 from groundwire.langchain import with_hallucination_check
 from groundwire.langchain.retry import Expand, NameClaims
@@ -30,7 +29,7 @@ from tests.langchain.wrapped_apps import (
     to_message,
     to_text,
 )
-from tests.scripted import NovelWords
+from tests.scripted import Broken, NovelWords
 
 
 def checked(runnable, **options):
@@ -246,20 +245,10 @@ def test_a_retry_that_nobody_asks_for_is_a_mistake():
         checked(to_text(), retry=NameClaims())
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Broken(Detector):
-    name: ClassVar[str] = "broken"
-    version: ClassVar[str] = "1"
-
-    def detect(self, interaction):
-        yield from ()
-        raise KeyError("a bug")
-
-
 @pytest.mark.parametrize("way", ["invoke", "stream", "ainvoke"])
 async def test_a_detector_that_breaks_costs_nobody_the_answer(way):
     """The chain has run and the answer is there: it comes back with an abstention beside it."""
-    whole = checked(RunnableLambda(lambda _: {"answer": "A", "context": "C"}), checker=Checker(_Broken()))
+    whole = checked(RunnableLambda(lambda _: {"answer": "A", "context": "C"}), checker=Checker(Broken()))
     if way == "stream":
         result = functools.reduce(operator.add, whole.stream("q"))
     else:

@@ -6,6 +6,7 @@ Who calls a Checker directly sees its errors; who has one watch an application h
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 
 from groundwire.checker import AbstainedError, Checker, OnAbstention
 from groundwire.core.errors import GroundwireError
@@ -44,10 +45,7 @@ def _abstained(checker: Checker, interaction: Interaction, error: Exception) -> 
     # The error's own words may hold what was judged, so they stay at DEBUG.
     _LOG.warning("the %s detector failed (%s)", checker.detector.name, type(error).__name__)
     _LOG.debug("the detector failed", exc_info=error)
-    broken = failure(error)
-    outcome = Abstention(
-        why=broken.why, detail=broken.detail, detector=checker.detector.spec, id=interaction.id
-    )
+    outcome = replace(failure(error), detector=checker.detector.spec, id=interaction.id)
     if checker.policy.on_abstention is OnAbstention.RAISE:
         raise AbstainedError(outcome) from error
     return outcome
