@@ -7,9 +7,9 @@ its result. It never blocks, retries, sleeps or catches: a driver performs the r
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from groundwire.core.verdict import AbstentionReason, Usage
 
@@ -18,15 +18,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Complete:
-    """Ask a language model: ``samples`` replies to one system and one user message.
-
-    ``schema`` is the JSON schema that a reply should follow, for models that can be held to one.
-    """
+    """Ask a language model: ``samples`` replies to one system and one user message."""
 
     system: str
     user: str
     samples: int = 1
-    schema: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -32,9 +32,6 @@ class Span:
     def shifted(self, by: int) -> Span:
         return Span(self.start + by, self.end + by)
 
-    def overlaps(self, other: Span) -> bool:
-        return self.start < other.end and other.start < self.end
-
 
 def union(spans: Iterable[Span]) -> tuple[Span, ...]:
     """The same characters as ordered, disjoint, non-empty spans; touching ones are joined."""
