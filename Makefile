@@ -4,15 +4,23 @@
 PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
+DATA ?= ../shared/data
 PIP := $(BIN)/python -m pip install -q -c constraints.txt
 
-.PHONY: demo test lint base bench lock clean
+.PHONY: demo test encoders train lint base bench lock clean
 
 demo: $(VENV)/.demo
 	$(BIN)/python -m examples.handbook $(ARGS)
 
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest $(ARGS)
+
+# PyTorch and transformers, for the tests of optional encoders: 200 MB.
+encoders: $(VENV)/.encoders
+
+# The embedded detector's weights, from the labelled data: 90 minutes of two cores. Resumable.
+train: $(VENV)/.train
+	$(BIN)/python -m training.encoder --data $(DATA) $(ARGS)
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -33,9 +41,10 @@ bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks.lexical
 	$(BIN)/python -m benchmarks.overhead
 
-# The exact versions that the tests pass with, from what is installed here.
-lock: $(VENV)/.dev
-	$(BIN)/python -m pip freeze --exclude-editable > constraints.txt
+# The exact versions that the tests pass with, from what is installed here. PyTorch is pinned in its group: it
+# has other names for the same version elsewhere.
+lock: $(VENV)/.encoders
+	$(BIN)/python -m pip freeze --exclude-editable --exclude torch > constraints.txt
 
 $(VENV)/.base:
 	$(PYTHON) -m venv $(VENV)
@@ -48,6 +57,14 @@ $(VENV)/.demo: $(VENV)/.base pyproject.toml constraints.txt
 
 $(VENV)/.dev: $(VENV)/.base pyproject.toml constraints.txt
 	$(PIP) -e '.[langchain,aws,parquet,report,yaml]' --group dev
+	touch $@
+
+$(VENV)/.encoders: $(VENV)/.dev
+	$(PIP) --group encoders
+	touch $@
+
+$(VENV)/.train: $(VENV)/.dev
+	$(PIP) --group train
 	touch $@
 
 clean:

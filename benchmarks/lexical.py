@@ -15,21 +15,17 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from benchmarks import measures  # noqa: E402 - found from the repository's root
+from benchmarks import judged, measures  # noqa: E402 - found from the repository's root
 from training.lexical import CALIBRATE, FIT, FITTED_ON, contexts, part, read  # noqa: E402
 
-from groundwire import Checker, Interaction, Verdict  # noqa: E402
+from groundwire import Checker, Interaction  # noqa: E402
 from groundwire.text import overlap, tokens  # noqa: E402
 
-OTHERS = ("qags", "summeval", "dialfact_small", "q2_wow", "psiloqa_eval")
-Row = Mapping[str, Any]
+Row = judged.Row
 
 
 def main() -> None:
@@ -45,76 +41,45 @@ def main() -> None:
 
 
 def quality(ragtruth: Sequence[Row], folder: Path) -> None:
+    detector = judged.detector("lexical")
     sides = {
         "calibrated on": [r for r in ragtruth if FIT <= part(r["meta"]["source_id"]) < CALIBRATE],
         "held out": [r for r in ragtruth if part(r["meta"]["source_id"]) >= CALIBRATE],
     }
-    scored = {side: list(scores(rows)) for side, rows in sides.items()}
+    scored = {side: judge(detector, rows) for side, rows in sides.items()}
     thresholds(scored)
     print("\nRAGTruth, sources held out\n" + measures.HEADER)
     for task in ("all", "qa", "data2txt", "summary"):
-        print(measures.line(task, labelled([x for x in scored["held out"] if task in ("all", x[0]["task"])])))
+        of_task = [one for one in scored["held out"] if task in ("all", one.row["task"])]
+        print(measures.line(task, judged.labelled(of_task)))
     print("\nShortcuts on the same answers (only AUROC means anything)\n" + measures.HEADER)
-    for name, shortcut in SHORTCUTS.items():
-        print(measures.line(name, labelled([(row, shortcut(row)) for row in sides["held out"]])))
+    for shortcut in judged.SHORTCUTS:
+        print(measures.line(shortcut.name, judged.labelled(shortcut.judge(sides["held out"]))))
     print("\nSets that took no part\n" + measures.HEADER)
-    for name in OTHERS:
+    for name in judged.SETS:
         rows = read(folder / f"{name}.jsonl.gz")
-        print(measures.line(name, labelled(list(scores(rows)), even=False)))
-        for shortcut_name, shortcut in SHORTCUTS.items():
-            one = labelled([(row, shortcut(row)) for row in rows], even=False)
-            print(f"  {shortcut_name:30} AUROC {measures.auroc(one):.3f}")
+        print(measures.line(name, judged.labelled(judge(detector, rows), even=False)))
+        for shortcut in judged.SHORTCUTS:
+            one = judged.labelled(shortcut.judge(rows), even=False)
+            print(f"  {shortcut.name:30} AUROC {measures.auroc(one):.3f}")
 
 
-def scores(rows: Sequence[Row]) -> Iterator[tuple[Row, float]]:
-    """Each answer that could be judged, with its score; the number of those that could not is printed."""
-    checker = Checker("lexical")
-    abstained: Counter[str] = Counter()
-    for row in rows:
-        outcome = checker.check(interaction(row))
-        if isinstance(outcome, Verdict):
-            yield row, outcome.score
-        else:
-            abstained[str(outcome.why)] += 1
-    if abstained:
+def judge(detector: judged.Method, rows: Sequence[Row]) -> list[judged.Judged]:
+    """What the detector says of each answer; the number of those that it could not judge is printed."""
+    said = detector.judge(rows)
+    if abstained := Counter(one.why for one in said if one.score is None):
         print(f"not judged: {dict(abstained)}")
+    return said
 
 
-def interaction(row: Row) -> Interaction:
-    return Interaction(question=row["question"], contexts=contexts(row), answer=row["answer"])
-
-
-def labelled(scored: Sequence[tuple[Row, float]], *, even: bool = True) -> measures.Labelled:
-    sizes = Counter(row["task"] for row, _ in scored)
-    return measures.Labelled(
-        labels=np.array([row["label"] for row, _ in scored]),
-        scores=np.array([score for _, score in scored]),
-        weights=np.array([900 / sizes[row["task"]] if even else 1.0 for row, _ in scored]),
-        sources=np.array([str(row["meta"].get("source_id") or row["context"]) for row, _ in scored]),
-    )
-
-
-def thresholds(scored: Mapping[str, Sequence[tuple[Row, float]]]) -> None:
+def thresholds(scored: Mapping[str, Sequence[judged.Judged]]) -> None:
     print("F1 by threshold" + "".join(f"{cut:7.2f}" for cut in CUTS))
-    for side, pairs in scored.items():
-        data = labelled(pairs)
+    for side, said in scored.items():
+        data = judged.labelled(said)
         print(f"{side:15}" + "".join(f"{measures.f1(data, cut):7.3f}" for cut in CUTS))
 
 
 CUTS = (0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6)
-
-
-def novel_share(row: Row) -> float:
-    known = {tokens.fold(word) for text in contexts(row) for word in tokens.texts(text)}
-    words = [tokens.fold(word) for word in tokens.texts(row["answer"])]
-    return sum(word not in known for word in words) / max(1, len(words))
-
-
-def length(row: Row) -> float:
-    return min(1.0, len(row["answer"].split()) / 1_000)
-
-
-SHORTCUTS: dict[str, Callable[[Row], float]] = {"answer length": length, "novel words": novel_share}
 
 
 def speed(ragtruth: Sequence[Row], count: int = 120, rounds: int = 5) -> None:

@@ -17,9 +17,10 @@ from groundwire.core.detector import Detector
 from groundwire.core.errors import ConfigurationError, GroundwireError, InputError
 from groundwire.core.grading import Grading
 from groundwire.core.interaction import Interaction, Passage, Turn
-from groundwire.core.plan import Plan, metered, together
+from groundwire.core.plan import Backend, Plan, metered, together
 from groundwire.core.verdict import Abstention, AbstentionReason, Outcome, Usage, Verdict
-from groundwire.judge.drivers import Backend, NoBackend, arun, run
+from groundwire.judge.drivers import NoBackend, arun, run
+from groundwire.local.backend import LocalBackend
 
 
 class OnAbstention(StrEnum):
@@ -75,7 +76,7 @@ class Policy:
 class Checker:
     """Judges interactions. Safe to share between threads and event loops.
 
-    ``detector`` is a Detector or a registered name (the lexical detector if left out). ``judge`` answers
+    ``detector`` is a Detector or a registered name (the embedded one if left out). ``judge`` answers
     what the detector asks of models. Raises ConfigurationError at once when they don't fit.
     """
 
@@ -87,7 +88,7 @@ class Checker:
         policy: Policy | None = None,
     ) -> None:
         if detector is None or isinstance(detector, str):
-            detector = detectors.get(detector or "lexical")()
+            detector = detectors.get(detector or detectors.DEFAULT)()
         if not isinstance(detector, Detector):
             raise ConfigurationError(
                 f"detector must be a Detector or a registered name, not {detector!r:.60}: "
@@ -101,6 +102,7 @@ class Checker:
             )
         self.detector = detector
         self.judge: Backend = judge or NoBackend()
+        self._backend = LocalBackend(self.judge)
         self.policy = policy or Policy()
 
     @classmethod
@@ -131,14 +133,14 @@ class Checker:
         """Judge one interaction, waiting for it."""
         started = time.perf_counter()
         plan = self._plan(interaction)
-        outcome, usage = run(plan, self.judge, timeout=self.policy.timeout)
+        outcome, usage = run(plan, self._backend, timeout=self.policy.timeout)
         return self._settle(outcome, interaction, _took(usage, started))
 
     async def acheck(self, interaction: Interaction) -> Outcome:
         """Judge one interaction without holding the event loop."""
         started = time.perf_counter()
         plan = self._plan(interaction)
-        outcome, usage = await arun(plan, self.judge, timeout=self.policy.timeout)
+        outcome, usage = await arun(plan, self._backend, timeout=self.policy.timeout)
         return self._settle(outcome, interaction, _took(usage, started))
 
     def check_many(
@@ -147,8 +149,9 @@ class Checker:
         """Judge many, in order, ``batch`` at a time: requests of one batch go out together.
 
         No more go out together than the judge performs at once, so that the policy's timeout is time for
-        judging and not for waiting. Lazy and of bounded memory: interactions are read as outcomes are
-        consumed. ``progress`` draws a bar on stderr.
+        judging and not for waiting; where only an encoder is asked, the timeouts of a batch add up, for it
+        reads one after the other. Lazy and of bounded memory: interactions are read as outcomes are consumed.
+        ``progress`` draws a bar on stderr.
         """
         if batch < 1:
             raise ValueError(f"batch must be at least 1, not {batch}")
@@ -160,15 +163,23 @@ class Checker:
         return track(outcomes, total=len(interactions) if isinstance(interactions, list | tuple) else None)
 
     def _in_batches(self, interactions: Iterable[Interaction], batch: int) -> Iterator[Outcome]:
-        if not self.detector.needs_model:
+        if not (self.detector.needs_model or self.detector.needs_encoder):
             yield from map(self.check, interactions)
             return
-        for group in _batches(interactions, min(batch, getattr(self.judge, "max_concurrency", batch))):
+        if self.detector.needs_model:
+            batch = min(batch, getattr(self.judge, "max_concurrency", batch))
+        for group in _batches(interactions, batch):
             started = time.perf_counter()
             plan = together([self._plan(interaction) for interaction in group])
-            done = run(plan, self.judge, timeout=self.policy.timeout)
+            done = run(plan, self._backend, timeout=self._time_for(len(group)))
             for interaction, (outcome, usage) in zip(group, done, strict=True):
                 yield self._settle(outcome, interaction, _took(usage, started))
+
+    def _time_for(self, checks: int) -> float | None:
+        """Seconds for checks made together: a judge is at all of them at once, an encoder is not."""
+        if self.policy.timeout is None or self.detector.needs_model:
+            return self.policy.timeout
+        return self.policy.timeout * checks
 
     def _plan(self, interaction: Interaction) -> Plan[tuple[Outcome, Usage]]:
         if not isinstance(interaction, Interaction):

@@ -3,7 +3,7 @@
 This module reads and checks them, naming every mistake at once; ``Checker.from_config`` builds from them.
 
     enabled: true
-    detector: lexical             # or {name: lexical, some_parameter: ...}
+    detector: embedded            # or {name: embedded, some_parameter: ...}
     judge: {model: "bedrock:MODEL_ID", timeout: 30}
     timeout: 60                   # seconds for one check
     on_abstention: return         # or raise
@@ -67,7 +67,7 @@ class Settings(_Section):
     """Everything a Checker can be built from. See the module's text for the layout."""
 
     enabled: bool = True
-    detector: str | dict[str, Any] = "lexical"
+    detector: str | dict[str, Any] = detectors.DEFAULT
     judge: JudgeSettings | None = None
     timeout: Seconds | None = 60.0
     on_abstention: str = Field(default="return", pattern="^(return|raise)$")

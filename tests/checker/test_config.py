@@ -75,7 +75,7 @@ def test_words_that_are_left_out_keep_their_default():
 
 def test_empty_settings_are_the_default_checker():
     checker = Checker.from_config({})
-    assert checker.detector.name == "lexical"
+    assert checker.detector.name == "embedded"
     assert checker.policy.grading is None
 
 

@@ -144,7 +144,7 @@ def _add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     judging.add_argument(
         "--threshold", type=_fraction, metavar="SCORE", help="hallucinated from this score on, 0 to 1"
     )
-    judging.add_argument("--detector", metavar="NAME", help="default: lexical, offline; judge with --model")
+    judging.add_argument("--detector", metavar="NAME", help="default: embedded, offline; judge with --model")
     judging.add_argument(
         "--model",
         metavar="MODEL",

@@ -18,12 +18,14 @@ class Detector(ABC):
 
     ``name`` is the registered name; ``version`` changes whenever the same parameters may judge
     differently; ``needs_model`` says that plans ask a language model, so that a checker without a judge
-    is refused when it is built.
+    is refused when it is built; ``needs_encoder`` says that they ask an encoder on this machine, which every
+    checker has.
     """
 
     name: ClassVar[str]
     version: ClassVar[str]
     needs_model: ClassVar[bool] = False
+    needs_encoder: ClassVar[bool] = False
 
     grading: Grading = Grading()
 

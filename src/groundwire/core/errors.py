@@ -28,3 +28,7 @@ class MissingExtraError(GroundwireError, ImportError):
             f"pip install 'groundwire[{extra}]'"
         )
         self.extra = extra
+
+
+class EncoderError(GroundwireError, RuntimeError):
+    """An encoder can't be used here: its weights are missing or damaged, or what runs them is."""

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
+from groundwire.core.span import Span
 from groundwire.core.verdict import AbstentionReason, Usage
 
 T = TypeVar("T")
@@ -32,7 +33,39 @@ class Embed:
     texts: tuple[str, ...]
 
 
-Request = Complete | Embed
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EncoderSetup:
+    """How an optional encoder is set up, where its own config does not say.
+
+    ``labels`` are pairs of a label's name and what it means: "supported", "unsupported" or "contradicted".
+    ``max_length`` is in tokens, for all that is read at once. ``prompt`` puts the question and the passages
+    the way the model was trained with; "" is the plain way.
+    """
+
+    labels: tuple[tuple[str, str], ...] = ()
+    max_length: int | None = None
+    prompt: str = ""
+    device: str = "cpu"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Encode:
+    """Ask an encoder to read claims beside the passages.
+
+    ``claims`` are characters of ``answer``, in order and apart. ``model`` is "" for the embedded encoder, or
+    the local path or hub id of another (``groundwire[encoder]``), set up as ``setup`` says. No judge performs
+    this: encoders run here.
+    """
+
+    answer: str
+    claims: tuple[Span, ...]
+    passages: tuple[str, ...]
+    question: str | None = None
+    model: str = ""
+    setup: EncoderSetup = EncoderSetup()
+
+
+Request = Complete | Embed | Encode
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -52,6 +85,43 @@ class Embedded:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Reading:
+    """How likely each kind of support is: three probabilities that sum to 1."""
+
+    supported: float
+    unsupported: float
+    contradicted: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ReadWord:
+    """One word of the answer as the encoder read it."""
+
+    span: Span
+    reading: Reading
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ReadClaim:
+    """One claim as the encoder read it.
+
+    ``evidence`` is what it was read beside, most useful first: each a passage's number and characters of it.
+    """
+
+    reading: Reading
+    words: tuple[ReadWord, ...] = ()
+    evidence: tuple[tuple[int, Span], ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Encoded:
+    """The claims of one request as the encoder read them, in order."""
+
+    claims: tuple[ReadClaim, ...]
+    usage: Usage = Usage()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Failed:
     """A request that got no answer, and why."""
 
@@ -60,8 +130,19 @@ class Failed:
     usage: Usage = Usage()
 
 
-Reply = Completed | Embedded | Failed
+Reply = Completed | Embedded | Encoded | Failed
 Plan = Generator[Sequence[Request], Sequence[Reply], T]
+
+
+class Backend(Protocol):
+    """Whoever performs requests. It returns one reply for each, in order, and never raises for a failed one.
+
+    ``timeout`` is in seconds, for the whole batch; None waits as long as it takes.
+    """
+
+    def perform(self, requests: Sequence[Request], *, timeout: float | None) -> Sequence[Reply]: ...
+
+    async def aperform(self, requests: Sequence[Request], *, timeout: float | None) -> Sequence[Reply]: ...
 
 
 def metered(plan: Plan[T]) -> Plan[tuple[T, Usage]]:

@@ -10,10 +10,15 @@ from importlib import import_module
 from groundwire.core.detector import Detector
 from groundwire.core.errors import ConfigurationError
 
+DEFAULT = "embedded"
+"""The detector that is meant where none is named: offline, and without a key."""
+
 # name -> where it lives, so that asking for one detector never imports another's dependencies
 _REGISTERED = {
+    "embedded": "groundwire.detectors.embedded:Embedded",
     "lexical": "groundwire.detectors.lexical:Lexical",
     "judge": "groundwire.detectors.judge:JudgeDetector",
+    "encoder": "groundwire.detectors.encoder:EncoderDetector",
 }
 
 

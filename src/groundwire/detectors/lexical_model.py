@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from groundwire.core import calibration
 from groundwire.core.calibration import Calibration
+from groundwire.detectors.lexical_features import Answer
 
 Floats = NDArray[np.float64]
 _ROWS_AT_ONCE = 2_048
@@ -81,6 +82,41 @@ class Fitted:
     calibration: Calibration
     telling: Mapping[str, float]
     version: str
+
+    def weigh(self, answer: Answer) -> Weighed:
+        """Weigh the figures of an answer."""
+        features = [claim.features for claim in answer.claims]
+        settled = [claim.settled for claim in answer.claims]
+        trees = self.claims(features)
+        odds = [p if known is None else known for known, p in zip(settled, trees, strict=True)]
+        if None not in settled:
+            raw = score = max(odds)
+        else:
+            (raw,) = self.answer([pooled(odds, features, answer.features)])
+            score = self.calibration(raw)
+        return Weighed(odds=tuple(odds), least=tuple(c.least for c in answer.claims), raw=raw, score=score)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Weighed:
+    """An answer's claims in order: the odds of each, and the least score it may have; then the answer's own.
+
+    ``raw`` is what the trees say of the answer, ``score`` the same calibrated.
+    """
+
+    odds: tuple[float, ...]
+    least: tuple[float, ...]
+    raw: float
+    score: float
+
+    def scores(self) -> list[float]:
+        """The claims' scores.
+
+        The worst claim has the answer's score and the others their share of it, so that an answer is
+        flagged exactly where one of its claims is.
+        """
+        worst = max(self.odds)
+        return [max(self.score * p / worst, least) for p, least in zip(self.odds, self.least, strict=True)]
 
 
 @cache

@@ -10,7 +10,6 @@ from groundwire.core.claim import Claim, Evidence, Support
 from groundwire.core.grading import Grading
 from groundwire.core.interaction import Interaction
 from groundwire.core.span import Span, union
-from groundwire.detectors import lexical_model
 from groundwire.detectors.lexical_features import BARE_KNOWN, BARE_UNKNOWN, HARMLESS, Answer, Seen
 from groundwire.text.facts import Fact, Status
 from groundwire.text.forms import NEGATIONS
@@ -28,28 +27,21 @@ _WORDS_UNREAD = "judged by its figures alone: its words are in another language 
 class Judging:
     """One answer's figures on their way to a verdict."""
 
-    def __init__(self, interaction: Interaction, context: Context, answer: Answer, grading: Grading) -> None:
+    def __init__(
+        self,
+        interaction: Interaction,
+        context: Context,
+        answer: Answer,
+        grading: Grading,
+        scores: Sequence[float] = (),
+    ) -> None:
+        """``scores`` are the claims', in order; left out where only exact facts are to be compared."""
         self.interaction, self.context, self.seen, self.grading = interaction, context, answer.claims, grading
-        fitted = lexical_model.load()
-        features = [claim.features for claim in answer.claims]
-        settled = [claim.settled for claim in answer.claims]
-        odds = [
-            p if known is None else known for known, p in zip(settled, fitted.claims(features), strict=True)
-        ]
-        if None not in settled:
-            self.raw = self.score = max(odds)
-        else:
-            (self.raw,) = fitted.answer([lexical_model.pooled(odds, features, answer.features)])
-            self.score = fitted.calibration(self.raw)
-        # The worst claim has the answer's score and the others their share of it, so that an answer is
-        # flagged exactly where one of its claims is.
-        worst = max(odds)
-        shares = [self.score * p / worst for p in odds]
-        self.scores = [max(share, seen.least) for share, seen in zip(shares, self.seen, strict=True)]
+        self.scores = scores
 
     def claims(self) -> tuple[Claim, ...]:
         """The answer's claims, judged. One is flagged exactly where its score reaches the threshold."""
-        return tuple(map(self._claim_of, self.seen, self.scores))
+        return tuple(self._claim_of(seen, score) for seen, score in zip(self.seen, self.scores, strict=True))
 
     def _claim_of(self, seen: Seen, score: float) -> Claim:
         conflict = conflict_in(seen)

@@ -5,23 +5,12 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
-from groundwire.core.plan import Failed, Plan, Reply, Request
+from groundwire.core.plan import Backend, Failed, Plan, Reply, Request
 from groundwire.core.verdict import AbstentionReason
 
 T = TypeVar("T")
-
-
-class Backend(Protocol):
-    """Whoever performs requests. It returns one reply for each, in order, and never raises for a failed one.
-
-    ``timeout`` is in seconds, for the whole batch; None waits as long as it takes.
-    """
-
-    def perform(self, requests: Sequence[Request], *, timeout: float | None) -> Sequence[Reply]: ...
-
-    async def aperform(self, requests: Sequence[Request], *, timeout: float | None) -> Sequence[Reply]: ...
 
 
 class NoBackend:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from groundwire.core.errors import ConfigurationError
-from groundwire.core.plan import Complete, Completed, Failed, Reply, Request
+from groundwire.core.plan import Complete, Completed, Embed, Encode, Failed, Reply, Request
 from groundwire.core.verdict import AbstentionReason, Usage
 from groundwire.judge import adapters
 from groundwire.judge.adapters.langsmith import tracing
@@ -87,6 +87,9 @@ class Judge:
         ]
 
     def _answer(self, request: Request) -> Reply:
+        if isinstance(request, Encode):  # a checker has these performed where it runs, by an encoder
+            detail = "a judge does not read as encoders do: have a Checker perform this, or a LocalBackend"
+            return Failed(reason=AbstentionReason.MODEL_FAILED, detail=detail)
         said = (request.system, request.user) if isinstance(request, Complete) else request.texts
         try:
             with tracing(self.trace_project):
@@ -94,7 +97,7 @@ class Judge:
         except BaseException as error:  # any failure is a reply, and no one above this thread hears it
             return failed(error, model=self._chat.name, said=said)
 
-    def _ask(self, request: Request) -> Reply:
+    def _ask(self, request: Complete | Embed) -> Reply:
         if isinstance(request, Complete):
             return self._chat.complete(request.system, request.user)
         if self._embedder is None:

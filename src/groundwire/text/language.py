@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from itertools import islice
 
 _FUNCTION_WORDS = {
-    "English": "the of and to in is that for with as on are be this by or from at you your it if not can",
+    "English": "the of and to in is that for with as on are be this by or from at you your it if not can a",
     "German": "der die das und ist nicht mit von zu den ein eine auf für sich im dem auch wird sind bei oder",
     "French": "le la les des et est une dans pour que qui sur pas avec vous au du ce par sont ou aux nous",
     "Spanish": "el la los las de y es una en por que con para se del al no lo su como más sus son está",

@@ -1,0 +1,77 @@
+"""The embedded detector: a small encoder reads each claim, and its words and facts are weighed with that.
+
+Here is the order of things. How it begins is in ``opening``, what the encoder reads in ``groundwire.local``,
+how readings are weighed in ``embedded_model``, and how they become claims in ``embedded_verdict``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from groundwire.core.detector import Detector
+from groundwire.core.grading import Grading
+from groundwire.core.interaction import Interaction
+from groundwire.core.plan import Encode, Encoded, Failed, Plan
+from groundwire.core.verdict import Abstention, Outcome
+from groundwire.detectors import embedded_model, lexical_model
+from groundwire.detectors.embedded_verdict import ReadJudging, caution
+from groundwire.detectors.lexical_verdict import summary
+from groundwire.detectors.opening import Opened, concluded, opened
+from groundwire.local.embedded import READER
+from groundwire.text import tokens
+
+
+@dataclass(frozen=True, kw_only=True)
+class Embedded(Detector):
+    """Judges offline, on a CPU, in tens of milliseconds. What ``gw.Checker()`` uses.
+
+    A MiniLM encoder (Wang et al., 2020) of 22 million weights reads each claim beside the sentences of the
+    context that bear on it, and labels the claim and each of its words as supported, unsupported or
+    contradicted. It was trained on entailment, on answers with marked words (RAGTruth; Niu et al., 2024) and
+    on corrupted ones. A logistic regression weighs what it reads together with the figures of the ``lexical``
+    detector, and is calibrated on sources that neither was fitted on. An exact fact that differs from the
+    documents is a contradiction whatever the encoder says.
+
+    English. Text in other languages, code, and contexts much longer than any it was fitted on lower the
+    confidence, and the verdict says so. See the model card for where it fails.
+    """
+
+    name: ClassVar[str] = "embedded"
+    version: ClassVar[str] = "1"
+    needs_encoder: ClassVar[bool] = True
+
+    # Near the best F1 on the sources that it was calibrated on; see training/README.md.
+    grading: Grading = Grading(threshold=0.4)
+
+    def load(self) -> None:
+        """Load the encoder and the fitted weights. Raises EncoderError where it can not be used."""
+        READER.load()
+        embedded_model.load()
+        lexical_model.load()
+        tokens.stem("loading")
+
+    def detect(self, interaction: Interaction) -> Plan[Outcome]:
+        """Look at words and facts, have the claims read, and weigh both."""
+        first = opened(interaction, self)
+        if not isinstance(first, Opened):
+            return first
+        lexical = lexical_model.load().weigh(first.seen)
+        (reply,) = yield [
+            Encode(
+                answer=interaction.answer,
+                claims=tuple(claim.span for claim in first.seen.claims),
+                passages=tuple(passage.text for passage in interaction.contexts),
+                question=interaction.question,
+            )
+        ]
+        if isinstance(reply, Failed):
+            return Abstention(why=reply.reason, detail=reply.detail, detector=self.spec)
+        assert isinstance(reply, Encoded)
+        weighed = embedded_model.load().weigh(first.seen, lexical, reply.claims)
+        doubt = caution(first)
+        if doubt is not None:
+            weighed = doubt.applied(weighed)
+        claims = ReadJudging(first, self.grading, weighed.scores(), reply.claims).claims()
+        reason = summary(claims) if doubt is None else f"{summary(claims)} {doubt.said}"
+        return concluded(claims, self, raw=weighed.raw, reason=reason)

@@ -1,0 +1,137 @@
+"""The fitted part of the embedded detector: what the encoder reads and what the words tell, weighed together.
+
+Logistic regressions, read from JSON. Fitting lives in the top-level ``training/``; nothing here reads text.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from groundwire.core.plan import ReadClaim
+from groundwire.core.span import Span
+from groundwire.detectors.lexical_features import Answer
+from groundwire.detectors.lexical_model import Weighed
+
+CLAIM_FIGURES = ("words and facts", "worst word", "words told")
+ANSWER_FIGURES = ("words and facts", "words told")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Logistic:
+    """A probability from weighed figures: ``1 / (1 + exp(-(bias + weights · figures)))``."""
+
+    figures: tuple[str, ...]
+    weights: tuple[float, ...]
+    bias: float
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> Logistic:
+        """From the form that ``training/embedded.py`` writes."""
+        return cls(figures=tuple(data["figures"]), weights=tuple(data["weights"]), bias=data["bias"])
+
+    def __call__(self, figures: Sequence[float]) -> float:
+        margin = self.bias + sum(w * x for w, x in zip(self.weights, figures, strict=True))
+        return 1 / (1 + math.exp(-max(-40.0, min(40.0, margin))))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stack:
+    """All that was fitted on top of the encoder: what a claim's figures say, and what an answer's do.
+
+    Both are regressions on answers that the encoder never saw, which is what calibrates them (Platt, 1999).
+    ``word`` is the probability from which on a word of a flagged claim is named unsupported.
+    """
+
+    claim: Logistic
+    answer: Logistic
+    word: float
+    version: str
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> Stack:
+        """From the form that ``training/embedded.py`` writes."""
+        return cls(
+            claim=Logistic.read(data["claim"]),
+            answer=Logistic.read(data["answer"]),
+            word=data["word"],
+            version=data["version"],
+        )
+
+    def weigh(self, answer: Answer, lexical: Weighed, read: Sequence[ReadClaim]) -> Weighed:
+        """Weigh the readings of an answer's claims beside what its words tell."""
+        odds = tuple(
+            known if seen.settled is not None else self.claim(claim_figures(known, claim))
+            for seen, known, claim in zip(answer.claims, lexical.odds, read, strict=True)
+        )
+        if all(seen.settled is not None for seen in answer.claims):
+            return lexical
+        raw = self.answer(answer_figures(lexical.raw, read))
+        return Weighed(odds=odds, least=lexical.least, raw=raw, score=raw)
+
+
+def claim_figures(odds: float, claim: ReadClaim) -> tuple[float, ...]:
+    """The figures of one claim, as ``CLAIM_FIGURES`` names them; ``odds`` are the lexical ones."""
+    words = _words(claim)
+    worst = max(words, default=1 - claim.reading.supported)
+    return (logit(odds), logit(worst), math.log1p(_told(words)))
+
+
+def answer_figures(lexical: float, read: Sequence[ReadClaim]) -> tuple[float, ...]:
+    """The figures of an answer, as ``ANSWER_FIGURES`` names them; ``lexical`` is the lexical raw score."""
+    told = sum(_told(_words(claim)) for claim in read)
+    return (logit(lexical), math.log1p(told))
+
+
+def _words(claim: ReadClaim) -> list[float]:
+    return [1 - word.reading.supported for word in claim.words]
+
+
+def _told(words: Sequence[float]) -> float:
+    """How many words are read as not supported: from .3 on a little, from .7 on fully."""
+    return sum(min(1.0, max(0.0, (p - 0.3) / 0.4)) for p in words)
+
+
+def logit(probability: float) -> float:
+    """Log-odds, bounded: no single figure decides alone."""
+    p = min(max(probability, _LEAST), 1 - _LEAST)
+    return math.log(p / (1 - p))
+
+
+_LEAST = 1e-3
+
+
+def unsupported_words(claim: ReadClaim, least: float) -> list[Span]:
+    """The words read as not supported, joined where at most one other word stands between them.
+
+    The worst word alone where none reaches ``least``.
+    """
+    flagged = [i for i, word in enumerate(claim.words) if 1 - word.reading.supported >= least]
+    if not flagged and claim.words:
+        flagged = [min(range(len(claim.words)), key=lambda i: claim.words[i].reading.supported)]
+    runs: list[Span] = []
+    last = -_REACH - 1
+    for i in flagged:
+        span = claim.words[i].span
+        if runs and i - last <= _REACH:
+            runs[-1] = Span(runs[-1].start, span.end)
+        else:
+            runs.append(span)
+        last = i
+    return runs
+
+
+# Words so far apart are one stretch: one unflagged word between them is bridged.
+_REACH = 2
+
+
+@cache
+def load() -> Stack:
+    """The fitted weights that ship with the package; read once."""
+    source = resources.files("groundwire.detectors") / "data" / "embedded.json"
+    return Stack.read(json.loads(source.read_text(encoding="utf-8")))

@@ -1,0 +1,101 @@
+"""How the embedded detectors begin: the answer is cut and looked at, and what needs no weighing is settled.
+
+What is looked at is ``lexical_features``' business. Abstaining, declining answers and answers in another
+language than the passages are decided here, the same for every detector that needs no key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from groundwire.core.claim import Claim, Support
+from groundwire.core.detector import Detector
+from groundwire.core.interaction import Interaction
+from groundwire.core.span import Span
+from groundwire.core.verdict import Abstention, AbstentionReason, Outcome, Verdict
+from groundwire.detectors import lexical_model
+from groundwire.detectors.lexical_features import HARMLESS, Answer, look
+from groundwire.detectors.lexical_verdict import Judging, summary
+from groundwire.text import claims as claim_text
+from groundwire.text import refusal
+from groundwire.text.overlap import Context
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Opened:
+    """An answer that has to be weighed: its interaction, the context worked through, and what was seen."""
+
+    interaction: Interaction
+    context: Context
+    seen: Answer
+
+
+def opened(interaction: Interaction, detector: Detector) -> Opened | Outcome:
+    """What ``detector`` has to weigh, or its outcome where there is nothing to weigh."""
+    if not interaction.has_context:
+        return _abstain(detector, AbstentionReason.NO_CONTEXT, "no passage holds any text to judge against")
+    spans = claim_text.cut(interaction.answer)
+    if not spans:
+        return _abstain(
+            detector, AbstentionReason.NO_CLAIMS, "the answer states nothing that could be checked"
+        )
+    if refusal.is_refusal([span.of(interaction.answer) for span in spans]):
+        return _declined(interaction, spans, detector)
+    context = Context([passage.text for passage in interaction.contexts])
+    seen = look(interaction.answer, spans, interaction.question, context, lexical_model.load().telling)
+    if not any(claim.checkable for claim in seen.claims):
+        return _abstain(
+            detector, AbstentionReason.NO_CLAIMS, "the answer has no word or figure that could be looked up"
+        )
+    if context.foreign(folded for claim in seen.claims for folded in claim.worded.folded):
+        judging = Judging(interaction, context, seen, detector.grading)
+        return _across_languages(judging.claims_by_facts(), detector)
+    return Opened(interaction=interaction, context=context, seen=seen)
+
+
+def concluded(
+    claims: tuple[Claim, ...], detector: Detector, *, raw: float | None, reason: str = ""
+) -> Verdict:
+    """The verdict on claims of which the worst decides."""
+    return Verdict.graded(
+        max(claim.score or 0.0 for claim in claims),
+        detector.grading,
+        raw=raw,
+        detector=detector.spec,
+        reason=reason or summary(claims),
+        claims=claims,
+    )
+
+
+def _across_languages(claims: tuple[Claim, ...], detector: Detector) -> Outcome:
+    """Facts speak every language: they can refute an answer, or bear it out if each claim has some."""
+    unread = sum(claim.support is Support.UNVERIFIED for claim in claims)
+    if unread and not any(claim.support.flagged for claim in claims):
+        return _abstain(
+            detector,
+            AbstentionReason.NO_CLAIMS,
+            f"answer and passages are in different languages, and {unread} of {len(claims)} statements "
+            "have no figure to compare: use a judge that reads both",
+        )
+    return concluded(claims, detector, raw=None)
+
+
+def _abstain(detector: Detector, why: AbstentionReason, detail: str) -> Abstention:
+    return Abstention(why=why, detail=detail, detector=detector.spec)
+
+
+def _declined(interaction: Interaction, spans: Sequence[Span], detector: Detector) -> Verdict:
+    # Below the MEDIUM cut of any grading: who declines has said nothing that could be wrong.
+    score = min(HARMLESS, detector.grading.cuts[0] / 2)
+    claims = tuple(
+        Claim(
+            text=span.of(interaction.answer),
+            span=span,
+            support=Support.SUPPORTED,
+            score=score,
+            reason="declines to answer",
+        )
+        for span in spans
+    )
+    return concluded(claims, detector, raw=score, reason="The answer declines to answer, and claims nothing.")

@@ -1,0 +1,130 @@
+"""From data to weights: files are made in order, once, and out of what may teach."""
+
+import gzip
+import json
+
+import numpy as np
+import pytest
+from training.encoder import Step, encoder_steps, stack_step
+from training.encoder_data import Sets, held, marked_answers, short_pairs, write
+from training.encoder_rows import Label, Packed
+from training.labelled_sets import FIT, TEST, part
+
+from training import encoder
+
+PLAIN = ("expertqa", "begin", "faithdial_audit", "defacto", "halueval", "wice", "wice_tokens")
+SETS = {
+    "nli": ("entailment", "neutral", "contradiction"),
+    "fever_rte": ("entailment", "not_entailment"),
+    "factcheckgpt_stance": ("irrelevant", "completely-support", "partially-support", "refute"),
+    **dict.fromkeys((*PLAIN, "ragtruth_qa", "ragtruth_data2txt_summary"), ("any",)),
+}
+SENTENCES = [
+    "The ferry leaves Port Linden at 7:30 on Monday and comes back in the evening.",
+    "Children under six travel free in winter, and dogs are not allowed inside.",
+    "The company bought two larger boats in March 2019 from a yard in Norway.",
+]
+
+
+def raw(name, i, fine):
+    text = SENTENCES[i % 3]
+    spans = [{"start": 4, "end": 9, "label": "Evident Conflict", "text": text[4:9]}] if i % 2 else []
+    meta = {"source_id": f"{name}-{i}", "subset": ("mnli", "rte")[i % 5 == 4]}
+    task = {"ragtruth_qa": "qa", "ragtruth_data2txt_summary": "summary"}.get(name, "claim")
+    return {
+        "id": f"{name}-{i}",
+        "task": task,
+        "question": None,
+        "context": " ".join(SENTENCES) + f" {i}",
+        "answer": text,
+        "label": i % 2,
+        "label_fine": fine,
+        "spans": spans,
+        "meta": meta,
+    }
+
+
+@pytest.fixture
+def sets(tmp_path):
+    """A dozen answers of each set, on disk as the real ones are."""
+    (tmp_path / "train").mkdir()
+    for name, labels in SETS.items():
+        rows = [raw(name, i, labels[i % len(labels)]) for i in range(12)]
+        with gzip.open(tmp_path / "train" / f"{name}.jsonl.gz", "wt", encoding="utf-8") as file:
+            file.writelines(json.dumps(row) + "\n" for row in rows)
+    return Sets(data=tmp_path)
+
+
+def test_short_pairs_have_one_label_and_no_guess_at_words(sets):
+    """Words of a supported statement are supported; which words of another are at fault isn't known."""
+    made = list(short_pairs(sets))
+    assert {row.label for row in made} == set(Label) - {Label.IGNORED}
+    for row in made:
+        assert set(row.words) == {Label.IGNORED if row.label else Label.SUPPORTED}
+
+
+def test_only_the_named_parts_of_nli_are_used(sets):
+    """The others have labels or licences that aren't wanted."""
+    all_sets = len(list(short_pairs(sets)))
+    without_rte = sum(raw["meta"]["subset"] != "rte" for raw in sets.read("nli"))
+    others = sum(len(sets.read(name)) for name in SETS if name[:3] not in {"nli", "wic", "rag"})
+    assert all_sets == without_rte + others
+
+
+def test_an_epoch_is_made_again_by_its_number(sets):
+    """The same number gives the same rows, another one others."""
+    first, again, other = (Packed.of(marked_answers(sets, epoch)) for epoch in (0, 0, 1))
+    assert np.array_equal(first.ids, again.ids)
+    assert np.array_equal(first.words, again.words)
+    assert not np.array_equal(first.ids, other.ids)
+
+
+def test_what_is_held_back_is_not_learnt(sets):
+    """It has sources between those that teach and those that measure, and some of them."""
+    kept = [raw for raw in sets.read("ragtruth_qa", "ragtruth_data2txt_summary") if FIT <= part(raw) < TEST]
+    assert kept
+    assert len(list(held(sets))) == len(kept)
+
+
+def test_a_sample_is_the_first_answers_of_each_set(sets):
+    """Two of two sets are four."""
+    few = Sets(data=sets.data, most=2)
+    assert [raw["id"] for raw in few.read("begin", "wice")] == ["begin-0", "begin-1", "wice-0", "wice-1"]
+
+
+def test_rows_are_written_as_they_are_read(sets, tmp_path):
+    """One file per stage or epoch, which training reads."""
+    write(tmp_path / "stage1.npz", short_pairs(sets))
+    assert len(Packed.load(tmp_path / "stage1.npz")) == len(list(short_pairs(sets)))
+
+
+def test_every_step_is_given_what_one_before_it_made(tmp_path):
+    """In order, each file that a step reads from the work folder is there by then."""
+    work = tmp_path / "work"
+    made = set()
+    for step in [
+        *encoder_steps(tmp_path / "data", work, tmp_path / "minilm"),
+        stack_step(tmp_path / "data", work),
+    ]:
+        read = {a for a in step.arguments if str(a).startswith(str(work))} - {work} - set(step.makes)
+        assert read <= made, step.script
+        assert (encoder.HERE / f"{step.script}.py").exists()
+        made |= set(step.makes)
+
+
+def test_a_step_is_made_once(tmp_path):
+    """Where all its files are there its script isn't run; where one is missing it is."""
+    there, missing = tmp_path / "there", tmp_path / "missing"
+    there.touch()
+    Step(script="no_such_script", arguments=[], makes=[there]).run()
+    with pytest.raises(SystemExit, match=r"no_such_script ended with 1"):
+        Step(script="no_such_script", arguments=[], makes=[there, missing]).run()
+
+
+def test_a_stage_begins_where_the_one_before_it_ended(tmp_path):
+    """The weights that the first writes are those that the second reads, and the export the second's."""
+    steps = encoder_steps(tmp_path, tmp_path, tmp_path / "minilm")
+    _, first, second, export = steps
+    assert "minilm" in str(first.arguments)
+    assert first.makes[0] in second.arguments
+    assert second.makes[0] in export.arguments

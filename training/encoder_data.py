@@ -1,0 +1,178 @@
+"""What each stage of the encoder's training reads: packed rows of labelled answers.
+
+    python -m training.encoder_data --data DIR --out DIR
+
+writes ``stage1.npz`` (short pairs: what follows from what), ``stage2-N.npz``, one for each epoch (answers of
+RAGTruth with their marked words, changes made to them, and some of stage 1 again), and ``held.npz`` (answers
+that no stage learns from, to export with). What the sets' own labels mean stands here. Deterministic.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from training.encoder_answers import as_marked, copied, corrupted, flipped_records, ragtruth
+from training.encoder_rows import Label, Labelled, Packed
+from training.labelled_sets import FIT, RAGTRUTH, TEST, Raw, contexts, part, read
+
+from groundwire.core.span import Span
+from groundwire.local import rows
+from groundwire.text import claims as claim_text
+
+NLI_PARTS = ("mnli", "snli", "qnli")
+ENTAILMENTS = {
+    "entailment": Label.SUPPORTED,
+    "neutral": Label.UNSUPPORTED,
+    "contradiction": Label.CONTRADICTED,
+    "not_entailment": Label.NOT_SUPPORTED,
+}
+STANCES = {
+    "irrelevant": Label.UNSUPPORTED,
+    "completely-support": Label.SUPPORTED,
+    "partially-support": Label.NOT_SUPPORTED,
+    "refute": Label.CONTRADICTED,
+}
+STANCE_WEIGHTS = {Label.SUPPORTED: 1.5, Label.UNSUPPORTED: 0.35}
+"""Two snippets in three are irrelevant, and plainly so."""
+
+SHORT_ANSWERS = ("expertqa", "begin", "faithdial_audit", "defacto")
+SHORT_SUPPORTED_WEIGHT = 1.5
+HALUEVAL_WEIGHT, HALUEVAL_LEAST_WORDS = 0.3, 4
+"""Made up by a model, and told apart by their length: little weight, and no answers of a word or two."""
+
+DOCUMENTS = ("defacto", "expertqa")
+"""Sets whose contexts are copied from as well."""
+
+COPIED_SHARE, COPIED_DOCUMENTS_SHARE = 0.12, 0.08
+ALL_AGAIN, CLAIMS_AGAIN = 0.12, 0.3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sets:
+    """Where the sets lie, and how many answers to read of each: all for None."""
+
+    data: Path
+    most: int | None = None
+
+    def read(self, *names: str) -> list[Raw]:
+        """The answers of these sets, one set after the other."""
+        return [raw for name in names for raw in read(self.data, name)[: self.most]]
+
+
+def main() -> None:
+    """Write the rows of both stages, and those held back."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--stage", type=int, choices=(1, 2), help="both if left out")
+    parser.add_argument("--epochs", type=int, default=3, help="of stage 2")
+    parser.add_argument("--sample", type=int, metavar="N", help="the first N answers of each set, to try it")
+    args = parser.parse_args()
+    args.out.mkdir(parents=True, exist_ok=True)
+    sets = Sets(data=args.data, most=args.sample)
+    if args.stage != 2:
+        write(args.out / "stage1.npz", short_pairs(sets))
+    if args.stage != 1:
+        write(args.out / "held.npz", held(sets))
+        for epoch in range(args.epochs):
+            write(args.out / f"stage2-{epoch}.npz", marked_answers(sets, epoch))
+
+
+def write(path: Path, made: Iterable[Labelled]) -> None:
+    packed = Packed.of(made)
+    packed.save(path)
+    print(f"{path.name}: {len(packed)} rows, {len(packed.ids)} tokens", flush=True)
+
+
+def short_pairs(sets: Sets) -> Iterator[Labelled]:
+    """Premise and hypothesis, evidence and claim."""
+    for raw in sets.read("nli"):
+        if raw["meta"]["subset"] in NLI_PARTS:
+            yield from whole(raw, ENTAILMENTS[raw["label_fine"]])
+    for raw in sets.read("fever_rte"):
+        yield from whole(raw, ENTAILMENTS[raw["label_fine"]])
+    yield from claims_and_passages(sets)
+    for raw in sets.read("halueval"):
+        if len(raw["answer"].split()) >= HALUEVAL_LEAST_WORDS:
+            yield from whole(raw, either(raw), HALUEVAL_WEIGHT)
+
+
+def claims_and_passages(sets: Sets) -> Iterator[Labelled]:
+    """Claims beside search snippets, cited passages, dialogue and news."""
+    for raw in sets.read("factcheckgpt_stance"):
+        label = STANCES[raw["label_fine"]]
+        yield from whole(raw, label, STANCE_WEIGHTS.get(label, 1.0))
+    for raw in sets.read(*SHORT_ANSWERS):
+        yield from whole(raw, either(raw), 1.0 if raw["label"] else SHORT_SUPPORTED_WEIGHT)
+
+
+def marked_claims(sets: Sets) -> Iterator[Labelled]:
+    """Claims about long pages, some with their unsupported words marked."""
+    for raw in sets.read("wice"):
+        yield from whole(raw, either(raw))
+    for raw in sets.read("wice_tokens"):
+        yield from as_marked(raw, [Span(0, len(raw["answer"]))], 1.0)
+
+
+def either(raw: Raw) -> Label:
+    """What a label of yes or no says."""
+    return Label.NOT_SUPPORTED if raw["label"] else Label.SUPPORTED
+
+
+def whole(raw: Raw, label: Label, weight: float = 1.0) -> Iterator[Labelled]:
+    """An answer of one statement as one row; none where it doesn't fit in one."""
+    answer = raw["answer"].strip()
+    if not answer or not raw["context"].strip():
+        return
+    made = rows.Builder(contexts(raw), raw.get("question")).rows(answer, [Span(0, len(answer))])
+    if len(made) == 1:
+        # Nobody said which words of an unsupported statement are at fault.
+        of_words = Label.SUPPORTED if label == Label.SUPPORTED else Label.IGNORED
+        yield Labelled(made[0], label, [of_words] * len(made[0].words), weight)
+
+
+def marked_answers(sets: Sets, epoch: int) -> list[Labelled]:
+    """An epoch of stage 2; each draws other changes, and other rows of stage 1."""
+    rng = random.Random(epoch)
+    fitting = [raw for raw in sets.read(*RAGTRUTH) if part(raw) < FIT]
+    repeated = list(again(sets, epoch, rng))
+    parts = {
+        "ragtruth": list(ragtruth(fitting, rng)),
+        "corrupted": list(corrupted(fitting, rng)),
+        "records": list(flipped_records(fitting, rng)),
+        "copied": [
+            *copied(fitting, rng, COPIED_SHARE),
+            *copied(sets.read(*DOCUMENTS), rng, COPIED_DOCUMENTS_SHARE),
+        ],
+        "marked": list(marked_claims(sets)),
+        "again": repeated,
+    }
+    report(epoch, parts)
+    return [row for made in parts.values() for row in made]
+
+
+def again(sets: Sets, epoch: int, rng: random.Random) -> Iterator[Labelled]:
+    """Some of stage 1, so that it isn't forgotten: of all its sets once, then of those nearest to answers."""
+    pairs, share = (claims_and_passages(sets), CLAIMS_AGAIN) if epoch else (short_pairs(sets), ALL_AGAIN)
+    return (row for row in pairs if rng.random() < share)
+
+
+def report(epoch: int, parts: Mapping[str, Sequence[Labelled]]) -> None:
+    for name, made in parts.items():
+        flagged = sum(row.label > Label.SUPPORTED for row in made)
+        print(f"epoch {epoch} {name}: {len(made)} rows, {flagged} not supported", flush=True)
+
+
+def held(sets: Sets) -> Iterator[Labelled]:
+    """Answers to sources between those that teach and those that measure."""
+    for raw in sets.read(*RAGTRUTH):
+        if FIT <= part(raw) < TEST:
+            yield from as_marked(raw, claim_text.cut(raw["answer"]), 1.0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,236 @@
+"""One stage of training: packed files of rows, from one set of weights to the next.
+
+    python -m training.encoder_fit --rows stage1.npz --from model.safetensors --out stage1.pt
+
+Resumable: the state is written every few minutes beside ``--out`` and picked up by the same command. Prints
+its curve, and appends it to ``--out`` with the ending .log.
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional
+from training.encoder_model import Encoder, from_minilm
+from training.encoder_rows import Batch, Label, Packed, batches
+
+WARM_UP = 0.05
+"""The share of steps in which the rate comes up."""
+
+DECAY = 0.01
+BETAS = (0.9, 0.98)
+LARGEST_GRADIENT = 1.0
+AVERAGED = 0.02
+"""Weights are averaged over about this share of the last steps."""
+
+FLAGGED_WORDS = 2.5
+"""What a word that is not supported weighs beside one that is."""
+
+SAID_EVERY = 50
+SAVED_EVERY_SECONDS = 300.0
+
+
+def main() -> None:
+    """Train, print and write."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--rows", type=Path, nargs="+", required=True)
+    parser.add_argument("--from", dest="start", type=Path, required=True, help=".safetensors or .pt")
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--epochs", type=float, default=1.0)
+    parser.add_argument("--rate", type=float, default=2e-4)
+    parser.add_argument("--words", type=float, default=1.0, help="weight of the words' loss beside the rows'")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--minutes", type=float, default=math.inf, help="end by then, the rate brought down")
+    args = parser.parse_args()
+    torch.set_num_threads(args.threads)
+    torch.manual_seed(args.seed)
+    packed = Packed.joined([Packed.load(path) for path in args.rows])
+    plan = schedule(packed, args.epochs, args.seed)
+    state = args.out.with_suffix(".state")
+    fit = Fit.begun(from_minilm(args.start) if args.start.suffix == ".safetensors" else read(args.start))
+    if state.exists():
+        fit.resume(state)
+    pace = Pace(steps=len(plan), first=fit.step, minutes=args.minutes)
+    with args.out.with_suffix(".log").open("a", encoding="utf-8") as log:
+
+        def say(line: str) -> None:
+            for where in (None, log):
+                print(line, file=where, flush=True)
+
+        say(f"{len(packed)} rows, {len(packed.ids)} tokens, {len(plan)} steps, from step {fit.step}")
+        curve = Curve(say=say)
+        saved = time.monotonic()
+        while (done := pace.done(fit.step)) < 1:
+            chosen, length = plan[fit.step]
+            of_rows, of_words = fit.learn(packed.batch(chosen, length), args.rate * rate(done), args.words)
+            fit.average(max(1 / fit.step, 1 / (AVERAGED * len(plan) + 1)))
+            curve.add(fit.step, of_rows, of_words, len(chosen) * length, last=fit.step == len(plan))
+            if time.monotonic() - saved > SAVED_EVERY_SECONDS:
+                fit.save(state)
+                saved = time.monotonic()
+    write(fit.averaged.state_dict(), args.out)
+    state.unlink(missing_ok=True)
+
+
+def schedule(packed: Packed, epochs: float, seed: int) -> list[tuple[list[int], int]]:
+    """All batches of all epochs in order; part of an epoch is its first batches."""
+    made: list[tuple[list[int], int]] = []
+    for epoch in range(math.ceil(epochs)):
+        these = list(batches(packed, np.random.default_rng([seed, epoch])))
+        made += these[: round(len(these) * min(1.0, epochs - epoch))]
+    return made
+
+
+def rate(done: float) -> float:
+    """The share of the full rate: up over the first steps, then down in a straight line."""
+    return min(done / WARM_UP + 0.01, 1.0, (1 - done) / (1 - WARM_UP) + 0.01)
+
+
+def read(path: Path) -> Encoder:
+    """An encoder as ``main`` wrote it."""
+    model = Encoder()
+    model.load_state_dict(torch.load(path, weights_only=True))
+    return model
+
+
+def write(state: dict[str, Any], path: Path) -> None:
+    """A file that is there is whole, whenever training was stopped."""
+    unfinished = path.with_name(f"unfinished-{path.name}")
+    torch.save(state, unfinished)
+    unfinished.replace(path)
+
+
+@dataclass(kw_only=True)
+class Fit:
+    """A model that learns, the average of its latest weights, and how many steps it has made."""
+
+    model: Encoder
+    averaged: Encoder
+    optimizer: Any
+    step: int = 0
+
+    @classmethod
+    def begun(cls, model: Encoder) -> Fit:
+        """At the first step. Matrices decay; biases, norms and embeddings of words don't."""
+        named = list(model.named_parameters())
+        decayed = [p for name, p in named if p.ndim > 1 and "words" not in name]
+        rest = [p for name, p in named if p.ndim <= 1 or "words" in name]
+        groups = [{"params": decayed}, {"params": rest, "weight_decay": 0.0}]
+        optimizer = torch.optim.AdamW(groups, weight_decay=DECAY, betas=BETAS)
+        return cls(model=model.train(), averaged=copy.deepcopy(model).eval(), optimizer=optimizer)
+
+    def learn(self, batch: Batch, rate: float, words: float) -> tuple[float, float]:
+        """One step; the losses of rows and words before it."""
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+        of_rows, of_words = losses(self.model, batch)
+        self.optimizer.zero_grad(set_to_none=True)
+        (of_rows + words * of_words).backward()
+        torch.nn.utils.clip_grad_norm_(self.model.parameters(), LARGEST_GRADIENT)
+        self.optimizer.step()
+        self.step += 1
+        return of_rows.item(), of_words.item()
+
+    def average(self, share: float) -> None:
+        """Move the averaged weights towards the model's."""
+        with torch.no_grad():
+            for old, new in zip(self.averaged.parameters(), self.model.parameters(), strict=True):
+                old.lerp_(new, share)
+
+    def save(self, path: Path) -> None:
+        parts = {name: part.state_dict() for name, part in self._parts().items()}
+        write({"step": self.step, **parts}, path)
+
+    def resume(self, path: Path) -> None:
+        """Go on from what ``save`` wrote. The batches are the same; what dropout leaves out is drawn anew."""
+        state = torch.load(path, weights_only=True)
+        for name, part in self._parts().items():
+            part.load_state_dict(state[name])
+        self.step = state["step"]
+
+    def _parts(self) -> dict[str, Any]:
+        return {"model": self.model, "averaged": self.averaged, "optimizer": self.optimizer}
+
+
+def losses(model: Encoder, batch: Batch) -> tuple[Tensor, Tensor]:
+    """The weighted mean loss of the rows, and that of their words."""
+    ids, kinds, words, labels, weights = (torch.from_numpy(part) for part in batch)
+    with torch.autocast("cpu", torch.bfloat16):
+        of_rows, of_tokens = model(ids, kinds)
+    known = words != Label.IGNORED
+    words_weights = weights[:, None].expand(words.shape)[known] * torch.where(
+        words[known] > Label.SUPPORTED, FLAGGED_WORDS, 1.0
+    )
+    return (
+        mean(of_rows.float(), labels, weights),
+        mean(of_tokens.float()[known], words[known], words_weights),
+    )
+
+
+def mean(logits: Tensor, labels: Tensor, weights: Tensor) -> Tensor:
+    """Cross-entropy; NOT_SUPPORTED asks for either of the two classes that are not supported."""
+    if not len(labels):
+        return logits.sum()
+    each = functional.log_softmax(logits, -1)
+    either = torch.logsumexp(each[:, 1:], -1)
+    known = each.gather(1, labels.clamp(0, 2)[:, None])[:, 0]
+    use = weights * (labels != Label.IGNORED)
+    return -(use * torch.where(labels == Label.NOT_SUPPORTED, either, known)).sum() / use.sum().clamp(
+        min=1e-6
+    )
+
+
+@dataclass(kw_only=True)
+class Pace:
+    """How much of a run is done, by its steps or by its time, whichever is further."""
+
+    steps: int
+    first: int
+    minutes: float
+    begun: float = field(default_factory=time.monotonic)
+
+    def done(self, step: int) -> float:
+        """The share; 1 or more at the end."""
+        before = self.first / self.steps
+        spent = (time.monotonic() - self.begun) / 60 / self.minutes
+        return max(step / self.steps, before + (1 - before) * spent)
+
+
+@dataclass(kw_only=True)
+class Curve:
+    """Says the mean losses of every so many steps, and their speed."""
+
+    say: Callable[[str], None]
+    steps: int = 0
+    rows: float = 0.0
+    words: float = 0.0
+    tokens: int = 0
+    begun: float = field(default_factory=time.monotonic)
+
+    def add(self, step: int, of_rows: float, of_words: float, tokens: int, *, last: bool) -> None:
+        """One more step."""
+        self.steps += 1
+        self.rows += of_rows
+        self.words += of_words
+        self.tokens += tokens
+        if step % SAID_EVERY == 0 or last:
+            speed = self.tokens / (time.monotonic() - self.begun)
+            of_each = f"rows {self.rows / self.steps:.4f} words {self.words / self.steps:.4f}"
+            self.say(f"step {step} {of_each} tokens/s {speed:.0f}")
+            self.steps, self.rows, self.words, self.tokens = 0, 0.0, 0.0, 0
+            self.begun = time.monotonic()
+
+
+if __name__ == "__main__":
+    main()

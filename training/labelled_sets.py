@@ -1,0 +1,37 @@
+"""Labelled answers as they lie on disk, and which of them may teach what.
+
+Sources are split by a hash of their id, the same one that the lexical detector's are split by: below ``FIT``
+they teach the encoder, from ``TEST`` on they only measure, those between fit what is stacked on the encoder.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+SEED = "lexical-1"
+FIT, TEST = 0.66, 0.8
+RAGTRUTH = ("ragtruth_qa", "ragtruth_data2txt_summary")
+
+Raw = Mapping[str, Any]
+
+
+def read(data: Path, name: str) -> list[Raw]:
+    """The answers of one set: a file of JSON lines, packed with gzip."""
+    with gzip.open(data / "train" / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
+
+
+def part(raw: Raw) -> float:
+    """Where an answer's source falls in [0, 1); all answers to a source fall together."""
+    source = str(raw["meta"].get("source_id") or raw["context"])
+    return int(hashlib.sha256(f"{SEED}:{source}".encode()).hexdigest()[:12], 16) / 16**12
+
+
+def contexts(raw: Raw) -> list[str]:
+    """The passages; a context that comes in one piece is one."""
+    return raw.get("contexts") or [raw["context"]]
