@@ -8,7 +8,7 @@ from functools import cache
 from importlib.resources import files
 from string import Template
 
-_CURRENT = {"judge": "judge_v1.toml", "retry": "retry_v1.toml"}
+_CURRENT = {"examples": "examples_v1.toml", "judge": "judge_v1.toml", "retry": "retry_v1.toml"}
 
 
 @dataclass(frozen=True, kw_only=True)
