@@ -47,6 +47,10 @@ class LevelSettings(_Section):
     title: str | None = None
     warning: str | None = None
 
+    @property
+    def has_words(self) -> bool:
+        return any(word is not None for word in (self.label, self.title, self.warning))
+
 
 class LevelsSettings(_Section):
     """The three levels; ``low`` begins at 0 and takes no ``from``."""
@@ -97,7 +101,10 @@ class Settings(_Section):
                 threshold=default.threshold if self.threshold is None else self.threshold,
                 medium=_either(self.levels.medium.from_, default.medium if own_cuts else None),
                 high=_either(self.levels.high.from_, default.high if own_cuts else None),
-                wording={level: _wording(level, one, default) for level, one in levels.items()},
+                wording={
+                    **default.wording,
+                    **{level: _wording(level, one, default) for level, one in levels.items() if one.has_words},
+                },
             )
         except ValueError as error:
             raise ConfigurationError(f"threshold and levels: {error}") from error

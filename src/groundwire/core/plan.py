@@ -18,11 +18,17 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Complete:
-    """Ask a language model: ``samples`` replies to one system and one user message."""
+    """Ask a language model: ``samples`` replies to one system and one user message.
+
+    ``temperature`` is None for the model's own. ``alternatives`` asks for the log probabilities of the tokens
+    written, each with so many others that were likely in its place; a model that can't tell them says none.
+    """
 
     system: str
     user: str
     samples: int = 1
+    temperature: float | None = None
+    alternatives: int = 0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,11 +42,25 @@ Request = Complete | Embed
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Token:
+    """A token that a model wrote: its log probability, and those of others in its place."""
+
+    text: str
+    logprob: float
+    alternatives: tuple[tuple[str, float], ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Completed:
-    """The texts a language model replied with, one per sample."""
+    """The texts a language model replied with, one per sample.
+
+    ``tokens`` are those of each text, in the same order, where they were asked for and the model tells them;
+    otherwise there are none at all.
+    """
 
     texts: tuple[str, ...]
     usage: Usage = Usage()
+    tokens: tuple[tuple[Token, ...], ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
