@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from groundwire import config, detectors
+from groundwire.core.budget import Budget, within
 from groundwire.core.claim import Support
 from groundwire.core.detector import Detector
 from groundwire.core.errors import ConfigurationError, GroundwireError, InputError
@@ -49,13 +50,14 @@ class Policy:
     """How outcomes are read and what a check may take.
 
     ``grading`` replaces the detector's own threshold, levels and wording. ``timeout`` is in seconds for
-    one check; None waits as long as it takes. With ``enabled`` off nothing is judged, and every outcome
-    says so: an Abstention with NOT_SAMPLED.
+    one check; None waits as long as it takes. ``budget`` is the most that one check may spend. With
+    ``enabled`` off nothing is judged, and every outcome says so: an Abstention with NOT_SAMPLED.
     """
 
     enabled: bool = True
     grading: Grading | None = None
     timeout: float | None = 60.0
+    budget: Budget | None = None
     on_abstention: OnAbstention = OnAbstention.RETURN
 
     def __post_init__(self) -> None:
@@ -68,6 +70,8 @@ class Policy:
             problems.append(f"timeout must be seconds above 0, or None, not {self.timeout!r}")
         if self.grading is not None and not isinstance(self.grading, Grading):
             problems.append(f"grading must be a Grading, not {type(self.grading).__name__}")
+        if self.budget is not None and not isinstance(self.budget, Budget):
+            problems.append(f"budget must be a Budget, not {type(self.budget).__name__}")
         if problems:
             raise ConfigurationError(*problems)
 
@@ -176,7 +180,8 @@ class Checker:
                 f"only an Interaction can be judged, not {type(interaction).__name__} {interaction!r:.60}: "
                 "gw.Interaction(question=..., contexts=..., answer=...)"
             )
-        return metered(self.detector.detect(interaction) if self.policy.enabled else _disabled())
+        plan = self.detector.detect(interaction) if self.policy.enabled else _disabled()
+        return metered(within(plan, self.policy.budget) if self.policy.budget else plan)
 
     def _settle(self, outcome: Outcome, interaction: Interaction, usage: Usage) -> Outcome:
         """Read the outcome by this checker's policy, and put on it what only the checker knows."""

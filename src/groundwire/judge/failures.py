@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from groundwire.core.plan import Failed
 from groundwire.core.verdict import AbstentionReason, Usage
 
+_THROTTLED, _BROKEN, _LAST = 429, 500, 599  # HTTP statuses
 _LONGEST = 400
 _WINDOW = 24  # characters in a row that an error may share with the prompt
 _READ = 4_000  # of an error's message
@@ -21,16 +22,35 @@ _SECRET = re.compile(
 )
 
 
-def failed(error: BaseException, *, model: str, said: Iterable[str]) -> Failed:
-    """MODEL_FAILED, with the error's type and message. What was ``said`` to the model is left out."""
+def failed(error: BaseException, *, model: str, said: Iterable[str], attempts: int = 1) -> Failed:
+    """MODEL_FAILED, with the last error's type and message. What was ``said`` to the model is left out."""
     message = _SECRET.sub("[secret]", _without(str(error)[:_READ], said))
     message = " ".join(message.split())
     if len(message) > _LONGEST:
         message = message[:_LONGEST].rstrip() + " …"
     detail = f"{type(error).__qualname__}: {message}" if message else type(error).__qualname__
+    tried = f" (after {attempts} attempts)" if attempts > 1 else ""
     return Failed(
-        reason=AbstentionReason.MODEL_FAILED, detail=detail + _hint(error, model), usage=Usage(calls=1)
+        reason=AbstentionReason.MODEL_FAILED,
+        detail=detail + tried + _hint(error, model),
+        usage=Usage(calls=1),
     )
+
+
+def transient(error: BaseException) -> bool:
+    """Whether the server said that it had too much to do, or failed: the same call may succeed later."""
+    statuses = [_status(one) for one in _causes(error)]
+    return any(status == _THROTTLED or status >= _BROKEN for status in statuses)
+
+
+def _status(error: BaseException) -> int:
+    """The HTTP status that a client's error tells, 0 where it tells none."""
+    response = getattr(error, "response", None)
+    if isinstance(response, Mapping):  # botocore
+        told = response.get("ResponseMetadata", {}).get("HTTPStatusCode")
+    else:  # httpx, requests, and the clients made with them
+        told = getattr(error, "status_code", None) or getattr(response, "status_code", None)
+    return told if isinstance(told, int) and _THROTTLED <= told <= _LAST else 0
 
 
 def _without(message: str, said: Iterable[str]) -> str:
