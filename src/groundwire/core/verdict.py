@@ -102,7 +102,7 @@ class Verdict:
 
     @classmethod
     def graded(cls, score: float, grading: Grading, **fields: Any) -> Verdict:
-        """A verdict whose threshold, level and wording come from ``grading``, and its kind from its claims."""
+        """A verdict read by ``grading``; unless one is given, its kind comes from its claims."""
         level = grading.level(score)
         fields.setdefault("kind", kind_of(fields.get("claims", ())))
         return cls(

@@ -14,6 +14,12 @@ from groundwire.core.errors import ConfigurationError
 _REGISTERED = {
     "lexical": "groundwire.detectors.lexical:Lexical",
     "judge": "groundwire.detectors.judge:JudgeDetector",
+    "trustworthiness": "groundwire.detectors.trustworthiness:Trustworthiness",
+    "self_eval": "groundwire.detectors.self_eval:SelfEval",
+    "level": "groundwire.detectors.level:LevelDetector",
+    "g_eval": "groundwire.detectors.g_eval:GEval",
+    "faithfulness": "groundwire.detectors.faithfulness:Faithfulness",
+    "contradiction": "groundwire.detectors.contradiction:Contradiction",
 }
 
 
