@@ -43,12 +43,19 @@ class Message:
             name: "\n".join(marks.around(*one) for one in quotes) for name, quotes in self.quotes.items()
         }
         values = {name: value or _NONE for name, value in values.items()} | dict(self.words)
+        values["code"] = marks.code
         parts = [
-            catalogue.get("frame").fill(code=marks.code) if quoted else "",
+            "" if self._explains_marks or not quoted else catalogue.get("frame").fill(code=marks.code),
             shown_examples(self.examples, marks),
             self.prompt.fill(again=again, **values),
         ]
         return Template(self.prompt.system).substitute(values), "\n\n".join(part for part in parts if part)
+
+    @property
+    def _explains_marks(self) -> bool:
+        """Whether the prompt itself says what the marks mean, before anything stands between them."""
+        ours = self.prompt.version != "own" and not len(self.examples)
+        return ours and "code" in self.prompt.names
 
 
 def material(interaction: Interaction, *, turns: int) -> dict[str, Sequence[Quote]]:

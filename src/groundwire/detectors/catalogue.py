@@ -1,0 +1,161 @@
+"""What each registered method is, for people who choose one. No method is imported to tell of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from groundwire.core.claim import Kind
+
+
+@dataclass(frozen=True, kw_only=True)
+class Method:
+    """One method, as a catalogue describes it.
+
+    ``asks`` says what answers it, and ``calls`` how often for one answer (embedding batches count as one).
+    ``locates`` is the finest thing that it finds at fault. ``kinds`` are the kinds of hallucination that it
+    can see; ``prompts`` are named as in ``groundwire.prompts``.
+    """
+
+    name: str
+    summary: str
+    asks: str = "nothing"
+    calls: str = "0"
+    locates: str = "nothing"
+    kinds: tuple[Kind, ...] = (Kind.CONTEXT_CONFLICTING, Kind.PARTIALLY_CORRECT)
+    prompts: tuple[str, ...] = ()
+    source: str = ""
+
+
+_MODEL = "a language model"
+
+_METHODS = (
+    Method(
+        name="lexical",
+        summary="Words, names and exact facts of the answer that the passages lack, weighed by a small "
+        "fitted model. Offline.",
+        locates="words",
+        source="this project",
+    ),
+    Method(
+        name="token",
+        summary="Share of the answer's words that the passages lack; BLEU, ROUGE-n and ROUGE-L. Offline.",
+        locates="words",
+        source="Papineni et al., 2002; Lin, 2004",
+    ),
+    Method(
+        name="semantic",
+        summary="1 - cosine between the embeddings of the answer's sentences and the passages'.",
+        asks="an embedding model",
+        calls="1 batch of embeddings",
+        locates="sentences",
+        source="Reimers and Gurevych, 2019 (arXiv:1908.10084)",
+    ),
+    Method(
+        name="stochastic",
+        summary="Answers the question again several times and asks of each sentence whether the new answers "
+        "say it, too.",
+        asks="a language model, perhaps embeddings",
+        calls="samples (5), and what its variant takes",
+        locates="sentences",
+        source="Manakul et al., 2023 (SelfCheckGPT, arXiv:2303.08896)",
+    ),
+    Method(
+        name="judge",
+        summary="A model says of each claim what the passages support, with a quotation that is checked.",
+        asks=_MODEL,
+        calls="1, and 1 more to repair; one more for every 40 claims",
+        locates="words",
+        prompts=("judge",),
+        source="Zheng et al., 2023 (arXiv:2306.05685); Min et al., 2023 (arXiv:2305.14251)",
+    ),
+    Method(
+        name="level",
+        summary="A model grades low, medium or high with a reason of two sentences; without passages, "
+        "whether the answer answers.",
+        asks=_MODEL,
+        calls="1, and 1 more to repair",
+        kinds=tuple(Kind),
+        prompts=("level", "level_alone"),
+        source="Zheng et al., 2023 (arXiv:2306.05685)",
+    ),
+    Method(
+        name="self_eval",
+        summary="A model thinks the answer through, then says from 1 to 5 how confident it is of it.",
+        asks=_MODEL,
+        calls="1, and 1 more to repair",
+        prompts=("self_eval",),
+        source="Kadavath et al., 2022 (arXiv:2207.05221); Wei et al., 2022 (arXiv:2201.11903)",
+    ),
+    Method(
+        name="g_eval",
+        summary="A model scores by a criterion and its steps, weighted by the probability of each score.",
+        asks=_MODEL,
+        calls="1 with token probabilities, else samples (5); 1 more to write steps, 1 more to repair",
+        prompts=("g_eval", "g_eval_steps", "g_eval_criterion", "g_eval_kept_steps"),
+        source="Liu et al., 2023 (arXiv:2303.16634)",
+    ),
+    Method(
+        name="contradiction",
+        summary="A model says of each passage whether it contradicts the answer; the share of those that do.",
+        asks=_MODEL,
+        calls="1 for every 20 passages, and as many more to repair",
+        locates="words, and passages",
+        kinds=(Kind.CONTEXT_CONFLICTING,),
+        prompts=("contradiction",),
+        source="DeepEval's hallucination metric; Honovich et al., 2022 (arXiv:2204.04991)",
+    ),
+    Method(
+        name="faithfulness",
+        summary="A model takes the answer apart into statements and verifies each; the share unsupported.",
+        asks=_MODEL,
+        calls="2, and 2 more to repair; more from 40 statements on",
+        locates="sentences",
+        prompts=("faithfulness_statements", "faithfulness_verdicts"),
+        source="Es et al., 2023 (RAGAS, arXiv:2309.15217); Min et al., 2023 (FActScore, arXiv:2305.14251)",
+    ),
+    Method(
+        name="answer_relevancy",
+        summary="Questions are written from the answer; how far they are from the one that was asked.",
+        asks="a language model and embeddings",
+        calls="1 and 1 batch of embeddings",
+        kinds=(Kind.IRRELEVANT,),
+        prompts=("answer_relevancy",),
+        source="Es et al., 2023 (RAGAS, arXiv:2309.15217)",
+    ),
+    Method(
+        name="context_utilization",
+        summary="How far the answer draws on the retrieved passages, those in front counting most.",
+        asks=_MODEL,
+        calls="1",
+        kinds=(Kind.IRRELEVANT,),
+        prompts=("context_utilization",),
+        source="Es et al., 2023 (RAGAS, arXiv:2309.15217)",
+    ),
+    Method(
+        name="trustworthiness",
+        summary="A model reflects on the answer, answers again several times and compares; a weighted mean.",
+        asks=_MODEL,
+        calls="samples (5) + 2, and 2 more to repair",
+        kinds=tuple(Kind),
+        prompts=("trustworthiness_reflection", "trustworthiness_answer", "trustworthiness_agreement"),
+        source="Chen and Mueller, 2023 (arXiv:2308.16175)",
+    ),
+    Method(
+        name="bedrock_grounding",
+        summary="Amazon Bedrock Guardrails' contextual grounding check.",
+        asks="Amazon Bedrock Guardrails",
+        calls="1 ApplyGuardrail",
+        kinds=tuple(Kind),
+        source="Amazon Bedrock's documentation of ApplyGuardrail",
+    ),
+)
+
+METHODS: Mapping[str, Method] = MappingProxyType({method.name: method for method in _METHODS})
+
+
+def methods(names: Iterable[str]) -> list[Method]:
+    """The methods of these names, in the order in which they are described."""
+    wanted = set(names)
+    return [method for method in _METHODS if method.name in wanted]
