@@ -101,7 +101,13 @@ class Checker:
             raise ConfigurationError(f"judge must be a Judge, not {type(judge).__name__}: judge=Judge(model)")
         if detector.needs_model and judge is None:
             raise ConfigurationError(
-                f"the {detector.name!r} detector asks a model, and none was given: pass judge=Judge(model)"
+                f"the {detector.name!r} detector asks a model, and none was given: pass "
+                + ("judge=Judge(model, embeddings=...)" if detector.needs_embeddings else "judge=Judge(model)")
+            )
+        if detector.needs_embeddings and not getattr(judge, "embeds", True):
+            raise ConfigurationError(
+                f"the {detector.name!r} detector compares embeddings, and the judge has no model for them: pass "
+                "judge=Judge(model, embeddings=...)"
             )
         self.detector = detector
         self.judge: Backend = judge or NoBackend()
@@ -113,17 +119,16 @@ class Checker:
 
         Raises ConfigurationError naming every mistake at once.
         """
-        from groundwire.judge.judge import Judge  # noqa: PLC0415 - most checkers have no judge to load
-
         settings = config.load(source)
         detector = settings.build_detector()
         return cls(
             detector,
-            judge=Judge(settings.judge.model, timeout=settings.judge.timeout) if settings.judge else None,
+            judge=settings.judge.build() if settings.judge else None,
             policy=Policy(
                 enabled=settings.enabled,
                 grading=settings.build_grading(detector.grading),
                 timeout=settings.timeout,
+                budget=settings.budget.build() if settings.budget else None,
                 on_abstention=OnAbstention(settings.on_abstention),
             ),
         )

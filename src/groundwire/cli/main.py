@@ -91,6 +91,7 @@ def _options(given: argparse.Namespace) -> CheckOptions:
         detector=given.detector,
         model=given.model,
         config=given.config,
+        dry_run=given.dry_run,
         output=given.output or "text",
         html=given.html,
         show_all=given.all,
@@ -155,6 +156,9 @@ def _add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     judging.add_argument(
         "--config", metavar="FILE", help="settings in YAML, TOML or JSON; options win over it"
+    )
+    judging.add_argument(
+        "--dry-run", action="store_true", help="ask no model: tell the calls, tokens and cost it would take"
     )
 
     output = check_parser.add_argument_group("output")

@@ -89,6 +89,11 @@ class Judge:
         """The provider's name for the model."""
         return self._chat.name
 
+    @property
+    def embeds(self) -> bool:
+        """Whether it has an embedding model."""
+        return self._embedder is not None
+
     def __repr__(self) -> str:
         return f"Judge(model={self._chat.name!r}, timeout={self.timeout:g})"
 
