@@ -99,15 +99,14 @@ class Checker:
             )
         if judge is not None and not hasattr(judge, "perform"):
             raise ConfigurationError(f"judge must be a Judge, not {type(judge).__name__}: judge=Judge(model)")
+        wanted = "judge=Judge(model, embeddings=...)" if detector.needs_embeddings else "judge=Judge(model)"
         if detector.needs_model and judge is None:
             raise ConfigurationError(
-                f"the {detector.name!r} detector asks a model, and none was given: pass "
-                + ("judge=Judge(model, embeddings=...)" if detector.needs_embeddings else "judge=Judge(model)")
+                f"the {detector.name!r} detector asks a model, and none was given: pass {wanted}"
             )
         if detector.needs_embeddings and not getattr(judge, "embeds", True):
             raise ConfigurationError(
-                f"the {detector.name!r} detector compares embeddings, and the judge has no model for them: pass "
-                "judge=Judge(model, embeddings=...)"
+                f"the {detector.name!r} detector compares embeddings, and the judge has none: pass {wanted}"
             )
         self.detector = detector
         self.judge: Backend = judge or NoBackend()

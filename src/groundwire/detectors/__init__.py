@@ -14,12 +14,14 @@ from groundwire.core.errors import ConfigurationError
 _REGISTERED = {
     "lexical": "groundwire.detectors.lexical:Lexical",
     "judge": "groundwire.detectors.judge:JudgeDetector",
-    "trustworthiness": "groundwire.detectors.trustworthiness:Trustworthiness",
-    "self_eval": "groundwire.detectors.self_eval:SelfEval",
-    "level": "groundwire.detectors.level:LevelDetector",
-    "g_eval": "groundwire.detectors.g_eval:GEval",
-    "faithfulness": "groundwire.detectors.faithfulness:Faithfulness",
     "contradiction": "groundwire.detectors.contradiction:Contradiction",
+    "faithfulness": "groundwire.detectors.faithfulness:Faithfulness",
+    "g_eval": "groundwire.detectors.g_eval:GEval",
+    "level": "groundwire.detectors.level:LevelDetector",
+    "self_eval": "groundwire.detectors.self_eval:SelfEval",
+    "trustworthiness": "groundwire.detectors.trustworthiness:Trustworthiness",
+    "semantic": "groundwire.detectors.semantic:Semantic",
+    "token": "groundwire.detectors.token:TokenOverlap",
 }
 
 
