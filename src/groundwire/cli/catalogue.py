@@ -52,7 +52,7 @@ def _described(method: Method) -> Iterator[str]:
     yield method.name
     for text in (
         method.summary,
-        f"Asks {method.asks}. Calls: {method.calls}. Locates {method.locates}.",
+        f"Asks {method.asks}: {method.cost}. Locates {method.locates}.",
         f"Sees: {', '.join(method.kinds)}.",
         f"Source: {method.source}.",
     ):

@@ -13,19 +13,29 @@ from groundwire.core.claim import Kind
 class Method:
     """One method, as a catalogue describes it.
 
-    ``asks`` says what answers it, and ``calls`` how often for one answer (embedding batches count as one).
-    ``locates`` is the finest thing that it finds at fault. ``kinds`` are the kinds of hallucination that it
-    can see; ``prompts`` are named as in ``groundwire.prompts``.
+    ``asks`` says what answers it; ``calls`` and ``embeds`` how many completions and batches of texts to embed
+    one short answer takes as the method stands, and ``more`` what can come on top. ``locates`` is the finest
+    thing that it finds at fault. ``kinds`` are the kinds of hallucination that it can see; ``prompts`` are
+    named as in ``groundwire.prompts``.
     """
 
     name: str
     summary: str
     asks: str = "nothing"
-    calls: str = "0"
+    calls: int = 0
+    embeds: int = 0
+    more: str = ""
     locates: str = "nothing"
     kinds: tuple[Kind, ...] = (Kind.CONTEXT_CONFLICTING, Kind.PARTIALLY_CORRECT)
     prompts: tuple[str, ...] = ()
     source: str = ""
+
+    @property
+    def cost(self) -> str:
+        """The calls for one answer, in words."""
+        calls = f"{self.calls} calls" if self.calls != 1 else "1 call"
+        embeds = f" and {self.embeds} of embeddings" if self.embeds else ""
+        return calls + embeds + (f" (more: {self.more})" if self.more else "")
 
 
 _MODEL = "a language model"
@@ -48,7 +58,7 @@ _METHODS = (
         name="semantic",
         summary="1 - cosine between the embeddings of the answer's sentences and the passages'.",
         asks="an embedding model",
-        calls="1 batch of embeddings",
+        embeds=1,
         locates="sentences",
         source="Reimers and Gurevych, 2019 (arXiv:1908.10084)",
     ),
@@ -57,7 +67,9 @@ _METHODS = (
         summary="Answers the question again several times and asks of each sentence whether the new answers "
         "say it, too.",
         asks="a language model, perhaps embeddings",
-        calls="samples (5), and what its variant takes",
+        calls=5,
+        embeds=1,
+        more="none with the n-gram variant to embed; one more for each sample by contradiction",
         locates="sentences",
         source="Manakul et al., 2023 (SelfCheckGPT, arXiv:2303.08896)",
     ),
@@ -65,7 +77,8 @@ _METHODS = (
         name="judge",
         summary="A model says of each claim what the passages support, with a quotation that is checked.",
         asks=_MODEL,
-        calls="1, and 1 more to repair; one more for every 40 claims",
+        calls=1,
+        more="1 to repair; 1 for every 40 claims",
         locates="words",
         prompts=("judge",),
         source="Zheng et al., 2023 (arXiv:2306.05685); Min et al., 2023 (arXiv:2305.14251)",
@@ -75,7 +88,8 @@ _METHODS = (
         summary="A model grades low, medium or high with a reason of two sentences; without passages, "
         "whether the answer answers.",
         asks=_MODEL,
-        calls="1, and 1 more to repair",
+        calls=1,
+        more="1 to repair",
         kinds=tuple(Kind),
         prompts=("level", "level_alone"),
         source="Zheng et al., 2023 (arXiv:2306.05685)",
@@ -84,7 +98,8 @@ _METHODS = (
         name="self_eval",
         summary="A model thinks the answer through, then says from 1 to 5 how confident it is of it.",
         asks=_MODEL,
-        calls="1, and 1 more to repair",
+        calls=1,
+        more="1 to repair",
         prompts=("self_eval",),
         source="Kadavath et al., 2022 (arXiv:2207.05221); Wei et al., 2022 (arXiv:2201.11903)",
     ),
@@ -92,7 +107,8 @@ _METHODS = (
         name="g_eval",
         summary="A model scores by a criterion and its steps, weighted by the probability of each score.",
         asks=_MODEL,
-        calls="1 with token probabilities, else samples (5); 1 more to write steps, 1 more to repair",
+        calls=5,
+        more="1 in all where the model tells token probabilities; 1 to write steps, 1 to repair",
         prompts=("g_eval", "g_eval_steps", "g_eval_criterion", "g_eval_kept_steps"),
         source="Liu et al., 2023 (arXiv:2303.16634)",
     ),
@@ -100,7 +116,8 @@ _METHODS = (
         name="contradiction",
         summary="A model says of each passage whether it contradicts the answer; the share of those that do.",
         asks=_MODEL,
-        calls="1 for every 20 passages, and as many more to repair",
+        calls=1,
+        more="1 to repair; 1 for every 20 passages",
         locates="words, and passages",
         kinds=(Kind.CONTEXT_CONFLICTING,),
         prompts=("contradiction",),
@@ -110,7 +127,8 @@ _METHODS = (
         name="faithfulness",
         summary="A model takes the answer apart into statements and verifies each; the share unsupported.",
         asks=_MODEL,
-        calls="2, and 2 more to repair; more from 40 statements on",
+        calls=2,
+        more="2 to repair; 1 for every 40 statements",
         locates="sentences",
         prompts=("faithfulness_statements", "faithfulness_verdicts"),
         source="Es et al., 2023 (RAGAS, arXiv:2309.15217); Min et al., 2023 (FActScore, arXiv:2305.14251)",
@@ -119,7 +137,8 @@ _METHODS = (
         name="answer_relevancy",
         summary="Questions are written from the answer; how far they are from the one that was asked.",
         asks="a language model and embeddings",
-        calls="1 and 1 batch of embeddings",
+        calls=1,
+        embeds=1,
         kinds=(Kind.IRRELEVANT,),
         prompts=("answer_relevancy",),
         source="Es et al., 2023 (RAGAS, arXiv:2309.15217)",
@@ -128,7 +147,7 @@ _METHODS = (
         name="context_utilization",
         summary="How far the answer draws on the retrieved passages, those in front counting most.",
         asks=_MODEL,
-        calls="1",
+        calls=1,
         kinds=(Kind.IRRELEVANT,),
         prompts=("context_utilization",),
         source="Es et al., 2023 (RAGAS, arXiv:2309.15217)",
@@ -137,7 +156,8 @@ _METHODS = (
         name="trustworthiness",
         summary="A model reflects on the answer, answers again several times and compares; a weighted mean.",
         asks=_MODEL,
-        calls="samples (5) + 2, and 2 more to repair",
+        calls=7,
+        more="3 to repair; samples (5) + 2 in general",
         kinds=tuple(Kind),
         prompts=("trustworthiness_reflection", "trustworthiness_answer", "trustworthiness_agreement"),
         source="Chen and Mueller, 2023 (arXiv:2308.16175)",
@@ -146,7 +166,7 @@ _METHODS = (
         name="bedrock_grounding",
         summary="Amazon Bedrock Guardrails' contextual grounding check.",
         asks="Amazon Bedrock Guardrails",
-        calls="1 ApplyGuardrail",
+        calls=1,
         kinds=tuple(Kind),
         source="Amazon Bedrock's documentation of ApplyGuardrail",
     ),
