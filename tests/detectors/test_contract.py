@@ -25,7 +25,7 @@ from groundwire import (
 )
 from groundwire import detectors as registry
 from groundwire.core import wire
-from groundwire.core.plan import Complete, Completed, Embedded, Failed, together
+from groundwire.core.plan import Complete, Completed, Embed, Embedded, Failed, Ground, Grounded, together
 from groundwire.detectors.catalogue import METHODS
 from groundwire.judge.drivers import arun, run
 
@@ -78,6 +78,13 @@ REPLIES = {
             for i in labelled(request, "passage")
         ]
     },
+    "stochastic": "It costs 25 EUR.",
+    "answer_relevancy": {"noncommittal": False, "questions": ["Is it hot?", "Is it cold?", "Is it far?"]},
+    "context_utilization": lambda request: {
+        "passages": [
+            {"id": i, "statements": [1], "quote": "first checked bag"} for i in labelled(request, "passage")
+        ]
+    },
     "faithfulness_statements": lambda request: {
         "sentences": [{"id": i, "statements": ["One.", "Two."]} for i in listed(request, "sentences")]
     },
@@ -116,13 +123,16 @@ class Model:
     @property
     def calls(self):
         completions = sum(request.samples for request in self.asked if isinstance(request, Complete))
-        return completions, sum(not isinstance(request, Complete) for request in self.asked)
+        grounded = sum(isinstance(request, Ground) for request in self.asked)
+        return completions + grounded, sum(isinstance(request, Embed) for request in self.asked)
 
     def _perform(self, request):
         self.asked.append(request)
         if isinstance(self.reply, Failed):
             return self.reply
-        if not isinstance(request, Complete):
+        if isinstance(request, Ground):
+            return Grounded(grounding=0.2, relevance=0.9, usage=Usage(calls=1))
+        if isinstance(request, Embed):
             vectors = tuple(bag_of_words(text) for text in request.texts)
             return Embedded(vectors=vectors, usage=Usage(calls=1))
         reply = self.reply
@@ -251,25 +261,26 @@ def test_without_context_it_never_says_that_the_documents_support_the_answer(nam
 
 
 @asking
-@pytest.mark.parametrize(
-    "reply",
-    [
-        "",
-        " \n",
-        "yesterday",
-        "I'm sorry, but I can't help with that.",
-        "{}",
-        "[]",
-        '{"score": 0',
-        "<think>0</think>",
-    ],
-)
-def test_a_reply_that_can_not_be_read_is_an_abstention(name, reply):
-    """Also an empty one, and a refusal: never a number, never clean, and never asked for without end."""
+@pytest.mark.parametrize("reply", ["", " \n", "<think>0</think>"])
+def test_an_empty_reply_is_an_abstention(name, reply):
+    """Never a number, never clean, and never asked for without end."""
     outcome, model = judged(name, reply=reply)
     assert isinstance(outcome, Abstention)
     assert outcome.why is AbstentionReason.UNREADABLE_REPLY
     assert outcome.detail
+    assert model.calls[0] <= 2 * METHODS[name].calls
+
+
+# The replies of this one are answers in words of their own: there is no form that they could lack.
+@pytest.mark.parametrize("name", sorted(set(ASKING) - {"stochastic"}))
+@pytest.mark.parametrize(
+    "reply", ["yesterday", "I'm sorry, but I can't help with that.", "{}", "[]", '{"score": 0', "0", "null"]
+)
+def test_a_reply_that_can_not_be_read_is_an_abstention(name, reply):
+    """Also a refusal: that a model does not want to judge says nothing about the answer."""
+    outcome, model = judged(name, reply=reply)
+    assert isinstance(outcome, Abstention)
+    assert outcome.why is AbstentionReason.UNREADABLE_REPLY
     assert model.calls[0] <= 2 * METHODS[name].calls
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from groundwire.core.errors import ConfigurationError
-from groundwire.core.plan import Complete, Completed, Embed, Failed, Plan, Reply, Request, T
+from groundwire.core.plan import Complete, Completed, Embed, Failed, Ground, Plan, Reply, Request, T
 from groundwire.core.verdict import AbstentionReason, Usage
 
 _BYTES_A_TOKEN = 4
@@ -86,7 +86,7 @@ def calls_of(request: Request) -> int:
     """How many calls of a model a request is, if each succeeds at once."""
     if isinstance(request, Complete):
         return request.samples
-    return 1 if isinstance(request, Embed) else 0  # what the local model answers costs nothing
+    return 1 if isinstance(request, Embed | Ground) else 0  # what the local model answers costs nothing
 
 
 def counted(request: Request, reply: Reply) -> Usage:
@@ -106,6 +106,8 @@ def request_tokens(request: Request) -> int:
     """An estimate of the tokens that one call of a request sends."""
     if isinstance(request, Complete):
         return estimated_tokens(request.system) + estimated_tokens(request.user)
+    if isinstance(request, Ground):
+        return sum(map(estimated_tokens, (*request.sources, request.query, request.text)))
     return sum(map(estimated_tokens, request.texts)) if isinstance(request, Embed) else 0
 
 

@@ -38,7 +38,16 @@ class Embed:
     texts: tuple[str, ...]
 
 
-Request = Complete | Embed
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Ground:
+    """Ask a grounding service, which takes no prompt, how far sources support a text that meets a query."""
+
+    sources: tuple[str, ...]
+    query: str
+    text: str
+
+
+Request = Complete | Embed | Ground
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -72,6 +81,18 @@ class Embedded:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Grounded:
+    """A grounding service's confidence, from 0 to 1, that a text is supported and that it meets its query.
+
+    ``relevance`` is None where the service does not tell it.
+    """
+
+    grounding: float
+    relevance: float | None = None
+    usage: Usage = Usage()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Failed:
     """A request that got no answer, and why."""
 
@@ -80,7 +101,7 @@ class Failed:
     usage: Usage = Usage()
 
 
-Reply = Completed | Embedded | Failed
+Reply = Completed | Embedded | Grounded | Failed
 Plan = Generator[Sequence[Request], Sequence[Reply], T]
 
 

@@ -22,6 +22,7 @@ _REGISTERED = {
     "trustworthiness": "groundwire.detectors.trustworthiness:Trustworthiness",
     "semantic": "groundwire.detectors.semantic:Semantic",
     "token": "groundwire.detectors.token:TokenOverlap",
+    "bedrock_grounding": "groundwire.detectors.bedrock_grounding:BedrockGrounding",
 }
 
 

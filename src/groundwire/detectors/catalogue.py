@@ -64,13 +64,14 @@ _METHODS = (
     ),
     Method(
         name="stochastic",
-        summary="Answers the question again several times and asks of each sentence whether the new answers "
-        "say it, too.",
-        asks="a language model, perhaps embeddings",
+        summary="A model answers again several times; how far the new answers speak against each sentence, "
+        "by embeddings, words or contradiction.",
+        asks="a language model, and an embedding model",
         calls=5,
         embeds=1,
-        more="none with the n-gram variant to embed; one more for each sample by contradiction",
+        more="5 instead of the embeddings by contradiction; nothing by words; samples (5) in general",
         locates="sentences",
+        prompts=("stochastic", "stochastic_agreement"),
         source="Manakul et al., 2023 (SelfCheckGPT, arXiv:2303.08896)",
     ),
     Method(
@@ -135,20 +136,23 @@ _METHODS = (
     ),
     Method(
         name="answer_relevancy",
-        summary="Questions are written from the answer; how far they are from the one that was asked.",
-        asks="a language model and embeddings",
+        summary="A model writes the questions that the answer answers; how far they are from what was asked.",
+        asks="a language model, and an embedding model",
         calls=1,
         embeds=1,
+        more="1 to repair",
         kinds=(Kind.IRRELEVANT,),
         prompts=("answer_relevancy",),
         source="Es et al., 2023 (RAGAS, arXiv:2309.15217)",
     ),
     Method(
         name="context_utilization",
-        summary="How far the answer draws on the retrieved passages, those in front counting most.",
+        summary="A model says what each passage was of use for; how far the answer draws on the passages, "
+        "those in front first.",
         asks=_MODEL,
         calls=1,
-        kinds=(Kind.IRRELEVANT,),
+        more="1 to repair; 1 for every 20 passages",
+        locates="sentences",
         prompts=("context_utilization",),
         source="Es et al., 2023 (RAGAS, arXiv:2309.15217)",
     ),
@@ -167,7 +171,8 @@ _METHODS = (
         summary="Amazon Bedrock Guardrails' contextual grounding check.",
         asks="Amazon Bedrock Guardrails",
         calls=1,
-        kinds=tuple(Kind),
+        more="one for every 5,000 characters of the answer",
+        kinds=(Kind.CONTEXT_CONFLICTING, Kind.IRRELEVANT),
         source="Amazon Bedrock's documentation of ApplyGuardrail",
     ),
 )

@@ -11,6 +11,8 @@ from groundwire.core.verdict import AbstentionReason, Usage
 _THROTTLED, _BROKEN, _LAST = 429, 500, 599  # HTTP statuses
 _LONGEST = 400
 _WINDOW = 24  # characters in a row that an error may share with the prompt
+_PERMISSIONS = {"ApplyGuardrail": "bedrock:ApplyGuardrail"}
+_ID = "model identifier"
 _READ = 4_000  # of an error's message
 _SECRET = re.compile(
     r"(?i)\b(?:authorization|bearer|(?:api|access|secret)[ _-]?key(?:[ _-]?id)?|password|secret|token)"
@@ -77,9 +79,15 @@ def _hint(error: BaseException, model: str) -> str:
         response = getattr(one, "response", None)
         code = response.get("Error", {}).get("Code") if isinstance(response, Mapping) else None
         if code == "AccessDeniedException":
+            permission = _PERMISSIONS.get(getattr(one, "operation_name", ""), "bedrock:InvokeModel")
             return (
-                f"; the credentials need the permission bedrock:InvokeModel for the model {model!r}, "
-                "and the account needs access to that model in this region"
+                f"; the credentials need the permission {permission} for {model!r}, "
+                "and the account needs access to it in this region"
+            )
+        if code == "ResourceNotFoundException" or (code == "ValidationException" and _ID in str(one)):
+            return (
+                f"; {model!r} is not known, or not enabled for this account, in this region: ask for access "
+                "in the Bedrock console, or name a region or an inference profile that has it"
             )
     return ""
 

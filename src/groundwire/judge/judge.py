@@ -11,7 +11,7 @@ from typing import Any
 
 from groundwire.core.budget import counted, over_budget, request_tokens
 from groundwire.core.errors import ConfigurationError
-from groundwire.core.plan import Complete, Completed, Embed, Failed, Reply, Request
+from groundwire.core.plan import Complete, Completed, Embed, Failed, Ground, Reply, Request
 from groundwire.core.verdict import AbstentionReason, Usage
 from groundwire.judge import adapters
 from groundwire.judge.adapters.langsmith import tracing
@@ -126,22 +126,26 @@ class Judge:
         """The reply, from memory or from the model; whatever goes wrong is one, too."""
         try:
             with tracing(self.trace_project):
-                if isinstance(request, Complete):
-                    if self._chat.varies and request.temperature is None:
-                        return self._tried(request)
-                    return self.memory.recall(self._chat.identity, request, self._tried)
-                if isinstance(request, Embed) and self._embedder is not None:
-                    return self.memory.recall(self._embedder.identity, request, self._tried)
+                return self._recalled(request)
         except NotMadeError as error:
             return Failed(reason=AbstentionReason.TIMEOUT, detail=str(error))
         except BaseException as error:  # any failure is a reply, and no one above this thread hears it
             return failed(error, model=self._chat.name, said=_said(request))
-        return Failed(
-            reason=AbstentionReason.MODEL_FAILED,
-            detail="no embedding model was given to answer this request: Judge(model, embeddings=...)",
-        )
 
-    def _tried(self, request: Complete | Embed) -> Reply:
+    def _recalled(self, request: Request) -> Reply:
+        """What memory has, where it may be asked; else what the model says."""
+        if isinstance(request, Embed):
+            if self._embedder is None:
+                return Failed(
+                    reason=AbstentionReason.MODEL_FAILED,
+                    detail="no embedding model was given to answer this: Judge(model, embeddings=...)",
+                )
+            return self.memory.recall(self._embedder.identity, request, self._tried)
+        if isinstance(request, Ground) or (self._chat.varies and request.temperature is None):
+            return self._tried(request)
+        return self.memory.recall(self._chat.identity, request, self._tried)
+
+    def _tried(self, request: Request) -> Reply:
         """The model's reply, after as many attempts as the limits allow; it has used what all of them did."""
         spent = Usage()
         for attempt in itertools.count(1):
@@ -169,17 +173,19 @@ class Judge:
                 return reply
         raise AssertionError("attempts are counted without end")
 
-    def _ask(self, request: Complete | Embed) -> Reply:
+    def _ask(self, request: Request) -> Reply:
         if isinstance(request, Complete):
             return self._chat.complete(request)
+        if isinstance(request, Ground):
+            return self._chat.ground(request)
         assert self._embedder is not None
         return self._embedder.embed(request.texts)
 
-    def _settled(self, request: Complete | Embed, reply: Reply) -> Reply:
+    def _settled(self, request: Request, reply: Reply) -> Reply:
         """The reply with what it cost, which the limits now know of."""
         used = counted(request, reply) if not isinstance(reply, Failed) else reply.usage
         self._tokens.take(max(0, used.input_tokens + used.output_tokens - request_tokens(request)))
-        if self.price is None or isinstance(request, Embed):
+        if self.price is None or not isinstance(request, Complete):
             self._allowance.settle(used)
             return reply
         self._allowance.settle(replace(used, cost=self.price.of(used)))
@@ -222,6 +228,8 @@ def _merged(replies: list[Reply]) -> Reply:
 def _said(request: Request) -> tuple[str, ...]:
     if isinstance(request, Complete):
         return request.system, request.user
+    if isinstance(request, Ground):
+        return (*request.sources, request.query, request.text)
     return request.texts if isinstance(request, Embed) else ()
 
 

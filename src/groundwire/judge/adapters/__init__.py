@@ -11,7 +11,20 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from groundwire.core.errors import ConfigurationError
-from groundwire.core.plan import Complete, Completed, Embedded
+from groundwire.core.plan import Complete, Completed, Embedded, Ground, Grounded
+
+_GUARDRAIL = "bedrock-guardrail:"
+
+
+class Ungrounding:
+    """What every language model says to a request for a grounding service."""
+
+    def ground(self, request: Ground) -> Grounded:
+        del request
+        raise TypeError(
+            "a language model is no grounding service: this method needs "
+            "Judge('bedrock-guardrail:GUARDRAIL_ID:VERSION')"
+        )
 
 
 class Chat(Protocol):
@@ -26,6 +39,8 @@ class Chat(Protocol):
     varies: bool
 
     def complete(self, request: Complete) -> Completed: ...
+
+    def ground(self, request: Ground) -> Grounded: ...
 
 
 class Embedder(Protocol):
@@ -42,6 +57,10 @@ def chat(model: Any, parameters: Mapping[str, Any] | None = None) -> Chat:
     Raises ConfigurationError for what is no model, and for parameters that it doesn't have.
     """
     given = dict(parameters or {})
+    if isinstance(model, str) and model.startswith(_GUARDRAIL):
+        from groundwire.judge.adapters.guardrail import Guardrail  # noqa: PLC0415 - needs boto3
+
+        return Guardrail.named(model.removeprefix(_GUARDRAIL), given)
     if isinstance(model, str):
         from groundwire.judge.adapters.named import from_string  # noqa: PLC0415 - needs LangChain
 

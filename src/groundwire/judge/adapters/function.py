@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Sequence
 
 from groundwire.core.plan import Complete, Completed, Embedded
 from groundwire.core.verdict import Usage
+from groundwire.judge.adapters import Ungrounding
 
 
-class CallableChat:
+class CallableChat(Ungrounding):
     """A function ``(system, user) -> str`` as a language model."""
 
     def __init__(self, function: Callable[[str, str], str]) -> None:

@@ -20,11 +20,12 @@ from pydantic import BaseModel
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.plan import Complete, Completed, Token
 from groundwire.core.verdict import Usage
+from groundwire.judge.adapters import Ungrounding
 
 TAG = "groundwire:judge"
 
 
-class LangChainChat:
+class LangChainChat(Ungrounding):
     """A Runnable that takes messages and gives a message or a text."""
 
     def __init__(
@@ -48,6 +49,8 @@ class LangChainChat:
         reply = self._variant(request.temperature, request.alternatives).invoke(messages, config=config)
         if isinstance(reply, str):
             return Completed(texts=(str(reply),), usage=Usage(calls=1))
+        if isinstance(reply, Mapping | BaseModel) and not isinstance(reply, BaseMessage):
+            return _structured(reply)
         if not isinstance(reply, BaseMessage):
             raise TypeError(f"the model returned {type(reply).__qualname__}, expected a message or a str")
         tokens = _tokens(reply) if request.alternatives else ()
@@ -118,6 +121,18 @@ def _models(model: Any) -> list[BaseLanguageModel[Any]]:
     if not isinstance(model, Runnable) or not isinstance(model, BaseModel):
         return []
     return [one for _, value in model if isinstance(value, Runnable | list) for one in _models(value)]
+
+
+def _structured(reply: Mapping[str, Any] | BaseModel) -> Completed:
+    """What ``with_structured_output`` makes of a reply, as JSON that is read as strictly as any other."""
+    raw = None
+    if isinstance(reply, Mapping) and reply.keys() == {"raw", "parsed", "parsing_error"}:  # include_raw
+        raw, reply = reply["raw"], reply["parsed"]
+    usage = _usage(raw) if isinstance(raw, BaseMessage) else Usage(calls=1)
+    if reply is None:  # it could not be parsed: what was said is told as it is
+        return Completed(texts=(str(getattr(raw, "text", "")),), usage=usage)
+    text = reply.model_dump_json() if isinstance(reply, BaseModel) else json.dumps(reply)
+    return Completed(texts=(text,), usage=usage)
 
 
 def _tokens(reply: BaseMessage) -> tuple[Token, ...]:

@@ -17,10 +17,11 @@ from llama_index.core.callbacks import CallbackManager
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.plan import Complete, Completed, Embedded
 from groundwire.core.verdict import Usage
+from groundwire.judge.adapters import Ungrounding
 from groundwire.judge.adapters.function import read_vectors
 
 
-class LlamaIndexChat:
+class LlamaIndexChat(Ungrounding):
     """A LlamaIndex LLM, asked through ``chat``: ``predict`` would put the LLM's own system prompt first."""
 
     def __init__(self, model: Any, parameters: Mapping[str, Any]) -> None:
