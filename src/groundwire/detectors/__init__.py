@@ -21,8 +21,8 @@ _REGISTERED = {
     "self_eval": "groundwire.detectors.self_eval:SelfEval",
     "trustworthiness": "groundwire.detectors.trustworthiness:Trustworthiness",
     "semantic": "groundwire.detectors.semantic:Semantic",
+    "stochastic": "groundwire.detectors.stochastic:Stochastic",
     "token": "groundwire.detectors.token:TokenOverlap",
-    "bedrock_grounding": "groundwire.detectors.bedrock_grounding:BedrockGrounding",
 }
 
 

@@ -5,6 +5,7 @@ The plans here are parts of others' plans. What is asked, and what a reply means
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Generic, TypeVar
@@ -180,6 +181,17 @@ def whole_numbers(detector: Any, **least: int) -> list[str]:
         elif value < lowest:
             problems.append(f"{name} must be at least {lowest}, not {value}")
     return problems
+
+
+def no_examples(detector: PromptDetector) -> list[str]:
+    """What is wrong with examples that a method has no place for."""
+    shown = isinstance(detector.examples, Examples) and len(detector.examples)
+    return [f"examples: the {detector.name!r} detector shows none, so give it none"] if shown else []
+
+
+def listed(texts: Mapping[int, str]) -> str:
+    """Numbered texts, one a line: each as a JSON string, so that none can look like the next."""
+    return "\n".join(f"{i}: {json.dumps(neutral(text), ensure_ascii=False)}" for i, text in texts.items())
 
 
 def clean(text: str) -> str:

@@ -5,7 +5,6 @@ Only the plan lives here. What is said to the model is in ``prompts``; which mod
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -17,10 +16,9 @@ from groundwire.core.interaction import Interaction
 from groundwire.core.plan import Failed, Plan
 from groundwire.core.span import Span
 from groundwire.core.verdict import AbstentionReason, Outcome, Verdict
-from groundwire.detectors.asking import Ask, PromptDetector, ask_each, clean, whole_numbers
+from groundwire.detectors.asking import Ask, PromptDetector, ask_each, clean, listed, whole_numbers
 from groundwire.detectors.shown import cited
 from groundwire.prompts.forms import SentenceEntry, StatementEntry
-from groundwire.prompts.quoting import neutral
 from groundwire.prompts.replies import read_entries
 from groundwire.text.claims import cut
 
@@ -102,7 +100,7 @@ class Faithfulness(PromptDetector):
     def _take_apart(
         self, interaction: Interaction, sentences: Mapping[int, str]
     ) -> Ask[Mapping[int, SentenceEntry]]:
-        quotes = {**self.material(interaction), "sentences": [("sentences", _listed(sentences))]}
+        quotes = {**self.material(interaction), "sentences": [("sentences", listed(sentences))]}
         return Ask(
             message=self.message("faithfulness_statements", quotes),
             read=lambda reply: read_entries(reply.texts[0], SentenceEntry, key="sentences"),
@@ -111,7 +109,7 @@ class Faithfulness(PromptDetector):
     def _verify(
         self, interaction: Interaction, statements: Mapping[int, str]
     ) -> Ask[Mapping[int, StatementEntry]]:
-        quotes = {**self.material(interaction), "statements": [("statements", _listed(statements))]}
+        quotes = {**self.material(interaction), "statements": [("statements", listed(statements))]}
         return Ask(
             message=self.message("faithfulness_verdicts", quotes, judges=True),
             read=lambda reply: read_entries(reply.texts[0], StatementEntry, key="statements"),
@@ -138,10 +136,6 @@ class Faithfulness(PromptDetector):
         return self.abstain(
             AbstentionReason.OVER_BUDGET, f"{what}, more than max_statements={self.max_statements}"
         )
-
-
-def _listed(texts: Mapping[int, str]) -> str:
-    return "\n".join(f"{i}: {json.dumps(neutral(text), ensure_ascii=False)}" for i, text in texts.items())
 
 
 def _claim(interaction: Interaction, span: Span, statement: str, entry: StatementEntry | None) -> Claim:

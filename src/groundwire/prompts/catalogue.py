@@ -24,6 +24,8 @@ _CURRENT = {
     "level_alone": "level_alone_v1.toml",
     "retry": "retry_v1.toml",
     "self_eval": "self_eval_v1.toml",
+    "stochastic": "stochastic_v1.toml",
+    "stochastic_agreement": "stochastic_agreement_v1.toml",
     "trustworthiness_agreement": "trustworthiness_agreement_v1.toml",
     "trustworthiness_answer": "trustworthiness_answer_v1.toml",
     "trustworthiness_reflection": "trustworthiness_reflection_v1.toml",

@@ -90,6 +90,26 @@ class StatementEntry(Entry):
     reason: Text = ""
 
 
+class AgreedEntry(Entry):
+    """Whether another answer says what one statement says."""
+
+    verdict: Annotated[Literal["agrees", "contradicts", "silent"], BeforeValidator(_word)]
+
+
+class QuestionsForm(Form):
+    """Questions that an answer answers, and whether it commits itself to anything."""
+
+    noncommittal: bool
+    questions: Annotated[list[Said], BeforeValidator(_texts)] = Field(default_factory=list)
+
+
+class UseEntry(Entry):
+    """What one passage was of use for: the numbers of the statements that rest on it."""
+
+    statements: Annotated[list[int], BeforeValidator(_texts)]
+    quote: Text = ""
+
+
 class AgreementEntry(Entry):
     """Whether one other answer says the same."""
 

@@ -32,6 +32,7 @@ __all__ = [
     "read_object",
     "read_score",
     "score_reply",
+    "without_thoughts",
 ]
 
 _DOUBTFUL = 0.5  # the score from which on a claim counts as not supported
@@ -50,7 +51,7 @@ def objects(text: str, wanted: Callable[[Any], T | None]) -> T:
     a guess, and one may be quoted from the text that is judged.
     """
     found: list[T] = []
-    for value in _values(_without_thoughts(text)):
+    for value in _values(without_thoughts(text)):
         one = wanted(value)
         if one is not None and one not in found:
             found.append(one)
@@ -98,7 +99,7 @@ def score_reply(text: str, *, key: str = "score", lowest: float = 0.0, highest: 
     UnreadableError when it can't be read in one way only, or is out of its scale. JSON that was cut off is
     never read as prose.
     """
-    said = _without_thoughts(text)
+    said = without_thoughts(text)
     try:
         if "{" in said:
             found = objects(said, lambda value: value if isinstance(value, dict) and key in value else None)
@@ -186,7 +187,7 @@ _THOUGHT_BEGINS = re.compile(rf"<{_THOUGHT}>", re.IGNORECASE)
 _THOUGHT_ENDS = re.compile(rf"</{_THOUGHT}>", re.IGNORECASE)
 
 
-def _without_thoughts(text: str) -> str:
+def without_thoughts(text: str) -> str:
     """The reply after its thinking. Some prompts open the thinking, so that only its end is seen."""
     text = text.strip()
     if text.startswith(("{", "[", "`")):
