@@ -10,6 +10,7 @@ from string import Template
 from typing import Any
 
 _CURRENT = {
+    "answer_relevancy": "answer_relevancy_v1.toml",
     "contradiction": "contradiction_v1.toml",
     "examples": "examples_v1.toml",
     "faithfulness_statements": "faithfulness_statements_v1.toml",
