@@ -13,6 +13,7 @@ from groundwire.core.errors import ConfigurationError
 # name -> where it lives, so that asking for one detector never imports another's dependencies
 _REGISTERED = {
     "answer_relevancy": "groundwire.detectors.answer_relevancy:AnswerRelevancy",
+    "context_utilization": "groundwire.detectors.context_utilization:ContextUtilization",
     "lexical": "groundwire.detectors.lexical:Lexical",
     "judge": "groundwire.detectors.judge:JudgeDetector",
     "contradiction": "groundwire.detectors.contradiction:Contradiction",
