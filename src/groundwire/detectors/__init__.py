@@ -25,6 +25,7 @@ _REGISTERED = {
     "semantic": "groundwire.detectors.semantic:Semantic",
     "stochastic": "groundwire.detectors.stochastic:Stochastic",
     "token": "groundwire.detectors.token:TokenOverlap",
+    "bedrock_grounding": "groundwire.detectors.bedrock_grounding:BedrockGrounding",
 }
 
 
