@@ -2,12 +2,15 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
 from groundwire import detectors, prompts
 from groundwire.cli.main import main
-from groundwire.detectors.catalogue import METHODS
+from groundwire.detectors.catalogue import METHODS, methods
+
+PAGE = (Path(__file__).parents[2] / "docs" / "detectors.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture
@@ -56,8 +59,17 @@ def test_without_a_name_the_names_are_told(said):
     [
         ("levle", "no method and no prompt is named 'levle'; did you mean 'level'?"),
         ("lexical", "the 'lexical' detector says nothing to a model"),
-        ("zzz", "expected one of contradiction, "),
+        ("zzz", "expected one of answer_relevancy, "),
     ],
 )
 def test_a_name_that_says_nothing_is_refused_with_a_hint(said, name, message):
     assert message in said("prompts", name, code=2)
+
+
+def test_the_page_that_helps_to_choose_has_the_same_table_and_every_method():
+    rows = [
+        f"| `{one.name}` | {one.asks} | {one.cost} | {one.locates} | {', '.join(one.kinds)} |"
+        for one in methods(detectors.names())
+    ]
+    assert re.findall(r"^\| `.*", PAGE, re.MULTILINE) == rows
+    assert set(re.findall(r"^### `(\w+)`$", PAGE, re.MULTILINE)) == set(detectors.names())

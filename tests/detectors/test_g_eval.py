@@ -77,6 +77,13 @@ def test_a_score_in_the_reason_is_not_taken_for_the_score():
     assert weighted_score((), 4.0) is None
 
 
+def test_the_probability_of_the_score_alone_says_nothing_of_the_others():
+    tokens = tuple(Token(text=c, logprob=-0.1) for c in form(4))
+    outcome, player = judged(Completed(texts=(form(4),), tokens=(tokens,)), Completed(texts=(form(4),) * 4))
+    assert "the mean of 5 replies" in outcome.reason
+    assert player.calls == 5
+
+
 def test_without_probabilities_the_mean_of_samples_counts():
     more = Completed(texts=(form(5), form("4 out of 5"), form(5), form(1)))
     outcome, player = judged(form(5), more)

@@ -3,10 +3,25 @@
 import re
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from groundwire import AbstentionReason, ConfigurationError, Interaction, Kind, Level, Role, Turn, config
+from groundwire import (
+    AbstentionReason,
+    Checker,
+    ConfigurationError,
+    Grading,
+    Interaction,
+    Judge,
+    Kind,
+    Level,
+    Policy,
+    Role,
+    Turn,
+    config,
+)
 from groundwire.core.wire import plain
-from groundwire.detectors.level import LevelDetector
+from groundwire.detectors.level import SCORES, LevelDetector
 from groundwire.judge.drivers import run
 from tests.detectors.players import Player
 
@@ -165,3 +180,49 @@ def test_a_verdict_tells_own_words_by_their_fingerprint_alone():
     told = plain(LevelDetector(prompts={"level": OWN}).spec.parameters)["prompts"]
     assert re.fullmatch(r"OwnWords\(level; [0-9a-f]{16}\)", told)
     assert LevelDetector(prompts={"level": OWN}) == LevelDetector(prompts={"level": dict(OWN)})
+
+
+SETTINGS = """
+enabled = true
+judge = { model = "bedrock:some.model", timeout = 5, parameters = { temperature = 0 } }
+
+[detector]
+name = "level"
+
+[detector.prompts.level]
+system = "Grade by the references."
+user = "$history_messages_text $input_text $contexts_text $output_text"
+
+[detector.prompts.level_alone]
+system = "Grade by the question."
+user = "$input_text $output_text"
+
+[levels]
+low = { label = "OK", title = "Fine", warning = "none" }
+medium = { label = "CHECK" }
+high = { label = "STOP", title = "Not ours", warning = "Do not send." }
+"""
+
+
+def test_model_prompts_and_words_are_set_in_a_settings_file(tmp_path):
+    path = tmp_path / "settings.toml"
+    path.write_text(SETTINGS, encoding="utf-8")
+    settings = config.load(path)
+    detector = settings.build_detector()
+    grading = settings.build_grading(detector.grading)
+    assert settings.judge.parameters == {"temperature": 0}
+    assert next(detector.detect(ASKED))[0].system == "Grade by the references."
+    assert next(detector.detect(ALONE))[0].system == "Grade by the question."
+
+    def reply(system, user):
+        return '{"level": "high", "reason": "One. Two."}'
+
+    outcome = Checker(detector, judge=Judge(reply), policy=Policy(grading=grading)).check(ASKED)
+    assert (outcome.wording.label, outcome.wording.title) == ("STOP", "Not ours")
+    assert grading.words(Level.MEDIUM).title == "Partly unsupported"
+
+
+@given(st.floats(0.17, 0.83))
+def test_by_any_threshold_but_the_outermost_the_level_is_read_as_the_model_gave_it(threshold):
+    grading = Grading(threshold=threshold)
+    assert [grading.level(SCORES[level]) for level in Level] == list(Level)

@@ -147,7 +147,8 @@ def _readable(texts: Iterable[str]) -> list[float]:
 def weighted_score(tokens: Sequence[Token], written: float) -> float | None:
     """The mean of the scores from 1 to 5, each weighted by its probability where the score was written.
 
-    None where the tokens do not show the score ``written``, or where it is no whole number.
+    None where the tokens do not show the score ``written``, where it is no whole number, or where nothing is
+    told of what else was likely.
     """
     text = "".join(token.text for token in tokens)
     places = [match for match in _SCORE.finditer(text) if float(match["score"]) == written]
@@ -156,7 +157,7 @@ def weighted_score(tokens: Sequence[Token], written: float) -> float | None:
     at = 0
     for token in tokens:
         if at <= places[-1].start("score") < at + len(token.text):
-            return _weighted(token)
+            return _weighted(token) if token.alternatives else None
         at += len(token.text)
     return None
 

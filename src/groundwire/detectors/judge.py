@@ -5,7 +5,6 @@ Only the plan lives here. What is said to the model is in ``prompts``; which mod
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -17,7 +16,7 @@ from groundwire.core.interaction import Interaction
 from groundwire.core.plan import Completed, Failed, Plan
 from groundwire.core.span import Span
 from groundwire.core.verdict import AbstentionReason, Outcome, Verdict
-from groundwire.detectors.asking import Ask, PromptDetector, ask_each, whole_numbers
+from groundwire.detectors.asking import Ask, PromptDetector, ask_each, listed, whole_numbers
 from groundwire.detectors.shown import Shown
 from groundwire.prompts.message import Quote
 from groundwire.prompts.quoting import neutral
@@ -113,7 +112,7 @@ class _Sheet:
         self._spans = dict(zip(self.ids, spans, strict=True))
 
     def listed(self, ids: Sequence[int]) -> str:
-        return "\n".join(f"{i}: {json.dumps(neutral(self._text(i)), ensure_ascii=False)}" for i in ids)
+        return listed({i: self._text(i) for i in ids})
 
     def read(self, ids: Sequence[int], reply: Completed) -> Mapping[int, Claim]:
         """The claims among ``ids`` that the reply says something usable of."""

@@ -21,7 +21,7 @@ from groundwire.prompts.replies import read_object
 from groundwire.text.claims import cut
 
 SCORES: Mapping[Level, float] = MappingProxyType({Level.LOW: 0.0, Level.MEDIUM: 0.5, Level.HIGH: 1.0})
-"""The score of each level. With the default cuts, or any threshold up to 0.83, it is read as that level."""
+"""Each level's score. By the default cuts, or a threshold from 0.17 to 0.83, it is read as that level."""
 
 ALONE: Mapping[Level, Wording] = MappingProxyType(
     {
@@ -103,7 +103,10 @@ class LevelDetector(PromptDetector):
             reason=told + clean(form.reason),
             detector=self.spec,
         )
-        return verdict if by_passages else replace(verdict, wording=ALONE[verdict.level])
+        if by_passages:
+            return verdict
+        words = self.grading.wording.get(verdict.level, ALONE[verdict.level])
+        return replace(verdict, wording=words)
 
 
 _KINDS: Mapping[Level, Kind | None] = MappingProxyType(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import ClassVar
 
@@ -16,7 +16,7 @@ from groundwire.core.plan import Completed, Failed, Plan, Token, together
 from groundwire.core.verdict import AbstentionReason, Outcome, Verdict
 from groundwire.detectors.asking import Ask, PromptDetector, ask, ask_each, clean, whole_numbers
 from groundwire.prompts.forms import AgreementEntry, ReflectionForm
-from groundwire.prompts.replies import UnreadableError, read_entries, read_object
+from groundwire.prompts.replies import UnreadableError, read_entries, read_object, without_thoughts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,9 +143,11 @@ def probability(tokens: Iterable[Sequence[Token]]) -> float | None:
 
 
 def _whole(reply: Completed) -> Completed:
-    if not all(text.strip() for text in reply.texts):
-        raise UnreadableError("an empty answer")
-    return reply
+    """The new answers without thoughts, which are no part of what would be said."""
+    answers = tuple(map(without_thoughts, reply.texts))
+    if not all(answer.strip() for answer in answers):
+        raise UnreadableError("one of the new answers is empty")
+    return replace(reply, texts=answers)
 
 
 def _either(
