@@ -406,7 +406,7 @@ def test_without_examples_the_message_is_the_prompt_alone():
 def test_own_words_must_show_all_that_is_judged_and_keep_it_quoted():
     with pytest.raises(ConfigurationError, match=r"prompts\.judge: neither text shows \$"):
         JudgeDetector(prompts={"judge": {"user": "$answer"}})
-    own = "$code $question $passages $answer $claims"
+    own = "$question $passages $answer $claims"
     _, (request,) = judged([FIRST, SECOND, THIRD], prompts={"judge": {"user": own}})
     frames = re.findall(r"<<<end ([a-z0-9 ]+) [0-9a-f]{12}>>>", request.user)
     assert frames == ["question", "passage 1", "passage 2", "answer", "claims"]

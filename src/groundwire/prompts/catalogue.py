@@ -74,4 +74,6 @@ def get(name: str) -> Prompt:
         key: value.strip() if isinstance(value, str) else tuple(value) for key, value in data.items()
     }
     filled = tuple(Template(said["user"]).get_identifiers())
-    return Prompt(name=name, **({"names": filled, "needs": filled} | said))
+    # The code of the marks is told to the model in any case; see ``message``.
+    needs = tuple(one for one in filled if one != "code")
+    return Prompt(name=name, **({"names": filled, "needs": needs} | said))
