@@ -144,6 +144,16 @@ def test_only_what_a_reply_left_out_is_asked_again():
     assert re.findall(r"^(\d): ", backend.asked[2].user, re.MULTILINE) == ["2"]
 
 
+def test_many_claims_take_several_calls_for_each_new_answer():
+    answer = "\n".join(f"- Rule {i} holds." for i in range(1, 42))
+    interaction = Interaction(question="Which rules?", contexts="Rules.", answer=answer)
+    last = json.dumps({"statements": [{"id": 41, "verdict": "contradicts"}]})
+    replies = (["Yes."] * 3, verdicts(*["agrees"] * 40), last)
+    outcome, backend = judged(*replies, interaction=interaction, comparison="contradiction")
+    assert scores(outcome) == [0.0] * 40 + [1.0]
+    assert len(backend.asked) == 3
+
+
 def test_a_claim_nobody_compared_is_unverified_and_never_clean():
     replies = (["Yes.", "Yes.", "Yes."], verdicts("agrees"), "what?")
     outcome, _ = judged(*replies, comparison="contradiction")

@@ -62,7 +62,7 @@ class Stochastic(PromptDetector):
       that each of the N new answers says once, too (N + 1 times in all), to 1, what a word has that nobody
       else says. A claim without content words surprises nobody.
     * CONTRADICTION: the model says whether the new answer agrees (0), contradicts (1) or is silent (1/2); one
-      more call for each new answer, equal ones taken once.
+      more call for each new answer and every 40 claims, equal answers taken once.
 
     Calls are made at ``temperature``, which has to be above 0. To ask the model of the application itself,
     give the judge the same one. A question is needed. Empty new answers are left out, down to two.
@@ -147,7 +147,7 @@ class Stochastic(PromptDetector):
         ids = range(1, len(texts) + 1)
         judged = yield from together(
             [
-                ask_each(ids, self._asking(interaction, texts, answer), per_call=len(texts))
+                ask_each(ids, self._asking(interaction, texts, answer), per_call=_PER_CALL)
                 for answer in counted
             ]
         )
@@ -252,6 +252,7 @@ def _content(text: str) -> Iterator[str]:
 
 _AGAINST: Mapping[str, float] = MappingProxyType({"agrees": 0.0, "silent": 0.5, "contradicts": 1.0})
 _FEWEST = 2
+_PER_CALL = 40  # claims; a longer reply may not be finished
 _NO_VECTOR = Failed(
     reason=AbstentionReason.MODEL_FAILED, detail="the embedding model gave a vector of zeros for them"
 )
