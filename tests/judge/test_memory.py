@@ -1,5 +1,6 @@
 """The judge's memory: the same question is paid for once, and nothing is remembered that should not be."""
 
+import functools
 import os
 import sqlite3
 import stat
@@ -139,6 +140,17 @@ def test_another_model_or_another_parameter_is_another_question(memory):
     ]
     said = [ask(Judge(model, memory=memory), prompt("u"))[0].texts[0] for model in models]
     assert said == ["a", "b", "c", "d"]
+
+
+def asked_of(system, user, *, model):
+    return model
+
+
+def test_one_function_for_two_models_is_two_models(memory):
+    first, second = (Judge(functools.partial(asked_of, model=name), memory=memory) for name in ("a", "b"))
+    assert ask(first, prompt("u"))[0].texts == ("a",)
+    assert ask(second, prompt("u"))[0].texts == ("b",)
+    assert repr(first) == "Judge(model='asked_of', timeout=30)"
 
 
 def test_a_namespace_tells_apart_what_names_do_not(tmp_path):

@@ -50,8 +50,9 @@ def _status(error: BaseException) -> int:
     response = getattr(error, "response", None)
     if isinstance(response, Mapping):  # botocore
         told = response.get("ResponseMetadata", {}).get("HTTPStatusCode")
-    else:  # httpx, requests, and the clients made with them
-        told = getattr(error, "status_code", None) or getattr(response, "status_code", None)
+    else:  # httpx, requests and the clients made with them; urllib
+        places = ((error, "status_code"), (response, "status_code"), (error, "code"))
+        told = next((v for one, name in places if isinstance(v := getattr(one, name, None), int)), None)
     return told if isinstance(told, int) and _THROTTLED <= told <= _LAST else 0
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Any
 
 from groundwire.core.plan import Complete, Completed, Embedded
 from groundwire.core.verdict import Usage
@@ -14,8 +16,8 @@ class CallableChat(Ungrounding):
     """A function ``(system, user) -> str`` as a language model."""
 
     def __init__(self, function: Callable[[str, str], str]) -> None:
-        self.name = getattr(function, "__qualname__", type(function).__qualname__)
-        self.identity = f"{getattr(function, '__module__', '')}.{self.name}"
+        self.name = _named(function)
+        self.identity = _identity(function)
         self.varies = False
         self._function = function
 
@@ -32,12 +34,26 @@ class CallableEmbedder:
     def __init__(
         self, function: Callable[[list[str]], Iterable[Iterable[float]]], *, identity: str | None = None
     ) -> None:
-        name = getattr(function, "__qualname__", type(function).__qualname__)
-        self.identity = identity or f"{getattr(function, '__module__', '')}.{name}"
+        self.identity = identity or _identity(function)
         self._function = function
 
     def embed(self, texts: Sequence[str]) -> Embedded:
         return Embedded(vectors=read_vectors(self._function(list(texts)), len(texts)), usage=Usage(calls=1))
+
+
+def _named(function: Callable[..., Any]) -> str:
+    while isinstance(function, partial):
+        function = function.func
+    return str(getattr(function, "__qualname__", type(function).__qualname__))
+
+
+def _identity(function: Callable[..., Any]) -> str:
+    """Where the function lives, and what a partial one was given: models of different names are different."""
+    given = []
+    while isinstance(function, partial):
+        given.append((function.args, sorted(function.keywords.items())))
+        function = function.func
+    return repr((getattr(function, "__module__", ""), _named(function), given))
 
 
 def read_vectors(given: Iterable[Iterable[float]], expected: int) -> tuple[tuple[float, ...], ...]:
