@@ -41,6 +41,7 @@ def test_it_tells_calls_and_tokens_and_asks_nobody(run, bedrock):
     assert "3 answers would take at least:" in out
     assert "2 calls of the model" in out
     assert "unknown: give a price" in out
+    assert "The method takes 1 call (more:" in out
     assert bedrock.requests == []
 
 

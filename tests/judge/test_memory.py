@@ -118,6 +118,14 @@ def test_nor_is_what_a_model_said_that_varies_by_itself(memory, temperature, sec
     assert ask(judge, prompt("u"))[0].texts == (second,)
 
 
+@pytest.mark.parametrize(("parameters", "second"), [({}, "b"), ({"temperature": 0.0}, "a")])
+def test_nor_what_one_said_that_a_temperature_is_bound_to(memory, parameters, second):
+    model = Warm(responses=["a", "b"]).bind(temperature=0.7)
+    judge = Judge(model, memory=memory, parameters=parameters)
+    ask(judge, prompt("u"))
+    assert ask(judge, prompt("u"))[0].texts == (second,)
+
+
 def test_a_failure_is_never_remembered(memory):
     fail = [ValueError("no")]
 

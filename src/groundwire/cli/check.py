@@ -16,6 +16,7 @@ from groundwire.checker import Checker
 from groundwire.cli.outputs import Output, build, tell_estimate
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.verdict import Abstention, AbstentionReason
+from groundwire.detectors.catalogue import METHODS
 from groundwire.judge.dry_run import estimate
 from groundwire.progress import track
 from groundwire.report import Entry, Group, Tally
@@ -68,7 +69,9 @@ def dry_run(options: CheckOptions, checker: Checker, tables: list[Table]) -> int
     rows = itertools.islice(itertools.chain.from_iterable(table.rows for table in tables), options.limit)
     interactions = track(row.interaction for row in rows if row.interaction is not None)
     price = getattr(checker.judge, "price", None)
-    tell_estimate(estimate(checker.detector, interactions, price=price), json=options.output != "text")
+    told = estimate(checker.detector, interactions, price=price)
+    method = METHODS.get(checker.detector.name)
+    tell_estimate(told, cost=method.cost if method else "", json=options.output != "text")
     return ALL_GROUNDED
 
 

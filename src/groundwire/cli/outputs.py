@@ -161,24 +161,25 @@ class HtmlPage:
             console(stderr=True).print(f"HTML report: {self._path}", soft_wrap=True)
 
 
-def tell_estimate(estimate: Estimate, *, json: bool) -> None:
-    """What judging would take at least, for people or as one JSON object."""
+def tell_estimate(estimate: Estimate, *, cost: str, json: bool) -> None:
+    """What judging would take at least, and the method's ``cost`` for one answer; or all as a JSON object."""
     if json:
         sys.stdout.write(_json({"dry_run": asdict(estimate)}) + "\n")
         return
-    out = console(stderr=False)
-    out.print(f"{estimate.answers:,} answers would take at least:")
-    out.print(f"  {estimate.calls:,} calls of the model")
-    out.print(f"  {estimate.input_tokens:,} tokens to it, {estimate.output_tokens:,} from it (estimated)")
+    lines = [
+        f"{estimate.answers:,} answers would take at least:",
+        f"  {estimate.calls:,} calls of the model",
+        f"  {estimate.input_tokens:,} tokens to it, {estimate.output_tokens:,} from it (estimated)",
+    ]
     if estimate.embedding_calls:
         calls, tokens = estimate.embedding_calls, estimate.embedding_tokens
-        out.print(f"  {calls:,} calls of the embedding model, {tokens:,} tokens to it (estimated)")
+        lines.append(f"  {calls:,} calls of the embedding model, {tokens:,} tokens to it (estimated)")
     if estimate.calls:
-        cost = "unknown: give a price for the model" if estimate.cost is None else f"{estimate.cost:,.4f}"
-        out.print(f"  cost: {cost}")
-    out.print(
-        "Nothing was asked. What a method asks after a first reply, and what it asks twice, comes on top."
-    )
+        money = "unknown: give a price for the model" if estimate.cost is None else f"{estimate.cost:,.4f}"
+        lines.append(f"  cost: {money}")
+        lines += [f"The method takes {cost} for an answer."] if cost else []
+        lines.append("What it asks after a first reply, and what it asks twice, is not counted.")
+    console(stderr=False).print("\n".join([*lines, "Nothing was asked."]), soft_wrap=True)
 
 
 class _Console(Console):

@@ -41,7 +41,7 @@ class LangChainChat(Ungrounding):
                 *(f"parameters: the model {self.name!r} has no field {name!r}" for name in unknown)
             )
         self.identity = identity(self._model)
-        self.varies = any((getattr(one, "temperature", None) or 0) > 0 for one in inner)
+        self.varies = _varies(self._model)
 
     def complete(self, request: Complete) -> Completed:
         config = RunnableConfig(tags=[TAG], run_name="groundwire judge")
@@ -84,6 +84,9 @@ def own(model: Any, parameters: Mapping[str, Any] = MappingProxyType({})) -> Any
     if not isinstance(model, Runnable) or not isinstance(model, BaseModel):
         return model
     changed = {name: own(value, parameters) for name, value in model if isinstance(value, Runnable | list)}
+    bound = getattr(model, "kwargs", None)
+    if isinstance(bound, dict):  # what was bound would win over the field
+        changed["kwargs"] = bound | {name: value for name, value in parameters.items() if name in bound}
     config = getattr(model, "config", None)
     if isinstance(config, dict):
         changed |= {
@@ -110,6 +113,19 @@ def _described(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_described(one) for one in value]
     return value if isinstance(value, str | int | float | None) else type(value).__qualname__
+
+
+def _varies(model: Any) -> bool:
+    """Whether any of the models was given a temperature above 0, in its field or by what is bound to it."""
+    if isinstance(model, list):
+        return any(map(_varies, model))
+    if isinstance(model, BaseLanguageModel):
+        return (getattr(model, "temperature", None) or 0) > 0
+    if not isinstance(model, Runnable) or not isinstance(model, BaseModel):
+        return False
+    bound = getattr(model, "kwargs", None) or {}
+    inner = (value for _, value in model if isinstance(value, Runnable | list))
+    return (bound.get("temperature") or 0) > 0 or any(map(_varies, inner))
 
 
 def _models(model: Any) -> list[BaseLanguageModel[Any]]:
