@@ -85,8 +85,8 @@ def test_a_refusal_is_no_hallucination():
     assert outcome_of(answer="I can't answer that from the documents.", contexts=FEE).grounded
 
 
-def test_five_megabytes_of_answer_are_judged():
-    answer = "The fee for a second bag is 25 EUR. " * (5_000_000 // 36) + "The fee is 75 EUR."
+def test_two_megabytes_of_answer_are_judged():
+    answer = "The fee for a second bag is 25 EUR. " * (2_000_000 // 36) + "The fee is 75 EUR."
     outcome = outcome_of(answer=answer, contexts=FEE)
     assert outcome.hallucinated
 

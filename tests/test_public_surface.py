@@ -23,6 +23,7 @@ SURFACE = [
     "InputError",
     "Interaction",
     "Judge",
+    "Kind",
     "Level",
     "MissingExtraError",
     "OnAbstention",

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from groundwire.checker import check_many as check_many
     from groundwire.core.claim import Claim as Claim
     from groundwire.core.claim import Evidence as Evidence
+    from groundwire.core.claim import Kind as Kind
     from groundwire.core.claim import Support as Support
     from groundwire.core.detector import Detector as Detector
     from groundwire.core.errors import ConfigurationError as ConfigurationError
@@ -54,7 +55,7 @@ _HOMES = {
         "check",
         "check_many",
     ),
-    "groundwire.core.claim": ("Claim", "Evidence", "Support"),
+    "groundwire.core.claim": ("Claim", "Evidence", "Kind", "Support"),
     "groundwire.core.detector": ("Detector",),
     "groundwire.core.errors": (
         "ConfigurationError",
@@ -92,6 +93,7 @@ __all__ = [
     "InputError",
     "Interaction",
     "Judge",
+    "Kind",
     "Level",
     "MissingExtraError",
     "OnAbstention",

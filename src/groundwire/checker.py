@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from groundwire import config, detectors
+from groundwire.core.budget import Budget, within
 from groundwire.core.claim import Support
 from groundwire.core.detector import Detector
 from groundwire.core.errors import ConfigurationError, GroundwireError, InputError
@@ -50,13 +51,14 @@ class Policy:
     """How outcomes are read and what a check may take.
 
     ``grading`` replaces the detector's own threshold, levels and wording. ``timeout`` is in seconds for
-    one check; None waits as long as it takes. With ``enabled`` off nothing is judged, and every outcome
-    says so: an Abstention with NOT_SAMPLED.
+    one check; None waits as long as it takes. ``budget`` is the most that one check may spend. With
+    ``enabled`` off nothing is judged, and every outcome says so: an Abstention with NOT_SAMPLED.
     """
 
     enabled: bool = True
     grading: Grading | None = None
     timeout: float | None = 60.0
+    budget: Budget | None = None
     on_abstention: OnAbstention = OnAbstention.RETURN
 
     def __post_init__(self) -> None:
@@ -69,6 +71,8 @@ class Policy:
             problems.append(f"timeout must be seconds above 0, or None, not {self.timeout!r}")
         if self.grading is not None and not isinstance(self.grading, Grading):
             problems.append(f"grading must be a Grading, not {type(self.grading).__name__}")
+        if self.budget is not None and not isinstance(self.budget, Budget):
+            problems.append(f"budget must be a Budget, not {type(self.budget).__name__}")
         if problems:
             raise ConfigurationError(*problems)
 
@@ -96,9 +100,14 @@ class Checker:
             )
         if judge is not None and not hasattr(judge, "perform"):
             raise ConfigurationError(f"judge must be a Judge, not {type(judge).__name__}: judge=Judge(model)")
+        wanted = "judge=Judge(model, embeddings=...)" if detector.needs_embeddings else "judge=Judge(model)"
         if detector.needs_model and judge is None:
             raise ConfigurationError(
-                f"the {detector.name!r} detector asks a model, and none was given: pass judge=Judge(model)"
+                f"the {detector.name!r} detector asks a model, and none was given: pass {wanted}"
+            )
+        if detector.needs_embeddings and not getattr(judge, "embeds", True):
+            raise ConfigurationError(
+                f"the {detector.name!r} detector compares embeddings, and the judge has none: pass {wanted}"
             )
         self.detector = detector
         self.judge: Backend = judge or NoBackend()
@@ -111,17 +120,16 @@ class Checker:
 
         Raises ConfigurationError naming every mistake at once.
         """
-        from groundwire.judge.judge import Judge  # noqa: PLC0415 - most checkers have no judge to load
-
         settings = config.load(source)
         detector = settings.build_detector()
         return cls(
             detector,
-            judge=Judge(settings.judge.model, timeout=settings.judge.timeout) if settings.judge else None,
+            judge=settings.judge.build() if settings.judge else None,
             policy=Policy(
                 enabled=settings.enabled,
                 grading=settings.build_grading(detector.grading),
                 timeout=settings.timeout,
+                budget=settings.budget.build() if settings.budget else None,
                 on_abstention=OnAbstention(settings.on_abstention),
             ),
         )
@@ -187,7 +195,8 @@ class Checker:
                 f"only an Interaction can be judged, not {type(interaction).__name__} {interaction!r:.60}: "
                 "gw.Interaction(question=..., contexts=..., answer=...)"
             )
-        return metered(self.detector.detect(interaction) if self.policy.enabled else _disabled())
+        plan = self.detector.detect(interaction) if self.policy.enabled else _disabled()
+        return metered(within(plan, self.policy.budget) if self.policy.budget else plan)
 
     def _settle(self, outcome: Outcome, interaction: Interaction, usage: Usage) -> Outcome:
         """Read the outcome by this checker's policy, and put on it what only the checker knows."""

@@ -4,8 +4,17 @@ This module reads and checks them, naming every mistake at once; ``Checker.from_
 
     enabled: true
     detector: embedded            # or {name: embedded, some_parameter: ...}
-    judge: {model: "bedrock:MODEL_ID", timeout: 30}
+    judge:
+      model: bedrock:MODEL_ID
+      embeddings: bedrock:EMBEDDING_MODEL_ID
+      parameters: {region_name: eu-central-1, temperature: 0}
+      timeout: 30                 # seconds for one attempt at a call
+      max_concurrency: 8
+      limits: {retries: 3, requests_per_minute: 200, tokens_per_minute: 90000, budget: {cost: 20}}
+      prices: {MODEL_ID: {input: 0.06, output: 0.24}}   # for a million tokens
+      memory: {mode: on, path: judge-memory.sqlite, size: 10000}
     timeout: 60                   # seconds for one check
+    budget: {calls: 10}           # of one check
     on_abstention: return         # or raise
     threshold: 0.5
     levels:
@@ -22,14 +31,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from groundwire import detectors
+from groundwire.core.budget import Budget
 from groundwire.core.detector import Detector
 from groundwire.core.errors import ConfigurationError, MissingExtraError
 from groundwire.core.grading import WORDING, Grading, Level, Wording
+
+if TYPE_CHECKING:
+    from groundwire.judge.judge import Judge
 
 Fraction = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
@@ -47,6 +60,10 @@ class LevelSettings(_Section):
     title: str | None = None
     warning: str | None = None
 
+    @property
+    def has_words(self) -> bool:
+        return any(word is not None for word in (self.label, self.title, self.warning))
+
 
 class LevelsSettings(_Section):
     """The three levels; ``low`` begins at 0 and takes no ``from``."""
@@ -56,11 +73,85 @@ class LevelsSettings(_Section):
     high: LevelSettings = LevelSettings()
 
 
+class BudgetSettings(_Section):
+    """The most that may be spent, on one check or in a period."""
+
+    calls: Annotated[int, Field(ge=0)] | None = None
+    tokens: Annotated[int, Field(ge=0)] | None = None
+    cost: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
+
+    def build(self) -> Budget:
+        return Budget(calls=self.calls, tokens=self.tokens, cost=self.cost)
+
+
+class LimitsSettings(_Section):
+    """What the judge may take; see ``groundwire.judge.limits.Limits``."""
+
+    retries: Annotated[int, Field(ge=0)] = 0
+    backoff: Annotated[float, Field(ge=0, le=60)] = 1.0
+    requests_per_minute: Annotated[int, Field(ge=1)] | None = None
+    tokens_per_minute: Annotated[int, Field(ge=1)] | None = None
+    budget: BudgetSettings | None = None
+    period: Seconds = 86_400.0
+
+
+def _switch(value: Any) -> Any:
+    # YAML reads a bare "on" or "off" as a boolean.
+    return {True: "on", False: "off"}[value] if isinstance(value, bool) else value
+
+
+class MemorySettings(_Section):
+    """Whether the judge remembers, and where; see ``groundwire.judge.memory.Memory``."""
+
+    mode: Annotated[str, BeforeValidator(_switch), Field(pattern="^(off|on|read-only)$")] = "on"
+    path: str | None = None
+    size: Annotated[int, Field(ge=1)] = 10_000
+    namespace: str = ""
+
+
+class PriceSettings(_Section):
+    """What a million tokens cost, sent and received."""
+
+    input: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+    output: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
+
+
 class JudgeSettings(_Section):
-    """The model that answers what a detector asks: a LangChain model string, and seconds for one call."""
+    """The judge: its models by their strings, and what it may take.
+
+    ``parameters`` are what the model is built with, such as temperature or region_name.
+    """
 
     model: str
+    embeddings: str | None = None
+    parameters: dict[str, Any] = {}
     timeout: Seconds = 30.0
+    max_concurrency: Annotated[int, Field(ge=1)] = 8
+    limits: LimitsSettings = LimitsSettings()
+    prices: dict[str, PriceSettings] = {}
+    memory: MemorySettings | None = None
+    trace_project: str | None = None
+
+    def build(self) -> Judge:
+        """The judge these settings describe. Raises ConfigurationError for a model that can't be set up."""
+        from groundwire.judge.judge import Judge  # noqa: PLC0415 - most checkers have no judge to load
+        from groundwire.judge.limits import Limits  # noqa: PLC0415
+        from groundwire.judge.memory import Memory  # noqa: PLC0415
+        from groundwire.judge.prices import Price  # noqa: PLC0415
+
+        limits = self.limits.model_dump(exclude={"budget"})
+        budget = self.limits.budget.build() if self.limits.budget else None
+        return Judge(
+            self.model,
+            embeddings=self.embeddings,
+            parameters=self.parameters,
+            timeout=self.timeout,
+            max_concurrency=self.max_concurrency,
+            limits=Limits(**limits, budget=budget),
+            prices={name: Price(**price.model_dump()) for name, price in self.prices.items()},
+            memory=Memory(**self.memory.model_dump()) if self.memory else None,
+            trace_project=self.trace_project,
+        )
 
 
 class Settings(_Section):
@@ -70,6 +161,7 @@ class Settings(_Section):
     detector: str | dict[str, Any] = detectors.DEFAULT
     judge: JudgeSettings | None = None
     timeout: Seconds | None = 60.0
+    budget: BudgetSettings | None = None
     on_abstention: str = Field(default="return", pattern="^(return|raise)$")
     threshold: Fraction | None = None
     levels: LevelsSettings = LevelsSettings()
@@ -97,7 +189,12 @@ class Settings(_Section):
                 threshold=default.threshold if self.threshold is None else self.threshold,
                 medium=_either(self.levels.medium.from_, default.medium if own_cuts else None),
                 high=_either(self.levels.high.from_, default.high if own_cuts else None),
-                wording={level: _wording(level, one, default) for level, one in levels.items()},
+                wording={
+                    **default.wording,
+                    **{
+                        level: _wording(level, one, default) for level, one in levels.items() if one.has_words
+                    },
+                },
             )
         except ValueError as error:
             raise ConfigurationError(f"threshold and levels: {error}") from error
@@ -223,6 +320,9 @@ _LEVEL_KEYS = ("from", "label", "title", "warning")
 _KNOWN: Mapping[str, tuple[str, ...]] = {
     "": tuple(Settings.model_fields),
     "judge": tuple(JudgeSettings.model_fields),
+    "limits": tuple(LimitsSettings.model_fields),
+    "budget": tuple(BudgetSettings.model_fields),
+    "memory": tuple(MemorySettings.model_fields),
     "levels": tuple(LevelsSettings.model_fields),
     "low": _LEVEL_KEYS,
     "medium": _LEVEL_KEYS,

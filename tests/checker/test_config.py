@@ -6,7 +6,13 @@ import pytest
 
 from groundwire import Checker, ConfigurationError, Interaction, Level
 from groundwire.checker import OnAbstention
+from groundwire.core.budget import Budget
+from groundwire.judge.memory import MemoryMode
+from groundwire.judge.prices import Price
 from groundwire.langchain import GroundwireCallbackHandler, with_hallucination_check
+from tests.servers.bedrock_server import bedrock
+
+__all__ = ["bedrock"]
 
 SETTINGS = {
     "detector": "lexical",
@@ -208,3 +214,58 @@ def test_a_file_that_is_no_settings_file_is_refused_by_name(tmp_path, name, text
 def test_a_missing_file_is_said_to_be_missing(tmp_path):
     with pytest.raises(ConfigurationError, match="No such file"):
         Checker.from_config(tmp_path / "absent.toml")
+
+
+JUDGE = """
+detector: judge
+budget: {calls: 4}
+judge:
+  model: bedrock:amazon.nova-lite-v1:0
+  parameters: {region_name: eu-central-1, temperature: 0, max_tokens: 900}
+  timeout: 12
+  max_concurrency: 3
+  limits: {retries: 2, requests_per_minute: 60, tokens_per_minute: 9000, budget: {cost: 2}, period: 3600}
+  prices: {"amazon.nova-lite-v1:0": {input: 0.06, output: 0.24}}
+  memory: {mode: on, size: 50}
+"""
+
+
+def test_a_judge_and_all_it_may_take_are_settings(tmp_path, bedrock):
+    pytest.importorskip("langchain_aws")
+    path = tmp_path / "groundwire.yaml"
+    path.write_text(JUDGE)
+    checker = Checker.from_config(path)
+    judge = checker.judge
+    assert checker.policy.budget == Budget(calls=4)
+    assert (judge.model, judge.timeout, judge.max_concurrency) == ("amazon.nova-lite-v1:0", 12, 3)
+    assert (judge.limits.retries, judge.limits.requests_per_minute, judge.limits.period) == (2, 60, 3600)
+    assert judge.limits.budget == Budget(cost=2)
+    assert judge.price == Price(input=0.06, output=0.24)
+    assert judge.memory.mode is MemoryMode.ON  # YAML reads a bare "on" as True
+
+
+def test_every_mistake_in_a_judge_is_named_with_a_hint():
+    with pytest.raises(ConfigurationError) as caught:
+        Checker.from_config(
+            {
+                "detector": "judge",
+                "judge": {
+                    "model": "bedrock:m",
+                    "limits": {"retry": 3, "requests_per_minute": 0},
+                    "memory": {"mode": "sometimes"},
+                    "prices": {"m": {"output": 1}},
+                    "max_concurrency": 0,
+                },
+            }
+        )
+    message = str(caught.value)
+    assert len(caught.value.problems) == 5
+    assert "judge.limits: unknown key 'retry'; did you mean 'retries'?" in message
+    assert "judge.prices.m.input" in message
+
+
+@pytest.mark.parametrize("parameters", [{"api_key": SECRET}, {"region_name": {"key": SECRET}}])
+def test_parameters_that_may_hold_keys_are_never_repeated(parameters):
+    with pytest.raises(ConfigurationError) as caught:
+        Checker.from_config({"detector": "judge", "judge": {"model": "nobody:m", "parameters": parameters}})
+    assert SECRET not in str(caught.value)

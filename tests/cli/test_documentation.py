@@ -19,7 +19,7 @@ def help_text(capsys):
 
 def test_the_options_are_those_of_the_command(help_text):
     """Neither the page nor the command has an option that the other lacks."""
-    option = re.compile(r"(?<![\w-])--[a-z]+")
+    option = re.compile(r"(?<![\w-])--[a-z]+(?:-[a-z]+)*")
     assert set(option.findall(PAGE)) == set(option.findall(help_text)) - {"--help"}
 
 

@@ -13,6 +13,7 @@ from groundwire import (
     Evidence,
     Grading,
     Interaction,
+    Kind,
     Level,
     Span,
     Support,
@@ -20,6 +21,7 @@ from groundwire import (
     Verdict,
     Wording,
 )
+from groundwire.core.grading import WORDING
 from tests.core.strategies import abstentions, claims, gradings, outcomes, scores, verdicts
 
 SPEC = DetectorSpec(name="scripted", version="1")
@@ -122,6 +124,36 @@ def test_regrading_changes_the_reading_and_keeps_the_judgement():
     assert (again.score, again.reason) == (0.4, "because")
     assert again.hallucinated
     assert again.wording.label == "AMBER"
+
+
+def test_words_of_a_level_that_stays_are_kept_unless_there_are_others():
+    own = Wording(label="OWN", title="t", warning="w")
+    verdict = Verdict.graded(0.4, Grading(wording={Level.MEDIUM: own}), detector=SPEC)
+    assert verdict.regraded(Grading(threshold=0.35)).wording is own
+    assert verdict.regraded(Grading(threshold=0.9)).wording == WORDING[Level.LOW]
+
+
+def _claim(support):
+    scored = {"score": None if support is Support.UNVERIFIED else 0.9 if support.flagged else 0.1}
+    return Claim(text="x", span=Span(0, 1), support=support, **scored)
+
+
+@pytest.mark.parametrize(
+    ("supports", "kind"),
+    [
+        ([], None),
+        ([Support.SUPPORTED, Support.INFERRED], None),
+        ([Support.UNSUPPORTED], Kind.CONTEXT_CONFLICTING),
+        ([Support.CONTRADICTED, Support.UNVERIFIED], Kind.CONTEXT_CONFLICTING),
+        ([Support.CONTRADICTED, Support.SUPPORTED], Kind.PARTIALLY_CORRECT),
+        ([Support.INFERRED, Support.UNSUPPORTED], Kind.PARTIALLY_CORRECT),
+    ],
+)
+def test_the_claims_tell_the_kind_unless_the_method_does(supports, kind):
+    claims_ = tuple(map(_claim, supports))
+    assert Verdict.graded(1.0, Grading(), detector=SPEC, claims=claims_).kind is kind
+    told = Verdict.graded(1.0, Grading(), detector=SPEC, claims=claims_, kind=Kind.IRRELEVANT)
+    assert told.kind is Kind.IRRELEVANT
 
 
 def test_usage_adds_up_and_keeps_an_unknown_price_unknown():

@@ -24,6 +24,7 @@ KEYS = [
     "label",
     "title",
     "warning",
+    "kind",
     "reason",
     "abstention",
     "claims",

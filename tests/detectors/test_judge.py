@@ -379,3 +379,35 @@ def test_usage_reaches_the_outcome():
     assert outcome.grounded
     assert outcome.usage.calls == 2
     assert outcome.usage.seconds > 0
+
+
+REVIEWED = {
+    "question": "Cats?",
+    "contexts": ["Cats fly free."],
+    "answer": "Cats pay.",
+    "score": 1,
+    "reason": "no",
+}
+
+
+def test_reviewed_examples_are_shown_first_as_data_and_judged_by_nobody():
+    _, (request,) = judged([FIRST, SECOND, THIRD], examples=[REVIEWED])
+    assert 0 < request.user.index("<<<example 1 answer ") < request.user.index("<<<answer ")
+    assert "The reviewed score of example 1 is 1." in request.user
+    assert request.user.startswith("The code of this message is ")
+    assert ids_asked(request) == [1, 2, 3]
+
+
+def test_without_examples_the_message_is_the_prompt_alone():
+    _, (request,) = judged([FIRST, SECOND, THIRD])
+    assert request.user.count("The code of this message is ") == 1
+
+
+def test_own_words_must_show_all_that_is_judged_and_keep_it_quoted():
+    with pytest.raises(ConfigurationError, match=r"prompts\.judge: neither text shows \$"):
+        JudgeDetector(prompts={"judge": {"user": "$answer"}})
+    own = "$question $passages $answer $claims"
+    _, (request,) = judged([FIRST, SECOND, THIRD], prompts={"judge": {"user": own}})
+    frames = re.findall(r"<<<end ([a-z0-9 ]+) [0-9a-f]{12}>>>", request.user)
+    assert frames == ["question", "passage 1", "passage 2", "answer", "claims"]
+    assert "stand below, each between a line" in request.user

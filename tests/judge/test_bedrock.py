@@ -1,11 +1,26 @@
 """The real Bedrock client against a server of ours: what comes back, and what is told when nothing does."""
 
+import functools
 import json
+import operator
 
 import pytest
+from langchain_core.runnables import RunnableLambda
 
-from groundwire import Abstention, AbstentionReason, Checker, ConfigurationError, Interaction, Judge, Usage
-from groundwire.core.plan import Complete, Completed, Failed
+from groundwire import (
+    Abstention,
+    AbstentionReason,
+    Checker,
+    ConfigurationError,
+    Interaction,
+    Judge,
+    Kind,
+    Support,
+    Usage,
+)
+from groundwire.core.plan import Complete, Completed, Embed, Failed
+from groundwire.detectors.bedrock_grounding import BedrockGrounding
+from groundwire.judge.limits import Limits
 from groundwire.langchain.models import from_string
 from tests.servers.bedrock_server import (
     MODEL,
@@ -13,9 +28,13 @@ from tests.servers.bedrock_server import (
     bedrock,
     breaks,
     denies,
+    embeds,
+    grounds,
     hangs,
+    refuses,
     resets,
     says,
+    streams,
     throttles,
     trickles,
 )
@@ -131,3 +150,191 @@ def test_no_region_is_a_mistake_in_the_settings(bedrock, monkeypatch):
     monkeypatch.setenv("AWS_CONFIG_FILE", "/nonexistent")
     with pytest.raises(ConfigurationError, match=r"(?i)region"):
         from_string(f"bedrock:{MODEL}")
+
+
+TITAN = "amazon.titan-embed-text-v2:0"
+VERDICT = {"title": "Verdict", "type": "object", "properties": {"score": {"type": "number"}}}
+
+
+def test_a_model_that_streams_is_read_whole(bedrock):
+    bedrock.always = streams("It ", "is", ".")
+    model = from_string(f"bedrock:{MODEL}")
+    streaming = RunnableLambda(lambda messages: functools.reduce(operator.add, model.stream(messages)))
+    assert ask(Judge(streaming)) == Completed(
+        texts=("It is.",), usage=Usage(calls=1, input_tokens=11, output_tokens=7)
+    )
+    assert bedrock.actions == ["converse-stream"]
+
+
+@pytest.mark.parametrize("include_raw", [False, True])
+def test_structured_output_is_read_as_its_json(bedrock, include_raw):
+    called = {"toolUse": {"toolUseId": "t", "name": "Verdict", "input": {"score": 0.25}}}
+    bedrock.always = says([called], stop="tool_use")
+    model = from_string(f"bedrock:{MODEL}").with_structured_output(VERDICT, include_raw=include_raw)
+    reply = ask(Judge(model))
+    assert json.loads(reply.texts[0]) == {"score": 0.25}
+    assert reply.usage.input_tokens == (11 if include_raw else 0)
+    ((_, body),) = bedrock.requests
+    assert body["toolConfig"]["toolChoice"] == {"tool": {"name": "Verdict"}}
+
+
+def test_structured_output_that_could_not_be_parsed_is_told_as_it_was_said(bedrock):
+    bedrock.always = says("I can't say.")
+    model = from_string(f"bedrock:{MODEL}").with_structured_output(VERDICT, include_raw=True)
+    assert ask(Judge(model)).texts == ("I can't say.",)
+
+
+def test_parameters_reach_the_service_and_a_request_s_temperature_wins(bedrock):
+    parameters = {"temperature": 0.0, "max_tokens": 99, "top_p": 0.5, "stop_sequences": ["END"]}
+    judge = Judge(f"bedrock:{MODEL}", parameters=parameters)
+    ask(judge)
+    judge.perform([Complete(system="s", user="u", temperature=0.8)], timeout=None)
+    told = [body["inferenceConfig"] for _, body in bedrock.requests]
+    assert told[0] == {"temperature": 0.0, "maxTokens": 99, "topP": 0.5, "stopSequences": ["END"]}
+    assert [one["temperature"] for one in told] == [0.0, 0.8]
+
+
+def test_a_guardrail_is_passed_through(bedrock):
+    guardrail = {"guardrailIdentifier": "gr1", "guardrailVersion": "1"}
+    ask(Judge(f"bedrock:{MODEL}", parameters={"guardrails": guardrail}))
+    assert bedrock.requests[0][1]["guardrailConfig"] == guardrail
+
+
+def test_region_and_endpoint_are_options(bedrock, monkeypatch):
+    monkeypatch.delenv("AWS_ENDPOINT_URL_BEDROCK_RUNTIME")
+    parameters = {"region_name": "us-west-2", "base_url": bedrock.url}
+    assert ask(Judge(f"bedrock:{MODEL}", parameters=parameters)).texts == ("scripted",)
+
+
+def test_titan_embeds_each_text(bedrock):
+    bedrock.always = embeds()
+    judge = Judge(f"bedrock:{MODEL}", embeddings=f"bedrock:{TITAN}")
+    (reply,) = judge.perform([Embed(texts=("a", "bb"))], timeout=None)
+    assert reply.vectors == ((1.0, 1.0, 1.0), (2.0, 1.0, 1.0))
+    assert {model for model, _ in bedrock.requests} == {TITAN}
+
+
+@pytest.mark.parametrize(
+    ("act", "told"),
+    [
+        (refuses(400, "ValidationException", "The provided model identifier is invalid."), "not enabled"),
+        (refuses(404, "ResourceNotFoundException", "Model use case details"), "not enabled"),
+        (refuses(400, "ValidationException", "temperature is too high"), "temperature is too high"),
+    ],
+    ids=["unknown", "not enabled", "another mistake"],
+)
+def test_a_model_that_is_not_there_for_this_account_says_what_to_do(bedrock, act, told):
+    bedrock.always = act
+    reply = ask(judge())
+    assert told in reply.detail
+    assert ("Bedrock console" in reply.detail) == (told == "not enabled")
+
+
+def test_embeddings_denied_name_the_permission(bedrock):
+    bedrock.always = denies()
+    judge = Judge(f"bedrock:{MODEL}", embeddings=f"bedrock:{TITAN}")
+    (reply,) = judge.perform([Embed(texts=("a",))], timeout=None)
+    assert "permission bedrock:InvokeModel" in reply.detail
+
+
+def test_the_judge_tries_again_where_the_client_was_told_not_to(bedrock):
+    bedrock.script += [throttles(), breaks(), says("It is.")]
+    limits = Limits(retries=2, backoff=0.01)
+    reply = ask(judge(limits=limits))
+    assert (reply.texts, reply.usage.calls) == (("It is.",), 3)
+    bedrock.script += [denies()]
+    assert ask(judge(limits=limits)).usage.calls == 1
+
+
+GUARDRAIL = "bedrock-guardrail:gr1:2"
+
+
+def grounding(**parameters):
+    return Checker(BedrockGrounding(**parameters), judge=Judge(GUARDRAIL))
+
+
+def test_a_guardrail_s_grounding_is_a_score(bedrock):
+    bedrock.script += [grounds(0.95, 0.9), grounds(0.2, 0.9, action="GUARDRAIL_INTERVENED")]
+    clean, invented = (grounding().check(INTERACTION) for _ in range(2))
+    assert (clean.grounded, clean.score, clean.kind) == (True, pytest.approx(0.05), None)
+    assert (invented.hallucinated, invented.score) == (True, pytest.approx(0.8))
+    assert invented.kind is Kind.CONTEXT_CONFLICTING
+    assert invented.reason == "Grounding confidence 0.20, relevance 0.90."
+    guardrail, body = bedrock.requests[0]
+    assert (guardrail, body["source"], body["outputScope"]) == ("gr1", "OUTPUT", "FULL")
+    told = [(one["text"]["qualifiers"], one["text"]["text"]) for one in body["content"]]
+    assert told == [
+        (["grounding_source"], "The fee is 25 EUR."),
+        (["query"], "The fee?"),
+        (["guard_content"], "You pay 25 EUR."),
+    ]
+
+
+async def test_a_guardrail_is_asked_the_same_on_an_event_loop(bedrock):
+    bedrock.always = grounds(0.1)
+    assert (await grounding().acheck(INTERACTION)).score == pytest.approx(0.9)
+
+
+def test_an_answer_off_its_question_is_told_apart_when_asked_for(bedrock):
+    bedrock.always = grounds(0.9, 0.2)
+    assert grounding().check(INTERACTION).grounded
+    off = grounding(relevance=0.5).check(INTERACTION)
+    assert (off.hallucinated, off.kind, off.score) == (True, Kind.IRRELEVANT, pytest.approx(0.8))
+
+
+def test_a_long_answer_goes_in_parts_and_the_worst_decides(bedrock):
+    answer = " ".join(f"Sentence number {i} states another small fact." for i in range(200))
+    bedrock.always = lambda http, body: grounds(
+        0.1 if "number 199 " in body["content"][-1]["text"]["text"] else 0.9
+    )(http, body)
+    outcome = grounding().check(Interaction(answer=answer, contexts="c"))
+    assert outcome.score == pytest.approx(0.9)
+    assert [claim.support for claim in outcome.claims] == [Support.SUPPORTED, Support.UNSUPPORTED]
+    assert all(claim.span.of(answer) == claim.text for claim in outcome.claims)
+    assert all(len(body["content"][-1]["text"]["text"]) <= 5_000 for _, body in bedrock.requests)
+
+
+@pytest.mark.parametrize(
+    ("contexts", "answer", "why"),
+    [
+        (None, "You pay 25 EUR.", AbstentionReason.NO_CONTEXT),
+        ("c", "...", AbstentionReason.NO_CLAIMS),
+        ("c" * 100_001, "You pay 25 EUR.", AbstentionReason.OVER_BUDGET),
+        ("c", "```python\n" + "x = 1\n" * 1_000 + "```", AbstentionReason.OVER_BUDGET),
+    ],
+)
+def test_what_the_service_can_not_take_is_not_sent(bedrock, contexts, answer, why):
+    assert grounding().check(Interaction(answer=answer, contexts=contexts)).why is why
+    assert bedrock.requests == []
+
+
+@pytest.mark.parametrize(
+    ("act", "told"),
+    [
+        (denies("bedrock:ApplyGuardrail"), "permission bedrock:ApplyGuardrail"),
+        (grounds(None), "must be switched on"),
+        (grounds(1.5), "must be switched on"),
+        (babbles, "Error"),
+        (refuses(404, "ResourceNotFoundException", "no such guardrail"), "no such guardrail"),
+    ],
+    ids=["denied", "no policy", "out of range", "garbage", "unknown"],
+)
+def test_a_guardrail_that_gives_no_score_gives_no_verdict(bedrock, act, told):
+    bedrock.always = act
+    outcome = grounding().check(INTERACTION)
+    assert outcome.why is AbstentionReason.MODEL_FAILED
+    assert told in outcome.detail
+
+
+def test_a_guardrail_and_a_language_model_do_not_stand_in_for_each_other(bedrock):
+    asked = Checker(BedrockGrounding(), judge=judge()).check(INTERACTION)
+    assert "needs Judge('bedrock-guardrail:" in asked.detail
+    asked = Checker("judge", judge=Judge(GUARDRAIL)).check(INTERACTION)
+    assert "needs a language model" in asked.detail
+    assert bedrock.requests == []
+
+
+@pytest.mark.parametrize("name", ["", "gr1", "gr1:", ":1", "gr1:latest"])
+def test_a_name_of_no_guardrail_is_refused(name):
+    with pytest.raises(ConfigurationError, match="expected 'bedrock-guardrail:GUARDRAIL_ID:VERSION'"):
+        Judge(f"bedrock-guardrail:{name}")

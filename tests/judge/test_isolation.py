@@ -22,10 +22,11 @@ from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResu
 from langchain_core.runnables import RunnableLambda
 from langchain_core.runnables.config import ensure_config
 from langchain_core.runnables.history import RunnableWithMessageHistory
-from langgraph.graph import END, START, StateGraph
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import END, START, MessagesState, StateGraph
 from langsmith.run_helpers import get_current_run_tree
 
-from groundwire import AbstentionReason, Judge
+from groundwire import AbstentionReason, ConfigurationError, Judge
 from groundwire.core.plan import Complete
 from groundwire.judge.isolation import JUDGING, isolated
 from tests.servers.langsmith_server import langsmith_server, langsmith_tracing
@@ -77,6 +78,17 @@ class SpyingModel(BaseChatModel):
                 "judging": JUDGING.get(),
             }
         )
+
+
+class Tuned(SpyingModel):
+    """Has parameters, and notes those that it was asked with."""
+
+    temperature: float | None = None
+    stop: list[str] | None = None
+
+    def look(self, run_manager):
+        super().look(run_manager)
+        self.seen[-1]["tuned"] = (self.temperature, self.stop)
 
 
 NOTHING = {
@@ -269,6 +281,93 @@ def test_the_application_s_chat_history_holds_nothing_of_the_judge(spies):
     assert list(sessions) == ["s1"]
     assert replies[0].reason is AbstentionReason.MODEL_FAILED, replies
     assert "session_id" in replies[0].detail
+
+
+def remembering(ask, saver):
+    """A graph that keeps its conversation in a checkpointer, and asks the judge in its one node."""
+
+    def respond(state):
+        ask()
+        return {"messages": [AIMessage(content="answer")]}
+
+    graph = StateGraph(MessagesState)
+    graph.add_node("respond", respond)
+    graph.add_edge(START, "respond")
+    graph.add_edge("respond", END)
+    return graph.compile(checkpointer=saver)
+
+
+def judging_graph(model):
+    """A judge that is a graph with messages of its own, and would keep them where it finds a checkpointer."""
+    graph = StateGraph(MessagesState)
+    graph.add_node("speak", lambda state: {"messages": [model.invoke(state["messages"])]})
+    graph.add_edge(START, "speak")
+    graph.add_edge("speak", END)
+    return (
+        RunnableLambda(lambda messages: {"messages": messages})
+        | graph.compile()
+        | (lambda state: state["messages"][-1])
+    )
+
+
+def kept(saver):
+    """Everything that a checkpointer holds, of every thread and every graph inside it."""
+    return [
+        str(message.content)
+        for one in saver.list(None)
+        for message in one.checkpoint["channel_values"].get("messages", [])
+    ]
+
+
+def test_the_application_s_checkpoints_hold_nothing_of_the_judge(spies):
+    model, _ = spies
+    saver = InMemorySaver()
+    judge = Judge(judging_graph(model))
+    replies = []
+    app = remembering(lambda: replies.extend(judge.perform([ASK], timeout=None)), saver)
+    config = {"configurable": {"thread_id": "t1"}}
+    for question in ("first", "second"):
+        shown = app.stream({"messages": [HumanMessage(question)]}, config, stream_mode="messages")
+        assert "".join(chunk.content for chunk, _ in shown) == "answer"
+    state = app.get_state(config).values["messages"]
+    assert [message.content for message in state] == ["first", "answer", "second", "answer"]
+    assert set(kept(saver)) == {"first", "answer", "second"}
+    assert [reply.texts for reply in replies] == [(SPOKEN,), (SPOKEN,)]
+    assert "t1" not in str(model.seen)
+
+
+def test_a_judge_with_checkpoints_of_its_own_finds_no_thread_of_the_application(spies):
+    """Nothing tells it a thread, so it refuses: silence would be another conversation's memory."""
+    model, _ = spies
+    mine, theirs = InMemorySaver(), InMemorySaver()
+    graph = StateGraph(MessagesState)
+    graph.add_node("speak", lambda state: {"messages": [model.invoke(state["messages"])]})
+    graph.add_edge(START, "speak")
+    graph.add_edge("speak", END)
+    judge = Judge(RunnableLambda(lambda said: {"messages": said}) | graph.compile(checkpointer=mine))
+    replies = []
+    app = remembering(lambda: replies.extend(judge.perform([ASK], timeout=None)), theirs)
+    app.invoke({"messages": [HumanMessage("q")]}, {"configurable": {"thread_id": "t1"}})
+    assert replies[0].reason is AbstentionReason.MODEL_FAILED
+    assert kept(mine) == []
+    assert set(kept(theirs)) == {"q", "answer"}
+
+
+def test_its_parameters_are_set_in_a_copy_of_the_model(spies):
+    shared = Tuned(seen=[], temperature=0.9)
+    judge = Judge(
+        shared.bind(tool_choice="none").with_retry(), parameters={"temperature": 0.0, "stop": ["END"]}
+    )
+    judge.perform([ASK, Complete(system="s", user="u", temperature=0.4)], timeout=None)
+    assert sorted(seen["tuned"] for seen in shared.seen) == [(0.0, ["END"]), (0.4, ["END"])]
+    assert (shared.temperature, shared.stop) == (0.9, None)
+
+
+def test_a_parameter_that_the_model_does_not_have_is_refused_by_name():
+    with pytest.raises(ConfigurationError, match="has no field 'temprature'"):
+        Judge(FakeListChatModel(responses=["a"]).with_retry(), parameters={"temprature": 0})
+    with pytest.raises(ConfigurationError, match="a function has none"):
+        Judge(lambda system, user: "", parameters={"temperature": 0})
 
 
 def test_samples_are_not_each_other_from_the_application_s_cache():

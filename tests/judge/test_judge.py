@@ -205,13 +205,6 @@ def test_what_is_no_model_is_refused_with_what_is_one(wrong):
     assert "sk-secret" not in str(caught.value)
 
 
-def test_a_llamaindex_model_is_refused_in_plain_words():
-    """By where its class comes from, also when it could be called: it would answer in a form of its own."""
-    kind = type("LLM", (), {"__module__": "llama_index.core.llms", "__call__": lambda self, *a: None})
-    with pytest.raises(ConfigurationError, match="LlamaIndex models are not accepted yet"):
-        Judge(type("Mine", (kind,), {})())
-
-
 def test_all_mistakes_are_named_at_once():
     with pytest.raises(ConfigurationError) as caught:
         Judge(None, embeddings=7, timeout=0, max_concurrency=0)

@@ -10,6 +10,7 @@ import pytest
 from groundwire import AbstentionReason, Span
 from groundwire.core.plan import Encode, Encoded, Failed
 from groundwire.local.embedded import MOST_EVIDENCE, READER, EmbeddedReader
+from groundwire.local.encoder import Loaded
 from groundwire.local.rows import Builder
 from groundwire.local.work import Deadline
 from tests.local.interactions import request, requests, sentences
@@ -176,3 +177,27 @@ def test_a_context_of_a_hundred_thousand_words_is_read():
     (reply,) = READER.read([huge])
     assert isinstance(reply, Encoded)
     assert all(claim.evidence for claim in reply.claims)
+
+
+class Counting:
+    """The encoder, and how many rows it was given."""
+
+    def __init__(self):
+        self.rows = 0
+
+    def get(self):
+        return self
+
+    def read(self, row):
+        self.rows += 1
+        return Loaded().get().read(row)
+
+
+def test_what_an_answer_says_again_and_again_is_read_once():
+    counting = Counting()
+    answer = "Flight 417 takes three meals. " * 50
+    claims = tuple(Span(i * 30, i * 30 + 29) for i in range(50))
+    given = Encode(answer=answer, claims=claims, passages=("Flight 417 takes three meals.",))
+    (reply,) = EmbeddedReader(threads=1, loaded=counting).read([given])
+    assert len(reply.claims) == 50
+    assert counting.rows == 2  # the first has nothing before it

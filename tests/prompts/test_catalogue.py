@@ -8,7 +8,23 @@ import pytest
 
 from groundwire import prompts
 
-RELEASED = {"judge_v1.toml": "96ff6e495aba517c"}
+RELEASED = {
+    "contradiction_v1.toml": "94bd185ec91b99b7",
+    "faithfulness_statements_v1.toml": "6080e6e65516d405",
+    "faithfulness_verdicts_v1.toml": "da17d680fbaf1a74",
+    "frame_v1.toml": "a74d353c6bb767de",
+    "g_eval_v1.toml": "7313a0fb7ba6fb80",
+    "g_eval_criterion_v1.toml": "21d64384fed67ce4",
+    "g_eval_kept_steps_v1.toml": "c2c572896c45ae6e",
+    "g_eval_steps_v1.toml": "15fb69afb829b1ed",
+    "judge_v1.toml": "96ff6e495aba517c",
+    "level_v1.toml": "432c2d93583b1037",
+    "level_alone_v1.toml": "8e1219fb76a2dd09",
+    "self_eval_v1.toml": "f29953232e057711",
+    "trustworthiness_agreement_v1.toml": "c59c88aee465de95",
+    "trustworthiness_answer_v1.toml": "639aae005351dbff",
+    "trustworthiness_reflection_v1.toml": "2ebb9e83495729c9",
+}
 
 
 def test_every_prompt_is_there_with_a_version():
@@ -27,7 +43,7 @@ def test_a_released_prompt_is_never_edited():
 
 
 def test_a_name_that_is_in_no_catalogue_is_refused():
-    with pytest.raises(KeyError, match="expected one of judge"):
+    with pytest.raises(KeyError, match=r"expected one of .*judge"):
         prompts.get("nothing")
 
 
@@ -47,3 +63,20 @@ def test_asked_again_it_says_why_first():
     prompt = prompts.get("judge")
     values = dict.fromkeys(Template(prompt.user).get_identifiers(), "")
     assert prompt.fill(again=True, **values) == prompt.again + "\n\n" + prompt.fill(**values)
+
+
+@pytest.mark.parametrize("name", prompts.names())
+def test_what_a_prompt_needs_it_shows_and_what_it_shows_may_be_filled(name):
+    prompt = prompts.get(name)
+    shown = {one for text in (prompt.system, prompt.user) for one in Template(text).get_identifiers()}
+    assert shown <= set(prompt.names)
+    assert set(prompt.needs) <= shown
+    assert not Template(prompt.form + prompt.again).get_identifiers()
+
+
+@pytest.mark.parametrize("name", [name for name in prompts.names() if prompts.get(name).form])
+def test_the_form_of_a_reply_comes_last(name):
+    prompt = prompts.get(name)
+    filled = prompt.fill(again=True, **dict.fromkeys(prompt.names, "x"))
+    assert filled.startswith(prompt.again)
+    assert filled.endswith(prompt.form)

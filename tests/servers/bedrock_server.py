@@ -1,4 +1,6 @@
-"""Amazon Bedrock's runtime on 127.0.0.1, as far as the real client needs it: Converse, and how it fails.
+"""Amazon Bedrock's runtime on 127.0.0.1, as far as the real client needs it, and how it fails.
+
+It speaks Converse, ConverseStream, Titan's embeddings and ApplyGuardrail.
 
 A test scripts one act for each request; past the script, ``always`` acts. ``requests`` holds what was asked.
 """
@@ -8,6 +10,7 @@ import os
 import socket
 import struct
 import threading
+import zlib
 from collections import deque
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -41,6 +44,70 @@ def says(text, *, input_tokens=11, output_tokens=7, stop="end_turn"):
     return act
 
 
+def embeds(size=3):
+    """Titan's vector of a text: its length, then ones; as long as was asked for."""
+
+    def act(http, body):
+        vector = [float(len(body["inputText"]))] + [1.0] * (body.get("dimensions", size) - 1)
+        http.answer(200, {"embedding": vector, "inputTextTokenCount": 3})
+
+    return act
+
+
+def grounds(grounding, relevance=None, *, action="NONE"):
+    """What ApplyGuardrail tells of a text; None leaves a filter out."""
+    told = {"GROUNDING": grounding, "RELEVANCE": relevance}
+    filters = [
+        {"type": kind, "threshold": 0.7, "score": score, "action": action}
+        for kind, score in told.items()
+        if score is not None
+    ]
+    policy = {"contextualGroundingPolicy": {"filters": filters}} if filters else {}
+    content = {"action": action, "outputs": [], "assessments": [policy], "usage": dict.fromkeys(_UNITS, 0)}
+    return lambda http, body: http.answer(200, content)
+
+
+_UNITS = (
+    "topicPolicyUnits",
+    "contentPolicyUnits",
+    "wordPolicyUnits",
+    "sensitiveInformationPolicyUnits",
+    "sensitiveInformationPolicyFreeUnits",
+    "contextualGroundingPolicyUnits",
+)
+
+
+def streams(*words):
+    """A reply in pieces, as ConverseStream frames them."""
+
+    def act(http, body):
+        events = [("messageStart", {"role": "assistant"})]
+        events += [("contentBlockDelta", {"contentBlockIndex": 0, "delta": {"text": w}}) for w in words]
+        events += [
+            ("contentBlockStop", {"contentBlockIndex": 0}),
+            ("messageStop", {"stopReason": "end_turn"}),
+        ]
+        usage = {"inputTokens": 11, "outputTokens": 7, "totalTokens": 18}
+        events.append(("metadata", {"usage": usage, "metrics": {"latencyMs": 1}}))
+        payload = b"".join(_frame(name, data) for name, data in events)
+        http.raw(200, payload, kind="application/vnd.amazon.eventstream")
+
+    return act
+
+
+def _frame(name, data):
+    """One message of an event stream: lengths, headers, payload, and a checksum of each half."""
+    told = {":event-type": name, ":content-type": "application/json", ":message-type": "event"}
+    headers = b"".join(
+        struct.pack("!B", len(key)) + key.encode() + struct.pack("!BH", 7, len(value)) + value.encode()
+        for key, value in told.items()
+    )
+    payload = json.dumps(data).encode()
+    prelude = struct.pack("!II", 16 + len(headers) + len(payload), len(headers))
+    message = prelude + struct.pack("!I", zlib.crc32(prelude)) + headers + payload
+    return message + struct.pack("!I", zlib.crc32(message))
+
+
 def refuses(status, code, message="told to"):
     return lambda http, body: http.answer(status, {"message": message}, error=code)
 
@@ -53,9 +120,9 @@ def breaks():
     return refuses(503, "ServiceUnavailableException")
 
 
-def denies():
+def denies(action="bedrock:InvokeModel"):
     """What an account without the permission is told."""
-    user, action = "arn:aws:iam::123456789012:user/desk", "bedrock:InvokeModel"
+    user = "arn:aws:iam::123456789012:user/desk"
     return refuses(403, "AccessDeniedException", f"User: {user} is not authorized to perform: {action}")
 
 
@@ -88,12 +155,16 @@ def trickles(http, body):
 
 
 class BedrockServer:
-    """``script`` is acted out, one act a request, then ``always``; ``requests`` holds (model id, body)."""
+    """``script`` is acted out, one act a request, then ``always``.
+
+    ``requests`` holds (model or guardrail id, body), ``actions`` what each of them was.
+    """
 
     def __init__(self):
         self.script = deque()
         self.always = says("scripted")
         self.requests = []
+        self.actions = []
         self.closing = threading.Event()
         self._lock = threading.Lock()
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), _handler_of(self))
@@ -121,16 +192,18 @@ def _handler_of(server):
 
         def do_POST(self):
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            _, model, action = unquote(self.path).strip("/").split("/")
-            assert action == "converse", f"this stub does not speak {action}"
+            kind, model, *action = unquote(self.path).strip("/").split("/")
+            self.bedrock.actions.append(action[-1])
+            spoken = {"model": ("converse", "converse-stream", "invoke"), "guardrail": ("apply",)}
+            assert action[-1] in spoken[kind], f"this stub does not speak {self.path}"
             server.next_act(model, body)(self, body)
 
         def answer(self, status, content, *, error=None):
             self.raw(status, json.dumps(content).encode(), error=error)
 
-        def raw(self, status, payload, *, error=None):
+        def raw(self, status, payload, *, error=None, kind="application/json"):
             self.send_response(status)
-            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Type", kind)
             if error:
                 self.send_header("x-amzn-ErrorType", error)
             self.send_header("Content-Length", str(len(payload)))

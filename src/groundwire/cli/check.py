@@ -13,9 +13,11 @@ from typing import Any
 
 from groundwire import config
 from groundwire.checker import Checker
-from groundwire.cli.outputs import Output, build
+from groundwire.cli.outputs import Output, build, tell_estimate
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.verdict import Abstention, AbstentionReason
+from groundwire.detectors.catalogue import METHODS
+from groundwire.judge.dry_run import estimate
 from groundwire.progress import track
 from groundwire.report import Entry, Group, Tally
 from groundwire.tables import Columns, Format, Row, Table, TableError, read
@@ -41,6 +43,7 @@ class CheckOptions:
     detector: str | None = None
     model: str | None = None
     config: str | None = None
+    dry_run: bool = False
     output: str = "text"
     html: str | None = None
     show_all: bool = False
@@ -55,8 +58,21 @@ def check(options: CheckOptions) -> int:
     checker = build_checker(options)
     with contextlib.ExitStack() as stack:
         tables = [_open(name, options, stack) for name in _each_once(options.files)]
+        if options.dry_run:
+            return dry_run(options, checker, tables)
         output = build(options, checker.detector.name, tables)
         return _run(options, checker, tables, output)
+
+
+def dry_run(options: CheckOptions, checker: Checker, tables: list[Table]) -> int:
+    """Tell what judging these rows would take at least, asking no model; unreadable rows are left out."""
+    rows = itertools.islice(itertools.chain.from_iterable(table.rows for table in tables), options.limit)
+    interactions = track(row.interaction for row in rows if row.interaction is not None)
+    price = getattr(checker.judge, "price", None)
+    told = estimate(checker.detector, interactions, price=price)
+    method = METHODS.get(checker.detector.name)
+    tell_estimate(told, cost=method.cost if method else "", json=options.output != "text")
+    return ALL_GROUNDED
 
 
 def build_checker(options: CheckOptions) -> Checker:

@@ -11,6 +11,7 @@ import traceback
 from collections.abc import Sequence
 
 from groundwire import __version__
+from groundwire.cli.catalogue import add_commands
 from groundwire.cli.check import COULD_NOT_RUN, CheckOptions, check
 from groundwire.core.errors import GroundwireError
 from groundwire.report.visible import visible
@@ -50,7 +51,7 @@ def main(argv: Sequence[str]) -> int:
             reconfigure(errors="backslashreplace")  # a terminal that lacks a character still gets the rest
     arguments = _parser().parse_args(argv)
     try:
-        code = check(_options(arguments))
+        code: int = arguments.run(arguments)
         sys.stdout.flush()
     except (GroundwireError, OSError) as error:
         if isinstance(error, BrokenPipeError):
@@ -90,6 +91,7 @@ def _options(given: argparse.Namespace) -> CheckOptions:
         detector=given.detector,
         model=given.model,
         config=given.config,
+        dry_run=given.dry_run,
         output=given.output or "text",
         html=given.html,
         show_all=given.all,
@@ -105,6 +107,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"groundwire {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     _add_check(commands)
+    add_commands(commands)
     return parser
 
 
@@ -124,6 +127,7 @@ def _add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    check_parser.set_defaults(run=lambda given: check(_options(given)))
     check_parser.add_argument("files", nargs="+", metavar="FILE", help="a table, or - for standard input")
 
     table = check_parser.add_argument_group("reading the table")
@@ -152,6 +156,9 @@ def _add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     judging.add_argument(
         "--config", metavar="FILE", help="settings in YAML, TOML or JSON; options win over it"
+    )
+    judging.add_argument(
+        "--dry-run", action="store_true", help="ask no model: tell the calls, tokens and cost it would take"
     )
 
     output = check_parser.add_argument_group("output")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
@@ -14,6 +15,7 @@ from rich.console import Console
 from groundwire import __version__
 from groundwire.core import wire
 from groundwire.core.errors import ConfigurationError
+from groundwire.judge.dry_run import Estimate
 from groundwire.report import Entry, Group, Tally, terminal
 from groundwire.report.visible import escaped
 from groundwire.tables import Row, Table
@@ -157,6 +159,27 @@ class HtmlPage:
         self._page.write(self._path, self._entries, title=files, note=f"{when}{partly}")
         if not self._options.quiet:
             console(stderr=True).print(f"HTML report: {self._path}", soft_wrap=True)
+
+
+def tell_estimate(estimate: Estimate, *, cost: str, json: bool) -> None:
+    """What judging would take at least, and the method's ``cost`` for one answer; or all as a JSON object."""
+    if json:
+        sys.stdout.write(_json({"dry_run": asdict(estimate)}) + "\n")
+        return
+    lines = [
+        f"{estimate.answers:,} answers would take at least:",
+        f"  {estimate.calls:,} calls of the model",
+        f"  {estimate.input_tokens:,} tokens to it, {estimate.output_tokens:,} from it (estimated)",
+    ]
+    if estimate.embedding_calls:
+        calls, tokens = estimate.embedding_calls, estimate.embedding_tokens
+        lines.append(f"  {calls:,} calls of the embedding model, {tokens:,} tokens to it (estimated)")
+    if estimate.calls:
+        money = "unknown: give a price for the model" if estimate.cost is None else f"{estimate.cost:,.4f}"
+        lines.append(f"  cost: {money}")
+        lines += [f"The method takes {cost} for an answer."] if cost else []
+        lines.append("What it asks after a first reply, and what it asks twice, is not counted.")
+    console(stderr=False).print("\n".join([*lines, "Nothing was asked."]), soft_wrap=True)
 
 
 class _Console(Console):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -26,6 +27,18 @@ class Support(StrEnum):
     @property
     def flagged(self) -> bool:
         return self in (Support.UNSUPPORTED, Support.CONTRADICTED)
+
+
+class Kind(StrEnum):
+    """What sort of hallucination an answer is.
+
+    CONTEXT_CONFLICTING: it says other things than the passages, or things they don't say. IRRELEVANT: it
+    does not answer what was asked. PARTIALLY_CORRECT: some of it is supported, and some is not.
+    """
+
+    CONTEXT_CONFLICTING = "context-conflicting"
+    IRRELEVANT = "irrelevant"
+    PARTIALLY_CORRECT = "partially correct"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -76,3 +89,12 @@ class Claim:
             raise ValueError("unsupported words must lie inside their claim")
         if self.support.flagged and not self.words:
             object.__setattr__(self, "words", (self.span,))
+
+
+def kind_of(claims: Iterable[Claim]) -> Kind | None:
+    """The sort of hallucination that claims tell of; None when none of them is flagged."""
+    supports = {claim.support for claim in claims}
+    if not any(support.flagged for support in supports):
+        return None
+    backed = supports & {Support.SUPPORTED, Support.INFERRED}
+    return Kind.PARTIALLY_CORRECT if backed else Kind.CONTEXT_CONFLICTING

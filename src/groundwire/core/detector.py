@@ -29,6 +29,11 @@ class Detector(ABC):
 
     grading: Grading = Grading()
 
+    @property
+    def needs_embeddings(self) -> bool:
+        """Whether plans ask an embedding model, so that a judge without one is refused as well."""
+        return False
+
     @abstractmethod
     def detect(self, interaction: Interaction) -> Plan[Outcome]:
         """The plan that judges one interaction. Pure: it may be run any number of times, anywhere."""

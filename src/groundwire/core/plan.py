@@ -19,11 +19,17 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Complete:
-    """Ask a language model: ``samples`` replies to one system and one user message."""
+    """Ask a language model: ``samples`` replies to one system and one user message.
+
+    ``temperature`` is None for the model's own. ``alternatives`` asks for the log probabilities of the tokens
+    written, each with so many others that were likely in its place; a model that can't tell them says none.
+    """
 
     system: str
     user: str
     samples: int = 1
+    temperature: float | None = None
+    alternatives: int = 0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -65,15 +71,41 @@ class Encode:
     setup: EncoderSetup = EncoderSetup()
 
 
-Request = Complete | Embed | Encode
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Ground:
+    """Ask a grounding service, which takes no prompt, how far sources support a text that meets a query."""
+
+    sources: tuple[str, ...]
+    query: str
+    text: str
+
+
+ModelRequest = Complete | Embed | Ground
+"""What a judge's models are asked."""
+
+Request = ModelRequest | Encode
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Token:
+    """A token that a model wrote: its log probability, and those of others in its place."""
+
+    text: str
+    logprob: float
+    alternatives: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Completed:
-    """The texts a language model replied with, one per sample."""
+    """The texts a language model replied with, one per sample.
+
+    ``tokens`` are those of each text, in the same order, where they were asked for and the model tells them;
+    otherwise there are none at all.
+    """
 
     texts: tuple[str, ...]
     usage: Usage = Usage()
+    tokens: tuple[tuple[Token, ...], ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -122,6 +154,18 @@ class Encoded:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Grounded:
+    """A grounding service's confidence, from 0 to 1, that a text is supported and that it meets its query.
+
+    ``relevance`` is None where the service does not tell it.
+    """
+
+    grounding: float
+    relevance: float | None = None
+    usage: Usage = Usage()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Failed:
     """A request that got no answer, and why."""
 
@@ -130,7 +174,7 @@ class Failed:
     usage: Usage = Usage()
 
 
-Reply = Completed | Embedded | Encoded | Failed
+Reply = Completed | Embedded | Encoded | Grounded | Failed
 Plan = Generator[Sequence[Request], Sequence[Reply], T]
 
 

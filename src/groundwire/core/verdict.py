@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
-from groundwire.core.claim import Claim, Support
+from groundwire.core.claim import Claim, Kind, Support, kind_of
 from groundwire.core.grading import WORDING, Grading, Level, Wording
 from groundwire.core.score import check_score
 from groundwire.core.span import Span, union
@@ -70,8 +70,10 @@ class Verdict:
     """A judged answer.
 
     ``score`` is the hallucination score in [0, 1], a probability once calibrated; ``raw`` is the
-    detector's own figure before calibration, or None. Raises ValueError when the level denies the
-    threshold, or when a claim that nobody could verify would pass as grounded.
+    detector's own figure before calibration, or None. ``kind`` is the sort of hallucination that the claims,
+    or the method, tell of, like ``spans`` also below the threshold; None when there is none, or when the
+    method can't tell one from the other. Raises ValueError when the level denies the threshold, or when a
+    claim that nobody could verify would pass as grounded.
     """
 
     score: float
@@ -81,6 +83,7 @@ class Verdict:
     raw: float | None = None
     wording: Wording = WORDING[Level.LOW]
     claims: tuple[Claim, ...] = ()
+    kind: Kind | None = None
     reason: str = ""
     usage: Usage = Usage()
     id: str | None = None
@@ -99,8 +102,9 @@ class Verdict:
 
     @classmethod
     def graded(cls, score: float, grading: Grading, **fields: Any) -> Verdict:
-        """A verdict whose threshold, level and wording come from ``grading``."""
+        """A verdict read by ``grading``; unless one is given, its kind comes from its claims."""
         level = grading.level(score)
+        fields.setdefault("kind", kind_of(fields.get("claims", ())))
         return cls(
             score=score,
             threshold=grading.threshold,
@@ -110,9 +114,18 @@ class Verdict:
         )
 
     def regraded(self, grading: Grading) -> Verdict:
-        """The same judgement read by another threshold, other levels and other words."""
+        """The same judgement read by another threshold, other levels and other words.
+
+        Where ``grading`` has no words of its own for a level that stays the same, the words stay, too.
+        """
         level = grading.level(self.score)
-        return replace(self, threshold=grading.threshold, level=level, wording=grading.words(level))
+        words = self.wording if level is self.level else grading.words(level)
+        return replace(
+            self,
+            threshold=grading.threshold,
+            level=level,
+            wording=grading.wording.get(level, words),
+        )
 
     @property
     def hallucinated(self) -> bool:
@@ -178,6 +191,10 @@ class Abstention:
     @property
     def claims(self) -> tuple[Claim, ...]:
         return ()
+
+    @property
+    def kind(self) -> None:
+        return None
 
     @property
     def spans(self) -> tuple[Span, ...]:

@@ -11,7 +11,7 @@ from dataclasses import asdict, fields, is_dataclass
 from enum import Enum
 from typing import Any
 
-from groundwire.core.claim import Claim, Evidence, Support
+from groundwire.core.claim import Claim, Evidence, Kind, Support
 from groundwire.core.grading import Level, Wording
 from groundwire.core.span import Span
 from groundwire.core.verdict import (
@@ -41,6 +41,7 @@ def encode(outcome: Outcome) -> dict[str, Any]:
         "label": checked and _text(checked.wording.label),
         "title": checked and _text(checked.wording.title),
         "warning": checked and _text(checked.wording.warning),
+        "kind": outcome.kind and str(outcome.kind),
         "reason": _text(outcome.detail if isinstance(outcome, Abstention) else outcome.reason),
         "abstention": str(outcome.why) if isinstance(outcome, Abstention) else None,
         "claims": [_claim(claim) for claim in outcome.claims],
@@ -76,6 +77,7 @@ def decode(data: Mapping[str, Any]) -> Outcome:
         threshold=data["threshold"],
         level=Level(data["level"]),
         wording=Wording(label=data["label"], title=data["title"], warning=data["warning"]),
+        kind=Kind(data["kind"]) if data.get("kind") else None,
         reason=data["reason"],
         claims=tuple(_read_claim(claim) for claim in data["claims"]),
         detector=spec,

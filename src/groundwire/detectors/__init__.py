@@ -15,10 +15,22 @@ DEFAULT = "embedded"
 
 # name -> where it lives, so that asking for one detector never imports another's dependencies
 _REGISTERED = {
+    "answer_relevancy": "groundwire.detectors.answer_relevancy:AnswerRelevancy",
+    "bedrock_grounding": "groundwire.detectors.bedrock_grounding:BedrockGrounding",
+    "context_utilization": "groundwire.detectors.context_utilization:ContextUtilization",
+    "contradiction": "groundwire.detectors.contradiction:Contradiction",
     "embedded": "groundwire.detectors.embedded:Embedded",
-    "lexical": "groundwire.detectors.lexical:Lexical",
-    "judge": "groundwire.detectors.judge:JudgeDetector",
     "encoder": "groundwire.detectors.encoder:EncoderDetector",
+    "faithfulness": "groundwire.detectors.faithfulness:Faithfulness",
+    "g_eval": "groundwire.detectors.g_eval:GEval",
+    "judge": "groundwire.detectors.judge:JudgeDetector",
+    "level": "groundwire.detectors.level:LevelDetector",
+    "lexical": "groundwire.detectors.lexical:Lexical",
+    "self_eval": "groundwire.detectors.self_eval:SelfEval",
+    "semantic": "groundwire.detectors.semantic:Semantic",
+    "stochastic": "groundwire.detectors.stochastic:Stochastic",
+    "token": "groundwire.detectors.token:TokenOverlap",
+    "trustworthiness": "groundwire.detectors.trustworthiness:Trustworthiness",
 }
 
 

@@ -20,10 +20,14 @@ from groundwire.core.fork import renew_after_fork
 T = TypeVar("T")
 
 
+class NotMadeError(TimeoutError):
+    """A call that waited for its turn and was not made: by then it would have been of no use."""
+
+
 class Call(Generic[T]):
     """One call, of no use past ``until`` (on the monotonic clock; None is always of use).
 
-    ``began`` is when its thread took it up, None while it waits for its turn.
+    ``began`` is when its time began to run, None while it waits for its turn.
     """
 
     def __init__(self, work: Callable[[], T], until: float | None) -> None:
@@ -32,6 +36,7 @@ class Call(Generic[T]):
         # What was raised is kept as a value: a future's own exception is logged when nobody asks for it.
         self.done: Future[T | BaseException] = Future()
         self.began: float | None = None
+        self.given_up = threading.Event()
 
 
 class Calls(Generic[T]):
@@ -55,6 +60,7 @@ class Calls(Generic[T]):
         self._waiting: deque[Call[T]] = deque()
         self._running: set[Call[T]] = set()
         self._abandoned: set[Call[T]] = set()
+        self._here = threading.local()
 
     def submit(self, work: Callable[[], T], *, until: float | None = None) -> Call[T]:
         """Begin a call as soon as there is room; one that is of no use by then never begins."""
@@ -83,11 +89,28 @@ class Calls(Generic[T]):
     def abandon(self, call: Call[T]) -> None:
         """Stop caring for a call. One that has not begun never will; one that is done is left alone."""
         call.done.cancel()
+        call.given_up.set()
         with self._lock:
             if call in self._running:
                 self._running.remove(call)
                 self._abandoned.add(call)
             self._fill()
+
+    def pause(self, seconds: float) -> None:
+        """Have the call on this thread wait for its turn; only after that its own time begins to run.
+
+        NotMadeError where it would be of no use by then, or has been abandoned meanwhile.
+        """
+        call = self._here.call
+        if call.until is not None and time.monotonic() + seconds >= call.until:
+            raise NotMadeError("the time given to the whole check would run out before the call's turn")
+        if seconds <= 0:
+            return
+        call.began = None
+        call.given_up.wait(seconds)
+        if call.given_up.is_set():
+            raise NotMadeError("nobody waits for this call any more")
+        call.began = time.monotonic()
 
     def _waits(self, call: Call[T]) -> Iterator[float]:
         """How long to wait next, until the call is done or its time is up."""
@@ -141,6 +164,7 @@ class Calls(Generic[T]):
         """Make one call after the other, until there is none or a call was abandoned in the meantime."""
         call: Call[T] | None = first
         while call is not None:
+            self._here.call = call
             call.began = time.monotonic()
             value: T | BaseException
             try:

@@ -8,8 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from groundwire.core.plan import Failed
 from groundwire.core.verdict import AbstentionReason, Usage
 
+_THROTTLED, _BROKEN, _LAST = 429, 500, 599  # HTTP statuses
 _LONGEST = 400
 _WINDOW = 24  # characters in a row that an error may share with the prompt
+_PERMISSIONS = {"ApplyGuardrail": "bedrock:ApplyGuardrail"}
+_ID = "model identifier"
 _READ = 4_000  # of an error's message
 _SECRET = re.compile(
     r"(?i)\b(?:authorization|bearer|(?:api|access|secret)[ _-]?key(?:[ _-]?id)?|password|secret|token)"
@@ -21,16 +24,36 @@ _SECRET = re.compile(
 )
 
 
-def failed(error: BaseException, *, model: str, said: Iterable[str]) -> Failed:
-    """MODEL_FAILED, with the error's type and message. What was ``said`` to the model is left out."""
+def failed(error: BaseException, *, model: str, said: Iterable[str], attempts: int = 1) -> Failed:
+    """MODEL_FAILED, with the last error's type and message. What was ``said`` to the model is left out."""
     message = _SECRET.sub("[secret]", _without(str(error)[:_READ], said))
     message = " ".join(message.split())
     if len(message) > _LONGEST:
         message = message[:_LONGEST].rstrip() + " …"
     detail = f"{type(error).__qualname__}: {message}" if message else type(error).__qualname__
+    tried = f" (after {attempts} attempts)" if attempts > 1 else ""
     return Failed(
-        reason=AbstentionReason.MODEL_FAILED, detail=detail + _hint(error, model), usage=Usage(calls=1)
+        reason=AbstentionReason.MODEL_FAILED,
+        detail=detail + tried + _hint(error, model),
+        usage=Usage(calls=1),
     )
+
+
+def transient(error: BaseException) -> bool:
+    """Whether the server said that it had too much to do, or failed: the same call may succeed later."""
+    statuses = [_status(one) for one in _causes(error)]
+    return any(status == _THROTTLED or status >= _BROKEN for status in statuses)
+
+
+def _status(error: BaseException) -> int:
+    """The HTTP status that a client's error tells, 0 where it tells none."""
+    response = getattr(error, "response", None)
+    if isinstance(response, Mapping):  # botocore
+        told = response.get("ResponseMetadata", {}).get("HTTPStatusCode")
+    else:  # httpx, requests and the clients made with them; urllib
+        places = ((error, "status_code"), (response, "status_code"), (error, "code"))
+        told = next((v for one, name in places if isinstance(v := getattr(one, name, None), int)), None)
+    return told if isinstance(told, int) and _THROTTLED <= told <= _LAST else 0
 
 
 def _without(message: str, said: Iterable[str]) -> str:
@@ -57,9 +80,15 @@ def _hint(error: BaseException, model: str) -> str:
         response = getattr(one, "response", None)
         code = response.get("Error", {}).get("Code") if isinstance(response, Mapping) else None
         if code == "AccessDeniedException":
+            permission = _PERMISSIONS.get(getattr(one, "operation_name", ""), "bedrock:InvokeModel")
             return (
-                f"; the credentials need the permission bedrock:InvokeModel for the model {model!r}, "
-                "and the account needs access to that model in this region"
+                f"; the credentials need the permission {permission} for {model!r}, "
+                "and the account needs access to it in this region"
+            )
+        if code == "ResourceNotFoundException" or (code == "ValidationException" and _ID in str(one)):
+            return (
+                f"; {model!r} is not known, or not enabled for this account, in this region: ask for access "
+                "in the Bedrock console, or name a region or an inference profile that has it"
             )
     return ""
 

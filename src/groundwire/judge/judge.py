@@ -2,33 +2,53 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from groundwire.core.budget import counted, over_budget, request_tokens
 from groundwire.core.errors import ConfigurationError
-from groundwire.core.plan import Complete, Completed, Embed, Encode, Failed, Reply, Request
+from groundwire.core.plan import (
+    Complete,
+    Completed,
+    Embed,
+    Encode,
+    Failed,
+    Ground,
+    ModelRequest,
+    Reply,
+    Request,
+)
 from groundwire.core.verdict import AbstentionReason, Usage
 from groundwire.judge import adapters
 from groundwire.judge.adapters.langsmith import tracing
-from groundwire.judge.calls import Call, Calls
-from groundwire.judge.failures import failed
+from groundwire.judge.calls import Call, Calls, NotMadeError
+from groundwire.judge.failures import failed, transient
 from groundwire.judge.isolation import isolated
+from groundwire.judge.limits import Allowance, Limits, Pace
+from groundwire.judge.memory import Memory, MemoryMode
+from groundwire.judge.prices import Price
 
 
 class Judge:
     """Answers requests with its own model, in an empty context. Safe to share between threads and loops.
 
-    ``model`` is a LangChain chat model (bound, with retry or fallbacks if you like), a LangChain model
-    string, or a function ``(system, user) -> str``; ``embeddings`` is LangChain Embeddings or a function
-    from a list of texts to vectors. ``timeout`` is in seconds for one call, from when it begins, whatever
-    the client believes. At most ``max_concurrency`` calls are out at once. Runs are traced nowhere, or in
-    LangSmith's ``trace_project`` if one is named.
+    ``model`` is a LangChain chat model (bound, with retry or fallbacks if you like), a LlamaIndex LLM, a
+    LangChain model string, or a function ``(system, user) -> str``; ``embeddings`` is LangChain Embeddings, a
+    LlamaIndex embedding model, such a string, or a function from a list of texts to vectors. ``parameters``
+    are fields of the model, such as temperature, max_tokens or stop, set in the judge's own copy of it; for a
+    string they are what the model is built with.
 
-    The judge retries nothing: the model's client does that, or ``model.with_retry()``. Event loops wait on
-    the same threads as everybody else, so an async client of the model is not used. Raises
-    ConfigurationError naming every mistake.
+    ``timeout`` is in seconds for one attempt at a call, from when it begins, whatever the client believes. At
+    most ``max_concurrency`` calls are out at once. ``limits`` bounds everything that is asked, ``prices`` is
+    a table of what models cost, by their provider's names. ``memory`` keeps replies; without one, nothing is
+    remembered. Runs are traced nowhere, or in LangSmith's ``trace_project`` if one is named.
+
+    Event loops wait on the same threads as everybody else, so an async client of the model is not used.
+    Raises ConfigurationError naming every mistake.
     """
 
     def __init__(
@@ -36,8 +56,12 @@ class Judge:
         model: Any,
         *,
         embeddings: Any = None,
+        parameters: Mapping[str, Any] | None = None,
         timeout: float = 30.0,
         max_concurrency: int = 8,
+        limits: Limits | None = None,
+        prices: Mapping[str, Price] | None = None,
+        memory: Memory | None = None,
         trace_project: str | None = None,
     ) -> None:
         problems: list[str] = []
@@ -45,18 +69,40 @@ class Judge:
             problems.append(f"timeout: expected seconds above 0, not {timeout!r}")
         if not (isinstance(max_concurrency, int) and max_concurrency >= 1):
             problems.append(f"max_concurrency: expected a whole number from 1 on, not {max_concurrency!r}")
-        chat = _built(adapters.chat, model, problems)
+        chat = _built(lambda given: adapters.chat(given, parameters), model, problems)
         embedder = None if embeddings is None else _built(adapters.embedder, embeddings, problems)
+        limits = limits or Limits()
+        price = (prices or {}).get(chat.name) if chat else None
+        if chat and limits.budget and limits.budget.cost is not None and price is None:
+            problems.append(
+                f"prices: the budget is in money, so it needs a price for the model {chat.name!r}"
+            )
         if problems or chat is None:
             raise ConfigurationError(*problems)
         # Refuses a project that can't be traced to, and loads what is slow before a call's clock runs.
         tracing(trace_project)
         self.timeout = float(timeout)
         self.max_concurrency = max_concurrency
+        self.limits = limits
+        self.price = price
+        self.memory = Memory(mode=MemoryMode.OFF) if memory is None else memory
         self.trace_project = trace_project
         self._chat: adapters.Chat = chat
         self._embedder: adapters.Embedder | None = embedder
         self._calls: Calls[Reply] = Calls(limit=max_concurrency, seconds=self.timeout)
+        self._requests = Pace(limits.requests_per_minute)
+        self._tokens = Pace(limits.tokens_per_minute)
+        self._allowance = Allowance(limits.budget, period=limits.period)
+
+    @property
+    def model(self) -> str:
+        """The provider's name for the model."""
+        return self._chat.name
+
+    @property
+    def embeds(self) -> bool:
+        """Whether it has an embedding model."""
+        return self._embedder is not None
 
     def __repr__(self) -> str:
         return f"Judge(model={self._chat.name!r}, timeout={self.timeout:g})"
@@ -87,25 +133,77 @@ class Judge:
         ]
 
     def _answer(self, request: Request) -> Reply:
+        """The reply, from memory or from the model; whatever goes wrong is one, too."""
         if isinstance(request, Encode):  # a checker has these performed where it runs, by an encoder
             detail = "a judge does not read as encoders do: have a Checker perform this, or a LocalBackend"
             return Failed(reason=AbstentionReason.MODEL_FAILED, detail=detail)
-        said = (request.system, request.user) if isinstance(request, Complete) else request.texts
         try:
             with tracing(self.trace_project):
-                return self._ask(request)
+                return self._recalled(request)
+        except NotMadeError as error:
+            return Failed(reason=AbstentionReason.TIMEOUT, detail=str(error))
         except BaseException as error:  # any failure is a reply, and no one above this thread hears it
-            return failed(error, model=self._chat.name, said=said)
+            return failed(error, model=self._chat.name, said=_said(request))
 
-    def _ask(self, request: Complete | Embed) -> Reply:
+    def _recalled(self, request: ModelRequest) -> Reply:
+        """What memory has, where it may be asked; else what the model says."""
+        if isinstance(request, Embed):
+            if self._embedder is None:
+                return Failed(
+                    reason=AbstentionReason.MODEL_FAILED,
+                    detail="no embedding model was given to answer this: Judge(model, embeddings=...)",
+                )
+            return self.memory.recall(self._embedder.identity, request, self._tried)
+        if isinstance(request, Ground) or (self._chat.varies and request.temperature is None):
+            return self._tried(request)
+        return self.memory.recall(self._chat.identity, request, self._tried)
+
+    def _tried(self, request: ModelRequest) -> Reply:
+        """The model's reply, after as many attempts as the limits allow; it has used what all of them did."""
+        spent = Usage()
+        for attempt in itertools.count(1):
+            if shortage := self._allowance.claim():
+                return replace(over_budget("the judge's period", shortage), usage=spent)
+            try:
+                self._calls.pause(max(self._requests.take(), self._tokens.take(request_tokens(request))))
+            except NotMadeError:
+                self._allowance.give_back()
+                raise
+            again = False
+            try:
+                reply = self._ask(request)
+            except BaseException as error:  # told as a reply, with what all attempts have used
+                again = attempt <= self.limits.retries and transient(error)
+                reply = failed(error, model=self._chat.name, said=_said(request), attempts=attempt)
+            reply = self._settled(request, reply)
+            spent += reply.usage
+            reply = replace(reply, usage=spent)
+            if not again:
+                return reply
+            try:
+                self._calls.pause(self.limits.wait_before(attempt + 1))
+            except NotMadeError:  # no time is left to try again: what went wrong says more than that
+                return reply
+        raise AssertionError("attempts are counted without end")
+
+    def _ask(self, request: ModelRequest) -> Reply:
         if isinstance(request, Complete):
-            return self._chat.complete(request.system, request.user)
-        if self._embedder is None:
-            return Failed(
-                reason=AbstentionReason.MODEL_FAILED,
-                detail="no embedding model was given to answer this request: Judge(model, embeddings=...)",
-            )
+            return self._chat.complete(request)
+        if isinstance(request, Ground):
+            return self._chat.ground(request)
+        assert self._embedder is not None
         return self._embedder.embed(request.texts)
+
+    def _settled(self, request: ModelRequest, reply: Reply) -> Reply:
+        """The reply with what it cost, which the limits now know of."""
+        used = counted(request, reply) if not isinstance(reply, Failed) else reply.usage
+        self._tokens.take(max(0, used.input_tokens + used.output_tokens - request_tokens(request)))
+        if self.price is None or not isinstance(request, Complete):
+            self._allowance.settle(used)
+            return reply
+        self._allowance.settle(replace(used, cost=self.price.of(used)))
+        told = isinstance(reply, Failed) or reply.usage.input_tokens or reply.usage.output_tokens
+        return replace(reply, usage=replace(reply.usage, cost=self.price.of(used))) if told else reply
 
     def _reply(self, call: Call[Reply]) -> Reply:
         try:
@@ -134,8 +232,18 @@ def _merged(replies: list[Reply]) -> Reply:
     for reply in replies:
         if isinstance(reply, Failed):
             return Failed(reason=reply.reason, detail=reply.detail, usage=usage)
-    texts = [text for reply in replies if isinstance(reply, Completed) for text in reply.texts]
-    return Completed(texts=tuple(texts), usage=usage)
+    completed = [reply for reply in replies if isinstance(reply, Completed)]
+    tokens = [token for reply in completed for token in reply.tokens]
+    texts = tuple(text for reply in completed for text in reply.texts)
+    return Completed(texts=texts, usage=usage, tokens=tuple(tokens) if len(tokens) == len(texts) else ())
+
+
+def _said(request: ModelRequest) -> tuple[str, ...]:
+    if isinstance(request, Complete):
+        return request.system, request.user
+    if isinstance(request, Ground):
+        return (*request.sources, request.query, request.text)
+    return request.texts
 
 
 def _timed_out(call: Call[Reply], error: TimeoutError) -> Failed:

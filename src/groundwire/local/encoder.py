@@ -1,7 +1,7 @@
 """The embedded encoder: its weights, checked and loaded once, and the session that reads rows with them.
 
 A row is read by itself, at its own length and on one thread. So what it is read as depends on nothing else:
-not on the rows beside it, not on padding, not on how many threads there are (docs/decisions/0008).
+not on the rows beside it, not on padding, not on how many threads there are (docs/decisions/0009).
 """
 
 from __future__ import annotations

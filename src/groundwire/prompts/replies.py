@@ -14,8 +14,26 @@ from typing import Annotated, Any, Literal, Self, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, model_validator
 
 from groundwire.core.claim import Support
+from groundwire.prompts.scores import read_score, score_in_prose
 
 T = TypeVar("T")
+M = TypeVar("M", bound=BaseModel)
+E = TypeVar("E", bound="Entry")
+
+__all__ = [
+    "ClaimReply",
+    "Entry",
+    "Score",
+    "UnreadableError",
+    "claim_replies",
+    "objects",
+    "on_scale",
+    "read_entries",
+    "read_object",
+    "read_score",
+    "score_reply",
+    "without_thoughts",
+]
 
 _DOUBTFUL = 0.5  # the score from which on a claim counts as not supported
 _LONGEST = 200_000  # characters of a reply; no model is asked for a tenth of it
@@ -33,7 +51,7 @@ def objects(text: str, wanted: Callable[[Any], T | None]) -> T:
     a guess, and one may be quoted from the text that is judged.
     """
     found: list[T] = []
-    for value in _values(_without_thoughts(text)):
+    for value in _values(without_thoughts(text)):
         one = wanted(value)
         if one is not None and one not in found:
             found.append(one)
@@ -42,42 +60,60 @@ def objects(text: str, wanted: Callable[[Any], T | None]) -> T:
     return found[0]
 
 
-def read_score(value: Any) -> float:
-    """A figure in [0, 1]: a JSON number, or a text such as "0.7", "0,7", "95.5 %" or "8 out of 10".
+def read_object(text: str, kind: type[M]) -> M:
+    """The one JSON object in a reply that has what ``kind`` needs, read as one.
 
-    ValueError for everything else; nothing out of range is brought into it.
+    UnreadableError when there is none, when there are two that differ, or when it is not of its kind.
     """
-    score = _figure(value) if isinstance(value, str) else value
-    if not isinstance(score, int | float) or isinstance(score, bool) or not 0 <= score <= 1:
-        raise ValueError(f"expected a number from 0 to 1, not {value!r:.60}")
-    return float(score)
+    needed = {name for name, field in kind.model_fields.items() if field.is_required()}
+    found = objects(text, lambda value: value if isinstance(value, dict) and needed & value.keys() else None)
+    try:
+        return kind.model_validate(found)
+    except ValidationError as error:
+        raise UnreadableError(_told(error)) from error
 
 
-_NUMBER = r"([0-9]*[.,]?[0-9]+)"
-_FIGURE = re.compile(
-    rf"(?:score\s*[:=]\s*)?{_NUMBER}\s*(?:(%|percent)|(?:/|out\s+of)\s*{_NUMBER})?\s*\.?", re.IGNORECASE
-)
+def read_entries(text: str, kind: type[E], *, key: str) -> dict[int, E]:
+    """What a reply says of each numbered thing, by its ``id``: from ``{key: [...]}`` or a bare list.
+
+    An entry that can't be read is left out, and so is one whose id stands twice, even where only one of the
+    two can be read: it has to be asked again. UnreadableError when the reply as a whole can't be read.
+    """
+    entries = objects(text, lambda value: _listed(value, key))
+    ids = [_identifier(entry.get("id")) for entry in entries]
+    named = Counter(id_ for id_ in ids if isinstance(id_, int | float))
+    read: dict[int, E] = {}
+    for entry in entries:
+        try:
+            one = kind.model_validate(entry)
+        except ValidationError:
+            continue
+        if named[one.id] == 1:
+            read[one.id] = one
+    return read
 
 
-def _figure(text: str) -> float:
-    match = _FIGURE.fullmatch(text.strip()) if len(text) < 60 else None
-    if match is None:
-        raise ValueError(f"expected a number from 0 to 1, not {text!r:.60}")
-    figure, percent, whole = match.groups()
-    if percent:
-        return _decimal(figure) / 100
-    if whole:
-        if _decimal(whole) == 0:
-            raise ValueError(f"expected a number from 0 to 1, not {text!r:.60}")
-        return _decimal(figure) / _decimal(whole)
-    return _decimal(figure)
+def score_reply(text: str, *, key: str = "score", lowest: float = 0.0, highest: float = 1.0) -> float:
+    """The score of a reply that gives one: under ``key`` in its JSON object, else in its prose.
+
+    UnreadableError when it can't be read in one way only, or is out of its scale. JSON that was cut off is
+    never read as prose.
+    """
+    said = without_thoughts(text)
+    try:
+        if "{" in said:
+            found = objects(said, lambda value: value if isinstance(value, dict) and key in value else None)
+            return read_score(found[key], lowest=lowest, highest=highest)
+        return score_in_prose(_FENCE.sub("", said), label=key, lowest=lowest, highest=highest)
+    except UnreadableError:
+        raise
+    except ValueError as error:
+        raise UnreadableError(str(error)) from error
 
 
-def _decimal(digits: str) -> float:
-    # "1,000" is a thousand to some and one to others.
-    if re.fullmatch(r"[1-9][0-9]*,[0-9]{3}", digits):
-        raise ValueError(f"{digits!r} can be read in two ways")
-    return float(digits.replace(",", "."))
+def on_scale(lowest: float, highest: float) -> BeforeValidator:
+    """Makes a field of a reply a score on a scale of its own, from ``lowest`` to ``highest``."""
+    return BeforeValidator(lambda value: read_score(value, lowest=lowest, highest=highest))
 
 
 def _identifier(value: Any) -> Any:
@@ -96,15 +132,20 @@ def _absent(empty: Any) -> Callable[[Any], Any]:
     return lambda value: empty if value is None else value
 
 
-Score = Annotated[float, BeforeValidator(read_score)]
+Score = Annotated[float, on_scale(0.0, 1.0)]
 
 
-class ClaimReply(BaseModel):
-    """What a judge says of one claim: below 0.5 where the passages support it, from 0.5 on where not."""
+class Entry(BaseModel):
+    """What a reply says of one numbered thing."""
 
     model_config = ConfigDict(strict=True, frozen=True, extra="ignore")
 
     id: Annotated[int, BeforeValidator(_identifier)]
+
+
+class ClaimReply(Entry):
+    """What a judge says of one claim: below 0.5 where the passages support it, from 0.5 on where not."""
+
     support: Annotated[
         Literal["supported", "inferred", "unsupported", "contradicted"], BeforeValidator(_word)
     ]
@@ -121,40 +162,32 @@ class ClaimReply(BaseModel):
 
 
 def claim_replies(text: str) -> dict[int, ClaimReply]:
-    """What a reply says of each claim, by id.
-
-    A claim whose entry can't be read is left out, and so is one that was judged twice, even where only one
-    of the two can be read: it has to be asked again.
-    UnreadableError when the reply as a whole can't be read.
-    """
-    entries = objects(text, _claims)
-    ids = [_identifier(entry.get("id")) for entry in entries]
-    named = Counter(id_ for id_ in ids if isinstance(id_, int | float))
-    replies: dict[int, ClaimReply] = {}
-    for entry in entries:
-        try:
-            reply = ClaimReply.model_validate(entry)
-        except ValidationError:
-            continue
-        if named[reply.id] == 1:
-            replies[reply.id] = reply
-    return replies
+    """What a reply says of each claim, by id; see ``read_entries``."""
+    return read_entries(text, ClaimReply, key="claims")
 
 
-def _claims(value: Any) -> list[Any] | None:
-    """The list of entries, from ``{"claims": [...]}`` or a bare list of objects."""
-    entries = value.get("claims") if isinstance(value, dict) else value
+def _listed(value: Any, key: str) -> list[Any] | None:
+    """The list of entries, from ``{key: [...]}`` or a bare list of objects."""
+    entries = value.get(key) if isinstance(value, dict) else value
     if isinstance(entries, list) and entries and all(isinstance(entry, dict) for entry in entries):
         return entries
     return None
 
 
+def _told(error: ValidationError) -> str:
+    return "; ".join(
+        f"{'.'.join(map(str, one['loc']))}: {one['msg'].lower()}"
+        for one in error.errors(include_url=False, include_input=False)
+    )
+
+
+_FENCE = re.compile(r"^\s*```[\w-]*\s*$", re.MULTILINE)
 _THOUGHT = r"(?:think|thinking|thought|reasoning)"
 _THOUGHT_BEGINS = re.compile(rf"<{_THOUGHT}>", re.IGNORECASE)
 _THOUGHT_ENDS = re.compile(rf"</{_THOUGHT}>", re.IGNORECASE)
 
 
-def _without_thoughts(text: str) -> str:
+def without_thoughts(text: str) -> str:
     """The reply after its thinking. Some prompts open the thinking, so that only its end is seen."""
     text = text.strip()
     if text.startswith(("{", "[", "`")):

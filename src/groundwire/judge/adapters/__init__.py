@@ -7,49 +7,81 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from groundwire.core.errors import ConfigurationError
-from groundwire.core.plan import Completed, Embedded
+from groundwire.core.plan import Complete, Completed, Embedded, Ground, Grounded
+
+_GUARDRAIL = "bedrock-guardrail:"
+
+
+class Ungrounding:
+    """What every language model says to a request for a grounding service."""
+
+    def ground(self, request: Ground) -> Grounded:
+        del request
+        raise TypeError(
+            "a language model is no grounding service: this method needs "
+            "Judge('bedrock-guardrail:GUARDRAIL_ID:VERSION')"
+        )
 
 
 class Chat(Protocol):
-    """A language model: one reply to one system and one user message. ``name`` is for messages."""
+    """A language model: one reply to one request, whatever its ``samples`` says.
+
+    ``name`` is for messages, ``identity`` tells it and its parameters from every other. ``varies`` says that
+    it was given a temperature above 0.
+    """
 
     name: str
+    identity: str
+    varies: bool
 
-    def complete(self, system: str, user: str) -> Completed: ...
+    def complete(self, request: Complete) -> Completed: ...
+
+    def ground(self, request: Ground) -> Grounded: ...
 
 
 class Embedder(Protocol):
-    """An embedding model: one vector per text."""
+    """An embedding model: one vector per text. ``identity`` tells it from every other."""
+
+    identity: str
 
     def embed(self, texts: Sequence[str]) -> Embedded: ...
 
 
-def chat(model: Any) -> Chat:
-    """The adapter for a language model. Raises ConfigurationError for what is none."""
+def chat(model: Any, parameters: Mapping[str, Any] | None = None) -> Chat:
+    """The adapter for a language model, with ``parameters`` in its own copy of the model.
+
+    Raises ConfigurationError for what is no model, and for parameters that it doesn't have.
+    """
+    given = dict(parameters or {})
+    if isinstance(model, str) and model.startswith(_GUARDRAIL):
+        from groundwire.judge.adapters.guardrail import Guardrail  # noqa: PLC0415 - needs boto3
+
+        return Guardrail.named(model.removeprefix(_GUARDRAIL), given)
     if isinstance(model, str):
         from groundwire.judge.adapters.named import from_string  # noqa: PLC0415 - needs LangChain
 
-        model = from_string(model)
+        model, given = from_string(model, **given), {}
     if _is_langchain(model):
         from groundwire.judge.adapters.langchain import LangChainChat  # noqa: PLC0415 - needs LangChain
 
-        return LangChainChat(model)
-    if any(kind.__module__.partition(".")[0] == "llama_index" for kind in type(model).__mro__):
-        raise ConfigurationError(
-            f"model: {_described(model)} can't judge: LlamaIndex models are not accepted yet; expected a "
-            "LangChain chat model, or a function (system, user) -> str, which may call yours"
-        )
+        return LangChainChat(model, given)
+    if _is_llama_index(model):
+        from groundwire.judge.adapters.llama_index import LlamaIndexChat  # noqa: PLC0415 - needs LlamaIndex
+
+        return LlamaIndexChat(model, given)
     if callable(model) and not isinstance(model, type) and not _is_async(model):
         from groundwire.judge.adapters.function import CallableChat  # noqa: PLC0415 - one a kind
 
+        if given:
+            raise ConfigurationError("parameters: a function has none; set them where it calls its model")
         return CallableChat(model)
     raise ConfigurationError(
-        f"model: {_described(model)} can't judge; expected a LangChain chat model, a LangChain model string "
-        "such as 'bedrock:MODEL_ID', or a function (system, user) -> str"
+        f"model: {_described(model)} can't judge; expected a LangChain chat model, a LlamaIndex LLM, a "
+        "LangChain model string such as 'bedrock:MODEL_ID', or a function (system, user) -> str"
     )
 
 
@@ -57,13 +89,35 @@ def embedder(embeddings: Any) -> Embedder:
     """The adapter for an embedding model. Raises ConfigurationError for what is none."""
     from groundwire.judge.adapters.function import CallableEmbedder  # noqa: PLC0415 - one a kind
 
+    if isinstance(embeddings, str):
+        from groundwire.judge.adapters.named import embeddings_from_string  # noqa: PLC0415 - needs LangChain
+
+        embeddings = embeddings_from_string(embeddings)
+    if _is_llama_index(embeddings) and hasattr(embeddings, "get_text_embedding_batch"):
+        from groundwire.judge.adapters.llama_index import LlamaIndexEmbedder  # noqa: PLC0415 - needs LlamaIndex
+
+        return LlamaIndexEmbedder(embeddings)
     if callable(embed := getattr(embeddings, "embed_documents", None)) and not isinstance(embeddings, type):
-        return CallableEmbedder(embed)
+        return CallableEmbedder(embed, identity=_embedding_identity(embeddings))
     if callable(embeddings) and not isinstance(embeddings, type) and not _is_async(embeddings):
         return CallableEmbedder(embeddings)
     raise ConfigurationError(
-        f"embeddings: {_described(embeddings)} can't embed; expected LangChain Embeddings, or a function "
-        "from a list of texts to their vectors"
+        f"embeddings: {_described(embeddings)} can't embed; expected LangChain Embeddings, a LlamaIndex "
+        "embedding model, 'bedrock:MODEL_ID', or a function from a list of texts to their vectors"
+    )
+
+
+def _embedding_identity(embeddings: Any) -> str:
+    if "langchain_core" not in sys.modules:
+        return type(embeddings).__qualname__
+    from groundwire.judge.adapters.langchain import identity  # noqa: PLC0415 - whoever made it has LangChain
+
+    return identity(embeddings)
+
+
+def _is_llama_index(model: Any) -> bool:
+    return not isinstance(model, type) and any(
+        kind.__module__.partition(".")[0] == "llama_index" for kind in type(model).__mro__
     )
 
 

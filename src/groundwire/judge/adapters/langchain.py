@@ -6,6 +6,10 @@ constructor (one that streams to a terminal, say) would hear the judge. Contexts
 
 from __future__ import annotations
 
+import hashlib
+import json
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from langchain_core.language_models import BaseLanguageModel
@@ -13,45 +17,76 @@ from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import Runnable, RunnableConfig
 from pydantic import BaseModel
 
-from groundwire.core.plan import Completed
+from groundwire.core.errors import ConfigurationError
+from groundwire.core.plan import Complete, Completed, Token
 from groundwire.core.verdict import Usage
+from groundwire.judge.adapters import Ungrounding
 
 TAG = "groundwire:judge"
 
 
-class LangChainChat:
+class LangChainChat(Ungrounding):
     """A Runnable that takes messages and gives a message or a text."""
 
-    def __init__(self, model: Runnable[Any, Any]) -> None:
+    def __init__(
+        self, model: Runnable[Any, Any], parameters: Mapping[str, Any] = MappingProxyType({})
+    ) -> None:
         self.name = _name(model)
-        self._model = own(model)
+        self._model = own(model, parameters)
+        self._variants: dict[tuple[float | None, int], Any] = {(None, 0): self._model}
+        inner = _models(self._model)
+        known = {field for one in inner for field in type(one).model_fields}
+        if unknown := sorted(parameters.keys() - known):
+            raise ConfigurationError(
+                *(f"parameters: the model {self.name!r} has no field {name!r}" for name in unknown)
+            )
+        self.identity = identity(self._model)
+        self.varies = _varies(self._model)
 
-    def complete(self, system: str, user: str) -> Completed:
+    def complete(self, request: Complete) -> Completed:
         config = RunnableConfig(tags=[TAG], run_name="groundwire judge")
-        reply = self._model.invoke([SystemMessage(system), HumanMessage(user)], config=config)
+        messages = [SystemMessage(request.system), HumanMessage(request.user)]
+        reply = self._variant(request.temperature, request.alternatives).invoke(messages, config=config)
         if isinstance(reply, str):
             return Completed(texts=(str(reply),), usage=Usage(calls=1))
+        if isinstance(reply, Mapping | BaseModel) and not isinstance(reply, BaseMessage):
+            return _structured(reply)
         if not isinstance(reply, BaseMessage):
             raise TypeError(f"the model returned {type(reply).__qualname__}, expected a message or a str")
+        tokens = _tokens(reply) if request.alternatives else ()
         # .text leaves thinking blocks out and joins the text of list content.
-        return Completed(texts=(str(reply.text),), usage=_usage(reply))
+        return Completed(texts=(str(reply.text),), usage=_usage(reply), tokens=(tokens,) if tokens else ())
+
+    def _variant(self, temperature: float | None, alternatives: int) -> Any:
+        """The model as one request wants it; a field that the model lacks is left alone."""
+        key = (temperature, alternatives)
+        if key not in self._variants:
+            wanted: dict[str, Any] = {} if temperature is None else {"temperature": temperature}
+            if alternatives:
+                wanted |= {"logprobs": True, "top_logprobs": alternatives}
+            self._variants[key] = own(self._model, wanted)
+        return self._variants[key]
 
 
-def own(model: Any) -> Any:
+def own(model: Any, parameters: Mapping[str, Any] = MappingProxyType({})) -> Any:
     """A copy of the model, through whatever is bound around it, that no handler hears.
 
     The copy skips LangChain's global cache, in which samples of one prompt come back identical and which
-    belongs to the application; a cache that the model was given itself stays. Clients, rate limiters and
-    parameters are shared with the original.
+    belongs to the application; a cache that the model was given itself stays. It has ``parameters`` in those
+    of its fields that are named so. Clients, rate limiters and all else are shared with the original.
     """
     if isinstance(model, list):
-        return [own(item) for item in model]
+        return [own(item, parameters) for item in model]
     if isinstance(model, BaseLanguageModel):
-        quiet = {"callbacks": None, "verbose": False}
+        mine = {name: value for name, value in parameters.items() if name in type(model).model_fields}
+        quiet = {"callbacks": None, "verbose": False, **mine}
         return model.model_copy(update=quiet if model.cache is not None else {**quiet, "cache": False})
     if not isinstance(model, Runnable) or not isinstance(model, BaseModel):
         return model
-    changed = {name: own(value) for name, value in model if isinstance(value, Runnable | list)}
+    changed = {name: own(value, parameters) for name, value in model if isinstance(value, Runnable | list)}
+    bound = getattr(model, "kwargs", None)
+    if isinstance(bound, dict):  # what was bound would win over the field
+        changed["kwargs"] = bound | {name: value for name, value in parameters.items() if name in bound}
     config = getattr(model, "config", None)
     if isinstance(config, dict):
         changed |= {
@@ -59,6 +94,77 @@ def own(model: Any) -> Any:
             "config_factories": [],  # listeners
         }
     return model.model_copy(update=changed)
+
+
+def identity(model: Any) -> str:
+    """A digest of the model's type and parameters, through whatever is bound around it.
+
+    Objects that are no plain values, such as clients, count by their type alone.
+    """
+    return hashlib.sha256(json.dumps(_described(model), sort_keys=True).encode()).hexdigest()
+
+
+def _described(value: Any) -> Any:
+    if isinstance(value, BaseModel):
+        fields = {name: _described(one) for name, one in value if name not in ("callbacks", "cache")}
+        return [type(value).__module__, type(value).__qualname__, fields]
+    if isinstance(value, Mapping):
+        return {str(key): _described(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_described(one) for one in value]
+    return value if isinstance(value, str | int | float | None) else type(value).__qualname__
+
+
+def _varies(model: Any) -> bool:
+    """Whether any of the models was given a temperature above 0, in its field or by what is bound to it."""
+    if isinstance(model, list):
+        return any(map(_varies, model))
+    if isinstance(model, BaseLanguageModel):
+        return (getattr(model, "temperature", None) or 0) > 0
+    if not isinstance(model, Runnable) or not isinstance(model, BaseModel):
+        return False
+    bound = getattr(model, "kwargs", None) or {}
+    inner = (value for _, value in model if isinstance(value, Runnable | list))
+    return (bound.get("temperature") or 0) > 0 or any(map(_varies, inner))
+
+
+def _models(model: Any) -> list[BaseLanguageModel[Any]]:
+    """The language models in whatever is bound around them."""
+    if isinstance(model, BaseLanguageModel):
+        return [model]
+    if isinstance(model, list):
+        return [one for item in model for one in _models(item)]
+    if not isinstance(model, Runnable) or not isinstance(model, BaseModel):
+        return []
+    return [one for _, value in model if isinstance(value, Runnable | list) for one in _models(value)]
+
+
+def _structured(reply: Mapping[str, Any] | BaseModel) -> Completed:
+    """What ``with_structured_output`` makes of a reply, as JSON that is read as strictly as any other."""
+    raw = None
+    if isinstance(reply, Mapping) and reply.keys() == {"raw", "parsed", "parsing_error"}:  # include_raw
+        raw, reply = reply["raw"], reply["parsed"]
+    usage = _usage(raw) if isinstance(raw, BaseMessage) else Usage(calls=1)
+    if reply is None:  # it could not be parsed: what was said is told as it is
+        return Completed(texts=(str(getattr(raw, "text", "")),), usage=usage)
+    text = reply.model_dump_json() if isinstance(reply, BaseModel) else json.dumps(reply)
+    return Completed(texts=(text,), usage=usage)
+
+
+def _tokens(reply: BaseMessage) -> tuple[Token, ...]:
+    """The tokens with their log probabilities, in the form that OpenAI gave them and others have taken up."""
+    told = reply.response_metadata.get("logprobs")
+    content = told.get("content") if isinstance(told, Mapping) else None
+    if not isinstance(content, list):
+        return ()
+    return tuple(
+        Token(
+            text=one["token"],
+            logprob=one["logprob"],
+            alternatives=tuple((o["token"], o["logprob"]) for o in one.get("top_logprobs") or ()),
+        )
+        for one in content
+    )
 
 
 def _usage(reply: BaseMessage) -> Usage:

@@ -1,4 +1,4 @@
-"""Language models by name: ``bedrock:MODEL_ID``, or any string that LangChain knows."""
+"""Models by name: ``bedrock:MODEL_ID``, or any string that LangChain knows."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from groundwire.core.errors import ConfigurationError, MissingExtraError
 
 if TYPE_CHECKING:
+    from langchain_core.embeddings import Embeddings
     from langchain_core.language_models import BaseChatModel
 
 _BEDROCK = "bedrock:"
@@ -44,6 +45,40 @@ def _bedrock(model_id: str, options: dict[str, Any]) -> BaseChatModel:
         raise MissingExtraError("a Bedrock model", package="langchain-aws", extra="aws") from error
     model: BaseChatModel = ChatBedrockConverse(model=model_id, **options)
     return model
+
+
+def embeddings_from_string(name: str, **options: Any) -> Embeddings:
+    """LangChain Embeddings: ``bedrock:MODEL_ID``, or what LangChain's ``init_embeddings`` knows.
+
+    Raises as ``from_string`` does.
+    """
+    try:
+        if name.startswith(_BEDROCK):
+            return _bedrock_embeddings(name.removeprefix(_BEDROCK).strip(), options)
+        from langchain.embeddings import init_embeddings  # noqa: PLC0415 - an extra
+
+        embeddings: Embeddings = init_embeddings(name, **options)
+    except MissingExtraError:
+        raise
+    except ImportError as error:
+        raise ConfigurationError(f"embeddings {name!r}: {error}") from error
+    except Exception as error:  # each provider refuses its options with errors of its own
+        raise ConfigurationError(
+            f"embeddings {name!r} can't be set up: {_told(error)}; expected 'provider:model', such as "
+            "'bedrock:amazon.titan-embed-text-v2:0'"
+        ) from error
+    return embeddings
+
+
+def _bedrock_embeddings(model_id: str, options: dict[str, Any]) -> Embeddings:
+    if not model_id:
+        raise ValueError("it names no model")
+    try:
+        from langchain_aws import BedrockEmbeddings  # noqa: PLC0415 - an extra, and slow to import
+    except ImportError as error:
+        raise MissingExtraError("a Bedrock model", package="langchain-aws", extra="aws") from error
+    embeddings: Embeddings = BedrockEmbeddings(model_id=model_id, **options)
+    return embeddings
 
 
 def _any(name: str, options: dict[str, Any]) -> BaseChatModel:

@@ -1,0 +1,116 @@
+"""Budgets: what may be spent on models, and a plan that keeps within one.
+
+Nothing here knows a price or a clock; a cost is what whoever performed a request says that it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from groundwire.core.errors import ConfigurationError
+from groundwire.core.plan import Complete, Completed, Embed, Failed, Ground, Plan, Reply, Request, T
+from groundwire.core.verdict import AbstentionReason, Usage
+
+_BYTES_A_TOKEN = 4
+
+
+@dataclass(frozen=True, kw_only=True)
+class Budget:
+    """The most that may be spent: model calls, tokens of requests and replies, money. None is no limit.
+
+    Calls are never exceeded. What a call takes in tokens and money is known only afterwards, so the last
+    calls may exceed those; none is made once they are reached. Raises ConfigurationError naming every limit
+    that can't work.
+    """
+
+    calls: int | None = None
+    tokens: int | None = None
+    cost: float | None = None
+
+    def __post_init__(self) -> None:
+        limits = (("calls", self.calls), ("tokens", self.tokens), ("cost", self.cost))
+        problems = [
+            f"budget.{name}: expected a number from 0 on, not {limit!r}"
+            for name, limit in limits
+            if limit is not None
+            and (not isinstance(limit, int | float) or isinstance(limit, bool) or not limit >= 0)
+        ]
+        if problems:
+            raise ConfigurationError(*problems)
+
+    def shortage(self, spent: Usage, *, calls: int) -> str:
+        """Why so many further calls may not be made; '' where they may."""
+        if self.calls is not None and spent.calls + calls > self.calls:
+            return f"{self.calls} calls"
+        if self.tokens is not None and spent.input_tokens + spent.output_tokens >= self.tokens:
+            return f"{self.tokens} tokens"
+        if self.cost is not None and spent.calls and spent.cost is None:
+            return f"{self.cost:g} in money, and nobody knows what a call costs: the model needs a price"
+        if self.cost is not None and (spent.cost or 0.0) >= self.cost:
+            return f"{self.cost:g} in money"
+        return ""
+
+
+def within(plan: Plan[T], budget: Budget) -> Plan[T]:
+    """The same plan, each of whose requests that the budget has no room for fails with OVER_BUDGET."""
+    spent = Usage()
+    replies: Sequence[Reply] | None = None
+    while True:
+        try:
+            requests = next(plan) if replies is None else plan.send(replies)
+        except StopIteration as stop:
+            return stop.value  # type: ignore[no-any-return]  # StopIteration.value is untyped
+        planned, refused = 0, {}
+        for i, request in enumerate(requests):
+            calls = calls_of(request)
+            if calls and (shortage := budget.shortage(spent, calls=planned + calls)):
+                refused[i] = over_budget("this check", shortage)
+            else:
+                planned += calls
+        asked = [request for i, request in enumerate(requests) if i not in refused]
+        given = (yield asked) if asked else []
+        for request, reply in zip(asked, given, strict=True):
+            spent += counted(request, reply)
+        performed = iter(given)
+        replies = [refused.get(i) or next(performed) for i in range(len(requests))]
+
+
+def over_budget(what: str, shortage: str) -> Failed:
+    """The reply to a request that is not made."""
+    detail = f"the budget of {what} is spent: {shortage}"
+    return Failed(reason=AbstentionReason.OVER_BUDGET, detail=detail)
+
+
+def calls_of(request: Request) -> int:
+    """How many calls of a model a request is, if each succeeds at once."""
+    if isinstance(request, Complete):
+        return request.samples
+    return 1 if isinstance(request, Embed | Ground) else 0  # what the local model answers costs nothing
+
+
+def counted(request: Request, reply: Reply) -> Usage:
+    """What a reply used, with its tokens estimated where the model doesn't count them."""
+    usage = reply.usage
+    if usage.calls == 0 or usage.input_tokens or usage.output_tokens:
+        return usage
+    said = reply.texts if isinstance(reply, Completed) else ()
+    return replace(
+        usage,
+        input_tokens=request_tokens(request) * calls_of(request),
+        output_tokens=sum(map(estimated_tokens, said)),
+    )
+
+
+def request_tokens(request: Request) -> int:
+    """An estimate of the tokens that one call of a request sends."""
+    if isinstance(request, Complete):
+        return estimated_tokens(request.system) + estimated_tokens(request.user)
+    if isinstance(request, Ground):
+        return sum(map(estimated_tokens, (*request.sources, request.query, request.text)))
+    return sum(map(estimated_tokens, request.texts)) if isinstance(request, Embed) else 0
+
+
+def estimated_tokens(text: str) -> int:
+    """Four bytes a token, rounded up: near for English, and not far below for scripts without spaces."""
+    return -(-len(text.encode("utf-8", "replace")) // _BYTES_A_TOKEN)

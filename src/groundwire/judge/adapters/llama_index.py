@@ -1,0 +1,98 @@
+"""LlamaIndex's language and embedding models as the judge's.
+
+The judge's copy has a callback manager of its own, without handlers: an engine that is given a model puts
+its own manager into it, and a manager made without handlers takes over those of ``Settings``. ``Settings`` is
+neither read nor changed, and no engine, memory or prompt helper of LlamaIndex is used.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from llama_index.core.base.llms.types import ChatMessage, ChatResponse, MessageRole
+from llama_index.core.callbacks import CallbackManager
+
+from groundwire.core.errors import ConfigurationError
+from groundwire.core.plan import Complete, Completed, Embedded
+from groundwire.core.verdict import Usage
+from groundwire.judge.adapters import Ungrounding
+from groundwire.judge.adapters.function import read_vectors
+
+
+class LlamaIndexChat(Ungrounding):
+    """A LlamaIndex LLM, asked through ``chat``: ``predict`` would put the LLM's own system prompt first."""
+
+    def __init__(self, model: Any, parameters: Mapping[str, Any]) -> None:
+        if not callable(getattr(model, "chat", None)):
+            raise ConfigurationError(
+                f"model: the LlamaIndex object {type(model).__qualname__!r} can't judge; expected an LLM"
+            )
+        if unknown := sorted(parameters.keys() - type(model).model_fields.keys()):
+            raise ConfigurationError(
+                *(f"parameters: {type(model).__qualname__} has no field {name!r}" for name in unknown)
+            )
+        self._model = own(model, parameters)
+        metadata = self._model.metadata
+        self.name = metadata.model_name if metadata.model_name != "unknown" else type(model).__qualname__
+        self.identity = _identity(self._model)
+        self.varies = (getattr(self._model, "temperature", None) or 0) > 0
+
+    def complete(self, request: Complete) -> Completed:
+        model = self._model
+        if request.temperature is not None and "temperature" in type(model).model_fields:
+            model = model.model_copy(update={"temperature": request.temperature})
+        reply = model.chat(
+            [
+                ChatMessage(role=MessageRole.SYSTEM, content=request.system),
+                ChatMessage(role=MessageRole.USER, content=request.user),
+            ]
+        )
+        # .content joins the text blocks and leaves thinking out.
+        return Completed(texts=(reply.message.content or "",), usage=_usage(reply))
+
+
+class LlamaIndexEmbedder:
+    """A LlamaIndex embedding model."""
+
+    def __init__(self, model: Any) -> None:
+        self._model = own(model, {})
+        self.identity = _identity(self._model)
+
+    def embed(self, texts: Sequence[str]) -> Embedded:
+        vectors = self._model.get_text_embedding_batch(list(texts))
+        return Embedded(vectors=read_vectors(vectors, len(texts)), usage=Usage(calls=1))
+
+
+def own(model: Any, parameters: Mapping[str, Any]) -> Any:
+    """A copy of the model that no handler hears; clients are shared with the original."""
+    manager = CallbackManager([])
+    manager.set_handlers([])
+    return model.model_copy(update={**parameters, "callback_manager": manager})
+
+
+def _identity(model: Any) -> str:
+    plain = {
+        name: value for name, value in model if isinstance(value, str | int | float) and "key" not in name
+    }
+    told = repr((type(model).__module__, type(model).__qualname__, sorted(plain.items())))
+    return hashlib.sha256(told.encode()).hexdigest()
+
+
+def _usage(reply: ChatResponse) -> Usage:
+    """The tokens, under any of the names that LlamaIndex's integrations give them."""
+    raw = reply.raw if isinstance(reply.raw, Mapping) else getattr(reply.raw, "__dict__", {})
+    told = raw.get("usage", {})
+    told = told if isinstance(told, Mapping) else getattr(told, "__dict__", {})
+    places = (told, reply.additional_kwargs, reply.message.additional_kwargs)
+
+    def counted(*names: str) -> int:
+        found = (place.get(name) for place in places for name in names)
+        return next((n for n in found if isinstance(n, int)), 0)
+
+    return Usage(
+        calls=1,
+        input_tokens=counted("input_tokens", "prompt_tokens", "inputTokens"),
+        output_tokens=counted("output_tokens", "completion_tokens", "outputTokens"),
+    )

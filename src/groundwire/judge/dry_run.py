@@ -1,0 +1,89 @@
+"""What judging a dataset would take, told by the plans themselves before any model is asked.
+
+Requests are counted and not performed, so a method whose later requests depend on earlier replies is counted
+as far as its first ones: the figures are what it takes at least.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from groundwire.core.budget import calls_of, request_tokens
+from groundwire.core.detector import Detector
+from groundwire.core.interaction import Interaction
+from groundwire.core.plan import Complete, Embed, Embedded, Failed, Reply, Request
+from groundwire.core.verdict import AbstentionReason, Usage
+from groundwire.judge.drivers import run
+from groundwire.judge.prices import Price
+
+REPLY_TOKENS = 300  # of a reply to one call, if nothing better is known
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """What judging so many answers takes at least: calls, estimated tokens, and money where a price is known.
+
+    ``embedding_calls`` and ``embedding_tokens`` stand apart from the language model's; ``cost`` is without
+    them.
+    """
+
+    answers: int = 0
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    embedding_calls: int = 0
+    embedding_tokens: int = 0
+    cost: float | None = None
+
+
+def estimate(
+    detector: Detector,
+    interactions: Iterable[Interaction],
+    *,
+    price: Price | None = None,
+    reply_tokens: int = REPLY_TOKENS,
+) -> Estimate:
+    """Count what ``detector`` would ask for these interactions. Nothing is sent anywhere.
+
+    A reply is taken to have ``reply_tokens``; a call that has to be asked twice is counted once.
+    """
+    counter, answers = _Counter(), 0
+    for interaction in interactions:
+        run(detector.detect(interaction), counter)
+        answers += 1
+    output = counter.calls * reply_tokens
+    spent = Usage(input_tokens=counter.tokens, output_tokens=output)
+    return Estimate(
+        answers=answers,
+        calls=counter.calls,
+        input_tokens=counter.tokens,
+        output_tokens=output,
+        embedding_calls=counter.embedding_calls,
+        embedding_tokens=counter.embedding_tokens,
+        cost=None if price is None else price.of(spent),
+    )
+
+
+class _Counter:
+    """A backend that performs nothing: it counts, and replies with vectors or that nothing was asked."""
+
+    def __init__(self) -> None:
+        self.calls = self.tokens = self.embedding_calls = self.embedding_tokens = 0
+
+    def perform(self, requests: Sequence[Request], *, timeout: float | None) -> Sequence[Reply]:
+        del timeout
+        return [self._reply(request) for request in requests]
+
+    async def aperform(self, requests: Sequence[Request], *, timeout: float | None) -> Sequence[Reply]:
+        return self.perform(requests, timeout=timeout)
+
+    def _reply(self, request: Request) -> Reply:
+        if isinstance(request, Complete):
+            self.calls += calls_of(request)
+            self.tokens += calls_of(request) * request_tokens(request)
+        if isinstance(request, Embed):
+            self.embedding_calls += 1
+            self.embedding_tokens += request_tokens(request)
+            return Embedded(vectors=tuple((1.0, 0.0) for _ in request.texts))
+        return Failed(reason=AbstentionReason.NOT_SAMPLED, detail="nothing is asked in a dry run")

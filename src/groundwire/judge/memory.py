@@ -1,0 +1,190 @@
+"""The judge's own memory: what it replied before, by the content of what it was asked.
+
+It is never the application's, nor LangChain's process-wide cache. Where entries are kept is in ``stores``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import threading
+from array import array
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+from pathlib import Path
+
+from groundwire.core.errors import ConfigurationError
+from groundwire.core.fork import renew_after_fork
+from groundwire.core.plan import Complete, Completed, Embed, Embedded, Reply, Token
+from groundwire.judge.stores import InFile, InMemory, Store
+
+_log = logging.getLogger(__name__)
+_PATIENCE = 120.0  # seconds
+_FORM = 1  # of keys and entries; entries of another form are not found
+
+
+class MemoryMode(StrEnum):
+    """What a memory does: nothing, remember and recall, or recall alone."""
+
+    OFF = "off"
+    ON = "on"
+    READ_ONLY = "read-only"
+
+
+class Memory:
+    """Remembers replies, so that the same question to the same model is paid for once.
+
+    Bounded to ``size`` entries, the oldest of which go first; kept in this process, or in the SQLite file at
+    ``path``, which several processes may share. While one call is out, others that ask the same of the same
+    model wait for its reply instead of making one of their own. Never remembered are failures, several
+    samples of one prompt, and replies of a model that was given a temperature above 0. ``namespace`` tells
+    apart what the models' names and parameters do not: change it when a function that is a model changes.
+    Safe to share between judges, threads and loops. Raises ConfigurationError naming every mistake.
+    """
+
+    def __init__(
+        self,
+        path: str | Path | None = None,
+        *,
+        size: int = 10_000,
+        mode: MemoryMode | str = MemoryMode.ON,
+        namespace: str = "",
+    ) -> None:
+        problems = []
+        if mode not in list(MemoryMode):
+            problems.append(f"memory.mode: expected 'off', 'on' or 'read-only', not {mode!r}")
+        if type(size) is not int or size < 1:
+            problems.append(f"memory.size: expected a whole number from 1 on, not {size!r}")
+        if problems:
+            raise ConfigurationError(*problems)
+        self.mode = MemoryMode(mode)
+        self.namespace = namespace
+        self._store: Store = InMemory(size)
+        if path is not None and self.mode is not MemoryMode.OFF:
+            self._store = InFile(Path(path), size, read_only=self.mode is MemoryMode.READ_ONLY)
+        self.after_fork()
+        renew_after_fork(self)
+
+    def after_fork(self) -> None:
+        """Begin anew: the calls that were out, and whoever held the lock, are the parent's."""
+        self._lock = threading.Lock()
+        self._out: dict[str, threading.Event] = {}
+
+    def __len__(self) -> int:
+        """How many entries it holds."""
+        return len(self._store)
+
+    def recall(
+        self, model: str, request: Complete | Embed, ask: Callable[[Complete | Embed], Reply]
+    ) -> Reply:
+        """The reply to ``request``, remembered or asked for. A remembered reply has used nothing.
+
+        ``model`` identifies a model with its parameters.
+        """
+        if self.mode is MemoryMode.OFF:
+            return ask(request)
+        if isinstance(request, Embed):
+            return self._vectors(model, request.texts, ask)
+        if request.samples != 1 or (request.temperature or 0.0) > 0:
+            return ask(request)
+        asked_for = (request.system, request.user, repr(request.temperature), str(request.alternatives))
+        key = self._key("complete", model, *asked_for)
+
+        def remembered() -> Reply | None:
+            entry = self._get(key)
+            return None if entry is None else _completed(entry)
+
+        def asked() -> Reply:
+            reply = ask(request)
+            if isinstance(reply, Completed):
+                self._put({key: _entry(reply)})
+            return reply
+
+        return self._once(key, remembered, asked)
+
+    def _vectors(self, model: str, texts: Sequence[str], ask: Callable[[Complete | Embed], Reply]) -> Reply:
+        """Each text's vector by itself: passages come back with other neighbours."""
+        keys = {text: self._key("embed", model, text) for text in texts}
+
+        def found() -> dict[str, tuple[float, ...]]:
+            values = {text: self._get(key) for text, key in keys.items()}
+            return {text: tuple(array("d", value)) for text, value in values.items() if value is not None}
+
+        def remembered() -> Reply | None:
+            known = found()
+            return Embedded(vectors=tuple(known[text] for text in texts)) if len(known) == len(keys) else None
+
+        def asked() -> Reply:
+            known = found()
+            wanted = tuple(text for text in keys if text not in known)
+            reply = ask(Embed(texts=wanted))
+            if not isinstance(reply, Embedded):
+                return reply
+            fresh = dict(zip(wanted, reply.vectors, strict=True))
+            self._put({keys[text]: array("d", vector).tobytes() for text, vector in fresh.items()})
+            known |= fresh
+            return Embedded(vectors=tuple(known[text] for text in texts), usage=reply.usage)
+
+        return self._once(self._key("embeds", *keys.values()), remembered, asked)
+
+    def _once(self, key: str, remembered: Callable[[], Reply | None], asked: Callable[[], Reply]) -> Reply:
+        """The remembered reply, or one that is asked for by one thread at a time."""
+        mine = threading.Event()
+        while True:
+            with self._lock:
+                if (reply := remembered()) is not None:
+                    return reply
+                out = self._out.setdefault(key, mine)
+            if out is mine:
+                break
+            if not out.wait(_PATIENCE):  # it hangs, and must not hold up everybody who asks the same
+                self._forget(key, out)
+        try:
+            return asked()
+        finally:
+            self._forget(key, mine)
+            mine.set()
+
+    def _forget(self, key: str, out: threading.Event) -> None:
+        with self._lock:
+            if self._out.get(key) is out:
+                del self._out[key]
+
+    def _key(self, *what: str) -> str:
+        whole = json.dumps([_FORM, self.namespace, *what])
+        return hashlib.sha256(whole.encode()).hexdigest()
+
+    def _get(self, key: str) -> bytes | None:
+        try:
+            return self._store.get(key)
+        except OSError as error:
+            _log.warning("the judge's memory can't be read, so the model is asked: %s", error)
+            return None
+
+    def _put(self, entries: dict[str, bytes]) -> None:
+        if self.mode is MemoryMode.READ_ONLY:
+            return
+        try:
+            self._store.put(entries)
+        except OSError as error:
+            _log.warning("the judge's memory can't be written: %s", error)
+
+
+def _entry(reply: Completed) -> bytes:
+    tokens = [[(one.text, one.logprob, one.alternatives) for one in text] for text in reply.tokens]
+    return json.dumps([reply.texts, tokens]).encode()
+
+
+def _completed(entry: bytes) -> Completed:
+    texts, tokens = json.loads(entry)
+    return Completed(
+        texts=tuple(texts),
+        tokens=tuple(
+            tuple(
+                Token(text=text, logprob=logprob, alternatives=tuple((other, p) for other, p in others))
+                for text, logprob, others in one
+            )
+            for one in tokens
+        ),
+    )

@@ -1,0 +1,62 @@
+"""``groundwire check --dry-run``: what judging would take, told without asking anybody."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from groundwire.cli.main import main
+from tests.servers.bedrock_server import MODEL, bedrock
+
+pytest.importorskip("langchain_aws")
+__all__ = ["bedrock"]
+
+ROWS = [
+    {"question": "Fee?", "context": "The fee is 25 EUR", "answer": "The fee is 25 EUR"},
+    {"question": "Fee?", "context": "The fee is 25 EUR", "answer": "The fee is 75 EUR"},
+    {"question": "Fee?", "context": None, "answer": "The fee is 75 EUR"},
+]
+SETTINGS = {
+    "detector": "judge",
+    "judge": {"model": f"bedrock:{MODEL}", "prices": {MODEL: {"input": 250.0, "output": 1250.0}}},
+}
+
+
+@pytest.fixture
+def run(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("runs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    Path("groundwire.json").write_text(json.dumps(SETTINGS))
+
+    def run(*options):
+        code = main(["check", "runs.jsonl", "--dry-run", *options])
+        return code, capsys.readouterr().out
+
+    return run
+
+
+def test_it_tells_calls_and_tokens_and_asks_nobody(run, bedrock):
+    code, out = run("--model", f"bedrock:{MODEL}")
+    assert code == 0
+    assert "3 answers would take at least:" in out
+    assert "2 calls of the model" in out
+    assert "unknown: give a price" in out
+    assert "The method takes 1 call (more:" in out
+    assert bedrock.requests == []
+
+
+def test_with_a_price_it_tells_the_cost(run, bedrock):
+    code, out = run("--config", "groundwire.json", "--json")
+    told = json.loads(out)["dry_run"]
+    assert code == 0
+    assert told["calls"] == 2
+    assert told["output_tokens"] == 600
+    assert told["cost"] == pytest.approx((told["input_tokens"] * 250 + 600 * 1250) / 1_000_000)
+    assert bedrock.requests == []
+
+
+def test_a_detector_without_a_model_costs_nothing(run):
+    _, out = run("--detector", "lexical", "--limit", "2")
+    assert "2 answers would take at least:" in out
+    assert "0 calls of the model" in out
+    assert "cost" not in out

@@ -1,0 +1,224 @@
+"""LlamaIndex's models as judges: they answer, and nothing crosses between them and the application."""
+
+import json
+
+import pytest
+
+pytest.importorskip("llama_index.core", reason="needs groundwire[llama-index]")
+
+from llama_index.core import Settings
+from llama_index.core.base.llms.types import (
+    ChatMessage,
+    ChatResponse,
+    LLMMetadata,
+    TextBlock,
+    ThinkingBlock,
+)
+from llama_index.core.callbacks import CallbackManager, CBEventType, LlamaDebugHandler
+from llama_index.core.chat_engine import ContextChatEngine, SimpleChatEngine
+from llama_index.core.embeddings import MockEmbedding
+from llama_index.core.instrumentation import get_dispatcher
+from llama_index.core.instrumentation.span_handlers import SimpleSpanHandler
+from llama_index.core.llms import CustomLLM
+from llama_index.core.llms.callbacks import llm_chat_callback
+from llama_index.core.memory import ChatMemoryBuffer
+from llama_index.core.retrievers import BaseRetriever
+from llama_index.core.schema import NodeWithScore, TextNode
+from pydantic import Field
+
+from groundwire import AbstentionReason, Checker, ConfigurationError, Interaction, Judge, Usage
+from groundwire.core.plan import Complete, Completed, Embed
+from groundwire.judge.adapters.llama_index import LlamaIndexChat
+from groundwire.judge.isolation import JUDGING
+from groundwire.judge.memory import Memory
+
+ASK = Complete(system="You judge.", user="Is it so?")
+SUPPORTED = json.dumps(
+    {"claims": [{"id": 1, "support": "supported", "score": 0.1, "quote": "The fee is 25 EUR", "words": []}]}
+)
+
+
+class Scripted(CustomLLM):
+    """Says one thing and notes what it was asked, and whether a judge was asking."""
+
+    said: str = "a verdict"
+    temperature: float = 0.5
+    max_tokens: int = 100
+    heard: list = Field(default_factory=list)
+    judging: list = Field(default_factory=list)
+
+    @property
+    def metadata(self):
+        return LLMMetadata(model_name="scripted", is_chat_model=True)
+
+    @llm_chat_callback()
+    def chat(self, messages, **kwargs):
+        self.heard.append([(message.role.value, message.content) for message in messages])
+        self.judging.append(JUDGING.get())
+        blocks = [ThinkingBlock(content="hm"), TextBlock(text=self.said)]
+        usage = {"usage": {"prompt_tokens": 31, "completion_tokens": 4}}
+        return ChatResponse(message=ChatMessage(role="assistant", blocks=blocks), raw=usage)
+
+    def complete(self, prompt, formatted=False, **kwargs):
+        raise AssertionError("a judge asks through chat")
+
+    def stream_complete(self, prompt, formatted=False, **kwargs):
+        raise AssertionError("a judge asks through chat")
+
+
+def model(**fields):
+    return Scripted(**fields)
+
+
+def ask(judge, request=ASK):
+    (reply,) = judge.perform([request], timeout=None)
+    return reply
+
+
+def test_a_reply_comes_back_with_its_tokens_and_without_its_thoughts():
+    llm = model()
+    assert ask(Judge(llm)) == Completed(
+        texts=("a verdict",), usage=Usage(calls=1, input_tokens=31, output_tokens=4)
+    )
+    assert llm.heard == [[("system", "You judge."), ("user", "Is it so?")]]
+
+
+async def test_an_answer_is_judged_by_it_in_both_colours():
+    checker = Checker("judge", judge=Judge(model(said=SUPPORTED)))
+    interaction = Interaction(question="The fee?", contexts="The fee is 25 EUR.", answer="You pay 25 EUR.")
+    assert checker.check(interaction).grounded
+    assert (await checker.acheck(interaction)).grounded
+
+
+def test_the_application_s_system_prompt_is_not_the_judge_s():
+    llm = model(system_prompt="Talk like a pirate.")
+    ask(Judge(llm))
+    assert "pirate" not in str(llm.heard)
+
+
+def test_its_parameters_are_set_in_a_copy():
+    llm = model()
+    chat = LlamaIndexChat(llm, {"temperature": 0.0, "max_tokens": 7})
+    assert (chat._model.temperature, chat._model.max_tokens) == (0.0, 7)
+    assert (llm.temperature, llm.max_tokens) == (0.5, 100)
+    assert not chat.varies
+    assert LlamaIndexChat(llm, {}).varies
+    with pytest.raises(ConfigurationError, match="has no field 'temprature'"):
+        Judge(llm, parameters={"temprature": 0})
+
+
+def test_its_replies_are_remembered_at_temperature_zero_alone():
+    llm = model()
+    for temperature, calls in ((0.5, 2), (0.0, 3)):
+        judge = Judge(llm, parameters={"temperature": temperature}, memory=Memory())
+        ask(judge)
+        ask(judge)
+        assert len(llm.heard) == calls
+
+
+def test_what_is_no_model_is_refused():
+    with pytest.raises(ConfigurationError, match="expected an LLM"):
+        Judge(MockEmbedding(embed_dim=3))
+
+
+def test_embeddings_answer_what_asks_for_vectors():
+    judge = Judge(model(), embeddings=MockEmbedding(embed_dim=3))
+    reply = ask(judge, Embed(texts=("a", "b")))
+    assert [len(vector) for vector in reply.vectors] == [3, 3]
+
+
+class Failing(Scripted):
+    def chat(self, messages, **kwargs):
+        raise ConnectionResetError("gone")
+
+
+def test_a_call_that_fails_is_told():
+    reply = ask(Judge(Failing()))
+    assert (reply.reason, reply.detail) == (AbstentionReason.MODEL_FAILED, "ConnectionResetError: gone")
+
+
+class Fixed(BaseRetriever):
+    """Asks the judge in the middle of the application's retrieval, the deepest place there is."""
+
+    def __init__(self, judge, **kwargs):
+        super().__init__(**kwargs)
+        self.judge = judge
+
+    def _retrieve(self, query_bundle):
+        ask(self.judge)
+        return [NodeWithScore(node=TextNode(text="The fee is 25 EUR."), score=1.0)]
+
+
+@pytest.fixture
+def settings():
+    """Settings with a handler of the application's, as they are put back afterwards."""
+    debug = LlamaDebugHandler(print_trace_on_end=False)
+    before = Settings._callback_manager
+    Settings.callback_manager = CallbackManager([debug])
+    yield debug
+    Settings._callback_manager = before
+
+
+def told(debug):
+    return [str(event.payload) for pair in debug.get_event_pairs(CBEventType.LLM) for event in pair]
+
+
+def test_a_chat_engine_s_memory_and_handlers_hold_nothing_of_the_judge(settings):
+    own, shared = model(said="application"), model(said="a verdict")
+    memory = ChatMemoryBuffer.from_defaults(token_limit=4000, tokenizer_fn=str.split)
+    engine = ContextChatEngine(
+        retriever=Fixed(Judge(shared), callback_manager=Settings.callback_manager),
+        llm=own,
+        memory=memory,
+        prefix_messages=[],
+        callback_manager=Settings.callback_manager,
+    )
+    assert str(engine.chat("What is the fee?")) == "application"
+    assert [message.content for message in memory.get_all()] == ["What is the fee?", "application"]
+    assert (own.judging, shared.judging) == ([False], [True])
+    assert "application" not in str(shared.heard)
+    assert "You judge." not in str(own.heard)
+    assert "a verdict" not in str(told(settings))
+
+
+def test_a_model_that_both_use_remembers_nothing_of_the_other(settings):
+    """An engine puts its own callback manager into the model it is given; the judge's copy keeps its own."""
+    shared = model(callback_manager=CallbackManager([settings]))
+    judge = Judge(shared)
+    engine = SimpleChatEngine.from_defaults(
+        llm=shared, memory=ChatMemoryBuffer.from_defaults(token_limit=4000, tokenizer_fn=str.split)
+    )
+    before = str(engine.chat("hello"))
+    ask(judge)
+    assert str(engine.chat("again")) == before
+    assert shared.heard[1] == [("system", "You judge."), ("user", "Is it so?")]
+    assert [content for _, content in shared.heard[2]] == ["hello", "a verdict", "again"]
+    assert "You judge." not in str(told(settings))
+
+
+def test_settings_are_neither_read_nor_changed(settings):
+    manager = Settings.callback_manager
+    ask(Judge(model()))
+    assert Settings.callback_manager is manager
+    assert Settings._llm is None
+
+
+def test_the_judge_s_spans_stand_under_none_of_the_application():
+    root, spy = get_dispatcher(), SimpleSpanHandler()
+    root.add_span_handler(spy)
+    llm = model()
+    try:
+        Fixed(Judge(llm)).retrieve("What is the fee?")
+        llm.chat([ChatMessage(role="user", content="from the application")])
+    finally:
+        root.span_handlers[:] = [handler for handler in root.span_handlers if handler is not spy]
+    parents = {span.id_.partition("-")[0]: span.parent_id for span in spy.completed_spans}
+    assert parents["Scripted.chat"] is None
+    assert parents["Fixed._retrieve"].startswith("Fixed.retrieve")
+
+
+def test_the_spies_would_notice(settings):
+    """The same model, asked by the application itself, is heard by its handlers."""
+    shared = model(callback_manager=CallbackManager([settings]))
+    shared.chat([ChatMessage(role="user", content="You judge.")])
+    assert "You judge." in str(told(settings))

@@ -1,0 +1,102 @@
+"""The examples, as their readers run them, against servers of ours."""
+
+import json
+import re
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+from examples.judges import bedrock as on_bedrock
+from examples.judges import ollama_style, openai_style
+from examples.judges.answers import show
+
+from tests.servers.bedrock_server import MODEL, bedrock, says, throttles
+
+__all__ = ["bedrock"]
+
+
+def verdict(user):
+    """What a good judge says of the two answers, by what it is shown."""
+    if "40 EUR" in re.search(r"<<<claims .*?>>>\n(.*?)\n<<<end", user, re.DOTALL)[1]:
+        entry = {"support": "supported", "score": 0.02, "quote": "a second one 40 EUR", "words": []}
+    else:
+        quote = "Changes are free of charge until 24 hours before departure"
+        entry = {"support": "contradicted", "score": 0.97, "quote": quote, "words": ["2 hours"]}
+    return json.dumps({"claims": [{"id": 1, "reason": "It says so.", **entry}]})
+
+
+class Server:
+    """Replies to each POST with what ``answer`` makes of its body; the first is throttled."""
+
+    def __init__(self, answer):
+        self.requests = []
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self):
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                outer.requests.append((self.path, body, self.headers.get("Authorization")))
+                status = 429 if len(outer.requests) == 1 else 200
+                data = json.dumps(answer(verdict(body["messages"][1]["content"]))).encode()
+                self.send_response(status)
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+
+            def log_message(self, *args):
+                pass
+
+        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.http.server_port}"
+        self.thread = threading.Thread(target=self.http.serve_forever, args=(0.02,), daemon=True)
+        self.thread.start()
+
+    def close(self):
+        self.http.shutdown()
+        self.http.server_close()
+        self.thread.join()
+
+
+@pytest.fixture
+def server():
+    started = []
+
+    def start(answer):
+        started.append(Server(answer))
+        return started[0]
+
+    yield start
+    for one in started:
+        one.close()
+
+
+def told(capsys):
+    out = capsys.readouterr().out
+    assert re.search(r"^stated: low, score 0.02 \(\d calls\)$", out, re.MULTILINE)
+    assert re.search(r"^invented: high, score 0.97 \(\d calls\)$", out, re.MULTILINE)
+    return sum(map(int, re.findall(r"\((\d) calls\)", out)))
+
+
+def test_a_model_behind_ollama_s_api(server, capsys):
+    ollama = server(lambda text: {"message": {"role": "assistant", "content": text}, "done": True})
+    show(ollama_style.build("some-model", ollama.url))
+    assert told(capsys) == len(ollama.requests) == 3
+    path, body, _ = ollama.requests[0]
+    assert (path, body["model"], body["stream"]) == ("/api/chat", "some-model", False)
+
+
+def test_a_model_behind_an_api_in_openai_s_style(server, capsys, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "not-a-key")
+    openai = server(lambda text: {"choices": [{"message": {"role": "assistant", "content": text}}]})
+    show(openai_style.build("some-model", f"{openai.url}/v1"))
+    assert told(capsys) == len(openai.requests) == 3
+    path, body, authorization = openai.requests[0]
+    assert (path, body["model"], authorization) == ("/v1/chat/completions", "some-model", "Bearer not-a-key")
+
+
+def test_a_model_on_bedrock(bedrock, capsys):
+    pytest.importorskip("langchain_aws")
+    bedrock.script.append(throttles())
+    bedrock.always = says(lambda body: verdict(body["messages"][0]["content"][0]["text"]))
+    show(on_bedrock.build(MODEL, "eu-central-1"))
+    assert told(capsys) == len(bedrock.requests) == 3
