@@ -39,6 +39,7 @@ base:
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks.lexical
+	$(BIN)/python -m benchmarks.embedded
 	$(BIN)/python -m benchmarks.overhead
 
 # The exact versions that the tests pass with, from what is installed here. PyTorch is pinned in its group: it

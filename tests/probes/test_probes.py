@@ -34,42 +34,43 @@ class Floor(NamedTuple):
     alarms: int
 
 
-# What `python -m benchmarks.probes` measured, less two of each; None: not yet measured, and skipped.
-FLOORS: dict[str, Floor | None] = {
-    "number": None,
-    "date_time": None,
-    "unit": None,
-    "conversion": None,
-    "arithmetic": None,
-    "entity": None,
-    "role_swap": None,
-    "attribution": None,
-    "conjunction": None,
-    "comparison": None,
-    "order": None,
-    "negation": None,
-    "quantifier": None,
-    "modality": None,
-    "condition": None,
-    "causality": None,
-    "invented_detail": None,
-    "invented_item": None,
-    "record": None,
+# What `python -m benchmarks.probes` measured, with two of each to spare.
+FLOORS: dict[str, Floor] = {
+    probes.ALL: Floor(165, 92, 68),
+    "number": Floor(12, 11, 8),
+    "date_time": Floor(8, 8, 8),
+    "unit": Floor(9, 6, 4),
+    "conversion": Floor(7, 11, 11),
+    "arithmetic": Floor(1, 14, 17),
+    "entity": Floor(8, 5, 4),
+    "role_swap": Floor(0, 0, 2),
+    "attribution": Floor(6, 0, 3),
+    "conjunction": Floor(6, 0, 3),
+    "comparison": Floor(3, 0, 4),
+    "order": Floor(5, 0, 3),
+    "negation": Floor(6, 0, 4),
+    "quantifier": Floor(5, 0, 2),
+    "modality": Floor(7, 0, 2),
+    "condition": Floor(11, 0, 4),
+    "causality": Floor(11, 0, 2),
+    "invented_detail": Floor(15, 8, 5),
+    "invented_item": Floor(11, 1, 2),
+    "record": Floor(4, 4, 9),
 }
-# How many faithful answers of a kind it flags at most.
-CEILINGS: dict[str, int | None] = {
-    "paraphrase": None,
-    "summary": None,
-    "refusal": None,
-    "pronouns": None,
-    "lists": None,
-    "arithmetic": None,
-    "conversion": None,
-    "record_to_prose": None,
-    "synonyms": None,
-    "quoting": None,
-    "hedged": None,
-    "two_passages": None,
+# How many faithful answers of a kind it flags at most. Of those with arithmetic it flags all.
+CEILINGS: dict[str, int] = {
+    probes.ALL: 38,
+    "paraphrase": 5,
+    "summary": 4,
+    "refusal": 1,
+    "pronouns": 3,
+    "lists": 4,
+    "conversion": 5,
+    "record_to_prose": 5,
+    "synonyms": 5,
+    "quoting": 1,
+    "hedged": 2,
+    "two_passages": 2,
 }
 
 PAIRS = probes.pairs()
@@ -114,7 +115,7 @@ class TestPairs:
         counts = Counter(pair.kind for pair in PAIRS)
         assert len(PAIRS) >= 280
         assert min(counts.values()) >= 15
-        assert set(counts) == set(FLOORS)
+        assert {*counts, probes.ALL} == set(FLOORS)
 
     def test_the_wrong_words_are_all_that_was_put_in(self):
         """What is not marked wrong stands in the faithful answer too, in the same order."""
@@ -165,11 +166,11 @@ class TestFaithfulAnswers:
     """Answers that no detector should flag."""
 
     def test_there_are_enough_of_each_kind(self):
-        """60 or more, five a kind, and a ceiling or its absence for each kind."""
+        """60 or more, five a kind, and a ceiling for each kind but the one that is flagged every time."""
         counts = Counter(one.kind for one in FAITHFUL)
         assert len(FAITHFUL) >= 60
         assert min(counts.values()) >= 5
-        assert set(counts) == set(CEILINGS)
+        assert {*counts, probes.ALL} == {*CEILINGS, "arithmetic"}
 
 
 class TestAllTexts:
@@ -275,8 +276,6 @@ class TestDefaultDetector:
     def test_a_kind_of_error_is_seen_as_often_as_was_measured(self, kind):
         """Enough changed answers score higher and are flagged, and not too many faithful ones are."""
         floor = FLOORS[kind]
-        if floor is None:
-            pytest.skip(f"no floor for {kind!r}: not yet measured for the default detector")
         found = rates()[kind]
         assert found.ordered.hits >= floor.ordered
         assert found.caught.hits >= floor.caught
@@ -285,7 +284,4 @@ class TestDefaultDetector:
     @pytest.mark.parametrize("kind", CEILINGS)
     def test_faithful_answers_are_flagged_no_more_than_was_measured(self, kind):
         """Of each kind that doesn't look faithful, at most so many are flagged."""
-        ceiling = CEILINGS[kind]
-        if ceiling is None:
-            pytest.skip(f"no ceiling for {kind!r}: not yet measured for the default detector")
-        assert flagged()[kind][0].hits <= ceiling
+        assert flagged()[kind][0].hits <= CEILINGS[kind]
