@@ -22,10 +22,10 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from benchmarks.judged import Judged, Method, Row
 from rich.console import Console
 
 from benchmarks import costs, judged, peers, probes, quality, tables
+from benchmarks.judged import Judged, Method, Row
 from groundwire import detectors
 
 ROOT = Path(__file__).resolve().parents[1]

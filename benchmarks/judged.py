@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from benchmarks import measures
-from training.lexical import CALIBRATE, FITTED_ON, contexts, part, read
 
+from benchmarks import measures
 from groundwire import Checker, Interaction, Policy, Verdict
 from groundwire.core.span import Span
 from groundwire.core.verdict import Outcome
 from groundwire.text import tokens
+from training.lexical import CALIBRATE, FITTED_ON, contexts, part, read
 
 Row = Mapping[str, Any]
 PER_TASK = 900.0

@@ -20,10 +20,9 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from benchmarks import judged, measures  # noqa: E402 - found from the repository's root
-from training.lexical import CALIBRATE, FIT, FITTED_ON, contexts, part, read  # noqa: E402
-
 from groundwire import Checker, Interaction  # noqa: E402
 from groundwire.text import overlap, tokens  # noqa: E402
+from training.lexical import CALIBRATE, FIT, FITTED_ON, contexts, part, read  # noqa: E402
 
 Row = judged.Row
 

@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.judged import Judged, Method, Row
-from training.lexical import contexts
-
 from groundwire.core.span import Span
+from training.lexical import contexts
 
 LETTUCEDETECT = "LettuceDetect"
 LETTUCEDETECT_NOTE = (

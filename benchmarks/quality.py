@@ -11,13 +11,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from benchmarks.judged import Judged, Method, Row
-from benchmarks.measures import Bin, Figure, Labelled
-from training.lexical import contexts
 
 from benchmarks import judged as rows_of
 from benchmarks import measures
+from benchmarks.judged import Judged, Method, Row
+from benchmarks.measures import Bin, Figure, Labelled
 from groundwire.text import language, tokens
+from training.lexical import contexts
 
 
 @dataclass(frozen=True, kw_only=True)

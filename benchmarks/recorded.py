@@ -30,8 +30,6 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from training.lexical import contexts, read  # noqa: E402
-
 from benchmarks import measures  # noqa: E402 - found from the repository's root
 from groundwire import Checker, Detector, Interaction, Outcome, Usage, Verdict, prompts  # noqa: E402
 from groundwire.core.plan import Complete, Completed, Embed, Embedded, Reply, Request  # noqa: E402
@@ -40,6 +38,7 @@ from groundwire.detectors.self_eval import SelfEval  # noqa: E402
 from groundwire.detectors.stochastic import Comparison, Stochastic  # noqa: E402
 from groundwire.detectors.token import TokenOverlap  # noqa: E402
 from groundwire.text.claims import cut  # noqa: E402
+from training.lexical import contexts, read  # noqa: E402
 
 Row = Mapping[str, Any]
 SAMPLES = 10

@@ -7,15 +7,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from benchmarks.costs import FLAT
-from benchmarks.judged import CORRECTNESS, SHORTCUTS, Judged
-from benchmarks.measures import Figure
-from benchmarks.quality import Card, Found, Weakness
 from rich import box
 from rich.console import Group
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
+
+from benchmarks.costs import FLAT
+from benchmarks.judged import CORRECTNESS, SHORTCUTS, Judged
+from benchmarks.measures import Figure
+from benchmarks.quality import Card, Found, Weakness
 
 NOTHING = "-"
 _READING = (

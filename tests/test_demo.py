@@ -4,9 +4,9 @@ import json
 import sys
 
 import pytest
+
 from examples.handbook.__main__ import main
 from examples.handbook.replay import load_prepared
-
 from tests.servers.bedrock_server import bedrock, says
 
 __all__ = ["bedrock"]

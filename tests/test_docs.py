@@ -4,10 +4,11 @@ import re
 from pathlib import Path
 
 import pytest
-from examples.handbook.app import PageRetriever, build, load_pages
-from examples.handbook.replay import load_prepared, replaying_model
 from langchain_core.documents import Document
 from langchain_core.language_models import FakeListChatModel
+
+from examples.handbook.app import PageRetriever, build, load_pages
+from examples.handbook.replay import load_prepared, replaying_model
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/*.md")])

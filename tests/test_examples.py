@@ -6,10 +6,10 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+
 from examples.judges import bedrock as on_bedrock
 from examples.judges import ollama_style, openai_style
 from examples.judges.answers import show
-
 from tests.servers.bedrock_server import MODEL, bedrock, says, throttles
 
 __all__ = ["bedrock"]

@@ -16,10 +16,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from training.encoder_rows import Label, Mark
-
 from groundwire.core.span import Span
 from groundwire.text import forms, tokens
+from training.encoder_rows import Label, Mark
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,8 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
-from training.labelled_sets import FIT, RAGTRUTH, SEED, TEST, contexts, part
-from training.labelled_sets import read as read_set
 
 from groundwire.core.plan import Encode, Encoded, ReadClaim
 from groundwire.core.span import Span
@@ -31,6 +29,8 @@ from groundwire.detectors.embedded_model import ANSWER_FIGURES, CLAIM_FIGURES, a
 from groundwire.local.embedded import READER
 from groundwire.text import claims as claim_text
 from groundwire.text import overlap
+from training.labelled_sets import FIT, RAGTRUTH, SEED, TEST, contexts, part
+from training.labelled_sets import read as read_set
 
 ROOT = Path(__file__).resolve().parents[1]
 PER_TASK = 900.0

@@ -12,14 +12,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from training.encoder_rows import Label, Labelled, Mark, by_marks, overlap
-from training.labelled_sets import Raw, contexts
-
 from groundwire.core.span import Span
 from groundwire.local import rows
 from groundwire.text import claims as claim_text
 from groundwire.text import sentences
 from training import corruption
+from training.encoder_rows import Label, Labelled, Mark, by_marks, overlap
+from training.labelled_sets import Raw, contexts
 
 TASK_WEIGHTS = {"qa": 0.6, "data2txt": 2.0, "summary": 2.0}
 """There are three times as many answers to questions as of the two other tasks together."""

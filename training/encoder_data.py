@@ -15,13 +15,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from training.encoder_answers import as_marked, copied, corrupted, flipped_records, ragtruth
-from training.encoder_rows import Label, Labelled, Packed
-from training.labelled_sets import FIT, RAGTRUTH, TEST, Raw, contexts, part, read
-
 from groundwire.core.span import Span
 from groundwire.local import rows
 from groundwire.text import claims as claim_text
+from training.encoder_answers import as_marked, copied, corrupted, flipped_records, ragtruth
+from training.encoder_rows import Label, Labelled, Packed
+from training.labelled_sets import FIT, RAGTRUTH, TEST, Raw, contexts, part, read
 
 NLI_PARTS = ("mnli", "snli", "qnli")
 ENTAILMENTS = {

@@ -24,6 +24,7 @@ import onnxruntime
 import torch
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
+
 from training.encoder_model import HEADS, LAYERS, Encoder
 from training.encoder_quantise import Quantised, Row, quantised, rounded
 from training.encoder_rows import Packed

@@ -21,6 +21,7 @@ import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional
+
 from training.encoder_model import Encoder, from_minilm
 from training.encoder_rows import Batch, Label, Packed, batches
 

@@ -16,6 +16,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
+
 from training.encoder_model import Encoder
 
 LARGEST = 63

@@ -4,9 +4,9 @@ import json
 from dataclasses import asdict
 
 import pytest
-from benchmarks.judged import Judged, Method
 
 from benchmarks import judged, quality
+from benchmarks.judged import Judged, Method
 from groundwire.core.span import Span
 
 METHOD = Method(name="scripted", judge=lambda rows: [], probability=True)

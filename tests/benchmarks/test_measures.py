@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from benchmarks.measures import Labelled, Marked, Paired
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import f1_score, roc_auc_score
 
 from benchmarks import measures
+from benchmarks.measures import Labelled, Marked, Paired
 from groundwire.core.span import Span
 
 # Few values, so that ties are frequent; scikit-learn holds scores closer than 1e-7 or so to be equal.

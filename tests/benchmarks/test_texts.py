@@ -1,9 +1,9 @@
 """Texts to measure speed with have the size asked for, and are the same wherever they are drawn."""
 
 import pytest
-from benchmarks.tables import grown
 
 from benchmarks import texts
+from benchmarks.tables import grown
 
 
 @pytest.mark.parametrize(("context", "answer"), [(1_000, 150), (200, 40)])

@@ -16,9 +16,9 @@ from statistics import fmean
 from typing import NamedTuple
 
 import pytest
-from benchmarks.probes import Judged, Pair, Rates, Share
 
 from benchmarks import probes
+from benchmarks.probes import Judged, Pair, Rates, Share
 from groundwire import Checker, Grading, Level, Verdict
 from groundwire.core.claim import Claim, Support
 from groundwire.core.span import Span

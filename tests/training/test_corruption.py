@@ -6,10 +6,10 @@ import re
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from training.encoder_rows import Label
 
 from groundwire.text import sentences
 from training import corruption
+from training.encoder_rows import Label
 
 TEXT = (
     "The ferry Aurora leaves Port Linden at 7:30 on Monday and reaches Castle Bay in 45 minutes. "

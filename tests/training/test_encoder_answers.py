@@ -4,10 +4,10 @@ import json
 import random
 
 import pytest
-from training.encoder_answers import as_marked, copied, corrupted, flipped_records, ragtruth
-from training.encoder_rows import Label
 
 from groundwire.text import claims as claim_text
+from training.encoder_answers import as_marked, copied, corrupted, flipped_records, ragtruth
+from training.encoder_rows import Label
 
 PASSAGES = (
     "The Aurora leaves Port Linden at 7:30 on Monday. Tickets cost $12 in winter. "

@@ -3,10 +3,10 @@
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from training.encoder_rows import LENGTHS, Label, Labelled, Mark, Packed, batches, by_marks
 
 from groundwire import Span
 from groundwire.local.rows import LENGTH, Builder, Row
+from training.encoder_rows import LENGTHS, Label, Labelled, Mark, Packed, batches, by_marks
 
 
 def row_of(size):

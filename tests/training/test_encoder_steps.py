@@ -5,12 +5,12 @@ import json
 
 import numpy as np
 import pytest
+
+from training import encoder
 from training.encoder import Step, encoder_steps, stack_step
 from training.encoder_data import Sets, held, marked_answers, short_pairs, write
 from training.encoder_rows import Label, Packed
 from training.labelled_sets import FIT, TEST, part
-
-from training import encoder
 
 PLAIN = ("expertqa", "begin", "faithdial_audit", "defacto", "halueval", "wice", "wice_tokens")
 SETS = {

@@ -3,9 +3,9 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from training.labelled_sets import FIT, TEST, contexts, part
 
 from training import lexical
+from training.labelled_sets import FIT, TEST, contexts, part
 
 
 def answer(source_id, context="A bag costs 25 EUR.", **others):
