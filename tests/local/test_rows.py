@@ -156,20 +156,6 @@ def test_a_context_of_a_hundred_thousand_words_takes_seconds_and_time_grows_with
     assert large < 8 * small
 
 
-def test_what_is_remembered_of_passages_is_bounded():
-    """The latest are kept, up to some characters in all; one that alone would drive out many is not."""
-    memory = rows._Memory(most=10_000)
-    made = [rows.Passage(f"{n:1000}", (), frozenset()) for n in range(50)]
-    for one in made:
-        memory.put(one)
-    kept = [one for one in made if memory.get(one.text)]
-    assert kept == made[-len(kept) :]
-    assert 5 <= len(kept) <= 10
-    huge = rows.Passage("x" * 5000, (), frozenset())
-    memory.put(huge)
-    assert memory.get(huge.text) is None
-
-
 def test_a_passage_that_comes_again_is_not_worked_through_again():
     text = "A bag costs 25 EUR. " * 3 + "Once."
     assert rows.passage(text) is rows.passage(text)

@@ -9,7 +9,7 @@ from typing import ClassVar
 from groundwire.core.grading import Grading
 from groundwire.core.interaction import Interaction
 from groundwire.core.plan import Plan
-from groundwire.core.verdict import DetectorSpec, Outcome
+from groundwire.core.verdict import Abstention, AbstentionReason, DetectorSpec, Outcome
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +40,10 @@ class Detector(ABC):
 
     def load(self) -> None:  # noqa: B027 - most detectors have nothing to load
         """Load what judging needs, now rather than at the first answer. Doing it again costs nothing."""
+
+    def abstain(self, why: AbstentionReason, detail: str) -> Abstention:
+        """The outcome of an answer that it could not judge: why, and in words."""
+        return Abstention(why=why, detail=detail, detector=self.spec)
 
     @property
     def spec(self) -> DetectorSpec:

@@ -163,9 +163,6 @@ class PromptDetector(Detector):
             return self.abstain(AbstentionReason.NO_CONTEXT, "there is no passage to judge the answer by")
         return None
 
-    def abstain(self, why: AbstentionReason, detail: str) -> Abstention:
-        return Abstention(why=why, detail=detail, detector=self.spec)
-
     def failed(self, failed: Failed, *, what: str = "") -> Abstention:
         """The abstention that a failure comes to; ``what`` says of what."""
         return self.abstain(failed.reason, f"{what}: {failed.detail}" if what else failed.detail)

@@ -16,7 +16,7 @@ from groundwire.core.interaction import Interaction
 from groundwire.core.plan import Failed, Ground, Grounded, Plan
 from groundwire.core.score import check_score
 from groundwire.core.span import Span
-from groundwire.core.verdict import Abstention, AbstentionReason, Outcome, Verdict
+from groundwire.core.verdict import AbstentionReason, Outcome, Verdict
 from groundwire.text.claims import cut
 
 # What the service takes in one request, in characters.
@@ -55,17 +55,17 @@ class BedrockGrounding(Detector):
         spans = cut(interaction.answer)
         sources = tuple(passage.text for passage in interaction.contexts if passage.text.strip())
         if not spans:
-            return self._abstain(AbstentionReason.NO_CLAIMS, "the answer states nothing that can be checked")
+            return self.abstain(AbstentionReason.NO_CLAIMS, "the answer states nothing that can be checked")
         if not sources:
-            return self._abstain(AbstentionReason.NO_CONTEXT, "there is no passage to judge the answer by")
+            return self.abstain(AbstentionReason.NO_CONTEXT, "there is no passage to judge the answer by")
         parts = list(_parts(spans))
         if too_long := _too_long(sources, parts):
-            return self._abstain(AbstentionReason.OVER_BUDGET, too_long)
+            return self.abstain(AbstentionReason.OVER_BUDGET, too_long)
         query = interaction.question[:_QUERY]
         replies = yield [Ground(sources=sources, query=query, text=p.of(interaction.answer)) for p in parts]
         for reply in replies:
             if isinstance(reply, Failed):
-                return self._abstain(reply.reason, reply.detail)
+                return self.abstain(reply.reason, reply.detail)
         grounded = [reply for reply in replies if isinstance(reply, Grounded)]
         return self._verdict(interaction, parts, grounded)
 
@@ -102,9 +102,6 @@ class BedrockGrounding(Detector):
             support=Support.UNSUPPORTED if flagged else Support.SUPPORTED,
             score=score,
         )
-
-    def _abstain(self, why: AbstentionReason, detail: str) -> Abstention:
-        return Abstention(why=why, detail=detail, detector=self.spec)
 
 
 def _parts(spans: list[Span]) -> Iterator[Span]:

@@ -13,7 +13,7 @@ from groundwire.core.detector import Detector
 from groundwire.core.grading import Grading
 from groundwire.core.interaction import Interaction
 from groundwire.core.plan import Encode, Encoded, Failed, Plan
-from groundwire.core.verdict import Abstention, Outcome
+from groundwire.core.verdict import Outcome
 from groundwire.detectors import embedded_model, lexical_model
 from groundwire.detectors.embedded_verdict import ReadJudging, caution
 from groundwire.detectors.lexical_verdict import summary
@@ -66,7 +66,7 @@ class Embedded(Detector):
             )
         ]
         if isinstance(reply, Failed):
-            return Abstention(why=reply.reason, detail=reply.detail, detector=self.spec)
+            return self.abstain(reply.reason, reply.detail)
         assert isinstance(reply, Encoded)
         weighed = embedded_model.load().weigh(first.seen, lexical, reply.claims)
         doubt = caution(first)

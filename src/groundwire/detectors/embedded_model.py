@@ -65,12 +65,12 @@ class Stack:
 
     def weigh(self, answer: Answer, lexical: Weighed, read: Sequence[ReadClaim]) -> Weighed:
         """Weigh the readings of an answer's claims beside what its words tell."""
+        if all(seen.settled is not None for seen in answer.claims):
+            return lexical
         odds = tuple(
             known if seen.settled is not None else self.claim(claim_figures(known, claim))
             for seen, known, claim in zip(answer.claims, lexical.odds, read, strict=True)
         )
-        if all(seen.settled is not None for seen in answer.claims):
-            return lexical
         raw = self.answer(answer_figures(lexical.raw, read))
         return Weighed(odds=odds, least=lexical.least, raw=raw, score=raw)
 

@@ -17,7 +17,7 @@ from groundwire.core.grading import Grading
 from groundwire.core.interaction import Interaction
 from groundwire.core.plan import Encode, Encoded, EncoderSetup, Failed, Plan, ReadClaim, Reading
 from groundwire.core.span import Span
-from groundwire.core.verdict import Abstention, AbstentionReason, Outcome, Verdict
+from groundwire.core.verdict import AbstentionReason, Outcome, Verdict
 from groundwire.text.claims import cut
 
 
@@ -106,10 +106,10 @@ class EncoderDetector(Detector):
 
     def detect(self, interaction: Interaction) -> Plan[Outcome]:
         if not interaction.has_context:
-            return self._abstain(AbstentionReason.NO_CONTEXT, "there is no passage to judge the answer by")
+            return self.abstain(AbstentionReason.NO_CONTEXT, "there is no passage to judge the answer by")
         spans = cut(interaction.answer)
         if not spans:
-            return self._abstain(AbstentionReason.NO_CLAIMS, "the answer states nothing that can be checked")
+            return self.abstain(AbstentionReason.NO_CLAIMS, "the answer states nothing that can be checked")
         request = Encode(
             answer=interaction.answer,
             claims=tuple(spans),
@@ -120,7 +120,7 @@ class EncoderDetector(Detector):
         )
         (reply,) = yield [request]
         if isinstance(reply, Failed):
-            return self._abstain(reply.reason, reply.detail)
+            return self.abstain(reply.reason, reply.detail)
         assert isinstance(reply, Encoded), "an Encode is answered by an Encoded"
         claims = [
             self._claim(interaction, span, read) for span, read in zip(spans, reply.claims, strict=True)
@@ -169,9 +169,6 @@ class EncoderDetector(Detector):
         return Verdict.graded(
             score, self.grading, raw=score, claims=tuple(claims), reason=reason, detector=self.spec
         )
-
-    def _abstain(self, why: AbstentionReason, detail: str) -> Abstention:
-        return Abstention(why=why, detail=detail, detector=self.spec)
 
     def _setup(self) -> EncoderSetup:
         return EncoderSetup(

@@ -13,7 +13,7 @@ from groundwire.core.claim import Claim, Support
 from groundwire.core.detector import Detector
 from groundwire.core.interaction import Interaction
 from groundwire.core.span import Span
-from groundwire.core.verdict import Abstention, AbstentionReason, Outcome, Verdict
+from groundwire.core.verdict import AbstentionReason, Outcome, Verdict
 from groundwire.detectors import lexical_model
 from groundwire.detectors.lexical_features import HARMLESS, Answer, look
 from groundwire.detectors.lexical_verdict import Judging, summary
@@ -34,19 +34,17 @@ class Opened:
 def opened(interaction: Interaction, detector: Detector) -> Opened | Outcome:
     """What ``detector`` has to weigh, or its outcome where there is nothing to weigh."""
     if not interaction.has_context:
-        return _abstain(detector, AbstentionReason.NO_CONTEXT, "no passage holds any text to judge against")
+        return detector.abstain(AbstentionReason.NO_CONTEXT, "no passage holds any text to judge against")
     spans = claim_text.cut(interaction.answer)
     if not spans:
-        return _abstain(
-            detector, AbstentionReason.NO_CLAIMS, "the answer states nothing that could be checked"
-        )
+        return detector.abstain(AbstentionReason.NO_CLAIMS, "the answer states nothing that could be checked")
     if refusal.is_refusal([span.of(interaction.answer) for span in spans]):
         return _declined(interaction, spans, detector)
     context = Context([passage.text for passage in interaction.contexts])
     seen = look(interaction.answer, spans, interaction.question, context, lexical_model.load().telling)
     if not any(claim.checkable for claim in seen.claims):
-        return _abstain(
-            detector, AbstentionReason.NO_CLAIMS, "the answer has no word or figure that could be looked up"
+        return detector.abstain(
+            AbstentionReason.NO_CLAIMS, "the answer has no word or figure that could be looked up"
         )
     if context.foreign(folded for claim in seen.claims for folded in claim.worded.folded):
         judging = Judging(interaction, context, seen, detector.grading)
@@ -72,17 +70,12 @@ def _across_languages(claims: tuple[Claim, ...], detector: Detector) -> Outcome:
     """Facts speak every language: they can refute an answer, or bear it out if each claim has some."""
     unread = sum(claim.support is Support.UNVERIFIED for claim in claims)
     if unread and not any(claim.support.flagged for claim in claims):
-        return _abstain(
-            detector,
+        return detector.abstain(
             AbstentionReason.NO_CLAIMS,
             f"answer and passages are in different languages, and {unread} of {len(claims)} statements "
             "have no figure to compare: use a judge that reads both",
         )
     return concluded(claims, detector, raw=None)
-
-
-def _abstain(detector: Detector, why: AbstentionReason, detail: str) -> Abstention:
-    return Abstention(why=why, detail=detail, detector=detector.spec)
 
 
 def _declined(interaction: Interaction, spans: Sequence[Span], detector: Detector) -> Verdict:

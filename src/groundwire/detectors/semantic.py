@@ -17,7 +17,7 @@ from groundwire.core.interaction import Interaction
 from groundwire.core.plan import Failed, Plan
 from groundwire.core.score import check_score
 from groundwire.core.span import Span
-from groundwire.core.verdict import Abstention, AbstentionReason, Outcome, Verdict
+from groundwire.core.verdict import AbstentionReason, Outcome, Verdict
 from groundwire.detectors.statements import (
     Sentence,
     no_ground,
@@ -85,12 +85,12 @@ class Semantic(Detector):
         texts = [*(span.of(interaction.answer) for span in spans), *(s.text for s in nearby), *wholes]
         if len(set(texts)) > self.max_texts:
             detail = f"there are {len(set(texts))} texts to embed, more than max_texts={self.max_texts}"
-            return self._abstain(AbstentionReason.OVER_BUDGET, detail)
+            return self.abstain(AbstentionReason.OVER_BUDGET, detail)
         vectors = yield from embed(texts)
         if isinstance(vectors, Failed):
-            return self._abstain(vectors.reason, vectors.detail)
+            return self.abstain(vectors.reason, vectors.detail)
         if not all(map(vectors.known, wholes)):
-            return self._abstain(
+            return self.abstain(
                 AbstentionReason.MODEL_FAILED, "the embedding model has no vector for the whole"
             )
         apart = 1.0 - float(vectors.cosines([wholes[0]], [wholes[1]])[0, 0]) if wholes else 0.0
@@ -129,7 +129,7 @@ class Semantic(Detector):
             detail = (
                 f"the embedding model has no vector for {missing} of {len(claims)} claims or for the passages"
             )
-            return self._abstain(AbstentionReason.MODEL_FAILED, detail)
+            return self.abstain(AbstentionReason.MODEL_FAILED, detail)
         farthest = max(claim.score for claim in claims if claim.score is not None)
         told = [f"The farthest of {len(claims)} claims is {farthest:.2f} away from the passages' sentences"]
         if self.whole:
@@ -142,6 +142,3 @@ class Semantic(Detector):
             reason="; ".join(told) + ".",
             detector=self.spec,
         )
-
-    def _abstain(self, why: AbstentionReason, detail: str) -> Abstention:
-        return Abstention(why=why, detail=detail, detector=self.spec)

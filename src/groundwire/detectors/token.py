@@ -19,7 +19,7 @@ from groundwire.core.interaction import Interaction
 from groundwire.core.plan import Plan
 from groundwire.core.score import check_score
 from groundwire.core.span import Span
-from groundwire.core.verdict import Abstention, AbstentionReason, DetectorSpec, Outcome, Verdict
+from groundwire.core.verdict import AbstentionReason, DetectorSpec, Outcome, Verdict
 from groundwire.detectors.statements import Sentence, no_ground, passage_sentences, scored, weighed
 from groundwire.text import tokens
 from groundwire.text.claims import cut
@@ -156,10 +156,10 @@ class TokenOverlap(Detector):
         length = len(page.answer.content)
         if length < self.shortest:
             detail = f"the answer has {length} content tokens, fewer than shortest={self.shortest}"
-            return Abstention(why=AbstentionReason.NO_CLAIMS, detail=detail, detector=self.spec)
+            return self.abstain(AbstentionReason.NO_CLAIMS, detail)
         if not page.context.all:
             detail = "no passage has a word to compare with"
-            return Abstention(why=AbstentionReason.NO_CONTEXT, detail=detail, detector=self.spec)
+            return self.abstain(AbstentionReason.NO_CONTEXT, detail)
         claims = [page.claim(span) for span in spans]
         by_claims = self.aggregation(claims)
         assert by_claims is not None, "every claim that is counted has a score"

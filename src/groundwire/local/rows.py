@@ -8,18 +8,17 @@ Every token has a kind, which tells the encoder what plain word matching found.
 from __future__ import annotations
 
 import math
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import IntEnum
+from itertools import chain
 from typing import NamedTuple
 
-from groundwire.core.fork import renew_after_fork
 from groundwire.core.span import Span
 from groundwire.local import pieces
 from groundwire.local.pieces import END, START, Token
 from groundwire.text import forms, sentences
+from groundwire.text.remembered import Remembered
 
 
 class Kind(IntEnum):
@@ -102,56 +101,11 @@ class Passage:
 
     text: str
     pieces: tuple[Piece, ...]
-    stems: frozenset[str] = field(repr=False)
 
 
 def passage(text: str) -> Passage:
     """A passage in pieces; the same text is worked through once while it is remembered."""
-    known = _MEMORY.get(text)
-    if known is None:
-        cut = tuple(_cut(text))
-        known = Passage(text, cut, frozenset().union(*(piece.stems for piece in cut)))
-        _MEMORY.put(known)
-    return known
-
-
-class _Memory:
-    """The latest passages, up to ``most`` characters of text in all. Safe to use from many threads."""
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self.after_fork()
-        renew_after_fork(self)
-
-    def after_fork(self) -> None:
-        """Begin anew in a forked child, in which whoever held the lock does not exist."""
-        self._lock = threading.Lock()
-        self._passages: OrderedDict[str, Passage] = OrderedDict()
-        self._filled = 0
-
-    def get(self, text: str) -> Passage | None:
-        with self._lock:
-            known = self._passages.get(text)
-            if known is not None:
-                self._passages.move_to_end(text)
-            return known
-
-    def put(self, made: Passage) -> None:
-        if len(made.text) > self._most // 4:
-            return
-        with self._lock:
-            if made.text in self._passages:
-                return
-            self._passages[made.text] = made
-            self._filled += len(made.text) + _BESIDES
-            while self._filled > self._most:
-                text, _ = self._passages.popitem(last=False)
-                self._filled -= len(text) + _BESIDES
-
-
-# What a passage without text would take, in characters.
-_BESIDES = 200
-_MEMORY = _Memory(most=400_000)
+    return _PASSAGES.of(text)
 
 
 def _cut(text: str) -> Iterable[Piece]:
@@ -163,6 +117,9 @@ def _cut(text: str) -> Iterable[Piece]:
                 _size(part),
                 frozenset(w.stem for w in part if w.stem is not None),
             )
+
+
+_PASSAGES = Remembered(lambda text: Passage(text, tuple(_cut(text))), most=400_000)
 
 
 def _parts(words: Sequence[Word], longest: int) -> Iterable[Sequence[Word]]:
@@ -196,7 +153,9 @@ class Builder:
         for i, (_, piece) in enumerate(self.pieces):
             for stem in piece.stems:
                 self._postings.setdefault(stem, []).append(i)
-        self.question = worded(question or "")
+        question_words = worded(question or "")
+        self._question = _tail(question_words, _FROM_QUESTION)
+        self._asked = {w.stem for w in question_words if w.stem is not None}
 
     def rows(self, answer: str, claims: Sequence[Span]) -> list[Row]:
         """The rows of every claim, in order: one, or several where a claim is very long."""
@@ -209,7 +168,7 @@ class Builder:
         return made
 
     def _row(self, claim: int, words: Sequence[Word], before: Sequence[Word]) -> Row:
-        framing = [*_tail(self.question, _FROM_QUESTION), *_tail(before, _FROM_BEFORE)]
+        framing = [*self._question, *_tail(before, _FROM_BEFORE)]
         stems = {w.stem for w in words if w.stem is not None}
         room = self.length - 3 - _size(words) - _size(framing)
         chosen = self._chosen(stems, {w.stem for w in before if w.stem is not None}, room)
@@ -268,7 +227,7 @@ class Builder:
                 smooth, key=lambda i: (-round(smooth[i], 6), self.pieces[i][1].size, self._text(i))
             )
             chosen = []
-            for i in [*ranked, *self._rest(smooth)]:
+            for i in chain(ranked, self._rest(smooth)):
                 size = self.pieces[i][1].size + 1
                 if size <= room:
                     chosen.append(i)
@@ -287,9 +246,12 @@ class Builder:
 
     def _scores(self, stems: set[str], before: set[str]) -> dict[int, float]:
         scores: dict[int, float] = {}
-        asked = {w.stem for w in self.question if w.stem is not None}
         heaviest = math.log(len(self.pieces) + 1.5)
-        for sought, share in ((stems, 1.0), (before - stems, _BEFORE), (asked - stems - before, _ASKED)):
+        for sought, share in (
+            (stems, 1.0),
+            (before - stems, _BEFORE),
+            (self._asked - stems - before, _ASKED),
+        ):
             for stem in sorted(sought):
                 places = self._postings.get(stem)
                 if places and len(places) <= _TOO_COMMON:

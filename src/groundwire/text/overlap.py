@@ -7,9 +7,7 @@ means for an answer is the detectors'.
 from __future__ import annotations
 
 import math
-import threading
 from bisect import bisect_right
-from collections import OrderedDict
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -19,6 +17,7 @@ from groundwire.core.span import Span
 from groundwire.text import facts, forms, language, sentences, tokens
 from groundwire.text.facts import Fact
 from groundwire.text.forms import NEGATIONS
+from groundwire.text.remembered import Remembered
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,48 +131,25 @@ _SHORT = 6
 
 def prepare(text: str) -> Prepared:
     """The passage worked through; the same text is worked through once while it is remembered."""
-    with _lock:
-        known = _remembered.get(text)
-        if known is not None:
-            _remembered.move_to_end(text)
-            return known
-    spans = tuple(sentences.split(text))
-    made = Prepared(
-        text=text,
-        sentences=spans,
-        worded=tuple([_worded(tokens.texts(text[s.start : s.end])) for s in spans]),
-    )
-    if len(text) <= _REMEMBERED_TEXT // 4:
-        _remember(made)
-    return made
-
-
-def _remember(made: Prepared) -> None:
-    global _size  # noqa: PLW0603 - the memory is one for the process, as the passages are
-    with _lock:
-        if made.text in _remembered:
-            return
-        _remembered[made.text] = made
-        _size += len(made.text) + _ENTRY
-        while _size > _REMEMBERED_TEXT:
-            text, _ = _remembered.popitem(last=False)
-            _size -= len(text) + _ENTRY
+    return _PASSAGES.of(text)
 
 
 def forget() -> None:
     """Empty the memory of prepared passages, for measurements."""
-    global _size  # noqa: PLW0603
-    with _lock:
-        _remembered.clear()
-        _size = 0
+    _PASSAGES.forget()
+
+
+def _prepared(text: str) -> Prepared:
+    spans = tuple(sentences.split(text))
+    return Prepared(
+        text=text,
+        sentences=spans,
+        worded=tuple([_worded(tokens.texts(text[s.start : s.end])) for s in spans]),
+    )
 
 
 # In characters of passages; a prepared passage takes about a hundred times its text in bytes.
-_REMEMBERED_TEXT = 1_000_000
-_ENTRY = 200
-_remembered: OrderedDict[str, Prepared] = OrderedDict()
-_size = 0
-_lock = threading.Lock()
+_PASSAGES = Remembered(_prepared, most=1_000_000)
 
 
 @dataclass(frozen=True, slots=True)
