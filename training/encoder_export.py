@@ -17,6 +17,7 @@ import json
 import shlex
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -142,12 +143,12 @@ class Graph:
         self._constants.append(numpy_helper.from_array(np.array(value, order="C"), name))
         return name
 
-    def _node(self, operator: str, *inputs: str, domain: str = "", **attributes: object) -> str:
+    def _node(self, operator: str, *inputs: str, domain: str = "", **attributes: Any) -> str:
         (name,) = self._nodes_of(operator, *inputs, outputs=1, domain=domain, **attributes)
         return name
 
     def _nodes_of(
-        self, operator: str, *inputs: str, outputs: int, domain: str = "", **attributes: object
+        self, operator: str, *inputs: str, outputs: int, domain: str = "", **attributes: Any
     ) -> list[str]:
         names = [f"value{len(self._nodes)}.{i}" for i in range(outputs)]
         self._nodes.append(helper.make_node(operator, inputs, names, domain=domain, **attributes))
