@@ -104,8 +104,8 @@ def _default() -> tuple[Stage | Detector | str, ...]:
     from groundwire.detectors.judge import JudgeDetector  # noqa: PLC0415 - prompts, likewise
 
     return (
-        Stage(detector=Lexical(), accept=0.10, flag=0.90),
-        Stage(detector=Embedded(), accept=0.20, flag=0.80),
+        Stage(detector=Lexical(), flag=0.73),
+        Stage(detector=Embedded(), accept=0.21, flag=0.68),
         Stage(detector=JudgeDetector(), optional=True),
     )
 
