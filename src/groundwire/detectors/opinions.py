@@ -16,9 +16,9 @@ from groundwire.core.span import Span
 class Said:
     """One claim as one oracle said it.
 
-    ``span`` is where it stands in the answer, or None: the words that it quoted, or, if ``guessed``, those that
-    it shares most with. A support of UNVERIFIED is one
-    that was said and can't be believed. ``confidence`` is in that support, from 0 to 1; None is not told.
+    ``span`` is where it stands in the answer, or None: the words that it quoted, or, if ``guessed``, those
+    that it shares most with. A support of UNVERIFIED is one that was said and can't be believed.
+    ``confidence`` is in that support, from 0 to 1; None is not told.
     """
 
     oracle: str

@@ -172,7 +172,7 @@ class Reactions:
 
 
 def recommended(interaction: Interaction, outcome: Outcome) -> Action:
-    """A Decider that does what the detector recommends, such as a cascade: retries where it wants more retrieved.
+    """A Decider that does what a detector recommends: it retries where a cascade wants more retrieved.
 
     Whatever else it recommends stays on the outcome, for whoever queues answers for review.
     """
