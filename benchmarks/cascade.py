@@ -2,10 +2,11 @@
 
     python -m benchmarks.cascade [--data DIR] [--scores FILE] [--plot FILE]
 
-RAGTruth's answers, by source: bands are fitted on sources of the calibration part and measured on sources that
-nothing was fitted on. ``lexical`` and ``embedded`` really judge. The judge is *simulated*, since no model is at
-hand: it is right with a set probability, by mistakes that have nothing to do with those of the other stages, or
-that are likelier where ``embedded`` is wrong. A real judge will be somewhere else; fit bands to yours.
+RAGTruth's answers, by source: bands are fitted on sources of the calibration part and measured on sources
+that nothing was fitted on. ``lexical`` and ``embedded`` really judge. The judge is *simulated*, since no
+model is at hand: it is right with a set probability, by mistakes that have nothing to do with those of the
+other stages, or that are likelier where ``embedded`` is wrong. A real judge will be somewhere else; fit bands
+to yours.
 
 ``--scores`` keeps what the detectors said, or takes it from there: judging is most of the work.
 """
@@ -28,7 +29,7 @@ from groundwire import Checker, Grading, Policy, Verdict
 from groundwire.core import fitted_aggregation
 from groundwire.core.aggregation import AnyUnsupported, Fraction, LengthWeighted, WorstK
 from groundwire.detectors import exact
-from groundwire.detectors.bands import Band, Decisions, FittedBands, Target, decide, fit_bands
+from groundwire.detectors.bands import Band, FittedBands, Target, decide, fit_bands
 from training.lexical import CALIBRATE, FIT, FITTED_ON, part, read
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -131,7 +132,9 @@ def facts(data: Answers) -> None:
     hit = data.refuted
     precision = np.average(data.labels[hit], weights=data.weights[hit])
     share = data.weights[hit].sum() / data.weights.sum()
-    print(f"exact facts refute {int(hit.sum())} answers ({share:.1%}), {precision:.1%} of them hallucinated\n")
+    print(
+        f"exact facts refute {int(hit.sum())} answers ({share:.1%}), {precision:.1%} of them hallucinated\n"
+    )
 
 
 def fitted_defaults(fitting: Answers, testing: Answers) -> None:
@@ -146,16 +149,20 @@ def fitted_defaults(fitting: Answers, testing: Answers) -> None:
     )
     print("bands for precision .9 and recall .9, all that is left seen by people:", shown(found.bands))
     held = found.held_out
-    print(f"  cross-fitted: precision {held.precision.value:.3f}, recall {held.recall.value:.3f}, "
-          f"left {held.calls.value:.3f} [{held.calls.low:.3f}, {held.calls.high:.3f}]")
+    print(
+        f"  cross-fitted: precision {held.precision.value:.3f}, recall {held.recall.value:.3f}, "
+        f"left {held.calls.value:.3f} [{held.calls.low:.3f}, {held.calls.high:.3f}]"
+    )
     made = decide(testing.beside(testing.labels.astype(float)), found.bands)
     for i, name in enumerate((*STAGES, "left")):
         here = made.stage == i
         for side, chosen in (("flagged", here & made.flagged), ("accepted", here & ~made.flagged)):
             if i < len(STAGES) and chosen.any():
                 right = testing.labels[chosen] == (side == "flagged")
-                print(f"  {name:9} {side:9} {weight(testing, chosen):6.1%}, right "
-                      f"{np.average(right, weights=testing.weights[chosen]):6.1%}")
+                print(
+                    f"  {name:9} {side:9} {weight(testing, chosen):6.1%}, right "
+                    f"{np.average(right, weights=testing.weights[chosen]):6.1%}"
+                )
         if i == len(STAGES):
             print(f"  {name:19} {weight(testing, here):6.1%}")
     print()
@@ -188,11 +195,16 @@ def aggregations(fitting: Answers, testing: Answers) -> None:
         "fraction": Fraction(),
         "fitted": learnt,
     }
-    print("aggregation of the claims that embedded scored: F1 at .4, at .5, at the cut fitted on the other part")
+    print(
+        "aggregation of the claims that embedded scored: F1 at .4, at .5, at the cut fitted on the other part"
+    )
     for name, rule in rules.items():
-        values = [np.array([rule.combine(list(one)) if one else 0.0 for one in d.claims]) for d in (fitting, testing)]
+        values = [
+            np.array([rule.combine(list(one)) if one else 0.0 for one in d.claims])
+            for d in (fitting, testing)
+        ]
         cuts = np.unique(values[0])
-        best = max(cuts, key=lambda cut: f1(fitting, values[0] >= cut))  # noqa: B023 - called at once
+        best = max(cuts, key=lambda cut: f1(fitting, values[0] >= cut))
         figures = [f1(testing, values[1] >= cut) for cut in (0.4, 0.5, best)]
         print(f"  {name:16} {figures[0]:.3f}  {figures[1]:.3f}  {figures[2]:.3f} at {best:.2f}")
     print(f"  fitted weights {[round(w, 2) for w in learnt.weights]}, bias {learnt.bias:.2f}\n")
@@ -225,16 +237,23 @@ def _said(data: Answers, wrong: Floats, seed: int) -> Floats:
 
 
 def fitted(data: Answers, last: Floats, target: Target) -> FittedBands:
-    return fit_bands(data.beside(last), data.labels, data.sources, target, weights=data.weights, folds=2, rounds=1)
+    return fit_bands(
+        data.beside(last), data.labels, data.sources, target, weights=data.weights, folds=2, rounds=1
+    )
 
 
 def curve(
     title: str, fitting: Answers, testing: Answers, wrong: float, simulate: Simulate
 ) -> list[tuple[float, float, float]]:
-    """F1 for each budget of calls: share of answers that the judge saw, F1, and F1 of as many drawn by lot."""
+    """F1 for each budget of calls: share of answers that the judge saw, F1, and F1 of as many drawn by lot.
+
+    The last point is the judge asked every time.
+    """
     print(f"judge simulated: {title}; means over {DRAWS} draws")
     print(f"  {'budget':>6} {'calls':>6} {'F1':>6}   F1 where as many go to the judge by lot")
     points = []
+    always = [simulate(testing, wrong, 1_000 + seed) >= 0.5 for seed in range(DRAWS)]
+    print(f"  the judge asked every time: F1 {np.mean([f1(testing, flagged) for flagged in always]):.3f}")
     for budget in BUDGETS:
         runs = []
         for seed in range(DRAWS):
@@ -248,6 +267,8 @@ def curve(
         calls, best, drawn = np.mean(runs, axis=0)
         points.append((float(calls), float(best), float(drawn)))
         print(f"  {budget:6.1f} {calls:6.3f} {best:6.3f}   {drawn:6.3f}")
+    every = float(np.mean([f1(testing, flagged) for flagged in always]))
+    points.append((1.0, every, every))
     return points
 
 
@@ -266,7 +287,10 @@ def saved(fitting: Answers, testing: Answers, wrong: float, simulate: Simulate) 
             data = testing.at(drawn)
             gains.append(1 - float(np.average(made.calls[drawn], weights=data.weights)))
             differences.append(f1(data, made.flagged[drawn]) - f1(data, last[drawn] >= 0.5))
-    told = [f"{np.mean(v):.3f} [{np.percentile(v, 2.5):.3f}, {np.percentile(v, 97.5):.3f}]" for v in (gains, differences)]
+    told = [
+        f"{np.mean(v):.3f} [{np.percentile(v, 2.5):.3f}, {np.percentile(v, 97.5):.3f}]"
+        for v in (gains, differences)
+    ]
     print(f"  fitted for the judge's own F1: calls saved {told[0]}, F1 less the judge's {told[1]}\n")
 
 
@@ -277,16 +301,25 @@ def _groups(data: Answers) -> list[NDArray[np.intp]]:
 
 def plotted(curves: Mapping[str, Sequence[tuple[float, float, float]]], file: Path) -> None:
     """F1 against the share of answers that the judge sees."""
-    from matplotlib import pyplot  # noqa: PLC0415 - only to draw
+    from matplotlib.figure import Figure  # noqa: PLC0415 - only to draw
 
-    figure, axes = pyplot.subplots(1, len(curves) // 2, figsize=(10, 4.2), sharey=True)
+    figure = Figure(figsize=(10, 4.2))
+    axes = figure.subplots(1, len(curves) // 2, sharey=True)
     titles = list(curves)
     for i, axis in enumerate(axes):
         for title, style in zip(titles[2 * i : 2 * i + 2], ("-o", "--s"), strict=True):
             points = curves[title]
-            axis.plot([p[0] for p in points], [p[1] for p in points], style, label=title.split(", ")[1], ms=4)
+            (line,) = axis.plot(
+                [p[0] for p in points[:-1]],
+                [p[1] for p in points[:-1]],
+                style,
+                label=title.split(", ")[1],
+                ms=4,
+            )
+            axis.plot(*points[-1][:2], "*", color=line.get_color(), ms=12, label="asked every time")
         points = curves[titles[2 * i]]
         axis.plot([p[0] for p in points], [p[2] for p in points], ":", color="grey", label="sent by lot")
+        axis.set_xlim(-0.03, 1.05)
         axis.set_title(f"simulated judge, {titles[2 * i].split(', ')[0]}")
         axis.set_xlabel("share of answers that the judge sees")
         axis.grid(alpha=0.3)
@@ -295,8 +328,6 @@ def plotted(curves: Mapping[str, Sequence[tuple[float, float, float]]], file: Pa
     figure.tight_layout()
     figure.savefig(file, dpi=110)
 
-
-__all__ = ["Decisions", "main"]
 
 if __name__ == "__main__":
     main()

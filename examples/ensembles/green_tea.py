@@ -1,7 +1,7 @@
 """Three models read one answer and vote on its claims: ``python -m examples.ensembles.green_tea``.
 
-The models here are functions that always say the same, so that this runs offline: put yours in their place, any
-LangChain chat model, LlamaIndex LLM, model string, or function (system, user) -> str.
+The models here are functions that always say the same, so that this runs offline: put yours in their place,
+any LangChain chat model, LlamaIndex LLM, model string, or function (system, user) -> str.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ BRAIN = "green tea had improved brain function"
 
 
 def model(*claims: tuple[str, str, str, str, float]) -> Callable[[str, str], str]:
-    """A model that reads every answer like this: claim, words of the answer, support, quotation, confidence."""
+    """A model that reads every answer so: claim, words of the answer, support, quotation, confidence."""
     keys = ("claim", "words", "support", "quote", "confidence")
     reply = json.dumps({"readings": [{"claims": [dict(zip(keys, one, strict=True)) for one in claims]}]})
-    return lambda system, user: reply
+    return lambda _system, _user: reply
 
 
 FIRST = model(
@@ -53,7 +53,9 @@ THIRD = model(
 def build() -> gw.Checker:
     """A checker with three oracles: one prompt, put to three models at once."""
     reader = ClaimReader(readings=1)
-    oracles = tuple(Oracle(detector=reader, model=name, name=name or "first") for name in ("", "second", "third"))
+    oracles = tuple(
+        Oracle(detector=reader, model=name, name=name or "first") for name in ("", "second", "third")
+    )
     judge = gw.Judge(FIRST, models={"second": SECOND, "third": THIRD})
     return gw.Checker(ClaimEnsemble(oracles=oracles), judge=judge)
 
