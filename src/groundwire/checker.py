@@ -100,6 +100,7 @@ class Checker:
             )
         if judge is not None and not hasattr(judge, "perform"):
             raise ConfigurationError(f"judge must be a Judge, not {type(judge).__name__}: judge=Judge(model)")
+        detector = detector.beside(judge)
         wanted = "judge=Judge(model, embeddings=...)" if detector.needs_embeddings else "judge=Judge(model)"
         if detector.needs_model and judge is None:
             raise ConfigurationError(
@@ -108,6 +109,14 @@ class Checker:
         if detector.needs_embeddings and not getattr(judge, "embeds", True):
             raise ConfigurationError(
                 f"the {detector.name!r} detector compares embeddings, and the judge has none: pass {wanted}"
+            )
+        if unknown := sorted(detector.models - set(getattr(judge, "models", detector.models))):
+            raise ConfigurationError(
+                *(
+                    f"the {detector.name!r} detector asks the model {name!r}, and the judge has none of that "
+                    f"name: pass judge=Judge(model, models={{{name!r}: ...}})"
+                    for name in unknown
+                )
             )
         self.detector = detector
         self.judge: Backend = judge or NoBackend()
@@ -202,6 +211,8 @@ class Checker:
         """Read the outcome by this checker's policy, and put on it what only the checker knows."""
         if isinstance(outcome, Verdict) and self.policy.grading is not None:
             outcome = _regraded(outcome, self.policy.grading)
+        # What was spent is counted here; what was not, only the detector knows.
+        usage = replace(usage, saved_tokens=outcome.usage.saved_tokens)
         outcome = replace(outcome, usage=usage, id=interaction.id or uuid.uuid4().hex)
         if isinstance(outcome, Abstention):
             if outcome.detector is None:
@@ -291,7 +302,14 @@ def _regraded(verdict: Verdict, grading: Grading) -> Outcome:
             f"{unverified} of {len(verdict.claims)} claims could not be verified, and the others alone "
             f"do not reach the threshold of {grading.threshold:g}"
         )
-        return Abstention(why=AbstentionReason.UNREADABLE_REPLY, detail=detail, detector=verdict.detector)
+        return Abstention(
+            why=AbstentionReason.UNREADABLE_REPLY,
+            detail=detail,
+            detector=verdict.detector,
+            usage=verdict.usage,
+            recommendation=verdict.recommendation,
+            route=verdict.route,
+        )
     return verdict.regraded(grading)
 
 

@@ -7,6 +7,7 @@ This module reads and checks them, naming every mistake at once; ``Checker.from_
     judge:
       model: bedrock:MODEL_ID
       embeddings: bedrock:EMBEDDING_MODEL_ID
+      models: {second: bedrock:ANOTHER_MODEL_ID}        # for methods that ask several, by your names for them
       parameters: {region_name: eu-central-1, temperature: 0}
       timeout: 30                 # seconds for one attempt at a call
       max_concurrency: 8
@@ -24,11 +25,9 @@ This module reads and checks them, naming every mistake at once; ``Checker.from_
 
 from __future__ import annotations
 
-import difflib
 import json
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -40,6 +39,7 @@ from groundwire.core.budget import Budget
 from groundwire.core.detector import Detector
 from groundwire.core.errors import ConfigurationError, MissingExtraError
 from groundwire.core.grading import WORDING, Grading, Level, Wording
+from groundwire.detectors import settings
 
 if TYPE_CHECKING:
     from groundwire.judge.judge import Judge
@@ -124,6 +124,7 @@ class JudgeSettings(_Section):
 
     model: str
     embeddings: str | None = None
+    models: dict[str, str] = {}
     parameters: dict[str, Any] = {}
     timeout: Seconds = 30.0
     max_concurrency: Annotated[int, Field(ge=1)] = 8
@@ -144,6 +145,7 @@ class JudgeSettings(_Section):
         return Judge(
             self.model,
             embeddings=self.embeddings,
+            models=self.models,
             parameters=self.parameters,
             timeout=self.timeout,
             max_concurrency=self.max_concurrency,
@@ -200,30 +202,7 @@ class Settings(_Section):
             raise ConfigurationError(f"threshold and levels: {error}") from error
 
     def _detector(self) -> Detector:
-        given = {"name": self.detector} if isinstance(self.detector, str) else dict(self.detector)
-        if "name" not in given:
-            raise ConfigurationError("detector: needs a 'name'")
-        name = given.pop("name")
-        if not isinstance(name, str):
-            raise ConfigurationError(f"detector.name: expected a text, not {_shown(name)}")
-        kind = detectors.get(name)
-        known = [f.name for f in fields(kind) if f.name != "grading"]
-        problems = [
-            "detector: 'grading' is not set here: use 'threshold' and 'levels', beside 'detector'"
-            if key == "grading"
-            else f"detector: {_unknown(key, known)}"
-            for key in given
-            if key not in known
-        ]
-        parameters: dict[str, Any] = {key: value for key, value in given.items() if key in known}
-        try:
-            detector = kind(**parameters)
-        except (TypeError, ValueError) as error:
-            told = error.problems if isinstance(error, ConfigurationError) else (str(error),)
-            problems += [f"detector: {one}" for one in told]
-        if problems:
-            raise ConfigurationError(*problems)
-        return detector
+        return settings.build(self.detector)
 
     def _level_problems(self) -> tuple[str, ...]:
         """What is wrong with the levels, as far as that does not depend on the detector."""
@@ -303,19 +282,12 @@ def _problem(error: Mapping[str, Any]) -> str:
     if error["type"] == "extra_forbidden":
         *parents, name = error["loc"]
         known = _KNOWN.get(str(parents[-1]) if parents else "", ())
-        return f"{'.'.join(map(str, parents)) or 'settings'}: {_unknown(str(name), known)}"
+        return f"{'.'.join(map(str, parents)) or 'settings'}: {settings.unknown(str(name), known)}"
     if error["type"] == "missing":
         return f"{where}: {error['msg'].lower()}"
-    return f"{where}: {error['msg'].lower()}, not {_shown(error['input'])}"
+    return f"{where}: {error['msg'].lower()}, not {settings.shown(error['input'])}"
 
 
-def _shown(value: Any) -> str:
-    """A value as messages may repeat it; of everything that could hold a key or a text, only the type."""
-    short = isinstance(value, str) and len(value) <= _SHORT
-    return repr(value) if short or isinstance(value, int | float) else f"a {type(value).__qualname__}"
-
-
-_SHORT = 16  # characters; no API key is that short
 _LEVEL_KEYS = ("from", "label", "title", "warning")
 _KNOWN: Mapping[str, tuple[str, ...]] = {
     "": tuple(Settings.model_fields),
@@ -328,9 +300,3 @@ _KNOWN: Mapping[str, tuple[str, ...]] = {
     "medium": _LEVEL_KEYS,
     "high": _LEVEL_KEYS,
 }
-
-
-def _unknown(name: str, known: tuple[str, ...] | list[str]) -> str:
-    close = difflib.get_close_matches(name, known, n=1)
-    hint = f"did you mean {close[0]!r}?" if close else f"expected one of {', '.join(known)}"
-    return f"unknown key {name!r}; {hint}"

@@ -16,7 +16,7 @@ from groundwire import prompts
 from groundwire.checker import AbstainedError
 from groundwire.core.errors import ConfigurationError, GroundwireError
 from groundwire.core.interaction import Interaction
-from groundwire.core.verdict import Abstention, Outcome, Verdict
+from groundwire.core.verdict import Abstention, Outcome, Recommendation, Verdict
 
 UNCHECKED_WARNING = "This answer could not be checked against the documents."
 WITHHELD = "The answer was withheld: the documents do not support it."
@@ -169,6 +169,16 @@ class Reactions:
         if self.replacement is not None:
             return self.replacement
         return _warning(outcome) or WITHHELD
+
+
+def recommended(interaction: Interaction, outcome: Outcome) -> Action:
+    """A Decider that does what a detector recommends: it retries where a cascade wants more retrieved.
+
+    Whatever else it recommends stays on the outcome, for whoever queues answers for review.
+    """
+    del interaction
+    wanted = outcome.recommendation is Recommendation.RETRIEVE and isinstance(outcome, Verdict)
+    return Action.RETRY if wanted else Action.ANNOTATE
 
 
 def note(outcome: Outcome) -> str:
