@@ -46,7 +46,10 @@ class Contestant:
 
 @dataclass(frozen=True, kw_only=True)
 class Slice:
-    """Part of a set: its answers of one task, or of one generating model."""
+    """Part of a set: its answers of one task, or of one generating model.
+
+    There are no figures where fewer than ``FEWEST`` answers have either label.
+    """
 
     set: str
     by: str
@@ -81,6 +84,8 @@ class Comparison:
 
 
 MEAN = "mean of the sets"
+FEWEST = 10
+"""A part of a set is measured where it has as many answers of either label; fewer say nothing."""
 
 
 def contestant(name: str, checker: Checker, *, concurrency: int | None = None) -> Contestant:
@@ -203,18 +208,22 @@ def _slices(
                 continue
             for value in values:
                 inside = [one for one in examples if getattr(one, by) == value]
+                bad = sum(bool(one.label) for one in inside)
+                enough = min(bad, len(inside) - bad) >= FEWEST
                 yield Slice(
                     set=name,
                     by=by,
                     name=value,
                     answers=len(inside),
-                    bad=sum(bool(one.label) for one in inside) / len(inside),
+                    bad=bad / len(inside),
                     figures={
                         one.name: brief(
                             {name: [j for j in judged[one.name][name] if getattr(j.example, by) == value]},
                             shortcut=one.shortcut,
                             rounds=rounds,
                         )
+                        if enough
+                        else {}
                         for one in everyone
                     },
                 )
