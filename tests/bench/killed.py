@@ -22,10 +22,8 @@ from groundwire.core.detector import Detector
 from tests.bench.answers import example
 
 ROWS = 60
-COUNT = 0
 LOCK = threading.Lock()
-ASKED = None
-DIE_AT = None
+STATE = {"count": 0}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,12 +34,11 @@ class Mortal(Detector):
     version = "1"
 
     def detect(self, interaction):
-        global COUNT
         yield from ()
-        os.write(ASKED, f"{interaction.answer}\n".encode())
+        os.write(STATE["asked"], f"{interaction.answer}\n".encode())
         with LOCK:
-            COUNT += 1
-            last = COUNT == DIE_AT
+            STATE["count"] += 1
+            last = STATE["count"] == STATE["die at"]
         time.sleep(0.001)
         if last:
             os.kill(os.getpid(), signal.SIGKILL)
@@ -54,15 +51,14 @@ def examples():
 
 
 def main():
-    global ASKED, DIE_AT
     record, asked, die_at, concurrency = sys.argv[1:]
-    ASKED = os.open(asked, os.O_CREAT | os.O_WRONLY | os.O_APPEND)
-    DIE_AT = int(die_at) or None
+    STATE["asked"] = os.open(asked, os.O_CREAT | os.O_WRONLY | os.O_APPEND)
+    STATE["die at"] = int(die_at) or None
     judged = judge(examples(), Checker(Mortal()), record=Path(record), concurrency=int(concurrency))
     for one in judged:
         told = wire.encode(one.outcome)
         told["usage"]["seconds"] = None  # the one thing that differs between runs
-        print(json.dumps([one.example.id, told]))
+        sys.stdout.write(json.dumps([one.example.id, told]) + "\n")
 
 
 if __name__ == "__main__":

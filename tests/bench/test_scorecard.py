@@ -114,7 +114,7 @@ def test_answers_that_nobody_marked_take_no_part_in_measures_of_words():
 
 
 def test_abstentions_are_counted_and_bounded_and_never_imputed():
-    """Two of four judged, both rightly: AUROC 1. Were the others wrong, one pair of four would be in order."""
+    """Two of four judged, both rightly: AUROC 1. Were the others wrong, one pair of four were in order."""
     judged = [
         *(said(0.9), said(0.1, label=False)),
         *(said(0, why="TIMEOUT"), said(0, label=False, why="NO_CONTEXT")),

@@ -119,10 +119,11 @@ def _lead(report: Mapping[str, Any], best: str, other: str, what: str) -> str:
         if {one["first"], one["second"]} == {best, other} and one.get("auroc"):
             found, sign = one["auroc"], 1 if one["first"] == best else -1
             low, high = sorted((sign * found["low"], sign * found["high"]))
+            lead = sign * found["value"]
             sure = "" if found["p"] < _CLEAR else ", which chance may have done"
             return (
-                f"It is above {what}{other}, by {sign * found['value']:.3f} [{low:.3f}, {high:.3f}] "
-                f"(p = {found['p']:.3f}){sure}."
+                f"{best} is {'above' if lead > 0 else 'not above'} {what}{other}: {lead:+.3f} "
+                f"[{low:.3f}, {high:.3f}] (p = {found['p']:.3f}){sure}."
             )
     return ""
 
