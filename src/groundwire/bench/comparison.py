@@ -176,7 +176,8 @@ def _scarce(name: str, labelled: Sequence[Example]) -> Iterator[str]:
         if count == len(labelled):
             yield f"{name}: all labels are {kind}: nothing can be told from another there"
         elif count < SCARCE:
-            yield f"{name}: only {count} answers are {kind}: nothing is sure before there are {SCARCE} or more"
+            few = f"{name}: only {count} answers are {kind}"
+            yield f"{few}: nothing is sure before there are {SCARCE} or more"
 
 
 def _record(folder: Path | None, name: str, one: Contestant) -> Path | None:
