@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 DATA ?= ../shared/data
 PIP := $(BIN)/python -m pip install -q -c constraints.txt
 
-.PHONY: demo test encoders train lint base bench lock clean
+.PHONY: demo test encoders train lint base bench benchmarks lock clean
 
 demo: $(VENV)/.demo
 	$(BIN)/python -m examples.handbook $(ARGS)
@@ -44,6 +44,7 @@ bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks.overhead
 	$(BIN)/python -m benchmarks.ensembles
 	$(BIN)/python -m benchmarks.cascade
+	$(BIN)/python -m benchmarks.compare --data $(DATA)
 
 # The exact versions that the tests pass with, from what is installed here. PyTorch is pinned in its group: it
 # has other names for the same version elsewhere.
@@ -60,7 +61,7 @@ $(VENV)/.demo: $(VENV)/.base pyproject.toml constraints.txt
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.base pyproject.toml constraints.txt
-	$(PIP) -e '.[langchain,aws,llama-index,parquet,report,yaml]' --group dev
+	$(PIP) -e '.[langchain,aws,llama-index,bench,parquet,report,yaml]' --group dev
 	touch $@
 
 $(VENV)/.encoders: $(VENV)/.dev
