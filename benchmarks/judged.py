@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import measures
 from groundwire import Checker, Interaction, Policy, Verdict
+from groundwire.bench import metrics
 from groundwire.core.span import Span
 from groundwire.core.verdict import Outcome
 from groundwire.text import tokens
@@ -142,7 +142,7 @@ SHORTCUTS = (
 
 def labelled(
     judged: Sequence[Judged], *, even: bool = True, of: Callable[[Judged], float | None] | None = None
-) -> measures.Labelled:
+) -> metrics.Labelled:
     """Labels and scores of the answers that were judged; ``even`` gives each task the same weight.
 
     ``of`` reads another figure than the score; answers for which it is None are left out.
@@ -150,7 +150,7 @@ def labelled(
     read_score = of or _score
     known = [(one.row, score) for one in judged if (score := read_score(one)) is not None]
     rows = [row for row, _ in known]
-    return measures.Labelled(
+    return metrics.Labelled(
         labels=np.array([row["label"] for row in rows], dtype=np.int64),
         scores=np.array([score for _, score in known], dtype=np.float64),
         **_sampled_by(rows, even=even),
@@ -161,7 +161,7 @@ def _score(one: Judged) -> float | None:
     return one.score
 
 
-def paired(first: Sequence[Judged], second: Sequence[Judged], *, even: bool = True) -> measures.Paired:
+def paired(first: Sequence[Judged], second: Sequence[Judged], *, even: bool = True) -> metrics.Paired:
     """The answers that both methods judged. Both lists are about the same rows, in the same order."""
     known = [
         (a.row, a.score, b.score)
@@ -169,7 +169,7 @@ def paired(first: Sequence[Judged], second: Sequence[Judged], *, even: bool = Tr
         if a.score is not None and b.score is not None
     ]
     rows = [row for row, _, _ in known]
-    return measures.Paired(
+    return metrics.Paired(
         labels=np.array([row["label"] for row in rows], dtype=np.int64),
         scores=np.array([score for _, score, _ in known], dtype=np.float64),
         others=np.array([score for _, _, score in known], dtype=np.float64),
@@ -177,13 +177,13 @@ def paired(first: Sequence[Judged], second: Sequence[Judged], *, even: bool = Tr
     )
 
 
-def marked(judged: Sequence[Judged], *, even: bool = True) -> measures.Marked | None:
+def marked(judged: Sequence[Judged], *, even: bool = True) -> metrics.Marked | None:
     """Characters annotated and flagged in the answers that were judged; None where no words are named."""
     known = [(one.row, one.spans) for one in judged if one.score is not None and one.spans is not None]
     if not known:
         return None
-    pairs = [(measures.characters(annotated(row)), measures.characters(spans)) for row, spans in known]
-    return measures.Marked(
+    pairs = [(metrics.characters(annotated(row)), metrics.characters(spans)) for row, spans in known]
+    return metrics.Marked(
         annotated=np.array([len(truth) for truth, _ in pairs], dtype=np.float64),
         flagged=np.array([len(said) for _, said in pairs], dtype=np.float64),
         both=np.array([len(truth & said) for truth, said in pairs], dtype=np.float64),
@@ -200,6 +200,6 @@ def _sampled_by(rows: Sequence[Row], *, even: bool) -> dict[str, Any]:
     sizes = Counter(row["task"] for row in rows)
     return {
         "weights": np.array([PER_TASK / sizes[row["task"]] if even else 1.0 for row in rows]),
-        "sources": np.array([str(row["meta"].get("source_id") or row["context"]) for row in rows]),
+        "groups": np.array([str(row["meta"].get("source_id") or row["context"]) for row in rows]),
         "strata": np.array([row["task"] for row in rows]),
     }

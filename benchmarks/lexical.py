@@ -19,8 +19,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from benchmarks import judged, measures  # noqa: E402 - found from the repository's root
+from benchmarks import judged, lines  # noqa: E402 - found from the repository's root
 from groundwire import Checker, Interaction  # noqa: E402
+from groundwire.bench import metrics  # noqa: E402
 from groundwire.text import overlap, tokens  # noqa: E402
 from training.lexical import CALIBRATE, FIT, FITTED_ON, contexts, part, read  # noqa: E402
 
@@ -47,20 +48,20 @@ def quality(ragtruth: Sequence[Row], folder: Path) -> None:
     }
     scored = {side: judge(detector, rows) for side, rows in sides.items()}
     thresholds(scored)
-    print("\nRAGTruth, sources held out\n" + measures.HEADER)
+    print("\nRAGTruth, sources held out\n" + lines.HEADER)
     for task in ("all", "qa", "data2txt", "summary"):
         of_task = [one for one in scored["held out"] if task in ("all", one.row["task"])]
-        print(measures.line(task, judged.labelled(of_task)))
-    print("\nShortcuts on the same answers (only AUROC means anything)\n" + measures.HEADER)
+        print(lines.line(task, judged.labelled(of_task)))
+    print("\nShortcuts on the same answers (only AUROC means anything)\n" + lines.HEADER)
     for shortcut in judged.SHORTCUTS:
-        print(measures.line(shortcut.name, judged.labelled(shortcut.judge(sides["held out"]))))
-    print("\nSets that took no part\n" + measures.HEADER)
+        print(lines.line(shortcut.name, judged.labelled(shortcut.judge(sides["held out"]))))
+    print("\nSets that took no part\n" + lines.HEADER)
     for name in judged.SETS:
         rows = read(folder / f"{name}.jsonl.gz")
-        print(measures.line(name, judged.labelled(judge(detector, rows), even=False)))
+        print(lines.line(name, judged.labelled(judge(detector, rows), even=False)))
         for shortcut in judged.SHORTCUTS:
             one = judged.labelled(shortcut.judge(rows), even=False)
-            print(f"  {shortcut.name:30} AUROC {measures.auroc(one):.3f}")
+            print(f"  {shortcut.name:30} AUROC {metrics.auroc(one):.3f}")
 
 
 def judge(detector: judged.Method, rows: Sequence[Row]) -> list[judged.Judged]:
@@ -75,7 +76,7 @@ def thresholds(scored: Mapping[str, Sequence[judged.Judged]]) -> None:
     print("F1 by threshold" + "".join(f"{cut:7.2f}" for cut in CUTS))
     for side, said in scored.items():
         data = judged.labelled(said)
-        print(f"{side:15}" + "".join(f"{measures.f1(data, cut):7.3f}" for cut in CUTS))
+        print(f"{side:15}" + "".join(f"{metrics.f1(data.flags(cut)):7.3f}" for cut in CUTS))
 
 
 CUTS = (0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6)

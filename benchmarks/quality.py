@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from benchmarks import judged as rows_of
-from benchmarks import measures
 from benchmarks.judged import Judged, Method, Row
-from benchmarks.measures import Bin, Figure, Labelled
+from groundwire.bench import intervals, metrics
+from groundwire.bench.intervals import Figure
+from groundwire.bench.metrics import Bin, Labelled
 from groundwire.text import language, tokens
 from training.lexical import contexts
 
@@ -47,7 +48,7 @@ class Card:
 def card(method: Method, judged: Sequence[Judged], *, even: bool, spans: bool) -> Card:
     """The figures of ``method`` on these answers. ``spans`` says that people marked words in them."""
     data = rows_of.labelled(judged, even=even)
-    if method.either_way and measures.auroc(data) < 0.5:
+    if method.either_way and metrics.auroc(data) < 0.5:
         data = replace(data, scores=1 - data.scores)
     graded = rows_of.labelled(judged, even=even, of=_flag)
     words = rows_of.marked(judged, even=even) if spans else None
@@ -59,22 +60,22 @@ def card(method: Method, judged: Sequence[Judged], *, even: bool, spans: bool) -
         bad=float(np.average(whole.labels, weights=whole.weights)),
         coverage=len(data.labels) / len(judged),
         abstained=dict(Counter(one.why for one in judged if one.score is None)),
-        auroc=measures.figure(measures.auroc, data),
-        f1=measures.figure(_f1_of_flags, graded),
-        best_f1=measures.figure(lambda drawn: measures.best_f1(drawn)[0], data),
-        best_cut=measures.best_f1(data)[1] if known else None,
-        span_f1=measures.figure(measures.span_f1, words) if words else None,
-        ece=measures.ece(data) if calibrated else None,
-        chance_ece=measures.chance_ece(data) if calibrated else None,
-        auroc_bounds=_bounds(judged, measures.auroc, _score, even=even),
+        auroc=intervals.figure(metrics.auroc, data),
+        f1=intervals.figure(_f1_of_flags, graded),
+        best_f1=intervals.figure(lambda drawn: metrics.best_f1(drawn)[0], data),
+        best_cut=metrics.best_f1(data)[1] if known else None,
+        span_f1=intervals.figure(metrics.span_f1, words) if words else None,
+        ece=metrics.ece(data) if calibrated else None,
+        chance_ece=metrics.chance_ece(data) if calibrated else None,
+        auroc_bounds=_bounds(judged, metrics.auroc, _score, even=even),
         f1_bounds=_bounds(judged, _f1_of_flags, _flag, even=even),
-        reliability=measures.reliability(data) if calibrated else (),
+        reliability=metrics.reliability(data) if calibrated else (),
     )
 
 
 def leads(first: Sequence[Judged], second: Sequence[Judged], *, even: bool) -> Figure | None:
     """By how much the first one's AUROC is higher, on the answers that both judged."""
-    return measures.figure(measures.lead, rows_of.paired(first, second, even=even))
+    return intervals.figure(intervals.lead, rows_of.paired(first, second, even=even))
 
 
 def _flag(one: Judged) -> float | None:
@@ -90,7 +91,7 @@ def _score(one: Judged) -> float | None:
 
 
 def _f1_of_flags(data: Labelled) -> float:
-    return measures.f1(data, 0.5)
+    return metrics.f1(data.flags(0.5))
 
 
 def _bounds(
@@ -132,7 +133,7 @@ def found_by_label(judged: Sequence[Judged]) -> list[Found]:
     for one in judged:
         if one.score is None or one.spans is None:
             continue
-        flagged = measures.characters(one.spans)
+        flagged = metrics.characters(one.spans)
         for span in one.row["spans"]:
             hit = sum(at in flagged for at in range(span["start"], span["end"]))
             seen.setdefault(span["label"], []).append((hit, span["end"] - span["start"]))
@@ -203,7 +204,7 @@ def _weakness(kind: str, judged: Sequence[Judged], worst: int) -> Weakness:
         answers=len(judged),
         bad=sum(one.row["label"] for one in judged),
         abstained=len(judged) - len(known),
-        auroc=measures.figure(measures.auroc, rows_of.labelled(known, even=False)),
+        auroc=intervals.figure(metrics.auroc, rows_of.labelled(known, even=False)),
         caught=_share_flagged(bad),
         alarms=_share_flagged(good),
         missed=[one for one in bad if not one.flagged][:worst],

@@ -30,8 +30,8 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from benchmarks import measures  # noqa: E402 - found from the repository's root
 from groundwire import Checker, Detector, Interaction, Outcome, Usage, Verdict, prompts  # noqa: E402
+from groundwire.bench import intervals, metrics  # noqa: E402
 from groundwire.core.plan import Complete, Completed, Embed, Embedded, Reply, Request  # noqa: E402
 from groundwire.detectors.judge import JudgeDetector  # noqa: E402
 from groundwire.detectors.self_eval import SelfEval  # noqa: E402
@@ -110,15 +110,15 @@ def show(name: str, outcomes: Sequence[tuple[Row, Outcome]], after: str = "") ->
 
 
 def line(name: str, scored: Sequence[tuple[Row, float]], total: int) -> str:
-    data = measures.Labelled(
+    data = metrics.Labelled(
         labels=np.array([row["label"] for row, _ in scored]),
         scores=np.array([score for _, score in scored]),
         weights=np.ones(len(scored)),
-        sources=np.array([str(row["meta"]["source_id"]) for row, _ in scored]),
+        groups=np.array([str(row["meta"]["source_id"]) for row, _ in scored]),
     )
-    low, high = measures.interval(measures.auroc, data)
+    low, high = intervals.interval(metrics.auroc, data)
     judged = f"{len(scored)} of {total}"
-    return f"{name:52} {judged:>11} {measures.auroc(data):.3f} [{low:.3f}, {high:.3f}]"
+    return f"{name:52} {judged:>11} {metrics.auroc(data):.3f} [{low:.3f}, {high:.3f}]"
 
 
 class Recorded:

@@ -15,8 +15,8 @@ from rich.text import Text
 
 from benchmarks.costs import FLAT
 from benchmarks.judged import CORRECTNESS, SHORTCUTS, Judged
-from benchmarks.measures import Figure
 from benchmarks.quality import Card, Found, Weakness
+from groundwire.bench.intervals import Figure
 
 NOTHING = "-"
 _READING = (

@@ -37,7 +37,8 @@ from groundwire.text import overlap
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from benchmarks import measures  # noqa: E402 - found from the repository's root
+from benchmarks import lines  # noqa: E402 - found from the repository's root
+from groundwire.bench.metrics import Labelled  # noqa: E402
 
 Floats = NDArray[np.float64]
 
@@ -369,16 +370,16 @@ def export(model: HistGradientBoostingClassifier, features: Sequence[str]) -> di
 def report(scored: Sequence[tuple[float, Row]], curve: Mapping[str, Any] | None) -> None:
     """Print quality on the sources that nothing was fitted or calibrated on."""
     to_probability: Callable[[float], float] = calibration.from_dict(curve) if curve else float
-    print(measures.HEADER)
+    print(lines.HEADER)
     for task in ("all", "qa", "data2txt", "summary"):
         chosen = [(to_probability(x), row) for x, row in scored if task in ("all", row.task)]
-        labelled = measures.Labelled(
+        labelled = Labelled(
             labels=np.array([row.label for _, row in chosen]),
             scores=np.array([max(x, row.least) for x, row in chosen]),
             weights=np.array([row.weight for _, row in chosen]),
-            sources=np.array([row.source for _, row in chosen]),
+            groups=np.array([row.source for _, row in chosen]),
         )
-        print(measures.line(task, labelled))
+        print(lines.line(task, labelled))
 
 
 if __name__ == "__main__":

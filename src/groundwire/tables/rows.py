@@ -27,7 +27,8 @@ class Row:
     """One row. ``interaction`` is None when it can't be judged, and ``problem`` says why.
 
     ``id`` is the row's own, or the table's name and line. ``label`` is 1 for an answer known to be
-    hallucinated, 0 for one known to be grounded, None where nothing readable is known.
+    hallucinated, 0 for one known to be grounded, None where nothing readable is known. ``cells`` is all that
+    the row holds, by column; None where it can't be read.
     """
 
     table: str
@@ -36,6 +37,7 @@ class Row:
     interaction: Interaction | None
     problem: str = ""
     label: int | None = None
+    cells: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,14 +118,20 @@ def _rows(table: str, candidates: Mapping[str, tuple[str, ...]], source: Iterabl
         _, given = cell(cells, candidates, "id")
         name = str(given) if isinstance(given, str | int) and given != "" else place
         label = _label(cell(cells, candidates, "label")[1])
+        problem, interaction = "", None
         try:
             interaction = _interaction(name, cells, candidates)
         except InputError as error:
-            yield Row(
-                table=table, line=record.line, id=name, interaction=None, problem=str(error), label=label
-            )
-        else:
-            yield Row(table=table, line=record.line, id=name, interaction=interaction, label=label)
+            problem = str(error)
+        yield Row(
+            table=table,
+            line=record.line,
+            id=name,
+            interaction=interaction,
+            problem=problem,
+            label=label,
+            cells=cells,
+        )
 
 
 def _interaction(

@@ -1,0 +1,26 @@
+"""One line of figures for one set of answers, as the lexical detector is measured while it is made."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from groundwire.bench import intervals, metrics
+from groundwire.bench.metrics import Labelled
+
+THRESHOLD = 0.4
+"""The lexical detector's own."""
+HEADER = f"{'':18} {'n':>5} {'bad':>4}  {'AUROC':20} {'F1 at .4':20} {'best F1':>8} {'at':>5} {'ECE':>6}"
+
+
+def line(name: str, data: Labelled) -> str:
+    """One row under HEADER."""
+    best, cut = metrics.best_f1(data)
+    shown = [
+        str(intervals.figure(metrics.auroc, data) or ""),
+        str(intervals.figure(metrics.f1, data.flags(THRESHOLD)) or ""),
+    ]
+    bad = float(np.average(data.labels, weights=data.weights))
+    return (
+        f"{name:18} {len(data):5} {bad:4.2f}  {shown[0]:20} {shown[1]:20} "
+        f"{best:8.3f} {cut:5.2f} {metrics.ece(data):6.3f}"
+    )

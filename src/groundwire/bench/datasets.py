@@ -1,0 +1,147 @@
+"""From files to labelled examples: tables under any column names, and the layouts that datasets come in.
+
+Nothing is downloaded. A row that can't be read is an error that names its line: a measurement that silently
+leaves rows out measures something else.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from groundwire.bench.examples import Example
+from groundwire.core.errors import InputError
+from groundwire.core.span import Span
+from groundwire.tables import Columns, Row, TableError, read
+from groundwire.tables.columns import cell
+
+_TABLE = ("question", "context", "answer", "id", "label")
+# The usual names of what only labelled answers have; dots lead into nested objects.
+_BESIDE: Mapping[str, tuple[str, ...]] = {
+    "spans": ("spans", "unsupported_spans", "hallucinated_spans"),
+    "group": ("group", "source_id", "document_id", "doc_id", "meta.source_id"),
+    "task": ("task", "task_type"),
+    "model": ("model", "model_name", "generator", "meta.model"),
+}
+_WORDS = {
+    **dict.fromkeys(("1", "1.0", "true", "yes", "hallucinated", "unsupported", "unfaithful", "fail"), True),
+    **dict.fromkeys(("0", "0.0", "false", "no", "grounded", "supported", "faithful", "pass"), False),
+}
+_TOLD = 5
+
+
+def load(
+    path: str | Path, *, layout: str | None = None, columns: Mapping[str, str] | None = None
+) -> list[Example]:
+    """The labelled answers of a file, in its order.
+
+    A table (JSON lines, JSON, CSV, TSV, Parquet; any of them gzip'd) needs a context and an answer;
+    ``columns`` names its columns where they are not the usual ones: ``question``, ``context``, ``answer``,
+    ``id``, ``label``, ``spans``, ``group``, ``task``, ``model``, each to a name that may lead into nested
+    objects (``meta.source_id``). A label is 1 or 0, or a word such as hallucinated or grounded; empty is
+    unlabelled. Spans are ``{"start", "end"}`` objects or pairs of character offsets into the answer; where
+    there is no label, marked words make one. ``layout`` reads a dataset as its authors distribute it, see
+    ``groundwire.bench.layouts``. Raises TableError naming the lines that can't be read, and what is wrong.
+    """
+    if layout is not None:
+        from groundwire.bench.layouts import load_layout  # noqa: PLC0415 - layouts read tables, too
+
+        return load_layout(layout, Path(path), columns=columns)
+    named = dict(columns or {})
+    unknown = sorted(set(named) - {*_TABLE, *_BESIDE})
+    if unknown:
+        known = ", ".join((*_TABLE, *_BESIDE))
+        raise TableError(f"columns: no part of an example is called {unknown[0]!r}: expected one of {known}")
+    with Path(path).open("rb") as stream:
+        table = read(
+            stream, name=str(path), columns=Columns(**{k: v for k, v in named.items() if k in _TABLE})
+        )
+        rows = list(table.rows)
+    if not rows:
+        raise TableError(f"{path}: it holds no row")
+    beside = {kind: (named[kind],) if kind in named else usual for kind, usual in _BESIDE.items()}
+    _require_named(str(path), rows, {kind: name for kind, name in named.items() if kind in _BESIDE})
+    label = (named["label"],) if "label" in named else ("label",)
+    return gathered(str(path), (_attempt(row, beside, label) for row in rows))
+
+
+def gathered(name: str, attempts: Iterator[Example | str]) -> list[Example]:
+    """The examples, where all could be made. Raises TableError with the first problems and their number."""
+    examples: list[Example] = []
+    problems: list[str] = []
+    for attempt in attempts:
+        if isinstance(attempt, str):
+            problems.append(attempt)
+        else:
+            examples.append(attempt)
+    if problems:
+        more = f"; and {len(problems) - _TOLD} more" if len(problems) > _TOLD else ""
+        raise TableError(
+            f"{name}: {len(problems)} rows can't be measured: {'; '.join(problems[:_TOLD])}{more}. "
+            "Mend them or take them out: what is left out silently is not measured"
+        )
+    return examples
+
+
+def _require_named(path: str, rows: Sequence[Row], named: Mapping[str, str]) -> None:
+    for kind, name in named.items():
+        if all(cell(row.cells, {kind: (name,)}, kind)[0] is None for row in rows if row.cells is not None):
+            raise TableError(f"{path}: no column is called {name!r} (for the {kind})")
+
+
+def _attempt(row: Row, beside: Mapping[str, tuple[str, ...]], label: tuple[str, ...]) -> Example | str:
+    if row.interaction is None or row.cells is None:
+        return f"line {row.line}: {row.problem}"
+    found = {kind: cell(row.cells, beside, kind)[1] for kind in beside}
+    try:
+        spans = spans_of(found["spans"])
+        told = label_of(cell(row.cells, {"label": label}, "label")[1])
+        return Example(
+            id=row.id,
+            interaction=row.interaction,
+            label=bool(spans) if told is None and spans is not None else told,
+            spans=spans,
+            group=_text(found["group"]),
+            task=_text(found["task"]),
+            model=_text(found["model"]),
+        )
+    except (InputError, ValueError) as error:
+        return f"line {row.line}: {error}"
+
+
+def label_of(value: Any) -> bool | None:
+    """True for hallucinated, False for grounded, None for an empty cell. ValueError for anything else."""
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return None
+    said = str(value).strip().lower()
+    if said not in _WORDS:
+        raise ValueError(f"the label {value!r:.40} is none: expected 1 or hallucinated, 0 or grounded")
+    return _WORDS[said]
+
+
+def spans_of(value: Any) -> tuple[Span, ...] | None:
+    """Spans from ``{"start", "end"}`` objects or pairs, or the JSON of a list of these; None for None."""
+    if isinstance(value, str):
+        try:
+            value = json.loads(value) if value.strip() else None
+        except ValueError as error:
+            raise ValueError(f"the spans are no JSON: {value!r:.40}") from error
+    if value is None:
+        return None
+    if not isinstance(value, list | tuple):
+        raise InputError(f"the spans must be a list, not {value!r:.40}")
+    return tuple(_span(item) for item in value)
+
+
+def _span(item: Any) -> Span:
+    pair = (item.get("start"), item.get("end")) if isinstance(item, Mapping) else item
+    match pair:
+        case (int(start), int(end)) | [int(start), int(end)]:
+            return Span(start, end)
+    raise ValueError(f"a span must be {{'start': ..., 'end': ...}} or a pair of numbers, not {item!r:.60}")
+
+
+def _text(value: Any) -> str:
+    return "" if value is None else str(value)

@@ -1,0 +1,158 @@
+"""A labelled answer: what is judged, what people said of it, and what it must not be told apart from."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from groundwire.core.errors import InputError
+from groundwire.core.interaction import Interaction
+from groundwire.core.span import Span, union
+
+
+@dataclass(frozen=True, kw_only=True)
+class Example:
+    """One answer and its label.
+
+    ``label`` is True for an answer known to be hallucinated, False for one known to be grounded, None where
+    nobody knows. ``spans`` are the words of the answer that people marked as unsupported: ordered and
+    disjoint, empty where none are, None where nobody marked words. ``group`` names the source document:
+    answers of one group are never split. ``task`` and ``model`` (which generated the answer) may be empty.
+    Raises InputError for spans that reach past the answer.
+    """
+
+    id: str
+    interaction: Interaction
+    label: bool | None
+    spans: tuple[Span, ...] | None = None
+    group: str = ""
+    task: str = ""
+    model: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.group:
+            object.__setattr__(self, "group", group_of(self.interaction))
+        if self.spans is None:
+            return
+        size = len(self.interaction.answer)
+        for span in self.spans:
+            if span.end > size:
+                raise InputError(f"{self.id}: {span} reaches past an answer of {size} characters")
+        object.__setattr__(self, "spans", union(self.spans))
+
+
+def group_of(interaction: Interaction) -> str:
+    """A name for the documents that an answer is about: the same for the same texts, however spaced.
+
+    An answer without documents is told apart by its question.
+    """
+    texts = [_plain(passage.text) for passage in interaction.contexts if passage.text.strip()]
+    return _digest(sorted(texts) or ["", _plain(interaction.question)])
+
+
+def fingerprint(examples: Iterable[Example]) -> str:
+    """16 hexadecimal digits that change with any example, its label, its marks or their order."""
+    whole = hashlib.sha256()
+    for one in examples:
+        given = one.interaction
+        spans = None if one.spans is None else [(span.start, span.end) for span in one.spans]
+        row = [one.id, given.question, [p.text for p in given.contexts], given.answer, one.label, spans]
+        whole.update(json.dumps([*row, one.group]).encode())
+    return whole.hexdigest()[:16]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Overlap:
+    """What several sets, or one set with itself, have in common.
+
+    ``repeated`` are groups of ids within one set whose question, documents and answer are the same texts;
+    ``disagreeing`` those of them with different labels. ``leaks`` say, for each pair of sets, how many
+    answers of the second were given a passage that an answer of the first was given, too.
+    """
+
+    repeated: Mapping[str, Sequence[tuple[str, ...]]]
+    disagreeing: Mapping[str, Sequence[tuple[str, ...]]]
+    leaks: Mapping[tuple[str, str], int]
+
+    def __bool__(self) -> bool:
+        return any(self.repeated.values()) or bool(self.leaks)
+
+    def lines(self) -> list[str]:
+        """The findings in words, one a line; none where there is nothing to tell."""
+        told = []
+        for name, found in self.repeated.items():
+            if found:
+                extra = sum(len(ids) - 1 for ids in found)
+                told.append(f"{name}: {extra} answers repeat an earlier one, such as {' = '.join(found[0])}")
+        for name, found in self.disagreeing.items():
+            if found:
+                told.append(
+                    f"{name}: {len(found)} of these are labelled both ways, such as {' = '.join(found[0])}"
+                )
+        for (first, second), count in self.leaks.items():
+            told.append(f"{second}: {count} answers share a passage with {first}")
+        return told
+
+
+def overlap(sets: Mapping[str, Sequence[Example]]) -> Overlap:
+    """Answers that come up twice, and passages that several sets share. Spacing and case don't tell apart."""
+    repeated: dict[str, list[tuple[str, ...]]] = {}
+    disagreeing: dict[str, list[tuple[str, ...]]] = {}
+    for name, examples in sets.items():
+        alike: dict[str, list[Example]] = {}
+        for one in examples:
+            alike.setdefault(_content(one.interaction), []).append(one)
+        several = [group for group in alike.values() if len(group) > 1]
+        repeated[name] = [tuple(one.id for one in group) for group in several]
+        disagreeing[name] = [
+            tuple(one.id for one in group) for group in several if len({one.label for one in group}) > 1
+        ]
+    names = list(sets)
+    passages = {name: [_passages(one) for one in sets[name]] for name in names}
+    leaks = {}
+    for at, first in enumerate(names):
+        seen = frozenset().union(*passages[first])
+        for second in names[at + 1 :]:
+            if count := sum(not seen.isdisjoint(mine) for mine in passages[second]):
+                leaks[first, second] = count
+    return Overlap(repeated=repeated, disagreeing=disagreeing, leaks=leaks)
+
+
+def split(
+    examples: Sequence[Example], *, held_out: float, seed: str = ""
+) -> tuple[list[Example], list[Example]]:
+    """The examples to fit on and those to measure on, about ``held_out`` of the groups.
+
+    A group goes as a whole, to a side that depends on its name and ``seed`` alone: more examples move none.
+    """
+    if not 0 < held_out < 1:
+        raise ValueError(f"held_out must be a share between 0 and 1, not {held_out!r}")
+    sides: tuple[list[Example], list[Example]] = ([], [])
+    for one in examples:
+        sides[place(one.group, seed=seed) >= 1 - held_out].append(one)
+    return sides
+
+
+def place(group: str, *, seed: str = "") -> float:
+    """Where a group falls in [0, 1), evenly and always at the same place."""
+    return int(hashlib.sha256(f"{seed}:{group}".encode()).hexdigest()[:12], 16) / 16**12
+
+
+def _passages(one: Example) -> frozenset[str]:
+    return frozenset(_digest([text]) for p in one.interaction.contexts if (text := _plain(p.text)))
+
+
+def _content(given: Interaction) -> str:
+    texts = [_plain(passage.text) for passage in given.contexts]
+    return _digest([_plain(given.question), _plain(given.answer), *texts])
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"\s+", " ", text).strip().casefold()
+
+
+def _digest(texts: Sequence[str]) -> str:
+    return hashlib.sha256(json.dumps(texts).encode()).hexdigest()[:16]

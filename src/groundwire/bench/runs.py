@@ -1,0 +1,222 @@
+"""A detector over labelled answers: in order, several at once, and never twice for the same row.
+
+With a record, each outcome is on disk as soon as it is there. A run that was killed goes on where the record
+ends; what it yields is what one run without a break would have yielded.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import IO, Any
+
+from groundwire.bench.examples import Example, fingerprint
+from groundwire.checker import AbstainedError, Checker
+from groundwire.core import wire
+from groundwire.core.errors import ConfigurationError
+from groundwire.core.verdict import Outcome
+from groundwire.progress import track
+
+_FORM = 1
+_AT_ONCE = 8  # calls that are out together, where the judge has no limit of its own
+_AHEAD = 4  # rows begun before the oldest has been consumed, for each that may be out
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judged:
+    """What a detector said of an example, and the ``seconds`` of the clock that it took."""
+
+    example: Example
+    outcome: Outcome
+    seconds: float
+
+
+def judge(
+    examples: Sequence[Example],
+    checker: Checker,
+    *,
+    record: Path | None = None,
+    concurrency: int | None = None,
+    progress: bool = False,
+    what: str = "judged",
+) -> Iterator[Judged]:
+    """Judge the examples, in their order. Each outcome's id is its example's.
+
+    With a ``record`` (a file of JSON lines) rows that it already holds are read and not judged again, and
+    every other one is added as soon as it is judged, so that at most the rows in flight are lost with the
+    process. ``concurrency`` is how many rows are out at once: by default as many calls as the judge makes at
+    once, and one where no model is asked. ``progress`` draws a bar named ``what`` on stderr. Raises
+    ConfigurationError at once for a record of another detector, model or data.
+    """
+    at_once = _concurrency(checker, concurrency)
+    kept = None if record is None else _Record(record, checker, examples)
+    judged = _judged(examples, checker, kept, at_once)
+    return track(judged, total=len(examples), what=what) if progress else judged
+
+
+def identity(checker: Checker) -> dict[str, Any]:
+    """What decides about a checker's outcomes, as JSON: detector, parameters, reading, model."""
+    spec = checker.detector.spec
+    return {
+        "detector": spec.name,
+        "version": spec.version,
+        "parameters": wire.plain(spec.parameters),
+        "grading": wire.plain(checker.policy.grading),
+        "model": getattr(checker.judge, "model", None),
+    }
+
+
+def _concurrency(checker: Checker, given: int | None) -> int:
+    if given is not None and given < 1:
+        raise ConfigurationError(f"concurrency: expected a whole number from 1 on, not {given!r}")
+    if not checker.detector.needs_model:
+        return given or 1
+    allowed = int(getattr(checker.judge, "max_concurrency", given or _AT_ONCE))
+    return min(given or allowed, allowed)
+
+
+def _judged(
+    examples: Sequence[Example], checker: Checker, kept: _Record | None, at_once: int
+) -> Iterator[Judged]:
+    def one(at: int) -> Judged:
+        if kept is not None and (known := kept.known(at)) is not None:
+            return known
+        done = _check(examples[at], checker)
+        return done if kept is None else kept.add(at, done)
+
+    with kept or contextlib.nullcontext():
+        if at_once == 1:
+            yield from map(one, range(len(examples)))
+        else:
+            yield from _in_threads(one, len(examples), at_once)
+
+
+def _in_threads(one: Callable[[int], Judged], count: int, at_once: int) -> Iterator[Judged]:
+    pool = ThreadPoolExecutor(at_once, thread_name_prefix="groundwire-bench")
+    out: deque[Future[Judged]] = deque()
+    try:
+        for at in range(count):
+            out.append(pool.submit(one, at))
+            if len(out) >= at_once * _AHEAD:
+                yield out.popleft().result()
+        while out:
+            yield out.popleft().result()
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _check(example: Example, checker: Checker) -> Judged:
+    started = time.perf_counter()
+    outcome: Outcome
+    try:
+        outcome = checker.check(example.interaction)
+    except AbstainedError as error:  # the policy's wish for its application; here all rows are wanted
+        outcome = error.abstention
+    seconds = time.perf_counter() - started
+    # What is yielded is what a record gives back, so that a resumed run can't be told from another.
+    outcome = wire.decode(wire.encode(replace(outcome, id=example.id)))
+    return Judged(example=example, outcome=outcome, seconds=seconds)
+
+
+class _Record:
+    """The file of a run: a first line that says whose it is, and a line for each row that was judged.
+
+    A line that was being written when the process died is cut off; one writer at a time has the file.
+    """
+
+    def __init__(self, path: Path, checker: Checker, examples: Sequence[Example]) -> None:
+        self._path, self._examples = path, examples
+        self._lock = threading.Lock()
+        self._file: IO[bytes] | None = None
+        self._head = {
+            "groundwire": "run",
+            "form": _FORM,
+            **identity(checker),
+            "data": fingerprint(examples),
+            "rows": len(examples),
+        }
+        self._rows: dict[int, Mapping[str, Any]] = {}
+        if path.is_dir():
+            raise ConfigurationError(f"the record {str(path)!r} is a directory: name a file in it")
+        if path.exists() and path.stat().st_size:
+            self._read()
+
+    def __enter__(self) -> None:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = self._path.open("ab")
+        _claim(self._file, self._path)
+        self._file.truncate(self._whole())
+        if not self._path.stat().st_size:
+            self._append(self._head)
+
+    def __exit__(self, *_: object) -> None:
+        if self._file is not None:
+            self._file.close()
+        self._file = None
+
+    def known(self, at: int) -> Judged | None:
+        row = self._rows.get(at)
+        if row is None:
+            return None
+        outcome = wire.decode(row["outcome"])
+        return Judged(example=self._examples[at], outcome=outcome, seconds=row["seconds"])
+
+    def add(self, at: int, done: Judged) -> Judged:
+        row = {"row": at, "seconds": done.seconds, "outcome": wire.encode(done.outcome)}
+        with self._lock:
+            self._append(row)
+        return done
+
+    def _append(self, value: Mapping[str, Any]) -> None:
+        assert self._file is not None
+        self._file.write(json.dumps(value, ensure_ascii=False, allow_nan=False).encode() + b"\n")
+        self._file.flush()  # to the system, which outlives the process
+
+    def _read(self) -> None:
+        lines = self._path.read_bytes()[: self._whole()].splitlines()
+        try:
+            first, *rows = map(json.loads, lines) if lines else [{}]
+            mine = first.get("groundwire") == "run"
+            self._rows = {row["row"]: row for row in rows}
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise ConfigurationError(f"{self._path} is no record of a run: {error}") from error
+        if not lines:
+            return
+        if not mine:
+            raise ConfigurationError(f"{self._path} is no record of a run: name another file")
+        for what, expected in json.loads(json.dumps(self._head)).items():
+            if first.get(what) != expected:
+                raise ConfigurationError(
+                    f"{self._path} is the record of another run: its {what} is {_short(first.get(what))}, "
+                    f"this one's is {_short(expected)}. Name another file, or delete this one to begin anew"
+                )
+
+    def _whole(self) -> int:
+        """The bytes up to the end of the last line that was written to its end."""
+        return self._path.read_bytes().rfind(b"\n") + 1
+
+
+def _claim(file: IO[bytes], path: Path) -> None:
+    try:
+        import fcntl  # noqa: PLC0415 - Windows has none; there two runs must not share a record
+    except ImportError:
+        return
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        raise ConfigurationError(f"another run is writing to {path}: wait for it, or name another") from error
+
+
+def _short(value: object) -> str:
+    said = repr(value)
+    if len(said) <= 60:
+        return said
+    return f"{said[:40]}... ({hashlib.sha256(said.encode()).hexdigest()[:8]})"
