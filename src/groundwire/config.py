@@ -25,11 +25,10 @@ This module reads and checks them, naming every mistake at once; ``Checker.from_
 
 from __future__ import annotations
 
-import difflib
 import json
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -39,7 +38,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from groundwire import detectors
 from groundwire.core.budget import Budget
 from groundwire.core.detector import Detector
-from groundwire.core.errors import ConfigurationError, MissingExtraError
+from groundwire.core.errors import ConfigurationError, MissingExtraError, unknown_key
 from groundwire.core.grading import WORDING, Grading, Level, Wording
 from groundwire.core.tuned import Tuned
 from groundwire.tuned import from_dict as tuned_from_dict
@@ -227,30 +226,13 @@ class Settings(_Section):
         return {**default.wording, **own}
 
     def _detector(self) -> Detector:
-        given = {"name": self.detector} if isinstance(self.detector, str) else dict(self.detector)
-        if "name" not in given:
-            raise ConfigurationError("detector: needs a 'name'")
-        name = given.pop("name")
+        name = self.detector if isinstance(self.detector, str) else self.detector.get("name", "")
         if not isinstance(name, str):
             raise ConfigurationError(f"detector.name: expected a text, not {_shown(name)}")
-        kind = detectors.get(name)
-        known = [f.name for f in fields(kind) if f.name != "grading"]
-        problems = [
-            "detector: 'grading' is not set here: use 'threshold' and 'levels', beside 'detector'"
-            if key == "grading"
-            else f"detector: {_unknown(key, known)}"
-            for key in given
-            if key not in known
-        ]
-        parameters: dict[str, Any] = {key: value for key, value in given.items() if key in known}
         try:
-            detector = kind(**parameters)
-        except (TypeError, ValueError) as error:
-            told = error.problems if isinstance(error, ConfigurationError) else (str(error),)
-            problems += [f"detector: {one}" for one in told]
-        if problems:
-            raise ConfigurationError(*problems)
-        return detector
+            return detectors.build(self.detector)
+        except ConfigurationError as error:
+            raise ConfigurationError(*(f"detector: {one}" for one in error.problems)) from error
 
     def _level_problems(self) -> tuple[str, ...]:
         """What is wrong with the levels, as far as that does not depend on the detector."""
@@ -345,7 +327,7 @@ def _problem(error: Mapping[str, Any]) -> str:
     if error["type"] == "extra_forbidden":
         *parents, name = error["loc"]
         known = _KNOWN.get(str(parents[-1]) if parents else "", ())
-        return f"{'.'.join(map(str, parents)) or 'settings'}: {_unknown(str(name), known)}"
+        return f"{'.'.join(map(str, parents)) or 'settings'}: {unknown_key(str(name), known)}"
     if error["type"] == "missing":
         return f"{where}: {error['msg'].lower()}"
     return f"{where}: {error['msg'].lower()}, not {_shown(error['input'])}"
@@ -370,9 +352,3 @@ _KNOWN: Mapping[str, tuple[str, ...]] = {
     "medium": _LEVEL_KEYS,
     "high": _LEVEL_KEYS,
 }
-
-
-def _unknown(name: str, known: tuple[str, ...] | list[str]) -> str:
-    close = difflib.get_close_matches(name, known, n=1)
-    hint = f"did you mean {close[0]!r}?" if close else f"expected one of {', '.join(known)}"
-    return f"unknown key {name!r}; {hint}"

@@ -182,6 +182,14 @@ _METHODS = (
         source="Chen and Mueller, 2023 (arXiv:2308.16175)",
     ),
     Method(
+        name="stacked",
+        summary="Other detectors' scores, weighed together as your labels have shown them to be worth.",
+        asks="what its members ask",
+        more="those of its members",
+        locates="words",
+        source="Wolpert, 1992; Breiman, 1996",
+    ),
+    Method(
         name="bedrock_grounding",
         summary="Amazon Bedrock Guardrails' contextual grounding check.",
         asks="Amazon Bedrock Guardrails",

@@ -33,7 +33,9 @@ def needed(bound: float, confidence: float) -> int:
     return math.ceil(math.log(1 - confidence) / math.log(1 - bound) - 1e-9)
 
 
-def guarantee(target: Target, figures: Floats, labels: Flags, groups: np.ndarray[tuple[int], np.dtype[np.str_]]) -> Guarantee:
+def guarantee(
+    target: Target, figures: Floats, labels: Flags, groups: np.ndarray[tuple[int], np.dtype[np.str_]]
+) -> Guarantee:
     """The threshold that flags most (of false alarms) or least (of misses) and keeps what is promised.
 
     The promise is of the mean over sources of the share of a source's grounded answers that are flagged, or
@@ -85,8 +87,11 @@ def binomial(most: int, of: int, chance: float) -> float:
     if most >= of:
         return 1.0
     logs = [
-        math.lgamma(of + 1) - math.lgamma(k + 1) - math.lgamma(of - k + 1)
-        + k * math.log(chance) + (of - k) * math.log1p(-chance)
+        math.lgamma(of + 1)
+        - math.lgamma(k + 1)
+        - math.lgamma(of - k + 1)
+        + k * math.log(chance)
+        + (of - k) * math.log1p(-chance)
         for k in range(most + 1)
     ]
     return min(1.0, math.fsum(map(math.exp, logs)))

@@ -57,11 +57,13 @@ class Target:
 
     @classmethod
     def parse(cls, text: str) -> Target:
-        """Read ``f1``, ``precision>=0.95``, ``cost<=0.2 calls``, ``false_alarms<=0.05 with 0.9`` and the like.
+        """Read ``f1``, ``precision>=0.95``, ``cost<=0.2 calls``, ``false_alarms<=0.05 with 0.9`` and so on.
 
         Raises TuningError naming what was wrong and the forms there are.
         """
-        plain = re.sub(r"\s+", "", text.strip().lower().replace("-", "_").replace("≥", ">=").replace("≤", "<="))
+        plain = re.sub(
+            r"\s+", "", text.strip().lower().replace("-", "_").replace("≥", ">=").replace("≤", "<=")
+        )
         found = _WRITTEN.fullmatch(plain)
         name = found["measure"] if found else re.split(r"[<>=]", plain)[0]
         if name not in list(Measure):
@@ -73,7 +75,9 @@ class Target:
         measure = Measure(name)
         wanted = None if measure in _BEST else ">=" if measure in _AT_LEAST else "<="
         if found["sign"] != wanted:
-            form = f"{measure}{wanted}..." if wanted else f"{measure} alone, which is made as high as it can be"
+            form = (
+                f"{measure}{wanted}..." if wanted else f"{measure} alone, which is made as high as it can be"
+            )
             raise TuningError(f"target {text!r}: expected {form}")
         if measure in _BEST:
             return cls(measure=measure)
@@ -90,7 +94,9 @@ class Target:
         if found["confidence"]:
             confidence = _number(text, found["confidence"], most=None) / (100 if found["percent"] else 1)
         if not (0 < bound < 1 and 0 < confidence < 1):
-            raise TuningError(f"target {text!r}: expected shares between 0 and 1, such as {measure}<=0.05 with 0.95")
+            raise TuningError(
+                f"target {text!r}: expected shares between 0 and 1, such as {measure}<=0.05 with 0.95"
+            )
         return cls(measure=measure, bound=bound, confidence=confidence)
 
     def __str__(self) -> str:
@@ -115,7 +121,7 @@ class Target:
         return float(sweep.cuts[self._best(sweep)])
 
     def value(self, sweep: Sweep) -> float:
-        """What the best threshold makes of what is to be as high as possible; 0 where it can't keep its bound."""
+        """What the best threshold makes of what is to be high; 0 where it can't keep the bound."""
         best = self._best(sweep)
         if self._kept(sweep)[best]:
             return float(np.nan_to_num(self._wanted(sweep)[best]))

@@ -1,0 +1,14 @@
+"""Thresholds, levels, calibration and combinations fitted to labelled answers, and what they are worth.
+
+``tune`` and ``stack`` take what ``bench.runs.judge`` gives; what comes out is a value and a file that a
+Checker reads. Nothing here judges or asks a model, and nothing here is needed to use what was fitted.
+"""
+
+from groundwire.bench.tuning.errors import TuningError as TuningError
+from groundwire.bench.tuning.fitted import Tuning as Tuning
+from groundwire.bench.tuning.fitted import settings_of as settings_of
+from groundwire.bench.tuning.fitted import stack as stack
+from groundwire.bench.tuning.fitted import tune as tune
+from groundwire.bench.tuning.targets import Target as Target
+
+__all__ = ["Target", "Tuning", "TuningError", "settings_of", "stack", "tune"]
