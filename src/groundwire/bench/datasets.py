@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,8 @@ def load(
     ``id``, ``label``, ``spans``, ``group``, ``task``, ``model``, each to a name that may lead into nested
     objects (``meta.source_id``). A label is 1 or 0, or a word such as hallucinated or grounded; empty is
     unlabelled. Spans are ``{"start", "end"}`` objects or pairs of character offsets into the answer; where
-    there is no label, marked words make one. ``layout`` reads a dataset as its authors distribute it, see
+    there is no label, marked words make one. No spans in a hallucinated answer, or in the whole file, say
+    that nobody marked words, and not that there are none. ``layout`` reads a dataset as its authors distribute it, see
     ``groundwire.bench.layouts``. Raises TableError naming the lines that can't be read, and what is wrong.
     """
     if layout is not None:
@@ -64,7 +66,15 @@ def load(
     beside = {kind: (named[kind],) if kind in named else usual for kind, usual in _BESIDE.items()}
     _require_named(str(path), rows, {kind: name for kind, name in named.items() if kind in _BESIDE})
     label = (named["label"],) if "label" in named else ("label",)
-    return gathered(str(path), (_attempt(row, beside, label) for row in rows))
+    return _unmarked(gathered(str(path), (_attempt(row, beside, label) for row in rows)))
+
+
+def _unmarked(examples: list[Example]) -> list[Example]:
+    """Where no row at all has a marked word, or a hallucinated one has none, nobody marked words there."""
+    none_at_all = not any(one.spans for one in examples)
+    return [
+        replace(one, spans=None) if not one.spans and (none_at_all or one.label) else one for one in examples
+    ]
 
 
 def gathered(name: str, attempts: Iterator[Example | str]) -> list[Example]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,11 +90,13 @@ def compare_scores(
 ) -> Difference | None:
     """Whether two methods' scores for the same answers differ in a measure that only asks for their order.
 
-    Both are read as ranks, and under the hypothesis that they are equally good each source's may be
-    exchanged: the share of random exchanges that part them as far is ``p`` (a paired permutation test). None
-    where the measure means nothing.
+    Both are read as ranks within their stratum, and under the hypothesis that they are equally good each
+    source's may be exchanged: the share of random exchanges that part them as far is ``p`` (a paired
+    permutation test). None where the measure means nothing.
     """
-    mine, theirs = _ranks(first.scores), _ranks(second.scores)
+    mine, theirs = (np.empty(len(first)) for _ in range(2))
+    for members in _strata(first):
+        mine[members], theirs[members] = _ranks(first.scores[members]), _ranks(second.scores[members])
 
     def parted(weights: Floats, swapped: NDArray[np.bool_]) -> float:
         one = replace(first, weights=weights, scores=np.where(swapped, theirs, mine))
@@ -155,6 +157,6 @@ def _strata(data: Sample) -> list[NDArray[np.intp]]:
     return [np.flatnonzero(data.strata == name) for name in np.unique(data.strata)]
 
 
-def _coded(groups: NDArray[np.str_]) -> tuple[NDArray[np.intp], int]:
+def _coded(groups: NDArray[Any]) -> tuple[NDArray[np.intp], int]:
     names, which = np.unique(groups, return_inverse=True)
     return which, len(names)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,12 +24,13 @@ BINS = 15
 class Sample:
     """Answers: what each weighs, the source that it is about, and its stratum.
 
-    Resampling keeps the number of groups of each stratum; without ``strata`` there is one.
+    Groups and strata are told apart by names or numbers. Resampling keeps the number of groups of each
+    stratum; without ``strata`` there is one.
     """
 
     weights: Floats
-    groups: NDArray[np.str_]
-    strata: NDArray[np.str_] | None = None
+    groups: NDArray[Any]
+    strata: NDArray[Any] | None = None
 
     def __len__(self) -> int:
         return len(self.weights)

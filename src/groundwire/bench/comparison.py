@@ -1,0 +1,280 @@
+"""Several methods on the same answers, side by side, with the shortcuts that each has to beat."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from groundwire.bench import metrics
+from groundwire.bench.baselines import AlwaysFlag, AnswerLength, NovelWords
+from groundwire.bench.examples import Example, fingerprint, overlap
+from groundwire.bench.intervals import ROUNDS, Difference, Figure, compare_flags, compare_scores
+from groundwire.bench.runs import Judged, identity, judge
+from groundwire.bench.scorecard import Answers, Card, averaged, brief, card, flagged, scored
+from groundwire.checker import Checker, Policy
+from groundwire.core.errors import InputError
+from groundwire.core.verdict import Verdict
+from groundwire.detectors.catalogue import METHODS
+
+Sets = Mapping[str, Sequence[Example]]
+Run = Callable[[Sequence[Example], Path | None, bool], Iterator[Judged]]
+"""Judges examples in their order: from a record and into it, with a progress bar if asked."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contestant:
+    """One method under measurement.
+
+    ``shortcut`` says that it understands nothing and is granted the direction that suits it; ``flags`` that
+    its own threshold means something. ``locates`` is what it finds at fault; ``made_by`` is what decides
+    about its outcomes, as JSON.
+    """
+
+    name: str
+    run: Run
+    shortcut: bool = False
+    flags: bool = True
+    locates: str = ""
+    made_by: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Slice:
+    """Part of a set: its answers of one task, or of one generating model."""
+
+    set: str
+    by: str
+    name: str
+    answers: int
+    bad: float
+    figures: Mapping[str, Mapping[str, Figure | None]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """All that was measured. ``cards`` hold, for each set and for their mean, each contestant's figures.
+
+    ``leads`` are paired tests: by how much each contestant's AUROC, and F1, is above each other's on the
+    answers that both judged, over all sets. ``notes`` say what a reader must know: repeats, leaks, rows
+    without a label.
+    """
+
+    sets: Sets
+    contestants: Sequence[Contestant]
+    judged: Mapping[str, Answers]
+    cards: Mapping[str, Mapping[str, Card]]
+    slices: Sequence[Slice]
+    leads: Mapping[tuple[str, str], Mapping[str, Difference | None]]
+    notes: Sequence[str]
+    data: Mapping[str, str]
+
+    @property
+    def whole(self) -> Mapping[str, Card]:
+        """Each contestant over all sets: the mean of the sets, where there are several."""
+        return self.cards[MEAN] if len(self.sets) > 1 else next(iter(self.cards.values()))
+
+
+MEAN = "mean of the sets"
+
+
+def contestant(name: str, checker: Checker, *, concurrency: int | None = None) -> Contestant:
+    """A checker under a name of its own. It judges without a deadline where it asks no model."""
+    if not checker.detector.needs_model and checker.policy.timeout is not None:
+        # How busy the machine is has no say in what an offline method can do.
+        policy = Policy(grading=checker.policy.grading, timeout=None, budget=checker.policy.budget)
+        checker = Checker(checker.detector, judge=checker.judge, policy=policy)
+    method = METHODS.get(checker.detector.name)
+    return Contestant(
+        name=name,
+        run=lambda examples, record, progress: judge(
+            examples, checker, record=record, concurrency=concurrency, progress=progress, what=name
+        ),
+        locates=method.locates if method else "",
+        made_by=identity(checker),
+    )
+
+
+def shortcuts() -> list[Contestant]:
+    """The methods that are measured beside every other."""
+    return [
+        _shortcut(Checker(AnswerLength()), flags=False),
+        _shortcut(Checker(NovelWords()), flags=False),
+        _shortcut(Checker(AlwaysFlag()), flags=True),
+    ]
+
+
+def _shortcut(checker: Checker, *, flags: bool) -> Contestant:
+    return Contestant(
+        name=checker.detector.name,
+        run=lambda examples, record, progress: judge(examples, checker),  # noqa: ARG005 - done at once
+        shortcut=True,
+        flags=flags,
+        locates="nothing",
+        made_by=identity(checker),
+    )
+
+
+def compare(
+    sets: Sets,
+    contestants: Sequence[Contestant],
+    *,
+    records: Path | None = None,
+    rounds: int = ROUNDS,
+    progress: bool = False,
+) -> Comparison:
+    """Judge every labelled answer by every contestant and by the shortcuts, and measure what they said.
+
+    ``records`` is a folder where outcomes are kept as they come: a comparison that was stopped goes on from
+    there. Rows without a label are left out, and told. Raises InputError where no row has one, and
+    ConfigurationError for records of something else.
+    """
+    notes = list(overlap(sets).lines())
+    labelled: dict[str, list[Example]] = {}
+    for name, examples in sets.items():
+        labelled[name] = [one for one in examples if one.label is not None]
+        if left_out := len(examples) - len(labelled[name]):
+            notes.append(f"{name}: {left_out} answers without a label are left out")
+        if not labelled[name]:
+            raise InputError(f"{name}: no answer has a label, so there is nothing to measure against")
+        if len({one.label for one in labelled[name]}) == 1:
+            which = "hallucinated" if labelled[name][0].label else "grounded"
+            notes.append(f"{name}: all labels are {which}: nothing can be told from another there")
+    everyone = [*contestants, *shortcuts()]
+    judged: dict[str, dict[str, list[Judged]]] = {}
+    for one in everyone:
+        judged[one.name] = {
+            name: list(one.run(examples, _record(records, name, one), progress and not one.shortcut))
+            for name, examples in labelled.items()
+        }
+    return Comparison(
+        sets=labelled,
+        contestants=everyone,
+        judged=judged,
+        cards=_cards(labelled, everyone, judged, rounds),
+        slices=list(_slices(labelled, everyone, judged, rounds)),
+        leads=dict(_leads(everyone, judged, rounds)),
+        notes=notes,
+        data={name: fingerprint(examples) for name, examples in labelled.items()},
+    )
+
+
+def _record(folder: Path | None, name: str, one: Contestant) -> Path | None:
+    if folder is None or one.shortcut:
+        return None
+    # Names may hold anything; what tells them apart must survive.
+    whole = f"{name}--{one.name}"
+    digest = hashlib.sha256(whole.encode()).hexdigest()[:6]
+    return folder / f"{re.sub(r'[^A-Za-z0-9._-]+', '-', whole)}-{digest}.jsonl"
+
+
+def _cards(
+    sets: Sets, everyone: Sequence[Contestant], judged: Mapping[str, Answers], rounds: int
+) -> dict[str, dict[str, Card]]:
+    wholes: dict[str, Sequence[str]] = {name: [name] for name in sets}
+    if len(sets) > 1:
+        wholes = {MEAN: list(sets), **wholes}
+    return {
+        whole: {
+            one.name: card(
+                {name: judged[one.name][name] for name in names},
+                shortcut=one.shortcut,
+                flags=one.flags,
+                rounds=rounds,
+            )
+            for one in everyone
+        }
+        for whole, names in wholes.items()
+    }
+
+
+def _slices(
+    sets: Sets, everyone: Sequence[Contestant], judged: Mapping[str, Answers], rounds: int
+) -> Iterator[Slice]:
+    for name, examples in sets.items():
+        for by in ("task", "model"):
+            values = sorted({getattr(one, by) for one in examples} - {""})
+            if len(values) < 2:
+                continue
+            for value in values:
+                inside = [one for one in examples if getattr(one, by) == value]
+                yield Slice(
+                    set=name,
+                    by=by,
+                    name=value,
+                    answers=len(inside),
+                    bad=sum(bool(one.label) for one in inside) / len(inside),
+                    figures={
+                        one.name: brief(
+                            {name: [j for j in judged[one.name][name] if getattr(j.example, by) == value]},
+                            shortcut=one.shortcut,
+                            rounds=rounds,
+                        )
+                        for one in everyone
+                    },
+                )
+
+
+def _leads(
+    everyone: Sequence[Contestant], judged: Mapping[str, Answers], rounds: int
+) -> Iterator[tuple[tuple[str, str], dict[str, Difference | None]]]:
+    for at, first in enumerate(everyone):
+        for second in everyone[at + 1 :]:
+            if first.shortcut and second.shortcut:
+                continue
+            one, other = _both(judged[first.name], judged[second.name])
+            found = {
+                "auroc": compare_scores(
+                    averaged(metrics.auroc),
+                    scored(one, either_way=first.shortcut),
+                    scored(other, either_way=second.shortcut),
+                    rounds,
+                )
+            }
+            if first.flags and second.flags:
+                found["f1"] = compare_flags(averaged(metrics.f1), flagged(one), flagged(other), rounds)
+            yield (first.name, second.name), found
+
+
+def _both(first: Answers, second: Answers) -> tuple[Answers, Answers]:
+    """What two contestants said of the answers that both judged."""
+    kept: tuple[dict[str, list[Judged]], dict[str, list[Judged]]] = ({}, {})
+    for name in first:
+        pairs = [
+            (a, b)
+            for a, b in zip(first[name], second[name], strict=True)
+            if isinstance(a.outcome, Verdict) and isinstance(b.outcome, Verdict)
+        ]
+        kept[0][name], kept[1][name] = [a for a, _ in pairs], [b for _, b in pairs]
+    return kept
+
+
+def beats_shortcuts(comparison: Comparison, name: str) -> list[str]:
+    """The sets on which this contestant's AUROC is above that of every shortcut."""
+    won = []
+    for where in comparison.sets:
+        cards = comparison.cards[where]
+        mine = cards[name].figures["auroc"]
+        others = [cards[one.name].figures["auroc"] for one in comparison.contestants if one.shortcut]
+        if mine and all(mine.value > other.value for other in others if other):
+            won.append(where)
+    return won
+
+
+def worst(judged: Sequence[Judged], count: int = 3) -> tuple[list[Judged], list[Judged]]:
+    """The surest mistakes: hallucinated answers with the lowest scores, grounded ones with the highest.
+
+    Only answers that were told wrong by the method's own threshold are mistakes.
+    """
+    known = [one for one in judged if isinstance(one.outcome, Verdict)]
+    order = np.argsort([one.outcome.score or 0.0 for one in known], kind="stable")
+    missed = [known[at] for at in order if known[at].example.label and not known[at].outcome.hallucinated]
+    alarmed = [
+        known[at] for at in order[::-1] if not known[at].example.label and known[at].outcome.hallucinated
+    ]
+    return missed[:count], alarmed[:count]

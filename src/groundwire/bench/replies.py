@@ -1,0 +1,153 @@
+"""What a model replied, kept in a file: asked once, told again as often as you like, without the model too.
+
+Unlike a judge's memory it forgets nothing, keeps samples, and tells what a reply once used, so that what is
+replayed shows the calls, tokens and money of the real run. Its seconds are those of the replay.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from groundwire.core.errors import ConfigurationError
+from groundwire.core.plan import (
+    Backend,
+    Completed,
+    Embedded,
+    Failed,
+    Reply,
+    Request,
+    Token,
+)
+from groundwire.core.verdict import AbstentionReason, Usage
+
+_FORM = 1
+
+
+class Replies:
+    """A judge that replies from a file, and asks ``judge``, if there is one, for what the file lacks.
+
+    Every reply of ``judge`` but a failure is added to the file at once; without one, what the file lacks is a
+    failure that says so. One file holds the replies of one model. Safe to share between threads. Raises
+    ConfigurationError for a file of another model, or one that holds something else.
+    """
+
+    def __init__(self, path: str | Path, judge: Backend | None = None) -> None:
+        self._path, self._judge = Path(path), judge
+        self._lock = threading.Lock()
+        self._known: dict[str, Reply] = {}
+        self.model: str | None = getattr(judge, "model", None)
+        self.max_concurrency: int = getattr(judge, "max_concurrency", 8)
+        self.embeds: bool = getattr(judge, "embeds", True)
+        self.price = getattr(judge, "price", None)
+        if self._path.is_file():
+            self._read()
+        elif judge is None:
+            raise ConfigurationError(f"no replies to give: there is no file {str(path)!r}, and no model")
+
+    def __len__(self) -> int:
+        """How many replies are known."""
+        return len(self._known)
+
+    def perform(self, requests: Sequence[Request], *, timeout: float | None) -> Sequence[Reply]:
+        """One reply for each request: the known ones, and the judge's, which are kept."""
+        missing = self._missing(requests)
+        fresh = self._judge.perform(missing, timeout=timeout) if missing and self._judge else ()
+        return self._told(requests, missing, fresh)
+
+    async def aperform(self, requests: Sequence[Request], *, timeout: float | None) -> Sequence[Reply]:
+        """``perform`` for callers on an event loop."""
+        missing = self._missing(requests)
+        fresh = await self._judge.aperform(missing, timeout=timeout) if missing and self._judge else ()
+        return self._told(requests, missing, fresh)
+
+    def _missing(self, requests: Sequence[Request]) -> list[Request]:
+        """What is not known, each once."""
+        return list({key: r for r in requests if (key := _key(r)) not in self._known}.values())
+
+    def _told(
+        self, requests: Sequence[Request], missing: Sequence[Request], fresh: Sequence[Reply]
+    ) -> list[Reply]:
+        asked = {_key(request): reply for request, reply in zip(missing, fresh, strict=False)}
+        with self._lock:
+            for request, reply in zip(missing, fresh, strict=False):
+                key = _key(request)
+                if isinstance(reply, Completed | Embedded) and key not in self._known:
+                    self._known[key] = reply
+                    self._append({"key": key, "asked": asdict(request), **_entry(reply)})
+        lacking = Failed(
+            reason=AbstentionReason.MODEL_FAILED,
+            detail=f"no reply to this was recorded in {self._path.name}, and no model is asked",
+        )
+        return [self._known.get(key) or asked.get(key, lacking) for key in map(_key, requests)]
+
+    def _append(self, value: Mapping[str, Any]) -> None:
+        fresh = not self._path.exists() or not self._path.stat().st_size
+        with self._path.open("ab") as file:
+            if fresh:
+                file.write(_line({"groundwire": "replies", "form": _FORM, "model": self.model}))
+            file.write(_line(value))
+
+    def _read(self) -> None:
+        whole = self._path.read_bytes()
+        if cut := len(whole) - (whole.rfind(b"\n") + 1):  # the process died while it wrote
+            whole = whole[:-cut]
+            if self._judge is not None:
+                with self._path.open("ab") as file:
+                    file.truncate(len(whole))
+        try:
+            first, *rows = map(json.loads, whole.splitlines()) if whole else [{"groundwire": "replies"}]
+            if first["groundwire"] != "replies":
+                raise ConfigurationError(f"{self._path} holds no replies of a model: name another file")
+            self._known = {row["key"]: _reply(row) for row in rows}
+        except (ValueError, KeyError, TypeError) as error:
+            if isinstance(error, ConfigurationError):
+                raise
+            raise ConfigurationError(f"{self._path} holds no replies of a model: {error}") from error
+        if self._judge is not None and whole and first.get("model") != self.model:
+            raise ConfigurationError(
+                f"{self._path} holds the replies of {first.get('model')!r}, not of {self.model!r}: "
+                "name another file"
+            )
+        self.model = first.get("model", self.model)
+
+
+def _key(request: Request) -> str:
+    whole = json.dumps([type(request).__name__, asdict(request)], sort_keys=True)
+    return hashlib.sha256(whole.encode()).hexdigest()[:32]
+
+
+def _line(value: Mapping[str, Any]) -> bytes:
+    return json.dumps(value).encode() + b"\n"
+
+
+def _entry(reply: Completed | Embedded) -> dict[str, Any]:
+    kind = "completed" if isinstance(reply, Completed) else "embedded"
+    return {kind: asdict(reply)}
+
+
+def _reply(row: Mapping[str, Any]) -> Reply:
+    if "embedded" in row:
+        told = row["embedded"]
+        return Embedded(vectors=tuple(map(tuple, told["vectors"])), usage=Usage(**told["usage"]))
+    told = row["completed"]
+    return Completed(
+        texts=tuple(told["texts"]),
+        usage=Usage(**told["usage"]),
+        tokens=tuple(
+            tuple(
+                Token(
+                    text=one["text"],
+                    logprob=one["logprob"],
+                    alternatives=tuple((text, p) for text, p in one["alternatives"]),
+                )
+                for one in text
+            )
+            for text in told["tokens"]
+        ),
+    )
