@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, fields
+from dataclasses import MISSING, asdict, fields, replace
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from groundwire import prompts
+from groundwire import detectors, prompts
 from groundwire.core import aggregation, calibration
 from groundwire.core.detector import Detector
 from groundwire.core.errors import ConfigurationError
@@ -23,6 +23,7 @@ from groundwire.core.plan import Backend
 from groundwire.core.tuned import Labels, Measured, Origin, Tuned
 from groundwire.core.wire import plain
 from groundwire.detectors.catalogue import METHODS
+from groundwire.detectors.stacked import Stacked
 
 VERSION = 1
 # Said in every message, and part of every message's form.
@@ -134,6 +135,30 @@ def save(tuned: Tuned, path: str | Path, *, settings: Mapping[str, Any]) -> None
     path.write_text(text, encoding="utf-8")
 
 
+def settings_of(detector: Detector) -> str | dict[str, Any]:
+    """What names this detector in settings: its name, and the parameters that are not the default ones.
+
+    Raises ConfigurationError where they have no such form.
+    """
+    given: dict[str, Any] = {"name": detector.name}
+    if isinstance(detector, Stacked):
+        members = [settings_of(member) for member in detector.members]
+        return {**given, "members": members, "combination": detector.combination.to_dict()}
+    for one in fields(detector):
+        if one.name != "grading" and (value := getattr(detector, one.name)) != _default(one):
+            given[one.name] = plain(value)
+    try:
+        same = detectors.build(given).spec == replace(detector, grading=type(detector).grading).spec
+    except ConfigurationError:
+        same = False
+    if not same:
+        raise ConfigurationError(
+            f"the parameters of the {detector.name!r} detector have no form in settings: give "
+            "settings={'detector': ...}, or use Policy(tuned=...) beside the detector itself"
+        )
+    return given if len(given) > 1 else detector.name
+
+
 class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -195,3 +220,7 @@ def _within(value: Any) -> Iterator[Detector]:
     elif isinstance(value, Mapping):
         for one in value.values():
             yield from _within(one)
+
+
+def _default(one: Any) -> Any:
+    return one.default_factory() if one.default_factory is not MISSING else one.default

@@ -80,21 +80,21 @@ RULES: Mapping[str, type[Aggregation]] = MappingProxyType(
 
 
 def from_dict(data: Mapping[str, Any]) -> Aggregation:
-    """Read ``{"rule": "worst_k", "k": 2}`` or another of RULES; ValueError for anything else."""
-    rule = RULES.get(str(data.get("rule")))
+    """Read ``{"kind": "worst_k", "k": 2}`` or another of RULES; ValueError for anything else."""
+    rule = RULES.get(str(data.get("kind")))
     if rule is None:
-        raise ValueError(f"unknown aggregation rule {data.get('rule')!r}: expected one of {', '.join(RULES)}")
+        raise ValueError(f"unknown aggregation rule {data.get('kind')!r}: expected one of {', '.join(RULES)}")
     try:
-        return rule(**{name: value for name, value in data.items() if name != "rule"})
+        return rule(**{name: value for name, value in data.items() if name != "kind"})
     except TypeError as error:
-        raise ValueError(f"the aggregation rule {data['rule']!r} can't be read: {error}") from error
+        raise ValueError(f"the aggregation rule {data['kind']!r} can't be read: {error}") from error
 
 
 def to_dict(aggregation: Aggregation) -> dict[str, Any]:
     """What ``from_dict`` reads. Raises ValueError for a rule of another kind."""
     for name, rule in RULES.items():
         if type(aggregation) is rule:
-            return {"rule": name, **asdict(aggregation)}  # type: ignore[call-overload]  # each is a dataclass
+            return {"kind": name, **asdict(aggregation)}  # type: ignore[call-overload]  # each is a dataclass
     raise ValueError(f"{aggregation!r} has no form on disk: expected one of {', '.join(RULES)}")
 
 

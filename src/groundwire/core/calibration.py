@@ -109,7 +109,9 @@ def from_dict(data: Mapping[str, Any]) -> Calibration:
 def to_dict(calibration: Calibration) -> dict[str, Any]:
     """What ``from_dict`` reads, as JSON can hold it. Raises ValueError for a calibration of another kind."""
     if not isinstance(calibration, Platt | Temperature | Isotonic):
-        raise ValueError(f"{calibration!r} has no form on disk: expected one of {', '.join(KINDS)}")
+        raise ValueError(  # noqa: TRY004 - whoever saves a tuning is told of a value, not of a type
+            f"{calibration!r} has no form on disk: expected one of {', '.join(KINDS)}"
+        )
     kind = type(calibration).__name__.lower()
     return {"kind": kind, **{f.name: _plain(getattr(calibration, f.name)) for f in fields(calibration)}}
 

@@ -1,6 +1,6 @@
 """A tuning: how the scores of one detector are to be read, fitted to somebody's labels.
 
-The value, its laws and what it was made with. Fitting lives in ``bench.tuning``, files in ``groundwire.tuned``.
+The value, its laws and what it was made with. ``bench.tuning`` fits it, ``groundwire.tuned`` has its files.
 """
 
 from __future__ import annotations

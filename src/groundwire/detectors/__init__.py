@@ -61,7 +61,7 @@ def build(given: Detector | str | Mapping[str, Any]) -> Detector:
         return given
     if not isinstance(given, str | Mapping):
         raise ConfigurationError(f"expected a detector's name and parameters, not {type(given).__qualname__}")
-    parameters = {"name": given} if isinstance(given, str) else dict(given)
+    parameters: dict[str, Any] = {"name": given} if isinstance(given, str) else dict(given)
     if "name" not in parameters:
         raise ConfigurationError("needs a 'name'")
     name = parameters.pop("name")

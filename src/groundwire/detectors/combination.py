@@ -9,7 +9,7 @@ import hashlib
 import json
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -120,7 +120,7 @@ class Trees(Combination):
         return Forest.read({**asdict(self), "features": [str(i) for i in range(self.members)]})
 
 
-KINDS: Mapping[str, type[Logistic | Trees]] = {one.kind: one for one in (Logistic, Trees)}
+KINDS: Mapping[str, Callable[..., Combination]] = {"logistic": Logistic, "trees": Trees}
 
 
 def from_dict(data: Mapping[str, Any]) -> Combination:

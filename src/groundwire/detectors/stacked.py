@@ -22,7 +22,7 @@ from groundwire.detectors.combination import Combination
 
 @dataclass(frozen=True, kw_only=True)
 class Stacked(Detector):
-    """A fitted combination of other detectors' scores: logistic regression or boosted trees, as plain numbers.
+    """A fitted combination of other detectors' scores: logistic regression or boosted trees.
 
     The members' plans run in lock-step, so that what several of them ask goes out together. Claims, words and
     evidence are those of the first member that marks any: name the one that locates best first.
@@ -34,8 +34,8 @@ class Stacked(Detector):
     fitted for them, in the same order. Raises ConfigurationError where they don't fit.
 
     Source: stacking (Wolpert, 1992, Neural Networks 5). Assumes answers like those it was fitted to. Known
-    failures: it costs what all members cost, one of them that fails silences it, and what one member knows for
-    certain the others can outweigh.
+    failures: it costs what all members cost, one of them that fails silences it, and what one member knows
+    for certain the others can outweigh.
     """
 
     name: ClassVar[str] = "stacked"
@@ -69,7 +69,7 @@ class Stacked(Detector):
 
     @property
     def spec(self) -> DetectorSpec:
-        """The members' own specs, and the combination by its fingerprint: verdicts travel with every answer."""
+        """The members' own specs; the combination by its fingerprint, for a spec is in every verdict."""
         members = [
             {"name": one.name, "version": one.version, "parameters": one.parameters}
             for one in (member.spec for member in self.members)

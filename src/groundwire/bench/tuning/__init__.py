@@ -6,9 +6,9 @@ Checker reads. Nothing here judges or asks a model, and nothing here is needed t
 
 from groundwire.bench.tuning.errors import TuningError as TuningError
 from groundwire.bench.tuning.fitted import Tuning as Tuning
-from groundwire.bench.tuning.fitted import settings_of as settings_of
 from groundwire.bench.tuning.fitted import stack as stack
 from groundwire.bench.tuning.fitted import tune as tune
+from groundwire.bench.tuning.inputs import require_labels as require_labels
 from groundwire.bench.tuning.targets import Target as Target
 
-__all__ = ["Target", "Tuning", "TuningError", "settings_of", "stack", "tune"]
+__all__ = ["Target", "Tuning", "TuningError", "require_labels", "stack", "tune"]

@@ -62,13 +62,14 @@ def _loss(kind: str, figures: Floats, labels: Flags, held_out: Flags) -> float:
 
 
 def _temperature(figures: Floats, labels: Flags) -> Temperature:
-    """The temperature under which the labels are likeliest (Guo et al., 2017): one minimum, so halve it in."""
+    """The temperature under which the labels are likeliest (Guo et al., 2017)."""
     inside = np.clip(figures, 1e-6, 1 - 1e-6)
     odds = np.log(inside / (1 - inside))
 
     def unlikely(log: float) -> float:
         return float(np.logaddexp(0, np.where(labels, -odds, odds) / math.exp(log)).sum())
 
+    # There is one minimum, so that an interval around it can be narrowed from both sides.
     low, high = math.log(0.05), math.log(20.0)
     for _ in range(60):
         third = (high - low) / 3
@@ -94,7 +95,7 @@ def _platt(figures: Floats, labels: Flags) -> Platt | None:
 
 
 def _isotonic(figures: Floats, labels: Flags) -> Isotonic:
-    """Straight lines through the middles of the steps that isotonic regression finds (Zadrozny and Elkan, 2002).
+    """Straight lines through the middles of isotonic regression's steps (Zadrozny and Elkan, 2002).
 
     Kept away from 0 and 1 by what so many answers can't tell, and rising a little everywhere.
     """

@@ -15,13 +15,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from groundwire.bench.tuning.errors import TuningError
+from groundwire.bench.tuning.rows import Groups
 from groundwire.bench.tuning.sweep import Flags, Floats, halfway
 from groundwire.bench.tuning.targets import Measure, Target
 
 
 @dataclass(frozen=True, kw_only=True)
 class Guarantee:
-    """A threshold, and the share of false alarms or misses that it had among the labels of so many sources."""
+    """A threshold, and the share of false alarms or misses that it had on so many sources."""
 
     cut: float
     share: float
@@ -33,36 +34,40 @@ def needed(bound: float, confidence: float) -> int:
     return math.ceil(math.log(1 - confidence) / math.log(1 - bound) - 1e-9)
 
 
-def guarantee(
-    target: Target, figures: Floats, labels: Flags, groups: np.ndarray[tuple[int], np.dtype[np.str_]]
-) -> Guarantee:
+def require_enough(target: Target, labels: Flags, groups: Groups) -> None:
+    """Raises TuningError where so few sources could not vouch even for a flawless detector."""
+    assert target.bound is not None
+    assert target.confidence is not None
+    sources = len(np.unique(groups[labels != (target.measure is Measure.FALSE_ALARMS)]))
+    least = needed(target.bound, target.confidence)
+    if sources < least:
+        kind, wrong = _words(target)
+        raise TuningError(
+            f"target {target}: {sources} sources with {kind} answers can't promise that: it takes {least} at "
+            f"least, and more where some of them are {wrong}. Label more, or promise less"
+        )
+
+
+def guarantee(target: Target, figures: Floats, labels: Flags, groups: Groups) -> Guarantee:
     """The threshold that flags most (of false alarms) or least (of misses) and keeps what is promised.
 
     The promise is of the mean over sources of the share of a source's grounded answers that are flagged, or
-    of its hallucinated ones that are not, for sources drawn like these. Raises TuningError, with the number of
-    labels that are needed, where no threshold keeps it.
+    of its hallucinated ones that are not, for sources drawn like these. Raises TuningError, with the number
+    of labels that are needed, where no threshold keeps it.
     """
-    assert target.bound is not None
-    assert target.confidence is not None
+    require_enough(target, labels, groups)
     alarms = target.measure is Measure.FALSE_ALARMS
     kind = labels != alarms
     sources, which = np.unique(groups[kind], return_inverse=True)
-    least = needed(target.bound, target.confidence)
-    said = "grounded" if alarms else "hallucinated"
-    if len(sources) < least:
-        raise TuningError(
-            f"target {target}: {len(sources)} sources with {said} answers can't promise that: it takes {least} "
-            f"at least, and more where some of them are {'flagged' if alarms else 'missed'}. Label more, or "
-            "promise less"
-        )
     # Misses are false alarms in a mirror.
     mirrored = figures[kind] if alarms else 1 - figures[kind]
-    share_of = 1 / np.bincount(which)[which] / len(sources)
-    found = _lowest(mirrored, share_of, len(sources), target, exact=len(sources) == kind.sum())
+    shares = 1 / np.bincount(which)[which] / len(sources)
+    found = _lowest(mirrored, shares, len(sources), target, exact=len(sources) == kind.sum())
     if found is None:
-        extreme = "high" if alarms else "low"
+        said, _ = _words(target)
         raise TuningError(
-            f"target {target}: no threshold keeps that: too many {said} answers score as {extreme} as there is"
+            f"target {target}: no threshold keeps that: too many {said} answers have the "
+            f"{'highest' if alarms else 'lowest'} score there is"
         )
     cut, share = found
     return Guarantee(cut=cut if alarms else _mirrored(cut, figures), share=share, sources=len(sources))
@@ -77,9 +82,7 @@ def p_value(share: float, sources: int, bound: float, *, exact: bool) -> float:
     tail = binomial(mistakes, sources, bound)
     if exact:
         return tail
-    low = min(share, bound)
-    divergence = bound_divergence(low, bound)
-    return min(math.exp(-sources * divergence), math.e * tail, 1.0)
+    return min(math.exp(-sources * divergence(min(share, bound), bound)), math.e * tail, 1.0)
 
 
 def binomial(most: int, of: int, chance: float) -> float:
@@ -97,7 +100,7 @@ def binomial(most: int, of: int, chance: float) -> float:
     return min(1.0, math.fsum(map(math.exp, logs)))
 
 
-def bound_divergence(low: float, bound: float) -> float:
+def divergence(low: float, bound: float) -> float:
     """The divergence of a coin that shows ``low`` from one that shows ``bound``: Hoeffding's exponent."""
     first = low * math.log(low / bound) if low > 0 else 0.0
     second = (1 - low) * math.log((1 - low) / (1 - bound)) if low < 1 else 0.0
@@ -126,10 +129,11 @@ def _lowest(
 
 
 def _mirrored(cut: float, figures: Floats) -> float:
-    """A threshold on mirrored figures as one on the figures: what lay at it or above lies below now."""
-    kept = figures[1 - figures < cut]
-    lost = figures[1 - figures >= cut]
-    if not len(kept):
-        return 1.0
-    low = lost.max(initial=0.0) if len(lost) else 0.0
-    return float(halfway(np.array([low]), kept.min(keepdims=True))[0])
+    """A threshold on mirrored figures as one on the figures: what lay at it or above now lies below."""
+    below = 1 - figures >= cut
+    low = figures[below].max(initial=0.0)
+    return float(halfway(np.array([low]), figures[~below].min(keepdims=True))[0])
+
+
+def _words(target: Target) -> tuple[str, str]:
+    return ("grounded", "flagged") if target.measure is Measure.FALSE_ALARMS else ("hallucinated", "missed")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 import numpy as np
@@ -44,22 +44,40 @@ OF_FLAGS: Mapping[str, Callable[[Flagged], float]] = MappingProxyType(
     }
 )
 OF_SCORES: Mapping[str, Callable[[Labelled], float]] = MappingProxyType(
-    {"auroc": metrics.auroc, "brier": metrics.brier, "calibration_error": metrics.ece}
+    {"brier": metrics.brier, "calibration_error": metrics.ece}
 )
 
 
-def figures(rows: Rows, scores: Floats, flagged: Flags) -> dict[str, Figure]:
-    """Every measure that means something on these answers, with 95 % intervals over sources."""
+def figures(rows: Rows, scores: Floats, flagged: Flags, parts: Sequence[Flags]) -> dict[str, Figure]:
+    """Every measure that means something on these answers, with 95 % intervals over sources.
+
+    The scores of each of ``parts`` come from a fit of their own. AUROC, which asks how answers rank, is
+    therefore told by their ranks within a part.
+    """
     marked, labelled = rows.marked(flagged), rows.labelled(scores)
     found = {name: figure(measure, marked) for name, measure in OF_FLAGS.items()}
+    found["auroc"] = figure(metrics.auroc, rows.labelled(_ranked(scores, parts)))
     found |= {name: figure(measure, labelled) for name, measure in OF_SCORES.items()}
     return {name: value for name, value in found.items() if value is not None}
 
 
+def _ranked(scores: Floats, parts: Sequence[Flags]) -> Floats:
+    """Where each score stands in its part, from 0 to 1; equal ones stand together."""
+    ranked = np.empty(len(scores))
+    for part in parts:
+        _, place, counts = np.unique(scores[part], return_inverse=True, return_counts=True)
+        ranked[part] = (counts.cumsum() - counts / 2)[place] / max(1, len(place))
+    return ranked
+
+
+def of(target: Target) -> str:
+    """The measure that tells best whether a target was met."""
+    return target.measure if target.measure in OF_FLAGS else Measure.F1
+
+
 def lead(rows: Rows, flagged: Flags, target: Target) -> Difference | None:
     """By how much the tuned threshold is above the detector's own, in what the target is about."""
-    name = target.measure if target.measure in OF_FLAGS else Measure.F1
-    return compare_flags(OF_FLAGS[name], rows.marked(flagged), rows.marked(rows.flagged))
+    return compare_flags(OF_FLAGS[of(target)], rows.marked(flagged), rows.marked(rows.flagged))
 
 
 def warnings(
@@ -69,10 +87,10 @@ def warnings(
     yield from _few_sources(rows)
     if held_out.reached < parts:
         yield (
-            f"in {parts - held_out.reached} of {parts} parts the target could not be reached without that part: "
-            "the held-out figures are those of the nearest threshold there"
+            f"in {parts - held_out.reached} of {parts} parts the target could not be reached without that "
+            "part: there, the held-out figures are those of the nearest threshold"
         )
-    name = target.measure if target.measure in after else Measure.F1
+    name = of(target)
     found = after.get(name)
     if found is None:
         yield f"{name} means nothing on the held-out answers: nothing was flagged"
@@ -108,8 +126,8 @@ def _wide(name: str, found: Figure, answers: int) -> Iterator[str]:
     if half > _WIDE:
         wanted = math.ceil(answers * (half / _GOAL) ** 2 / 10) * 10
         yield (
-            f"{name} is known to ±{half:.2f} only; about {wanted} labelled answers like these would tell it to "
-            f"±{_GOAL:g} (now {answers})"
+            f"{name} is known to ±{half:.2f} only; about {wanted:,} labelled answers like these would tell it "
+            f"to ±{_GOAL:g} (now {answers})"
         )
 
 
@@ -119,8 +137,8 @@ def _unkept(target: Target, found: Figure, rows: Rows, flagged: Flags) -> Iterat
     shown = f"on held-out answers {target.measure} was {found.value:.3f} [{found.low:.3f}, {found.high:.3f}]"
     if found.value < target.bound:
         yield (
-            f"{shown}, below the {target.bound:g} that was asked for: thresholds that reach it on labels do not "
-            "hold it on others. Ask for more than you need, label more, or tune another detector"
+            f"{shown}, below the {target.bound:g} that was asked for: thresholds that reach it on labels do "
+            "not hold it on others. Ask for more than you need, label more, or tune another detector"
         )
         return
     if found.low >= target.bound and found.low < found.high:
@@ -138,6 +156,6 @@ def _unkept(target: Target, found: Figure, rows: Rows, flagged: Flags) -> Iterat
         wanted = max(wanted, math.ceil(len(rows) * least / max(1, int(of.sum())) / 10) * 10)
     yield (
         f"{shown}: too few labels to promise {target.bound:g} with {CONFIDENCE:.0%} confidence. That takes "
-        f"{least} {what} answers at least, even without a mistake among them (now {int(of.sum())}), and by these "
-        f"figures about {wanted} labelled answers (now {len(rows)})"
+        f"{least} {what} answers at least, even without a mistake among them (now {int(of.sum())}), and by "
+        f"these figures about {wanted:,} labelled answers (now {len(rows):,})"
     )

@@ -124,7 +124,7 @@ class Procedure:
         return HeldOut(scores=scores, flagged=flagged, cuts=tuple(cuts), reached=reached)
 
     def _parts(self, rows: Rows) -> tuple[Rows, Rows]:
-        """The answers to choose and calibrate by, and those to cut by: apart where a promise rests on them."""
+        """The answers to choose and calibrate by, and those to cut by: others, for a promise."""
         if not self.target.guaranteed or (len(rows.names) == 1 and not self.stack):
             return rows, rows
         third = folds(rows.labels, rows.groups, most=3, seed=self.seed)[0]

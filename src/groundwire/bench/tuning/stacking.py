@@ -95,12 +95,12 @@ def trees(columns: Floats, labels: Flags) -> Trees:
         early_stopping=False,
         random_state=0,
     ).fit(columns, labels)
-    lists = {name: tuple(v) if isinstance(v, list) else v for name, v in exported(model).items()}
+    lists: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in exported(model).items()}
     return Trees(members=columns.shape[1], **lists)
 
 
 def exported(model: Any) -> dict[str, Any]:
-    """scikit-learn's boosted trees (HistGradientBoostingClassifier) as plain lists; see ``lexical_model.Forest``."""
+    """A HistGradientBoostingClassifier's trees as plain lists; see ``lexical_model.Forest``."""
     data: dict[str, list[Any]] = {
         key: [] for key in ("roots", "feature", "threshold", "left", "right", "value")
     }

@@ -67,7 +67,7 @@ class Target:
         found = _WRITTEN.fullmatch(plain)
         name = found["measure"] if found else re.split(r"[<>=]", plain)[0]
         if name not in list(Measure):
-            close = difflib.get_close_matches(name, list(Measure), n=1)
+            close = difflib.get_close_matches(name, [str(one) for one in Measure], n=1)
             hint = f"did you mean {close[0]!r}?" if close else f"expected one of: {_FORMS}"
             raise TuningError(f"target {text!r}: unknown measure {name!r}; {hint}")
         if not found:
