@@ -36,7 +36,12 @@ class Told(Detector):
             for i, score in enumerate(told.get("claims", []))
         )
         return Verdict.graded(
-            told["score"], self.grading, raw=told["score"], detector=self.spec, claims=claims, reason="As told."
+            told["score"],
+            self.grading,
+            raw=told["score"],
+            detector=self.spec,
+            claims=claims,
+            reason="As told.",
         )
 
 
@@ -80,5 +85,3 @@ def rows(columns, labels, groups=None, names=None):
         flagged=columns[:, 0] >= 0.5,
         calls=np.zeros(len(labels)),
     )
-
-

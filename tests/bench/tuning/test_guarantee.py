@@ -76,7 +76,9 @@ def test_more_mistakes_never_make_a_share_surer(mistakes, sources, bound, exact)
     assert less <= more + 1e-12
 
 
-@pytest.mark.parametrize(("bound", "confidence", "least"), [(0.05, 0.95, 59), (0.1, 0.95, 29), (0.01, 0.95, 299)])
+@pytest.mark.parametrize(
+    ("bound", "confidence", "least"), [(0.05, 0.95, 59), (0.1, 0.95, 29), (0.01, 0.95, 299)]
+)
 def test_so_many_sources_are_needed_and_one_less_is_refused_with_that_number(bound, confidence, least):
     """The known figures for no mistake at all, such as 59 for one in twenty."""
     assert needed(bound, confidence) == least

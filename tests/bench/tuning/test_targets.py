@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 from groundwire.bench.tuning import Target, TuningError
 from groundwire.bench.tuning.sweep import Sweep
 
-answers = st.lists(st.tuples(st.integers(0, 20).map(lambda i: i / 20), st.booleans()), min_size=2, max_size=60)
+answers = st.lists(
+    st.tuples(st.integers(0, 20).map(lambda i: i / 20), st.booleans()), min_size=2, max_size=60
+)
 
 
 def arrays(drawn):

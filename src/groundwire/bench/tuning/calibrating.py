@@ -70,7 +70,7 @@ def _temperature(figures: Floats, labels: Flags) -> Temperature:
         return float(np.logaddexp(0, np.where(labels, -odds, odds) / math.exp(log)).sum())
 
     # There is one minimum, so that an interval around it can be narrowed from both sides.
-    low, high = math.log(0.05), math.log(20.0)
+    low, high = math.log(0.25), math.log(20.0)  # colder ones leave nothing but 0 and 1
     for _ in range(60):
         third = (high - low) / 3
         if unlikely(low + third) < unlikely(high - third):

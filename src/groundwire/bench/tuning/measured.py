@@ -126,8 +126,8 @@ def _wide(name: str, found: Figure, answers: int) -> Iterator[str]:
     if half > _WIDE:
         wanted = math.ceil(answers * (half / _GOAL) ** 2 / 10) * 10
         yield (
-            f"{name} is known to ±{half:.2f} only; about {wanted:,} labelled answers like these would tell it "
-            f"to ±{_GOAL:g} (now {answers})"
+            f"{name} is known to ±{half:.2f} only; about {wanted:,} labelled answers like these would tell "
+            f"it to ±{_GOAL:g} (now {answers:,})"
         )
 
 

@@ -111,10 +111,10 @@ def exported(model: Any) -> dict[str, Any]:
         for i, node in enumerate(tree.nodes):
             leaf = bool(node["is_leaf"])
             data["feature"].append(0 if leaf else int(node["feature_idx"]))
-            data["threshold"].append(0.0 if leaf else float(f"{node['num_threshold']:.9g}"))
+            data["threshold"].append(0.0 if leaf else float(node["num_threshold"]))
             data["left"].append(root + (i if leaf else int(node["left"])))
             data["right"].append(root + (i if leaf else int(node["right"])))
-            data["value"].append(float(f"{node['value']:.6g}") if leaf else 0.0)
+            data["value"].append(float(node["value"]) if leaf else 0.0)
             depth = max(depth, int(node["depth"]))
     base = float(np.ravel(model._baseline_prediction)[0])  # noqa: SLF001
     return {"depth": depth, "base": base, **data}
