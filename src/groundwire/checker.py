@@ -107,6 +107,7 @@ class Checker:
             )
         if judge is not None and not hasattr(judge, "perform"):
             raise ConfigurationError(f"judge must be a Judge, not {type(judge).__name__}: judge=Judge(model)")
+        detector = detector.beside(judge)
         wanted = "judge=Judge(model, embeddings=...)" if detector.needs_embeddings else "judge=Judge(model)"
         if detector.needs_model and judge is None:
             raise ConfigurationError(
@@ -115,6 +116,14 @@ class Checker:
         if detector.needs_embeddings and not getattr(judge, "embeds", True):
             raise ConfigurationError(
                 f"the {detector.name!r} detector compares embeddings, and the judge has none: pass {wanted}"
+            )
+        if unknown := sorted(detector.models - set(getattr(judge, "models", detector.models))):
+            raise ConfigurationError(
+                *(
+                    f"the {detector.name!r} detector asks the model {name!r}, and the judge has none of that "
+                    f"name: pass judge=Judge(model, models={{{name!r}: ...}})"
+                    for name in unknown
+                )
             )
         self.detector = detector
         self.judge: Backend = judge or NoBackend()
@@ -213,6 +222,8 @@ class Checker:
         """Read the outcome by this checker's policy, and put on it what only the checker knows."""
         if isinstance(outcome, Verdict):
             outcome = self._read(outcome)
+        # What was spent is counted here; what was not, only the detector knows.
+        usage = replace(usage, saved_tokens=outcome.usage.saved_tokens)
         outcome = replace(outcome, usage=usage, id=interaction.id or uuid.uuid4().hex)
         if isinstance(outcome, Abstention):
             if outcome.detector is None:

@@ -7,6 +7,7 @@ This module reads and checks them, naming every mistake at once; ``Checker.from_
     judge:
       model: bedrock:MODEL_ID
       embeddings: bedrock:EMBEDDING_MODEL_ID
+      models: {second: bedrock:ANOTHER_MODEL_ID}        # for methods that ask several, by your names for them
       parameters: {region_name: eu-central-1, temperature: 0}
       timeout: 30                 # seconds for one attempt at a call
       max_concurrency: 8
@@ -38,9 +39,10 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from groundwire import detectors
 from groundwire.core.budget import Budget
 from groundwire.core.detector import Detector
-from groundwire.core.errors import ConfigurationError, MissingExtraError, unknown_key
+from groundwire.core.errors import ConfigurationError, MissingExtraError
 from groundwire.core.grading import WORDING, Grading, Level, Wording
 from groundwire.core.tuned import Tuned
+from groundwire.detectors import settings
 from groundwire.tuned import from_dict as tuned_from_dict
 
 if TYPE_CHECKING:
@@ -126,6 +128,7 @@ class JudgeSettings(_Section):
 
     model: str
     embeddings: str | None = None
+    models: dict[str, str] = {}
     parameters: dict[str, Any] = {}
     timeout: Seconds = 30.0
     max_concurrency: Annotated[int, Field(ge=1)] = 8
@@ -146,6 +149,7 @@ class JudgeSettings(_Section):
         return Judge(
             self.model,
             embeddings=self.embeddings,
+            models=self.models,
             parameters=self.parameters,
             timeout=self.timeout,
             max_concurrency=self.max_concurrency,
@@ -226,13 +230,7 @@ class Settings(_Section):
         return {**default.wording, **own}
 
     def _detector(self) -> Detector:
-        name = self.detector if isinstance(self.detector, str) else self.detector.get("name", "")
-        if not isinstance(name, str):
-            raise ConfigurationError(f"detector.name: expected a text, not {_shown(name)}")
-        try:
-            return detectors.build(self.detector)
-        except ConfigurationError as error:
-            raise ConfigurationError(*(f"detector: {one}" for one in error.problems)) from error
+        return settings.build(self.detector)
 
     def _level_problems(self) -> tuple[str, ...]:
         """What is wrong with the levels, as far as that does not depend on the detector."""
@@ -327,19 +325,12 @@ def _problem(error: Mapping[str, Any]) -> str:
     if error["type"] == "extra_forbidden":
         *parents, name = error["loc"]
         known = _KNOWN.get(str(parents[-1]) if parents else "", ())
-        return f"{'.'.join(map(str, parents)) or 'settings'}: {unknown_key(str(name), known)}"
+        return f"{'.'.join(map(str, parents)) or 'settings'}: {settings.unknown(str(name), known)}"
     if error["type"] == "missing":
         return f"{where}: {error['msg'].lower()}"
-    return f"{where}: {error['msg'].lower()}, not {_shown(error['input'])}"
+    return f"{where}: {error['msg'].lower()}, not {settings.shown(error['input'])}"
 
 
-def _shown(value: Any) -> str:
-    """A value as messages may repeat it; of everything that could hold a key or a text, only the type."""
-    short = isinstance(value, str) and len(value) <= _SHORT
-    return repr(value) if short or isinstance(value, int | float) else f"a {type(value).__qualname__}"
-
-
-_SHORT = 16  # characters; no API key is that short
 _LEVEL_KEYS = ("from", "label", "title", "warning")
 _KNOWN: Mapping[str, tuple[str, ...]] = {
     "": tuple(Settings.model_fields),

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, asdict, fields, replace
+from dataclasses import MISSING, asdict, fields
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from groundwire import detectors, prompts
+from groundwire import prompts
 from groundwire.core import aggregation, calibration
 from groundwire.core.detector import Detector
 from groundwire.core.errors import ConfigurationError
@@ -22,8 +22,9 @@ from groundwire.core.grading import Grading
 from groundwire.core.plan import Backend
 from groundwire.core.tuned import Labels, Measured, Origin, Tuned
 from groundwire.core.wire import plain
+from groundwire.detectors import settings
 from groundwire.detectors.catalogue import METHODS
-from groundwire.detectors.stacked import Stacked
+from groundwire.detectors.combination import Combination
 
 VERSION = 1
 # Said in every message, and part of every message's form.
@@ -44,6 +45,9 @@ def origin_of(detector: Detector, judge: Backend | None = None) -> Origin:
         version=detector.version,
         parameters=plain(detector.spec.parameters),
         cuts=(medium, detector.grading.threshold, high),
+        parts=dict(
+            sorted({one.name: one.version for one in members(detector) if one is not detector}.items())
+        ),
         prompts=dict(sorted(said.items())),
         model=getattr(asked, "model", "") if detector.needs_model else "",
         embeddings=getattr(asked, "embedding_model", "") if detector.needs_embeddings else "",
@@ -53,8 +57,7 @@ def origin_of(detector: Detector, judge: Backend | None = None) -> Origin:
 def members(detector: Detector) -> Iterator[Detector]:
     """The detector, and every detector among its parameters, however deep."""
     yield detector
-    for one in fields(detector):
-        yield from _within(getattr(detector, one.name))
+    yield from _inside(detector)
 
 
 def require_fit(tuned: Tuned, detector: Detector, judge: Backend | None = None) -> None:
@@ -117,12 +120,12 @@ def from_dict(data: Mapping[str, Any]) -> Tuned:
     return tuned
 
 
-def save(tuned: Tuned, path: str | Path, *, settings: Mapping[str, Any]) -> None:
-    """Write a settings file: ``settings``, which name the detector, and the tuning.
+def save(tuned: Tuned, path: str | Path, *, beside: Mapping[str, Any]) -> None:
+    """Write a settings file: the tuning, and ``beside`` it the settings that name the detector.
 
     JSON, or YAML by the file's name. Raises ConfigurationError for another name.
     """
-    data = {**settings, "tuned": to_dict(tuned)}
+    data = {**beside, "tuned": to_dict(tuned)}
     path = Path(path)
     if path.suffix.lower() in (".yaml", ".yml"):
         import yaml  # noqa: PLC0415 - comes with the extra yaml
@@ -140,15 +143,9 @@ def settings_of(detector: Detector) -> str | dict[str, Any]:
 
     Raises ConfigurationError where they have no such form.
     """
-    given: dict[str, Any] = {"name": detector.name}
-    if isinstance(detector, Stacked):
-        members = [settings_of(member) for member in detector.members]
-        return {**given, "members": members, "combination": detector.combination.to_dict()}
-    for one in fields(detector):
-        if one.name != "grading" and (value := getattr(detector, one.name)) != _default(one):
-            given[one.name] = plain(value)
+    given = {"name": detector.name, **_parameters(detector, without=("grading",))}
     try:
-        same = detectors.build(given).spec == replace(detector, grading=type(detector).grading).spec
+        same = plain(settings.build(given).spec) == plain(detector.spec)
     except ConfigurationError:
         same = False
     if not same:
@@ -157,6 +154,31 @@ def settings_of(detector: Detector) -> str | dict[str, Any]:
             "settings={'detector': ...}, or use Policy(tuned=...) beside the detector itself"
         )
     return given if len(given) > 1 else detector.name
+
+
+def _parameters(value: Any, *, without: tuple[str, ...] = ()) -> dict[str, Any]:
+    """The fields of a dataclass that are not as they are by default."""
+    return {
+        one.name: _setting(getattr(value, one.name))
+        for one in fields(value)
+        if one.name not in without and getattr(value, one.name) != _default(one)
+    }
+
+
+def _setting(value: Any) -> Any:
+    if isinstance(value, Detector):
+        return settings_of(value)
+    if isinstance(value, Combination):
+        return value.to_dict()
+    if isinstance(value, Aggregation):
+        return aggregation.to_dict(value)
+    if isinstance(value, tuple | list):
+        return [_setting(one) for one in value]
+    return _parameters(value) if is_dataclass(value) else plain(value)
+
+
+def _default(one: DataField[Any]) -> Any:
+    return one.default_factory() if one.default_factory is not MISSING else one.default
 
 
 class _Part(BaseModel):
@@ -168,6 +190,7 @@ class _Origin(_Part):
     version: str
     parameters: dict[str, Any]
     cuts: tuple[float, float, float]
+    parts: dict[str, str] = {}
     prompts: dict[str, str] = {}
     model: str = ""
     embeddings: str = ""
@@ -211,16 +234,16 @@ def _prompts(detector: Detector) -> tuple[str, ...]:
     return METHODS[detector.name].prompts if detector.name in METHODS else ()
 
 
+def _inside(value: Any) -> Iterator[Detector]:
+    for one in fields(value):
+        yield from _within(getattr(value, one.name))
+
+
 def _within(value: Any) -> Iterator[Detector]:
     if isinstance(value, Detector):
         yield from members(value)
     elif isinstance(value, tuple | list):
         for one in value:
             yield from _within(one)
-    elif isinstance(value, Mapping):
-        for one in value.values():
-            yield from _within(one)
-
-
-def _default(one: Any) -> Any:
-    return one.default_factory() if one.default_factory is not MISSING else one.default
+    elif is_dataclass(value) and not isinstance(value, type):
+        yield from _inside(value)

@@ -15,6 +15,8 @@ from groundwire import (
     Usage,
     Verdict,
 )
+from groundwire.core.claim import Vote
+from groundwire.core.verdict import Recommendation, Route, StageReport, Step
 
 # Lone surrogates are mapped to U+FFFD on the wire, so text that must round-trip has none.
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
@@ -34,6 +36,11 @@ def evidence(draw):
     return Evidence(passage=draw(st.integers(0, 50)), span=span, quote=span.of(passage))
 
 
+votes = st.builds(
+    Vote, oracle=texts, support=st.sampled_from(Support), confidence=st.none() | st.floats(0, 1)
+)
+
+
 @st.composite
 def claims(draw, supports=tuple(Support)):
     text = draw(texts)
@@ -48,6 +55,8 @@ def claims(draw, supports=tuple(Support)):
         evidence=tuple(draw(st.lists(evidence(), max_size=2))),
         words=tuple(word.shifted(start) for word in words),
         reason=draw(texts),
+        statement=draw(texts),
+        votes=tuple(draw(st.lists(votes, max_size=3))),
     )
 
 
@@ -70,7 +79,28 @@ usages = st.builds(
     output_tokens=st.integers(0, 10**6),
     seconds=st.floats(0, 1e6),
     cost=st.none() | st.floats(0, 1e6),
+    cached_tokens=st.integers(0, 10**6),
+    saved_tokens=st.integers(0, 10**6),
 )
+routes = st.builds(
+    Route,
+    decided=texts,
+    stages=st.lists(
+        st.builds(
+            StageReport,
+            stage=texts,
+            step=st.sampled_from(Step),
+            score=st.none() | scores,
+            detail=texts,
+        ),
+        max_size=2,
+    ).map(tuple),
+    spared=usages,
+)
+advice = {
+    "recommendation": st.none() | st.sampled_from(Recommendation),
+    "route": st.none() | routes,
+}
 
 
 @st.composite
@@ -88,6 +118,7 @@ def verdicts(draw):
         reason=draw(texts),
         usage=draw(usages),
         id=draw(st.none() | texts.filter(bool)),
+        **{name: draw(one) for name, one in advice.items()},
     )
 
 
@@ -98,5 +129,6 @@ abstentions = st.builds(
     detector=st.none() | specs,
     usage=usages,
     id=st.none() | texts.filter(bool),
+    **advice,
 )
 outcomes = verdicts() | abstentions

@@ -32,6 +32,8 @@ KEYS = [
     "detector",
     "usage",
     "id",
+    "recommendation",
+    "route",
 ]
 
 

@@ -64,6 +64,12 @@ def labelled(request, label):
     return [int(i) for i in re.findall(rf"^<<<{label} (\d+) ", request.user, re.MULTILINE)]
 
 
+def told(request):
+    """The sentences of the answer that a message shows."""
+    answer = re.search(r"<<<answer [0-9a-f]+>>>\n(.*?)\n<<<end", request.user, re.DOTALL)[1]
+    return [part.strip("- ") for part in re.split(r"(?<=[.!])\s", answer)]
+
+
 # prompt -> what a model that understands it replies
 REPLIES = {
     "judge": lambda request: {
@@ -108,6 +114,23 @@ REPLIES = {
             {"id": i, "verdict": ("supported", "unsupported")[i % 2], "quote": "Dogs pay 50 EUR"}
             for i in listed(request, "statements")
         ]
+    },
+    "claim_reader": lambda request: {
+        "readings": [
+            {
+                "claims": [
+                    {
+                        "claim": sentence,
+                        "words": sentence,
+                        "support": "contradicted",
+                        "quote": "costs 25 EUR",
+                        "confidence": 0.9,
+                    }
+                    for sentence in told(request)
+                ]
+            }
+        ]
+        * 3
     },
     "trustworthiness_reflection": {"reason": "So.", "correct": "no", "certain": "unsure"},
     "trustworthiness_answer": "It costs 25 EUR.",

@@ -87,7 +87,7 @@ def build_checker(options: CheckOptions) -> Checker:
         given["threshold"] = options.threshold
     if options.model:
         given["judge"] = {**(given.get("judge") or {}), "model": options.model}
-        if not (detector := config.load(given).build_detector()).needs_model:
+        if not (detector := config.load(given).build_detector()).takes_model:
             raise ConfigurationError(
                 f"--model has nothing to answer: the {detector.name!r} detector asks no model; "
                 "use --detector judge"

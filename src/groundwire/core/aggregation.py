@@ -20,7 +20,12 @@ class Aggregation(ABC):
     """A rule from scored claims to one score in [0, 1]; None when no claim has a score."""
 
     def __call__(self, claims: Iterable[Claim]) -> float | None:
-        scored = [(claim.score, len(claim.span)) for claim in claims if claim.score is not None]
+        scored = [
+            # A statement that stands nowhere in the answer is as long as it is itself.
+            (claim.score, len(claim.span) if claim.located else len(claim.statement))
+            for claim in claims
+            if claim.score is not None
+        ]
         return self.combine(scored) if scored else None
 
     @abstractmethod

@@ -9,7 +9,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from groundwire.core.errors import ConfigurationError
-from groundwire.core.plan import Complete, Completed, Embed, Failed, Ground, Plan, Reply, Request, T
+from groundwire.core.plan import (
+    Complete,
+    Completed,
+    Embed,
+    Embedded,
+    Failed,
+    Ground,
+    Plan,
+    Reply,
+    Request,
+    T,
+)
 from groundwire.core.verdict import AbstentionReason, Usage
 
 _BYTES_A_TOKEN = 4
@@ -76,6 +87,31 @@ def within(plan: Plan[T], budget: Budget) -> Plan[T]:
         replies = [refused.get(i) or next(performed) for i in range(len(requests))]
 
 
+def least(plan: Plan[T]) -> Usage:
+    """What a plan takes of language models at least: its first requests, counted and not performed.
+
+    What it asks after a first reply is not known before it has one.
+    """
+    spent = Usage()
+    replies: Sequence[Reply] | None = None
+    while True:
+        try:
+            requests = next(plan) if replies is None else plan.send(replies)
+        except StopIteration:
+            return spent
+        for request in requests:
+            if isinstance(request, Complete | Ground):
+                calls = calls_of(request)
+                spent += Usage(calls=calls, input_tokens=calls * request_tokens(request))
+        replies = [_counted_only(request) for request in requests]
+
+
+def _counted_only(request: Request) -> Reply:
+    if isinstance(request, Embed):
+        return Embedded(vectors=tuple((1.0, 0.0) for _ in request.texts))
+    return Failed(reason=AbstentionReason.NOT_SAMPLED, detail="nothing is asked where only calls are counted")
+
+
 def over_budget(what: str, shortage: str) -> Failed:
     """The reply to a request that is not made."""
     detail = f"the budget of {what} is spent: {shortage}"
@@ -97,7 +133,7 @@ def counted(request: Request, reply: Reply) -> Usage:
     said = reply.texts if isinstance(reply, Completed) else ()
     return replace(
         usage,
-        input_tokens=request_tokens(request) * calls_of(request),
+        input_tokens=request_tokens(request) * usage.calls,
         output_tokens=sum(map(estimated_tokens, said)),
     )
 

@@ -28,6 +28,15 @@ class Support(StrEnum):
     def flagged(self) -> bool:
         return self in (Support.UNSUPPORTED, Support.CONTRADICTED)
 
+    @property
+    def severity(self) -> int:
+        """0 for SUPPORTED up to 3 for CONTRADICTED; -1 for UNVERIFIED, which is no judgement."""
+        return LABELS.index(self) if self in LABELS else -1
+
+
+LABELS = (Support.SUPPORTED, Support.INFERRED, Support.UNSUPPORTED, Support.CONTRADICTED)
+"""The judgements on a claim, from the mildest to the most severe."""
+
 
 class Kind(StrEnum):
     """What sort of hallucination an answer is.
@@ -60,12 +69,32 @@ class Evidence:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Vote:
+    """What one of several oracles said of a claim, and how sure it was from 0 to 1, or None.
+
+    UNVERIFIED is a vote that could not be used, and takes no part.
+    """
+
+    oracle: str
+    support: Support
+    confidence: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.confidence is not None:
+            check_score("a vote's confidence", self.confidence)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Claim:
     """One statement of the answer.
 
     ``score`` is its hallucination score in [0, 1], or None when it is UNVERIFIED. ``words`` are the
     unsupported words, inside ``span``; a flagged claim that names none means all of its words.
     ``reason`` says in a few words why, for a reader.
+
+    ``statement`` is the claim in the words of whoever took the answer apart, where it was taken apart by a
+    model; a claim with a statement and an empty span matches no words of the answer, and is not ``located``.
+    ``votes`` are what several oracles said of it.
     """
 
     text: str
@@ -75,6 +104,8 @@ class Claim:
     evidence: tuple[Evidence, ...] = ()
     words: tuple[Span, ...] = ()
     reason: str = ""
+    statement: str = ""
+    votes: tuple[Vote, ...] = ()
 
     def __post_init__(self) -> None:
         if len(self.text) != len(self.span):
@@ -89,6 +120,19 @@ class Claim:
             raise ValueError("unsupported words must lie inside their claim")
         if self.support.flagged and not self.words:
             object.__setattr__(self, "words", (self.span,))
+
+    @property
+    def located(self) -> bool:
+        """Whether it stands in the answer: False for a statement that matches no words of it."""
+        return bool(len(self.span)) or not self.statement
+
+    @property
+    def disagreement(self) -> float | None:
+        """The share of usable votes for another support than the claim's; None where nobody voted."""
+        usable = [vote for vote in self.votes if vote.support is not Support.UNVERIFIED]
+        if not usable:
+            return None
+        return sum(vote.support is not self.support for vote in usable) / len(usable)
 
 
 def kind_of(claims: Iterable[Claim]) -> Kind | None:

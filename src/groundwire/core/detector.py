@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from groundwire.core.grading import Grading
 from groundwire.core.interaction import Interaction
-from groundwire.core.plan import Plan
+from groundwire.core.plan import Backend, Plan
 from groundwire.core.verdict import Abstention, AbstentionReason, DetectorSpec, Outcome
 
 
@@ -33,6 +33,21 @@ class Detector(ABC):
     def needs_embeddings(self) -> bool:
         """Whether plans ask an embedding model, so that a judge without one is refused as well."""
         return False
+
+    @property
+    def takes_model(self) -> bool:
+        """Whether a judge's model would be asked anything: needed, or of use where there is one."""
+        return self.needs_model
+
+    @property
+    def models(self) -> frozenset[str]:
+        """The names of the judge's further models that plans ask; see ``Judge``."""
+        return frozenset()
+
+    def beside(self, judge: Backend | None) -> Detector:
+        """The detector as it works with this judge, or without any; itself, for most."""
+        del judge
+        return self
 
     @abstractmethod
     def detect(self, interaction: Interaction) -> Plan[Outcome]:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable
-
 
 class GroundwireError(Exception):
     """Base of every error groundwire raises on purpose."""
@@ -35,11 +32,3 @@ class MissingExtraError(GroundwireError, ImportError):
 
 class EncoderError(GroundwireError, RuntimeError):
     """An encoder can't be used here: its weights are missing or damaged, or what runs them is."""
-
-
-def unknown_key(name: str, known: Iterable[str]) -> str:
-    """What to say of a key that nobody knows: the nearest that is known, or all of them."""
-    names = list(known)
-    close = difflib.get_close_matches(name, names, n=1)
-    hint = f"did you mean {close[0]!r}?" if close else f"expected one of {', '.join(names)}"
-    return f"unknown key {name!r}; {hint}"

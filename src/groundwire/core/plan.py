@@ -8,7 +8,7 @@ its result. It never blocks, retries, sleeps or catches: a driver performs the r
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
 
 from groundwire.core.span import Span
@@ -23,6 +23,8 @@ class Complete:
 
     ``temperature`` is None for the model's own. ``alternatives`` asks for the log probabilities of the tokens
     written, each with so many others that were likely in its place; a model that can't tell them says none.
+    ``model`` is one of the judge's models by the name that it has there; "" is the judge's own. ``prefix`` is
+    how many characters of ``user`` other requests begin with, too, so that a provider may keep them.
     """
 
     system: str
@@ -30,6 +32,8 @@ class Complete:
     samples: int = 1
     temperature: float | None = None
     alternatives: int = 0
+    model: str = ""
+    prefix: int = 0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -200,6 +204,20 @@ def metered(plan: Plan[T]) -> Plan[tuple[T, Usage]]:
             return stop.value, spent
         replies = yield requests
         spent = sum((reply.usage for reply in replies), spent)
+
+
+def asking(plan: Plan[T], model: str) -> Plan[T]:
+    """The same plan, asking ``model`` wherever it asks for no other."""
+    replies: Sequence[Reply] | None = None
+    while True:
+        try:
+            requests = next(plan) if replies is None else plan.send(replies)
+        except StopIteration as stop:
+            return stop.value  # type: ignore[no-any-return]  # StopIteration.value is untyped
+        replies = yield [
+            replace(one, model=model) if isinstance(one, Complete) and not one.model else one
+            for one in requests
+        ]
 
 
 def together(plans: Sequence[Plan[T]]) -> Plan[list[T]]:

@@ -22,14 +22,16 @@ class Origin:
     """Whose scores a tuning reads. Scores of anything else are other figures, and mean something else.
 
     ``parameters`` are plain values, as JSON has them. ``cuts`` are the detector's own medium, threshold and
-    high, which some detectors' scores depend on. ``prompts`` are the versions of what is said to a model, and
-    ``model`` and ``embeddings`` name the models that answer; "" where none is asked.
+    high, which some detectors' scores depend on. ``parts`` are the versions of the detectors that it is made
+    of, ``prompts`` those of what is said to a model; ``model`` and ``embeddings`` name the models that
+    answer, "" where none is asked.
     """
 
     detector: str
     version: str
     parameters: Mapping[str, Any]
     cuts: tuple[float, float, float]
+    parts: Mapping[str, str] = field(default_factory=dict)
     prompts: Mapping[str, str] = field(default_factory=dict)
     model: str = ""
     embeddings: str = ""
@@ -48,6 +50,7 @@ class Origin:
         yield "version", self.version, now.version
         yield from _by_name("parameter", self.parameters, now.parameters)
         yield "the detector's own cuts", list(self.cuts), list(now.cuts)
+        yield from _by_name("version of the part", self.parts, now.parts)
         yield from _by_name("prompt", self.prompts, now.prompts)
         yield "model", self.model, now.model
         yield "embedding model", self.embeddings, now.embeddings

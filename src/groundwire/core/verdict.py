@@ -17,13 +17,20 @@ from groundwire.core.span import Span, union
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Usage:
-    """What an outcome cost: model calls, tokens, wall-clock seconds, money (None where no price is known)."""
+    """What an outcome cost: model calls, tokens, wall-clock seconds, money (None where no price is known).
+
+    ``cached_tokens`` are those of the input that the provider read from its cache, as it told.
+    ``saved_tokens`` are input tokens that asking for each reading by itself would have sent on top; they were
+    not spent. See ``ClaimEnsemble`` for how they are measured.
+    """
 
     calls: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
     seconds: float = 0.0
     cost: float | None = None
+    cached_tokens: int = 0
+    saved_tokens: int = 0
 
     def __add__(self, other: Usage) -> Usage:
         known = [cost for cost in (self.cost, other.cost) if cost is not None]
@@ -33,6 +40,8 @@ class Usage:
             output_tokens=self.output_tokens + other.output_tokens,
             seconds=self.seconds + other.seconds,
             cost=sum(known) if known else None,
+            cached_tokens=self.cached_tokens + other.cached_tokens,
+            saved_tokens=self.saved_tokens + other.saved_tokens,
         )
 
 
@@ -65,15 +74,65 @@ class AbstentionReason(StrEnum):
     PARTIAL_ANSWER = "PARTIAL_ANSWER"
 
 
+class Recommendation(StrEnum):
+    """What a detector would have done about an answer.
+
+    RETURN it; RETRIEVE more and answer again; have a person REVIEW it, because nobody was sure.
+    """
+
+    RETURN = "return"
+    RETRIEVE = "retrieve"
+    REVIEW = "review"
+
+
+class Step(StrEnum):
+    """What a part of a detector did with an answer.
+
+    A stage of a cascade ACCEPTED or FLAGGED it, or left it UNDECIDED, for the next stage if there is one; an
+    oracle of an ensemble was HEARD. Either ABSTAINED, or was SPARED because it was not needed.
+    """
+
+    ACCEPTED = "accepted"
+    FLAGGED = "flagged"
+    UNDECIDED = "undecided"
+    HEARD = "heard"
+    ABSTAINED = "abstained"
+    SPARED = "spared"
+
+
+@dataclass(frozen=True, kw_only=True)
+class StageReport:
+    """One stage of a cascade or oracle of an ensemble: what it did, its own score, and why it had none."""
+
+    stage: str
+    step: Step
+    score: float | None = None
+    detail: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Route:
+    """The way of an answer through the parts of a detector.
+
+    ``decided`` is the stage whose verdict it is. ``spared`` is what the parts that were not needed would
+    have taken at least: calls of models, and an estimate of the tokens sent with them.
+    """
+
+    decided: str
+    stages: tuple[StageReport, ...]
+    spared: Usage = Usage()
+
+
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
     """A judged answer.
 
-    ``score`` is the hallucination score in [0, 1], a probability once calibrated; ``raw`` is the
-    detector's own figure before calibration, or None. ``kind`` is the sort of hallucination that the claims,
-    or the method, tell of, like ``spans`` also below the threshold; None when there is none, or when the
-    method can't tell one from the other. Raises ValueError when the level denies the threshold, or when a
-    claim that nobody could verify would pass as grounded.
+    ``score`` is the hallucination score in [0, 1], a probability once calibrated; ``raw`` is the detector's
+    own figure before calibration, or None. ``kind`` is the sort of hallucination that the claims, or the
+    method, tell of, like ``spans`` also below the threshold; None when there is none, or when the method
+    can't tell one from the other. ``recommendation`` is what to do about the answer, from methods that tell,
+    and ``route`` its way through a cascade or an ensemble. Raises ValueError when the level denies the
+    threshold, or when a claim that nobody could verify would pass as grounded.
     """
 
     score: float
@@ -87,6 +146,8 @@ class Verdict:
     reason: str = ""
     usage: Usage = Usage()
     id: str | None = None
+    recommendation: Recommendation | None = None
+    route: Route | None = None
 
     def __post_init__(self) -> None:
         check_score("score", self.score)
@@ -162,6 +223,8 @@ class Abstention:
     detector: DetectorSpec | None = None
     usage: Usage = Usage()
     id: str | None = None
+    recommendation: Recommendation | None = None
+    route: Route | None = None
 
     @property
     def reason(self) -> str:
@@ -221,5 +284,12 @@ def reread(verdict: Verdict, grading: Grading, *, score: float | None = None) ->
             f"{unverified} of {len(verdict.claims)} claims could not be verified, and the others alone "
             f"do not reach the threshold of {grading.threshold:g}"
         )
-        return Abstention(why=AbstentionReason.UNREADABLE_REPLY, detail=detail, detector=verdict.detector)
+        return Abstention(
+            why=AbstentionReason.UNREADABLE_REPLY,
+            detail=detail,
+            detector=verdict.detector,
+            usage=verdict.usage,
+            recommendation=verdict.recommendation,
+            route=verdict.route,
+        )
     return verdict.regraded(grading, score=score)

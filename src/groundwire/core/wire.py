@@ -11,7 +11,7 @@ from dataclasses import asdict, fields, is_dataclass
 from enum import Enum
 from typing import Any
 
-from groundwire.core.claim import Claim, Evidence, Kind, Support
+from groundwire.core.claim import Claim, Evidence, Kind, Support, Vote
 from groundwire.core.grading import Level, Wording
 from groundwire.core.span import Span
 from groundwire.core.verdict import (
@@ -19,6 +19,10 @@ from groundwire.core.verdict import (
     AbstentionReason,
     DetectorSpec,
     Outcome,
+    Recommendation,
+    Route,
+    StageReport,
+    Step,
     Usage,
     Verdict,
 )
@@ -49,6 +53,8 @@ def encode(outcome: Outcome) -> dict[str, Any]:
         "detector": outcome.detector and _detector(outcome.detector),
         "usage": asdict(outcome.usage),
         "id": outcome.id and _text(outcome.id),
+        "recommendation": outcome.recommendation and str(outcome.recommendation),
+        "route": outcome.route and _route(outcome.route),
     }
 
 
@@ -68,6 +74,7 @@ def decode(data: Mapping[str, Any]) -> Outcome:
             detector=spec,
             usage=usage,
             id=data["id"],
+            **_advice(data),
         )
     if data["status"] != "checked":
         raise ValueError(f"an outcome with status {data['status']!r} has nothing to read yet")
@@ -83,7 +90,38 @@ def decode(data: Mapping[str, Any]) -> Outcome:
         detector=spec,
         usage=usage,
         id=data["id"],
+        **_advice(data),
     )
+
+
+def _advice(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The keys that outcomes of the first releases don't have."""
+    route = data.get("route")
+    return {
+        "recommendation": Recommendation(data["recommendation"]) if data.get("recommendation") else None,
+        "route": route
+        and Route(
+            decided=route["decided"],
+            stages=tuple(StageReport(**{**one, "step": Step(one["step"])}) for one in route["stages"]),
+            spared=Usage(**route["spared"]),
+        ),
+    }
+
+
+def _route(route: Route) -> dict[str, Any]:
+    return {
+        "decided": _text(route.decided),
+        "stages": [
+            {
+                "stage": _text(one.stage),
+                "step": str(one.step),
+                "score": one.score,
+                "detail": _text(one.detail),
+            }
+            for one in route.stages
+        ],
+        "spared": asdict(route.spared),
+    }
 
 
 def _claim(claim: Claim) -> dict[str, Any]:
@@ -104,6 +142,12 @@ def _claim(claim: Claim) -> dict[str, Any]:
             }
             for evidence in claim.evidence
         ],
+        "statement": _text(claim.statement),
+        "votes": [
+            {"oracle": _text(vote.oracle), "support": str(vote.support), "confidence": vote.confidence}
+            for vote in claim.votes
+        ],
+        "disagreement": claim.disagreement,
     }
 
 
@@ -122,6 +166,11 @@ def _read_claim(data: Mapping[str, Any]) -> Claim:
                 quote=evidence["quote"],
             )
             for evidence in data["evidence"]
+        ),
+        statement=data.get("statement", ""),
+        votes=tuple(
+            Vote(oracle=vote["oracle"], support=Support(vote["support"]), confidence=vote["confidence"])
+            for vote in data.get("votes", ())
         ),
     )
 

@@ -5,13 +5,10 @@ A detector is parameters and a plan. Clients, clocks, caches and results live el
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import fields
 from importlib import import_module
-from typing import Any
 
 from groundwire.core.detector import Detector
-from groundwire.core.errors import ConfigurationError, unknown_key
+from groundwire.core.errors import ConfigurationError
 
 DEFAULT = "embedded"
 """The detector that is meant where none is named: offline, and without a key."""
@@ -20,6 +17,8 @@ DEFAULT = "embedded"
 _REGISTERED = {
     "answer_relevancy": "groundwire.detectors.answer_relevancy:AnswerRelevancy",
     "bedrock_grounding": "groundwire.detectors.bedrock_grounding:BedrockGrounding",
+    "cascade": "groundwire.detectors.cascade:Cascade",
+    "claim_ensemble": "groundwire.detectors.claim_ensemble:ClaimEnsemble",
     "context_utilization": "groundwire.detectors.context_utilization:ContextUtilization",
     "contradiction": "groundwire.detectors.contradiction:Contradiction",
     "embedded": "groundwire.detectors.embedded:Embedded",
@@ -49,39 +48,6 @@ def get(name: str) -> type[Detector]:
         raise ConfigurationError(f"unknown detector {name!r}: expected one of {', '.join(names())}")
     module, _, attribute = _REGISTERED[name].partition(":")
     detector: type[Detector] = getattr(import_module(module), attribute)
-    return detector
-
-
-def build(given: Detector | str | Mapping[str, Any]) -> Detector:
-    """The detector that settings name: by a registered name, or a mapping with ``name`` and its parameters.
-
-    A Detector is given back as it is. Raises ConfigurationError naming every mistake.
-    """
-    if isinstance(given, Detector):
-        return given
-    if not isinstance(given, str | Mapping):
-        raise ConfigurationError(f"expected a detector's name and parameters, not {type(given).__qualname__}")
-    parameters: dict[str, Any] = {"name": given} if isinstance(given, str) else dict(given)
-    if "name" not in parameters:
-        raise ConfigurationError("needs a 'name'")
-    name = parameters.pop("name")
-    if not isinstance(name, str):
-        raise ConfigurationError(f"name: expected a text, not {type(name).__qualname__}")
-    kind = get(name)
-    known = [f.name for f in fields(kind) if f.name != "grading"]
-    problems = [
-        "'grading' is not set here: use 'threshold' and 'levels', beside 'detector'"
-        if key == "grading"
-        else unknown_key(key, known)
-        for key in parameters
-        if key not in known
-    ]
-    try:
-        detector = kind(**{key: value for key, value in parameters.items() if key in known})
-    except (TypeError, ValueError) as error:
-        problems += error.problems if isinstance(error, ConfigurationError) else (str(error),)
-    if problems:
-        raise ConfigurationError(*problems)
     return detector
 
 

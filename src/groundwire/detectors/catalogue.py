@@ -190,6 +190,27 @@ _METHODS = (
         source="Wolpert, 1992; Breiman, 1996",
     ),
     Method(
+        name="claim_ensemble",
+        summary="Several readings of the answer, by one prompt, several models or other methods, are merged "
+        "claim by claim and put to the vote.",
+        asks=_MODEL,
+        calls=1,
+        more="1 to repair; 1 for sentences left out; 1 for each further oracle that asks a model",
+        locates="statements",
+        prompts=("claim_reader",),
+        source="Wang et al., 2022 (arXiv:2203.11171); Dawid and Skene, 1979; Verga et al., 2024 "
+        "(arXiv:2404.18796)",
+    ),
+    Method(
+        name="cascade",
+        summary="Exact facts, `lexical`, `embedded`, and a judge only for what none of them is sure of; or "
+        "stages of yours.",
+        asks="nothing, and a judge where one is given",
+        more="1 with a judge, for an answer that no earlier stage is sure of",
+        locates="words",
+        source="Viola and Jones, 2001; Chen et al., 2023 (FrugalGPT, arXiv:2305.05176)",
+    ),
+    Method(
         name="bedrock_grounding",
         summary="Amazon Bedrock Guardrails' contextual grounding check.",
         asks="Amazon Bedrock Guardrails",

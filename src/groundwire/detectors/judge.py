@@ -7,23 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import ClassVar
 
 from groundwire.core.aggregation import Aggregation, AnyUnsupported
-from groundwire.core.claim import Claim, Evidence, Support
+from groundwire.core.claim import Claim, Support
 from groundwire.core.interaction import Interaction
 from groundwire.core.plan import Completed, Failed, Plan
 from groundwire.core.span import Span
 from groundwire.core.verdict import AbstentionReason, Outcome, Verdict
 from groundwire.detectors.asking import Ask, PromptDetector, ask_each, listed, whole_numbers
-from groundwire.detectors.shown import Shown
+from groundwire.detectors.shown import Shown, ShownPassages
 from groundwire.prompts.message import Quote
 from groundwire.prompts.quoting import neutral
 from groundwire.prompts.replies import ClaimReply, claim_replies
 from groundwire.text.claims import cut
-from groundwire.text.quotes import parts
-from groundwire.text.tokens import STOP_WORDS, fold, stem, texts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,6 +106,7 @@ class _Sheet:
     def __init__(self, interaction: Interaction, spans: Sequence[Span]) -> None:
         self.ids = range(1, len(spans) + 1)
         self.interaction = interaction
+        self._passages = ShownPassages(interaction)
         self._spans = dict(zip(self.ids, spans, strict=True))
 
     def listed(self, ids: Sequence[int]) -> str:
@@ -128,15 +126,13 @@ class _Sheet:
             reason="The judge gave no usable verdict on this claim.",
         )
 
-    @cached_property
-    def _passages(self) -> Mapping[int, Shown]:
-        return {i: Shown(p.text) for i, p in enumerate(self.interaction.contexts) if p.text.strip()}
-
     def _claim(self, i: int, reply: ClaimReply) -> Claim | None:
         """The judge's words as a claim; None for support that it can't show."""
         support = Support(reply.support)
-        evidence = self._evidence(reply.quote)
-        if support is Support.SUPPORTED and not (evidence and self._bears(reply.quote, i)):
+        evidence = self._passages.evidence(reply.quote)
+        if support is Support.SUPPORTED and not (
+            evidence and self._passages.bears(reply.quote, self._text(i))
+        ):
             return None
         return Claim(
             text=self._text(i),
@@ -148,29 +144,6 @@ class _Sheet:
             reason=neutral(reply.reason).strip(),
         )
 
-    def _bears(self, quote: str, i: int) -> bool:
-        """Whether a quotation says enough, and of what the claim speaks of, to be shown for it."""
-        quoted, claimed = _content(quote), _content(self._text(i))
-        readings = [claimed]
-        if len(claimed) < _TELLING:
-            readings.append(claimed | _content(self.interaction.question or ""))
-        shared = [(len(quoted & said), len(said)) for said in readings]
-        return any(n and (len(quoted) >= _TELLING or 2 * n > of) for n, of in shared)
-
-    def _evidence(self, quote: str) -> tuple[Evidence, ...]:
-        """The quotation in the first passage that holds all of it, else each part where it stands."""
-        whole = self._cited(quote)
-        if whole:
-            return whole
-        each = [self._cited(part) for part in parts(quote)]
-        return tuple(evidence for cited in each for evidence in cited) if all(each) else ()
-
-    def _cited(self, quote: str) -> tuple[Evidence, ...]:
-        for i, passage in self._passages.items():
-            if spans := passage.find(quote):
-                return tuple(Evidence.cite(self.interaction, i, span) for span in spans)
-        return ()
-
     def _words(self, i: int, words: Sequence[str]) -> tuple[Span, ...]:
         shown = Shown(self._text(i))
         return tuple(span.shifted(self._spans[i].start) for word in words for span in shown.find(word))
@@ -179,17 +152,9 @@ class _Sheet:
         return self._spans[i].of(self.interaction.answer)
 
 
-def _content(text: str) -> set[str]:
-    """The stems of the words that tell what a text is about."""
-    return {stem(word) for word in map(fold, texts(text)) if word not in STOP_WORDS}
-
-
 def _reason(claims: Sequence[Claim]) -> str:
     flagged = [claim for claim in claims if claim.support.flagged]
     if not flagged:
         return f"Supported: all of {len(claims)} claims."
     worst = max(flagged, key=lambda claim: claim.score or 0.0)
     return f"Not supported: {len(flagged)} of {len(claims)} claims. {worst.reason}".strip()
-
-
-_TELLING = 3  # content words from which on a text says what it speaks of

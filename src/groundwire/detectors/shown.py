@@ -8,7 +8,10 @@ from groundwire.core.claim import Evidence
 from groundwire.core.interaction import Interaction
 from groundwire.core.span import Span
 from groundwire.prompts.quoting import neutral, places
-from groundwire.text.quotes import Quotable
+from groundwire.text.quotes import Quotable, parts
+from groundwire.text.tokens import STOP_WORDS, fold, stem, texts
+
+_TELLING = 3  # content words from which on a text says what it speaks of
 
 
 class Shown:
@@ -30,7 +33,46 @@ class Shown:
         return places(self._original)
 
 
+class ShownPassages:
+    """The passages of an interaction as a model saw them, and what its quotations from them are worth."""
+
+    def __init__(self, interaction: Interaction) -> None:
+        self._interaction = interaction
+
+    def evidence(self, quote: str) -> tuple[Evidence, ...]:
+        """The quotation in the first passage that holds all of it, else each part where it stands."""
+        whole = self._cited(quote)
+        if whole:
+            return whole
+        each = [self._cited(part) for part in parts(quote)]
+        return tuple(evidence for cited in each for evidence in cited) if all(each) else ()
+
+    def bears(self, quote: str, claim: str) -> bool:
+        """Whether a quotation says enough, and of what the claim speaks of, to be shown for it."""
+        quoted, claimed = content(quote), content(claim)
+        readings = [claimed]
+        if len(claimed) < _TELLING:
+            readings.append(claimed | content(self._interaction.question or ""))
+        shared = [(len(quoted & said), len(said)) for said in readings]
+        return any(n and (len(quoted) >= _TELLING or 2 * n > of) for n, of in shared)
+
+    def _cited(self, quote: str) -> tuple[Evidence, ...]:
+        for i, passage in self._passages.items():
+            if spans := passage.find(quote):
+                return tuple(Evidence.cite(self._interaction, i, span) for span in spans)
+        return ()
+
+    @cached_property
+    def _passages(self) -> dict[int, Shown]:
+        return {i: Shown(p.text) for i, p in enumerate(self._interaction.contexts) if p.text.strip()}
+
+
 def cited(interaction: Interaction, passage: int, quote: str) -> tuple[Evidence, ...]:
     """The quotation as evidence from one passage; nothing where it does not stand there word for word."""
     found = Shown(interaction.contexts[passage].text).find(quote) if quote else []
     return tuple(Evidence.cite(interaction, passage, span) for span in found)
+
+
+def content(text: str) -> set[str]:
+    """The stems of the words that tell what a text is about."""
+    return {stem(word) for word in map(fold, texts(text)) if word not in STOP_WORDS}

@@ -16,7 +16,7 @@ from groundwire.core.errors import ConfigurationError
 from groundwire.core.interaction import Interaction
 from groundwire.core.plan import Plan, together
 from groundwire.core.verdict import Abstention, AbstentionReason, DetectorSpec, Outcome, Verdict
-from groundwire.detectors import build, combination
+from groundwire.detectors import combination, settings
 from groundwire.detectors.combination import Combination
 
 
@@ -127,7 +127,7 @@ def _members(given: Any, problems: list[str]) -> tuple[Detector, ...]:
     built = []
     for i, one in enumerate(given):
         try:
-            built.append(build(one))
+            built.append(settings.build(one))
         except ConfigurationError as error:
             problems += [f"members[{i}]: {problem}" for problem in error.problems]
     return tuple(built)

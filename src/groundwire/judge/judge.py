@@ -41,7 +41,8 @@ class Judge:
     LangChain model string, or a function ``(system, user) -> str``; ``embeddings`` is LangChain Embeddings, a
     LlamaIndex embedding model, such a string, or a function from a list of texts to vectors. ``parameters``
     are fields of the model, such as temperature, max_tokens or stop, set in the judge's own copy of it; for a
-    string they are what the model is built with.
+    string they are what the model is built with. ``models`` are further ones by names of your own, for
+    methods that ask several; they share all that is set here, but for ``parameters``.
 
     ``timeout`` is in seconds for one attempt at a call, from when it begins, whatever the client believes. At
     most ``max_concurrency`` calls are out at once. ``limits`` bounds everything that is asked, ``prices`` is
@@ -57,6 +58,7 @@ class Judge:
         model: Any,
         *,
         embeddings: Any = None,
+        models: Mapping[str, Any] | None = None,
         parameters: Mapping[str, Any] | None = None,
         timeout: float = 30.0,
         max_concurrency: int = 8,
@@ -72,12 +74,17 @@ class Judge:
             problems.append(f"max_concurrency: expected a whole number from 1 on, not {max_concurrency!r}")
         chat = _built(lambda given: adapters.chat(given, parameters), model, problems)
         embedder = None if embeddings is None else _built(adapters.embedder, embeddings, problems)
+        if "" in (models or {}):
+            problems.append("models: a further model needs a name; '' is the judge's own")
+        others = {name: _built(adapters.chat, given, problems) for name, given in (models or {}).items()}
         limits = limits or Limits()
-        price = (prices or {}).get(chat.name) if chat else None
-        if chat and limits.budget and limits.budget.cost is not None and price is None:
-            problems.append(
-                f"prices: the budget is in money, so it needs a price for the model {chat.name!r}"
-            )
+        priced = [one for one in (chat, *others.values()) if one] if limits.budget else []
+        if limits.budget and limits.budget.cost is not None:
+            problems += [
+                f"prices: the budget is in money, so it needs a price for the model {one.name!r}"
+                for one in priced
+                if one.name not in (prices or {})
+            ]
         if problems or chat is None:
             raise ConfigurationError(*problems)
         # Refuses a project that can't be traced to, and loads what is slow before a call's clock runs.
@@ -85,10 +92,12 @@ class Judge:
         self.timeout = float(timeout)
         self.max_concurrency = max_concurrency
         self.limits = limits
-        self.price = price
+        self.price = (prices or {}).get(chat.name)
         self.memory = Memory(mode=MemoryMode.OFF) if memory is None else memory
         self.trace_project = trace_project
         self._chat: adapters.Chat = chat
+        self._chats: Mapping[str, adapters.Chat] = {"": chat, **others}
+        self._prices = dict(prices or {})
         self._embedder: adapters.Embedder | None = embedder
         self._calls: Calls[Reply] = Calls(limit=max_concurrency, seconds=self.timeout)
         self._requests = Pace(limits.requests_per_minute)
@@ -106,6 +115,11 @@ class Judge:
         # Hashed: what a function was given may stand in its identity, and that may be a key.
         identity = self._embedder.identity if self._embedder else ""
         return identity and hashlib.sha256(identity.encode()).hexdigest()[:16]
+
+    @property
+    def models(self) -> frozenset[str]:
+        """The names of its further models."""
+        return frozenset(self._chats) - {""}
 
     @property
     def embeds(self) -> bool:
@@ -134,16 +148,29 @@ class Judge:
             self._abandon(begun)
 
     def _begin(self, request: Request, until: float | None) -> list[Call[Reply]]:
-        samples = request.samples if isinstance(request, Complete) else 1
         return [
             self._calls.submit(lambda: isolated(lambda: self._answer(request)), until=until)
-            for _ in range(samples)
+            for _ in range(self._calls_for(request))
         ]
+
+    def _calls_for(self, request: Request) -> int:
+        """One call for each sample, unless the model gives several for one input."""
+        if not isinstance(request, Complete):
+            return 1
+        return 1 if self._asked(request).several else request.samples
+
+    def _asked(self, request: ModelRequest) -> adapters.Chat:
+        """The model that a request is for."""
+        name = request.model if isinstance(request, Complete) else ""
+        return self._chats.get(name, self._chat)
 
     def _answer(self, request: Request) -> Reply:
         """The reply, from memory or from the model; whatever goes wrong is one, too."""
         if isinstance(request, Encode):  # a checker has these performed where it runs, by an encoder
             detail = "a judge does not read as encoders do: have a Checker perform this, or a LocalBackend"
+            return Failed(reason=AbstentionReason.MODEL_FAILED, detail=detail)
+        if isinstance(request, Complete) and request.model not in self._chats:
+            detail = f"the judge has no model named {request.model!r}: Judge(model, models={{...}})"
             return Failed(reason=AbstentionReason.MODEL_FAILED, detail=detail)
         try:
             with tracing(self.trace_project):
@@ -151,7 +178,7 @@ class Judge:
         except NotMadeError as error:
             return Failed(reason=AbstentionReason.TIMEOUT, detail=str(error))
         except BaseException as error:  # any failure is a reply, and no one above this thread hears it
-            return failed(error, model=self._chat.name, said=_said(request))
+            return failed(error, model=self._asked(request).name, said=_said(request))
 
     def _recalled(self, request: ModelRequest) -> Reply:
         """What memory has, where it may be asked; else what the model says."""
@@ -162,9 +189,10 @@ class Judge:
                     detail="no embedding model was given to answer this: Judge(model, embeddings=...)",
                 )
             return self.memory.recall(self._embedder.identity, request, self._tried)
-        if isinstance(request, Ground) or (self._chat.varies and request.temperature is None):
+        chat = self._asked(request)
+        if isinstance(request, Ground) or (chat.varies and request.temperature is None):
             return self._tried(request)
-        return self.memory.recall(self._chat.identity, request, self._tried)
+        return self.memory.recall(chat.identity, request, self._tried)
 
     def _tried(self, request: ModelRequest) -> Reply:
         """The model's reply, after as many attempts as the limits allow; it has used what all of them did."""
@@ -182,7 +210,7 @@ class Judge:
                 reply = self._ask(request)
             except BaseException as error:  # told as a reply, with what all attempts have used
                 again = attempt <= self.limits.retries and transient(error)
-                reply = failed(error, model=self._chat.name, said=_said(request), attempts=attempt)
+                reply = failed(error, model=self._asked(request).name, said=_said(request), attempts=attempt)
             reply = self._settled(request, reply)
             spent += reply.usage
             reply = replace(reply, usage=spent)
@@ -196,7 +224,7 @@ class Judge:
 
     def _ask(self, request: ModelRequest) -> Reply:
         if isinstance(request, Complete):
-            return self._chat.complete(request)
+            return self._asked(request).complete(request)
         if isinstance(request, Ground):
             return self._chat.ground(request)
         assert self._embedder is not None
@@ -206,12 +234,13 @@ class Judge:
         """The reply with what it cost, which the limits now know of."""
         used = counted(request, reply) if not isinstance(reply, Failed) else reply.usage
         self._tokens.take(max(0, used.input_tokens + used.output_tokens - request_tokens(request)))
-        if self.price is None or not isinstance(request, Complete):
+        price = self._prices.get(self._asked(request).name)
+        if price is None or not isinstance(request, Complete):
             self._allowance.settle(used)
             return reply
-        self._allowance.settle(replace(used, cost=self.price.of(used)))
+        self._allowance.settle(replace(used, cost=price.of(used)))
         told = isinstance(reply, Failed) or reply.usage.input_tokens or reply.usage.output_tokens
-        return replace(reply, usage=replace(reply.usage, cost=self.price.of(used))) if told else reply
+        return replace(reply, usage=replace(reply.usage, cost=price.of(used))) if told else reply
 
     def _reply(self, call: Call[Reply]) -> Reply:
         try:

@@ -11,6 +11,7 @@ from typing import Any
 
 _CURRENT = {
     "answer_relevancy": "answer_relevancy_v1.toml",
+    "claim_reader": "claim_reader_v1.toml",
     "context_utilization": "context_utilization_v1.toml",
     "contradiction": "contradiction_v1.toml",
     "examples": "examples_v1.toml",

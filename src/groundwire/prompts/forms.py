@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError
 
-from groundwire.prompts.replies import Entry, on_scale
+from groundwire.prompts.replies import Entry, UnreadableError, objects, on_scale
+from groundwire.prompts.scores import read_score
 
 
 def _word(value: object) -> object:
@@ -19,6 +22,10 @@ def _text(value: object) -> object:
 
 def _texts(value: object) -> object:
     return [] if value is None else value
+
+
+def _share(value: object) -> object:
+    return None if value is None else read_score(value)
 
 
 Text = Annotated[str, BeforeValidator(_text)]
@@ -96,6 +103,18 @@ class AgreedEntry(Entry):
     verdict: Annotated[Literal["agrees", "contradicts", "silent"], BeforeValidator(_word)]
 
 
+class ReadClaimForm(Form):
+    """One claim as a reading of the answer has it."""
+
+    claim: Said
+    support: Annotated[
+        Literal["supported", "inferred", "unsupported", "contradicted"], BeforeValidator(_word)
+    ]
+    confidence: Annotated[float | None, BeforeValidator(_share)] = None
+    words: Text = ""
+    quote: Text = ""
+
+
 class QuestionsForm(Form):
     """Questions that an answer answers, and whether it commits itself to anything."""
 
@@ -114,3 +133,28 @@ class AgreementEntry(Entry):
     """Whether one other answer says the same."""
 
     agrees: Sureness
+
+
+def readings(text: str, expected: int) -> list[tuple[ReadClaimForm, ...]]:
+    """The readings of a reply, each the claims that can be read in it; at most as many as were ``expected``.
+
+    UnreadableError where there is no reading with a claim that can be read.
+    """
+    listed = objects(text, _listed_readings)
+    read = [tuple(_read_claims(one["claims"])) for one in listed[:expected]]
+    if not any(read):
+        raise UnreadableError("no reading has a claim that can be read")
+    return read
+
+
+def _listed_readings(value: Any) -> list[dict[str, Any]] | None:
+    found = value.get("readings") if isinstance(value, dict) else None
+    if not isinstance(found, list):
+        return None
+    return [one for one in found if isinstance(one, dict) and isinstance(one.get("claims"), list)] or None
+
+
+def _read_claims(given: list[Any]) -> Iterator[ReadClaimForm]:
+    for one in given:
+        with suppress(ValidationError):  # what can't be read was not said; its sentence is asked for again
+            yield ReadClaimForm.model_validate(one)

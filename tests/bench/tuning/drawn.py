@@ -56,7 +56,7 @@ def example(i, score, label, *, group=None, claims=()):
 
 
 def examples(count=300, *, apart=1.5, seed=0, a_group=1):
-    """Answers whose scores part the labels by so many standard deviations; ``a_group`` of them to a source."""
+    """Answers whose scores part the labels by so many deviations, ``a_group`` of them to a source."""
     rng = np.random.default_rng(seed)
     labels = rng.random(count) < 0.4
     odds = rng.normal(0, 1, count) + np.where(labels, apart / 2, -apart / 2)

@@ -1,4 +1,4 @@
-"""Calibration: what is fitted is a probability, moves no answer across another, and is chosen on answers held out."""
+"""Calibration: a probability, which moves no answer across another, chosen by answers held out."""
 
 import numpy as np
 import pytest

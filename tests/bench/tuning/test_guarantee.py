@@ -13,14 +13,14 @@ SPLITS = 500
 
 
 def alone(rng, sources):
-    """One answer a source: grounded ones score evenly, so that a threshold's false alarms are 1 less itself."""
+    """One answer a source; grounded ones score evenly, so that 1 - threshold are its false alarms."""
     labels = rng.random(sources) < 0.4
     figures = np.where(labels, rng.beta(4, 2, sources), rng.random(sources))
     return figures, labels, np.arange(sources).astype(str)
 
 
 def in_company(rng, sources):
-    """One to four answers a source, which mostly score alike; seen by themselves grounded ones score evenly."""
+    """One to four answers a source, which mostly score alike; each by itself scores evenly."""
     sizes = rng.integers(1, 5, sources)
     groups = np.repeat(np.arange(sources), sizes)
     own = rng.random(sources)[groups]
@@ -91,7 +91,7 @@ def test_so_many_sources_are_needed_and_one_less_is_refused_with_that_number(bou
             with pytest.raises(TuningError, match=f"it takes {least} at least"):
                 guarantee(target, figures, labels, groups)
         else:
-            assert 0.4 < guarantee(target, figures, labels, groups).cut
+            assert guarantee(target, figures, labels, groups).cut > 0.4
 
 
 def test_answers_about_one_source_do_not_count_as_many():

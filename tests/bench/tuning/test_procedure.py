@@ -1,4 +1,4 @@
-"""The whole procedure: groups stay together, what is measured pays for what was chosen, and levels keep their word."""
+"""The whole procedure: sources stay whole, and what is measured pays for what was chosen."""
 
 import numpy as np
 import pytest

@@ -86,7 +86,7 @@ def test_the_simpler_is_chosen_where_trees_see_no_more():
 
 
 def test_trees_are_chosen_where_a_straight_line_can_not_follow():
-    """Hallucinated where the two scores are alike in being middling or high, as no weighing of log-odds has it."""
+    """Hallucinated where neither score is low, as no weighing of log-odds has it."""
     rng = np.random.default_rng(4)
     columns = rng.random((1_500, 2))
     labels = (columns.min(axis=1) > 0.45) & (rng.random(1_500) < 0.95)

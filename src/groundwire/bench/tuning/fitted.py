@@ -90,7 +90,7 @@ class Tuning:
         given = dict(settings or {})
         if "detector" not in given:
             given = {"detector": settings_of(self.detector), **given}
-        save(self.tuned, path, settings=given)
+        save(self.tuned, path, beside=given)
 
 
 def tune(

@@ -19,6 +19,8 @@ _GUARDRAIL = "bedrock-guardrail:"
 class Ungrounding:
     """What every language model says to a request for a grounding service."""
 
+    several = False
+
     def ground(self, request: Ground) -> Grounded:
         del request
         raise TypeError(
@@ -28,15 +30,17 @@ class Ungrounding:
 
 
 class Chat(Protocol):
-    """A language model: one reply to one request, whatever its ``samples`` says.
+    """A language model: one reply to one request, whatever its ``samples`` says, unless it gives ``several``.
 
     ``name`` is for messages, ``identity`` tells it and its parameters from every other. ``varies`` says that
-    it was given a temperature above 0.
+    it was given a temperature above 0, ``several`` that it replies to one request with all of its samples, so
+    that the input is paid for once.
     """
 
     name: str
     identity: str
     varies: bool
+    several: bool
 
     def complete(self, request: Complete) -> Completed: ...
 

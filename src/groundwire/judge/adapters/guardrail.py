@@ -19,6 +19,7 @@ class Guardrail:
     """A guardrail with a contextual grounding policy, through a client of the Bedrock runtime."""
 
     varies = False
+    several = False
 
     def __init__(self, client: Any, guardrail: str, version: str) -> None:
         self.name = f"{guardrail}:{version}"

@@ -9,11 +9,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from langchain_core.language_models import BaseLanguageModel
+from langchain_core.language_models import BaseChatModel, BaseLanguageModel
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
+from langchain_core.outputs import ChatGeneration, LLMResult
 from langchain_core.runnables import Runnable, RunnableConfig
 from pydantic import BaseModel
 
@@ -33,7 +35,7 @@ class LangChainChat(Ungrounding):
     ) -> None:
         self.name = _name(model)
         self._model = own(model, parameters)
-        self._variants: dict[tuple[float | None, int], Any] = {(None, 0): self._model}
+        self._variants: dict[tuple[float | None, int, int], Any] = {(None, 0, 1): self._model}
         inner = _models(self._model)
         known = {field for one in inner for field in type(one).model_fields}
         if unknown := sorted(parameters.keys() - known):
@@ -42,10 +44,15 @@ class LangChainChat(Ungrounding):
             )
         self.identity = identity(self._model)
         self.varies = _varies(self._model)
+        # What is bound around a model gives one reply; a field "n" is OpenAI's, and others have taken it up.
+        self.several = isinstance(self._model, BaseChatModel) and "n" in type(self._model).model_fields
 
     def complete(self, request: Complete) -> Completed:
+        messages = [SystemMessage(request.system), HumanMessage(self._kept(request))]
+        if self.several and request.samples > 1:
+            model = self._variant(request.temperature, request.alternatives, request.samples)
+            return _samples(model.generate([messages], tags=[TAG], run_name="groundwire judge"))
         config = RunnableConfig(tags=[TAG], run_name="groundwire judge")
-        messages = [SystemMessage(request.system), HumanMessage(request.user)]
         reply = self._variant(request.temperature, request.alternatives).invoke(messages, config=config)
         if isinstance(reply, str):
             return Completed(texts=(str(reply),), usage=Usage(calls=1))
@@ -57,11 +64,21 @@ class LangChainChat(Ungrounding):
         # .text leaves thinking blocks out and joins the text of list content.
         return Completed(texts=(str(reply.text),), usage=_usage(reply), tokens=(tokens,) if tokens else ())
 
-    def _variant(self, temperature: float | None, alternatives: int) -> Any:
+    def _kept(self, request: Complete) -> Any:
+        """The user message, cut where the provider may keep what stands before, if it takes such a mark."""
+        kinds = {kind.__name__ for one in _models(self._model) for kind in type(one).__mro__}
+        mark = next((_MARKS[kind] for kind in _MARKS if kind in kinds), None)
+        if not request.prefix or mark is None:
+            return request.user
+        return mark(request.user[: request.prefix], request.user[request.prefix :])
+
+    def _variant(self, temperature: float | None, alternatives: int, samples: int = 1) -> Any:
         """The model as one request wants it; a field that the model lacks is left alone."""
-        key = (temperature, alternatives)
+        key = (temperature, alternatives, samples)
         if key not in self._variants:
             wanted: dict[str, Any] = {} if temperature is None else {"temperature": temperature}
+            if samples > 1:
+                wanted |= {"n": samples}
             if alternatives:
                 wanted |= {"logprobs": True, "top_logprobs": alternatives}
             self._variants[key] = own(self._model, wanted)
@@ -151,6 +168,42 @@ def _structured(reply: Mapping[str, Any] | BaseModel) -> Completed:
     return Completed(texts=(text,), usage=usage)
 
 
+def _samples(result: LLMResult) -> Completed:
+    """All replies to one input, which is counted once: a provider tells the same sums with each of them."""
+    messages = [one.message for one in result.generations[0] if isinstance(one, ChatGeneration)]
+    if not messages:
+        raise TypeError("the model returned no message")
+    told = [_usage(message) for message in messages]
+    same = len(set(told)) == 1
+    tokens = tuple(_tokens(message) for message in messages)
+    return Completed(
+        texts=tuple(str(message.text) for message in messages),
+        usage=replace(
+            max(told, key=lambda usage: usage.input_tokens),
+            calls=1,
+            output_tokens=told[0].output_tokens if same else sum(usage.output_tokens for usage in told),
+        ),
+        tokens=tokens if all(tokens) else (),
+    )
+
+
+def _cache_point(kept: str, rest: str) -> list[Any]:
+    return [
+        {"type": "text", "text": kept},
+        {"cachePoint": {"type": "default"}},
+        {"type": "text", "text": rest},
+    ]
+
+
+def _cache_control(kept: str, rest: str) -> list[Any]:
+    first = {"type": "text", "text": kept, "cache_control": {"type": "ephemeral"}}
+    return [first, {"type": "text", "text": rest}]
+
+
+# How providers are told to keep the beginning of a prompt. Others do so unasked, or not at all.
+_MARKS = {"ChatBedrockConverse": _cache_point, "ChatAnthropic": _cache_control}
+
+
 def _tokens(reply: BaseMessage) -> tuple[Token, ...]:
     """The tokens with their log probabilities, in the form that OpenAI gave them and others have taken up."""
     told = reply.response_metadata.get("logprobs")
@@ -173,6 +226,7 @@ def _usage(reply: BaseMessage) -> Usage:
         calls=1,
         input_tokens=counted.get("input_tokens", 0),
         output_tokens=counted.get("output_tokens", 0),
+        cached_tokens=(counted.get("input_token_details") or {}).get("cache_read") or 0,
     )
 
 
