@@ -17,6 +17,7 @@ from groundwire.checker import Checker, Policy
 from groundwire.cli.outputs import console
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.wire import plain
+from groundwire.detectors.cascade import Cascade, Stage
 from groundwire.report.visible import escaped
 from groundwire.tuned import to_dict
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 _DONE = 0
 _INTERRUPTED = 130
-_SHOWN = ("precision", "recall", "f1", "false_alarms", "auroc", "brier", "calibration_error")
+_SHOWN = ("precision", "recall", "f1", "false_alarms", "auroc", "brier", "calibration_error", "calls")
 
 _DESCRIPTION = """\
 Fit how a detector's scores are read to labelled answers: its threshold, the cuts of its levels, its
@@ -131,17 +132,19 @@ def tune(given: argparse.Namespace) -> int:
     checkers = list(_checkers(given))
     examples = _examples(given)
     tuning.require_labels(examples, target)
+    cascade = len(checkers) == 1 and checkers[0].detector.name == "cascade"
+    judging = tuning.stages(checkers[0]) if cascade else checkers
     try:
-        judged = [list(_judged(examples, checker, given)) for checker in checkers]
+        judged = [list(_judged(examples, checker, given)) for checker in judging]
     except KeyboardInterrupt:
-        kept = (
-            f"the outcomes are in {given.outcomes}; the same command goes on"
-            if given.outcomes
-            else ("nothing was kept: --outcomes FOLDER would have")
-        )
+        kept = "nothing was kept: --outcomes FOLDER would have"
+        if given.outcomes:
+            kept = f"the outcomes are in {given.outcomes}; the same command goes on"
         console(stderr=True).print(f"Stopped: {kept}.", style="bold yellow", soft_wrap=True)
         return _INTERRUPTED
-    if len(checkers) == 1:
+    if cascade:
+        found = tuning.tune_cascade(judged, checkers[0], target=target)
+    elif len(checkers) == 1:
         found = tuning.tune(
             judged[0],
             checkers[0],
@@ -176,7 +179,7 @@ def _checkers(given: argparse.Namespace) -> Iterator[Checker]:
     names = given.detector.split(",") if given.detector else [None]
     built = [config.load({**told, "detector": name} if name else told).build_detector() for name in names]
     whole = config.load(told)
-    asking = any(detector.needs_model or detector.needs_embeddings for detector in built)
+    asking = any(detector.takes_model or detector.needs_embeddings for detector in built)
     if given.model and not asking:
         raise ConfigurationError(
             f"--model has nothing to answer: {', '.join(repr(one.name) for one in built)} asks no model"
@@ -284,14 +287,23 @@ def _lines(found: Tuning) -> Iterator[str]:
         name = found.measure.replace("_", " ")
         shown = f"{gain.difference.value:+.3f} [{gain.difference.low:+.3f}, {gain.difference.high:+.3f}]"
         yield f"{name}, tuned less its own: {shown}, p = {gain.p:.3f}"
-    yield f"read: {found.read}; calibration: {found.reading.kind}"
+    if isinstance(found.detector, Cascade):
+        yield from (_band(stage) for stage in found.detector.line)
+    if found.reading is not None:
+        yield f"read: {found.read}; calibration: {found.reading.kind}"
+        yield (
+            f"threshold before calibration: {found.reading.cut:.3f}; without each part in turn "
+            f"{min(found.cuts):.3f} to {max(found.cuts):.3f}"
+        )
     yield f"levels: medium from {medium:.3f}, high from {high:.3f}"
-    yield (
-        f"threshold before calibration: {found.reading.cut:.3f}; without each part in turn "
-        f"{min(found.cuts):.3f} to {max(found.cuts):.3f}"
-    )
     if found.tuned.promise:
         yield f"Promise: {found.tuned.promise}."
+
+
+def _band(stage: Stage) -> str:
+    accept = "" if stage.accept is None else f"grounded below {stage.accept:.3f}"
+    flag = "" if stage.flag is None else f"hallucinated from {stage.flag:.3f} on"
+    return f"stage {stage.name}: " + (", ".join(filter(None, (accept, flag))) or "decides the rest")
 
 
 def _count(text: str) -> int:

@@ -25,7 +25,7 @@ from groundwire.bench.tuning.inputs import (
 )
 from groundwire.bench.tuning.procedure import Procedure, Reading
 from groundwire.bench.tuning.rows import OWN, RULES, Rows, by_members, by_rules, folds
-from groundwire.bench.tuning.targets import Target
+from groundwire.bench.tuning.targets import Measure, Target
 from groundwire.checker import Checker
 from groundwire.core.detector import Detector
 from groundwire.core.plan import Backend
@@ -45,12 +45,13 @@ class Tuning:
     ``before`` are the figures of the detector's own threshold (of a stack's first member) and ``after`` those
     of the tuning, on the same answers and each on answers that took no part; ``lead`` is by how much
     ``after`` is above in what the target is about. ``cuts`` are the thresholds of the parts of
-    cross-validation, before calibration, as is that of ``reading``.
+    cross-validation, before calibration, as is that of ``reading``. A cascade is tuned by its bands, and has
+    neither ``reading`` nor ``cuts``.
     """
 
     tuned: Tuned
     detector: Detector
-    reading: Reading
+    reading: Reading | None
     before: Mapping[str, Figure]
     after: Mapping[str, Figure]
     lead: Difference | None
@@ -71,6 +72,8 @@ class Tuning:
     @property
     def read(self) -> str:
         """Which figure is read, in words."""
+        if self.reading is None:
+            return "the bands of its stages"
         if self.reading.combination is None:
             return (
                 "the detector's own score"
@@ -121,6 +124,11 @@ def tune(
         )
     if aggregation != AUTO:
         rows = replace(rows, names=(aggregation,), columns=rows.columns[:, [rows.names.index(aggregation)]])
+    if wanted.measure is Measure.COST:
+        raise TuningError(
+            f"target {wanted}: {checker.detector.name!r} makes the same calls whatever its threshold: a cost "
+            "is for a cascade (--detector cascade, or tune_cascade)"
+        )
     procedure = Procedure(
         target=wanted, calibrations=one_of("calibration", calibration, calibrating.KINDS), seed=seed
     )
@@ -157,6 +165,8 @@ def stack(
     pairs = [labelled_by(said, checker) for said, checker in zip(alike, checkers, strict=True)]
     missing = Counter(reason for _, found in pairs for reason in found.elements())
     by_name = {name: said for name, (said, _) in zip(names, pairs, strict=True)}
+    if wanted.measure is Measure.COST:
+        raise TuningError(f"target {wanted}: a stack asks all its members of every answer: tune a cascade")
     kinds = one_of("combination", combination, stacking.KINDS)
     procedure = Procedure(
         target=wanted,
