@@ -31,8 +31,7 @@ class Platt:
             raise ValueError(f"calibration must not reverse the score: slope {self.slope:g} < 0")
 
     def __call__(self, raw: float) -> float:
-        z = self.slope * raw + self.intercept
-        return 1 / (1 + math.exp(-z)) if z >= 0 else math.exp(z) / (1 + math.exp(z))
+        return _logistic(self.slope * raw + self.intercept)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +49,7 @@ class Temperature:
 
     def __call__(self, raw: float) -> float:
         inside = min(max(raw, _LEAST), 1 - _LEAST)
-        return 1 / (1 + math.exp(-math.log(inside / (1 - inside)) / self.temperature))
+        return _logistic(math.log(inside / (1 - inside)) / self.temperature)
 
 
 # Nearer to 0 and 1 than this, log-odds say more about rounding than about the answer.
@@ -118,3 +117,7 @@ def to_dict(calibration: Calibration) -> dict[str, Any]:
 
 def _plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
+
+
+def _logistic(z: float) -> float:
+    return 1 / (1 + math.exp(-z)) if z >= 0 else math.exp(z) / (1 + math.exp(z))
