@@ -41,6 +41,7 @@ bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks.lexical
 	$(BIN)/python -m benchmarks.embedded
 	$(BIN)/python -m benchmarks.overhead
+	$(BIN)/python -m benchmarks.compare --data $(DATA)
 
 # The exact versions that the tests pass with, from what is installed here. PyTorch is pinned in its group: it
 # has other names for the same version elsewhere.
@@ -57,7 +58,7 @@ $(VENV)/.demo: $(VENV)/.base pyproject.toml constraints.txt
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.base pyproject.toml constraints.txt
-	$(PIP) -e '.[langchain,aws,llama-index,parquet,report,yaml]' --group dev
+	$(PIP) -e '.[langchain,aws,llama-index,bench,parquet,report,yaml]' --group dev
 	touch $@
 
 $(VENV)/.encoders: $(VENV)/.dev

@@ -7,6 +7,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+from examples.benchmarking import handbook as benchmarking
 from examples.judges import bedrock as on_bedrock
 from examples.judges import ollama_style, openai_style
 from examples.judges.answers import show
@@ -100,3 +101,12 @@ def test_a_model_on_bedrock(bedrock, capsys):
     bedrock.always = says(lambda body: verdict(body["messages"][0]["content"][0]["text"]))
     show(on_bedrock.build(MODEL, "eu-central-1"))
     assert told(capsys) == len(bedrock.requests) == 3
+
+
+def test_the_handbook_s_answers_are_compared(tmp_path, monkeypatch, capsys):
+    """From the table somebody labelled to the report, whose first lines say that twenty answers are few."""
+    monkeypatch.setattr("sys.argv", ["handbook", str(tmp_path)])
+    benchmarking.main()
+    assert "only 10 answers are hallucinated" in capsys.readouterr().out
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {"labelled.csv", "outcomes", "report.html", "report.md", "report.json"}

@@ -1,7 +1,8 @@
 """A LangSmith server on 127.0.0.1, as far as the real SDK needs one, and as strict as the hosted one.
 
 It takes runs (multipart, zstd or plain, or one at a time) and merges what was posted with what was patched;
-it refuses feedback for runs and projects it has not seen yet. Tests read ``runs`` and ``feedback``.
+it refuses feedback for runs and projects it has not seen yet. Tests read ``runs`` and ``feedback``; the SDK
+reads them back, and the datasets that a test has added.
 """
 
 import json
@@ -41,6 +42,7 @@ class LangSmithServer:
         self._versions = {}
         self._feedback = {}
         self._failures = {}
+        self._datasets = {}
         self._recreated = Counter()
         self.requests = []
         self.encodings = Counter()
@@ -90,6 +92,19 @@ class LangSmithServer:
     def feedback_on(self, run_id):
         return [item for item in self.feedback if item["run_id"] == str(run_id)]
 
+    def add_dataset(self, name, rows):
+        """A dataset of examples, each a dict of inputs, outputs and metadata."""
+        dataset = uuid5(NAMESPACE_URL, f"dataset {name}")
+        self._datasets[name] = [
+            {
+                "id": str(uuid5(dataset, str(number))),
+                "dataset_id": str(dataset),
+                "created_at": "2026-01-01T00:00:00+00:00",
+                **row,
+            }
+            for number, row in enumerate(rows)
+        ]
+
     def project_id(self, name):
         return uuid5(NAMESPACE_URL, f"{name}/{self._recreated[name]}")
 
@@ -127,6 +142,18 @@ class LangSmithServer:
             (name,) = query["name"]
             known = any(run.get("session_name") == name for run in self._runs.values())
             return 200, [self._project(name)] if known else []
+        if path == "/datasets":
+            return 200, [self._dataset(name) for name in query["name"] if name in self._datasets]
+        if path == "/examples":
+            found = [row for rows in self._datasets.values() for row in rows]
+            return 200, [row for row in found if row["dataset_id"] in query["dataset"]]
+        if path == "/feedback":
+            found = [
+                {"trace_id": item["run_id"], **item}
+                for item in self._feedback.values()
+                if item["run_id"] in query["run"]
+            ]
+            return 200, [item for item in found if item["key"] in query.get("key", [item["key"]])]
         return 404, {"detail": "not found"}
 
     def _write(self, method, path, headers, body):
@@ -134,6 +161,8 @@ class LangSmithServer:
             for name, content in self._parts(headers, body):
                 self._store(name, content)
             return 202, {}
+        if path == "/runs/query":
+            return 200, {"runs": list(self._queried(json.loads(body))), "cursors": {}}
         if path == "/runs" and method == "POST":
             run = json.loads(body)
             self._merge(run["id"], "post", run)
@@ -176,6 +205,19 @@ class LangSmithServer:
         versions = self._versions.setdefault(id_, {"post": {}, "patch": {}})
         versions[operation].update({key: value for key, value in fields.items() if value is not None})
         self._runs[id_] = versions["post"] | versions["patch"]
+
+    def _queried(self, asked):
+        for run in self._runs.values():
+            inside = str(self.project_id(run["session_name"])) in asked["session"]
+            if inside and not (asked.get("is_root") and run.get("parent_run_id")):
+                yield {**run, "session_id": str(self.project_id(run["session_name"]))}
+
+    def _dataset(self, name):
+        return {
+            "id": str(uuid5(NAMESPACE_URL, f"dataset {name}")),
+            "name": name,
+            "created_at": "2026-01-01T00:00:00+00:00",
+        }
 
     def _project(self, name):
         return {

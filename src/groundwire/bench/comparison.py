@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -46,7 +47,10 @@ class Contestant:
 
 @dataclass(frozen=True, kw_only=True)
 class Slice:
-    """Part of a set: its answers of one task, or of one generating model."""
+    """Part of a set: its answers of one task, or of one generating model.
+
+    There are no figures where fewer than ``FEWEST`` answers have either label.
+    """
 
     set: str
     by: str
@@ -81,6 +85,10 @@ class Comparison:
 
 
 MEAN = "mean of the sets"
+SCARCE = 50
+"""With fewer answers of a label, a reader is told that nothing is sure."""
+FEWEST = 10
+"""A part of a set is measured where it has as many answers of either label; fewer say nothing."""
 
 
 def contestant(name: str, checker: Checker, *, concurrency: int | None = None) -> Contestant:
@@ -142,9 +150,7 @@ def compare(
             notes.append(f"{name}: {left_out} answers without a label are left out")
         if not labelled[name]:
             raise InputError(f"{name}: no answer has a label, so there is nothing to measure against")
-        if len({one.label for one in labelled[name]}) == 1:
-            which = "hallucinated" if labelled[name][0].label else "grounded"
-            notes.append(f"{name}: all labels are {which}: nothing can be told from another there")
+        notes += _scarce(name, labelled[name])
     everyone = [*contestants, *shortcuts()]
     judged: dict[str, dict[str, list[Judged]]] = {}
     for one in everyone:
@@ -162,6 +168,15 @@ def compare(
         notes=notes,
         data={name: fingerprint(examples) for name, examples in labelled.items()},
     )
+
+
+def _scarce(name: str, labelled: Sequence[Example]) -> Iterator[str]:
+    """What so few labels of a kind can't tell."""
+    for kind, count in Counter("hallucinated" if one.label else "grounded" for one in labelled).items():
+        if count == len(labelled):
+            yield f"{name}: all labels are {kind}: nothing can be told from another there"
+        elif count < SCARCE:
+            yield f"{name}: only {count} answers are {kind}: nothing is sure before there are {SCARCE} or more"
 
 
 def _record(folder: Path | None, name: str, one: Contestant) -> Path | None:
@@ -203,18 +218,22 @@ def _slices(
                 continue
             for value in values:
                 inside = [one for one in examples if getattr(one, by) == value]
+                bad = sum(bool(one.label) for one in inside)
+                enough = min(bad, len(inside) - bad) >= FEWEST
                 yield Slice(
                     set=name,
                     by=by,
                     name=value,
                     answers=len(inside),
-                    bad=sum(bool(one.label) for one in inside) / len(inside),
+                    bad=bad / len(inside),
                     figures={
                         one.name: brief(
                             {name: [j for j in judged[one.name][name] if getattr(j.example, by) == value]},
                             shortcut=one.shortcut,
                             rounds=rounds,
                         )
+                        if enough
+                        else {}
                         for one in everyone
                     },
                 )

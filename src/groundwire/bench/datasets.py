@@ -6,6 +6,7 @@ leaves rows out measures something else.
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -15,7 +16,7 @@ from typing import Any
 from groundwire.bench.examples import Example
 from groundwire.core.errors import InputError
 from groundwire.core.span import Span
-from groundwire.tables import Columns, Row, TableError, read
+from groundwire.tables import Columns, Format, Row, TableError, read
 from groundwire.tables.columns import cell
 
 _TABLE = ("question", "context", "answer", "id", "label")
@@ -44,29 +45,50 @@ def load(
     objects (``meta.source_id``). A label is 1 or 0, or a word such as hallucinated or grounded; empty is
     unlabelled. Spans are ``{"start", "end"}`` objects or pairs of character offsets into the answer; where
     there is no label, marked words make one. No spans in a hallucinated answer, or in the whole file, say
-    that nobody marked words, and not that there are none. ``layout`` reads a dataset as its authors distribute it, see
-    ``groundwire.bench.layouts``. Raises TableError naming the lines that can't be read, and what is wrong.
+    that nobody marked words, and not that there are none. ``layout`` reads a dataset as its authors
+    distribute it, see ``groundwire.bench.layouts``. Raises TableError naming the lines that can't be read,
+    and what is wrong.
     """
     if layout is not None:
         from groundwire.bench.layouts import load_layout  # noqa: PLC0415 - layouts read tables, too
 
         return load_layout(layout, Path(path), columns=columns)
+    named = _named(columns)
+    with Path(path).open("rb") as stream:
+        rows = list(read(stream, name=str(path), columns=_table_columns(named)).rows)
+    return _examples(str(path), rows, named)
+
+
+def examples_of(
+    name: str, rows: Sequence[Mapping[str, Any]], *, columns: Mapping[str, str] | None = None
+) -> list[Example]:
+    """The labelled answers of rows that are at hand, read as ``load`` reads a file called ``name``."""
+    named = _named(columns)
+    lines = "\n".join(json.dumps(row, default=str) for row in rows).encode()
+    table = read(io.BytesIO(lines), name=name, columns=_table_columns(named), kind=Format.JSONL)
+    return _examples(name, list(table.rows), named)
+
+
+def _named(columns: Mapping[str, str] | None) -> dict[str, str]:
     named = dict(columns or {})
     unknown = sorted(set(named) - {*_TABLE, *_BESIDE})
     if unknown:
         known = ", ".join((*_TABLE, *_BESIDE))
         raise TableError(f"columns: no part of an example is called {unknown[0]!r}: expected one of {known}")
-    with Path(path).open("rb") as stream:
-        table = read(
-            stream, name=str(path), columns=Columns(**{k: v for k, v in named.items() if k in _TABLE})
-        )
-        rows = list(table.rows)
+    return named
+
+
+def _table_columns(named: Mapping[str, str]) -> Columns:
+    return Columns(**{part: column for part, column in named.items() if part in _TABLE})
+
+
+def _examples(name: str, rows: Sequence[Row], named: Mapping[str, str]) -> list[Example]:
     if not rows:
-        raise TableError(f"{path}: it holds no row")
+        raise TableError(f"{name}: it holds no row")
     beside = {kind: (named[kind],) if kind in named else usual for kind, usual in _BESIDE.items()}
-    _require_named(str(path), rows, {kind: name for kind, name in named.items() if kind in _BESIDE})
+    _require_named(name, rows, {kind: column for kind, column in named.items() if kind in _BESIDE})
     label = (named["label"],) if "label" in named else ("label",)
-    return _unmarked(gathered(str(path), (_attempt(row, beside, label) for row in rows)))
+    return _unmarked(gathered(name, (_attempt(row, beside, label) for row in rows)))
 
 
 def _unmarked(examples: list[Example]) -> list[Example]:

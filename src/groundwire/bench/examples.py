@@ -53,14 +53,20 @@ def group_of(interaction: Interaction) -> str:
     return _digest(sorted(texts) or ["", _plain(interaction.question)])
 
 
-def fingerprint(examples: Iterable[Example]) -> str:
-    """16 hexadecimal digits that change with any example, its label, its marks or their order."""
+def fingerprint(examples: Iterable[Example], *, labels: bool = True) -> str:
+    """16 hexadecimal digits that change with any example or their order.
+
+    Without ``labels`` only what a detector sees counts, and not what people said of it.
+    """
     whole = hashlib.sha256()
     for one in examples:
         given = one.interaction
-        spans = None if one.spans is None else [(span.start, span.end) for span in one.spans]
-        row = [one.id, given.question, [p.text for p in given.contexts], given.answer, one.label, spans]
-        whole.update(json.dumps([*row, one.group]).encode())
+        row: list[object] = [one.id, given.question, [p.text for p in given.contexts], given.answer]
+        row.append([[str(turn.role), turn.text] for turn in given.history])
+        if labels:
+            spans = None if one.spans is None else [(span.start, span.end) for span in one.spans]
+            row += [one.label, spans, one.group]
+        whole.update(json.dumps(row).encode())
     return whole.hexdigest()[:16]
 
 
@@ -86,14 +92,17 @@ class Overlap:
         for name, found in self.repeated.items():
             if found:
                 extra = sum(len(ids) - 1 for ids in found)
-                told.append(f"{name}: {extra} answers repeat an earlier one, such as {' = '.join(found[0])}")
+                told.append(
+                    f"{name}: answers that repeat an earlier one: {extra}, such as {' = '.join(found[0])}"
+                )
         for name, found in self.disagreeing.items():
             if found:
                 told.append(
-                    f"{name}: {len(found)} of these are labelled both ways, such as {' = '.join(found[0])}"
+                    f"{name}: repeated answers that are labelled both ways: {len(found)}, "
+                    f"such as {' = '.join(found[0])}"
                 )
         for (first, second), count in self.leaks.items():
-            told.append(f"{second}: {count} answers share a passage with {first}")
+            told.append(f"{second}: answers that share a passage with {first}: {count}")
         return told
 
 

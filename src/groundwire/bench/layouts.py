@@ -61,6 +61,10 @@ def load_layout(name: str, path: Path, *, columns: Mapping[str, str] | None = No
         examples = gathered(str(path), _attempts(layout, path, split))
     except (OSError, UnicodeDecodeError) as error:
         raise TableError(f"{path}: {error}. {layout.title}: {layout.get}") from error
+    except (KeyError, TypeError, AttributeError) as error:  # what holds the rows is of another shape
+        raise TableError(
+            f"{path} is not in the layout of {layout.title} ({error!r}). {layout.get}"
+        ) from error
     if not examples:
         which = f" of the split {split!r}" if split else ""
         raise TableError(f"{path}: no example{which} in the layout of {layout.title}. {layout.get}")

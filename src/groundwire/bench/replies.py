@@ -50,20 +50,25 @@ class Replies:
         elif judge is None:
             raise ConfigurationError(f"no replies to give: there is no file {str(path)!r}, and no model")
 
-    def __len__(self) -> int:
-        """How many replies are known."""
+    @property
+    def count(self) -> int:
+        """How many replies are known. Not its length: a judge that knows none yet is still a judge."""
         return len(self._known)
 
     def perform(self, requests: Sequence[Request], *, timeout: float | None) -> Sequence[Reply]:
         """One reply for each request: the known ones, and the judge's, which are kept."""
         missing = self._missing(requests)
-        fresh = self._judge.perform(missing, timeout=timeout) if missing and self._judge else ()
+        fresh = self._judge.perform(missing, timeout=timeout) if missing and self._judge is not None else ()
         return self._told(requests, missing, fresh)
 
     async def aperform(self, requests: Sequence[Request], *, timeout: float | None) -> Sequence[Reply]:
         """``perform`` for callers on an event loop."""
         missing = self._missing(requests)
-        fresh = await self._judge.aperform(missing, timeout=timeout) if missing and self._judge else ()
+        fresh = (
+            await self._judge.aperform(missing, timeout=timeout)
+            if missing and self._judge is not None
+            else ()
+        )
         return self._told(requests, missing, fresh)
 
     def _missing(self, requests: Sequence[Request]) -> list[Request]:

@@ -140,7 +140,7 @@ class _Record:
             "groundwire": "run",
             "form": _FORM,
             **identity(checker),
-            "data": fingerprint(examples),
+            "data": fingerprint(examples, labels=False),
             "rows": len(examples),
         }
         self._rows: dict[int, Mapping[str, Any]] = {}

@@ -11,6 +11,7 @@ import traceback
 from collections.abc import Sequence
 
 from groundwire import __version__
+from groundwire.cli.bench import add_bench
 from groundwire.cli.catalogue import add_commands
 from groundwire.cli.check import COULD_NOT_RUN, CheckOptions, check
 from groundwire.cli.tune import add_tune
@@ -108,6 +109,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"groundwire {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     _add_check(commands)
+    add_bench(commands)
     add_tune(commands)
     add_commands(commands)
     return parser

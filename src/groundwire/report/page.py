@@ -38,16 +38,16 @@ def render(judged: Iterable[Judged], *, title: str = "Answers and their evidence
         tally.add(entry)
     cards = [card(entry, order) for order, entry in enumerate(entries)]
     cards.sort(key=lambda one: -1.0 if one.percent is None else one.percent, reverse=True)
-    style, script = _asset("page.css"), _asset("page.js")
+    style, script = asset("page.css"), asset("page.js")
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    return environment.from_string(_asset("page.html.j2")).render(
+    return environment.from_string(asset("page.html.j2")).render(
         title=one_line(title),
         note=one_line(note),
         style=style,
         script=script,
-        policy=_policy(style, script),
+        policy=policy(style, script),
         tiles=_tiles(tally),
         reasons=[(str(why), count) for why, count in tally.reasons.most_common()],
         agreement=tally.agreement(),
@@ -69,11 +69,13 @@ def write(
     return path
 
 
-def _asset(name: str) -> str:
+def asset(name: str) -> str:
+    """The text of a file that is shipped with the report, such as its style."""
     return files("groundwire.report").joinpath(name).read_text(encoding="utf-8")
 
 
-def _policy(style: str, script: str) -> str:
+def policy(style: str, script: str) -> str:
+    """The content security policy under which this style and this script run, and nothing else."""
     return (
         f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
         "img-src data:; base-uri 'none'; form-action 'none'"

@@ -1,0 +1,260 @@
+"""``groundwire bench``: several detectors on the same labelled answers, and what each of them costs."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from groundwire import detectors
+from groundwire.checker import Checker
+from groundwire.cli.check import CheckOptions, build_checker
+from groundwire.cli.outputs import console
+from groundwire.core.errors import ConfigurationError
+from groundwire.report.visible import escaped
+
+if TYPE_CHECKING:
+    from groundwire.bench.comparison import Contestant
+    from groundwire.bench.examples import Example
+
+_DONE = 0
+_INTERRUPTED = 130
+_OFFLINE = "token,lexical,embedded"
+_COLUMNS = ("question", "context", "answer", "id", "label", "spans", "group", "task", "model")
+
+_DESCRIPTION = """\
+Judge the same labelled answers by several detectors and compare them: quality with intervals, cost,
+paired tests, and the shortcuts that each has to beat. DATA is a table with a context, an answer and
+a label (1 for hallucinated, 0 for grounded; or spans), a dataset in its authors' own layout
+(--layout), or langsmith:dataset:NAME or langsmith:project:NAME.
+"""
+_EXAMPLES = """\
+examples:
+  groundwire bench labelled.csv
+  groundwire bench labelled.csv --detectors lexical,embedded,judge --model openai:gpt-4o-mini --out bench
+  groundwire bench RAGTruth/dataset --layout ragtruth:test --out bench --plots svg
+  groundwire bench labelled.csv --detectors judge --model bedrock:MODEL_ID --dry-run
+  groundwire bench labelled.csv --checker strict.yaml --checker lenient.yaml
+
+With --out, outcomes are kept as they come: the same command goes on where a stopped one ended.
+Full documentation: docs/benchmarking.md
+"""
+
+
+def add_bench(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command to the parser of the whole."""
+    parser = commands.add_parser(
+        "bench",
+        help="compare detectors on labelled answers",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(run=bench)
+    parser.add_argument("data", nargs="+", metavar="DATA", help="labelled answers")
+
+    table = parser.add_argument_group("reading the data")
+    table.add_argument("--layout", metavar="NAME", help="a dataset's own layout, such as ragtruth:test")
+    table.add_argument(
+        "--columns",
+        metavar="PART=COLUMN,...",
+        help=f"names of columns that are not the usual ones; parts are {', '.join(_COLUMNS)}",
+    )
+    table.add_argument("--limit", type=_count, metavar="N", help="the first N answers of each set")
+
+    judging = parser.add_argument_group("judging")
+    judging.add_argument("--detectors", metavar="NAME,...", help=f"default: {_OFFLINE}, offline")
+    judging.add_argument("--model", metavar="MODEL", help="for the detectors that ask one, as in check")
+    judging.add_argument("--config", metavar="FILE", help="settings for the detectors: judge, prices, limits")
+    judging.add_argument(
+        "--checker",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="a whole checker's settings, compared too",
+    )
+    judging.add_argument("--concurrency", type=_count, metavar="N", help="rows that are judged at once")
+    judging.add_argument(
+        "--dry-run", action="store_true", help="ask no model: tell the calls, tokens and cost"
+    )
+    judging.add_argument("--replies", metavar="FILE", help="keep the model's replies, and ask none twice")
+    judging.add_argument("--replay", action="store_true", help="ask no model: only what --replies holds")
+
+    output = parser.add_argument_group("output")
+    output.add_argument("--out", metavar="FOLDER", help="write report.html, .md and .json, and keep outcomes")
+    output.add_argument("--plots", choices=("svg", "png"), help="write each plot to the folder, too")
+    output.add_argument("--title", default="Detectors compared", help="of the report")
+    output.add_argument("--json", action="store_true", help="print one JSON object")
+    output.add_argument("-q", "--quiet", action="store_true", help="draw no progress")
+
+
+def bench(given: argparse.Namespace) -> int:
+    """Run the command. Whatever can be wrong with options is raised before the first row is judged."""
+    if given.plots and not given.out:
+        raise ConfigurationError("--plots needs a folder to write to: --out FOLDER")
+    if given.replay and not given.replies:
+        raise ConfigurationError("--replay gives again what a file holds: name it with --replies FILE")
+    from groundwire.bench.comparison import compare, contestant  # noqa: PLC0415 - numpy and scikit-learn
+
+    folder = Path(given.out) if given.out else None
+    if folder:
+        _require_report(given.plots)
+        folder.mkdir(parents=True, exist_ok=True)
+    checkers = dict(_checkers(given))
+    sets = _sets(given)
+    if given.dry_run:
+        return _estimate(checkers, sets, given)
+    contestants: list[Contestant] = [
+        contestant(name, checker, concurrency=given.concurrency) for name, checker in checkers.items()
+    ]
+    try:
+        comparison = compare(
+            sets, contestants, records=folder and folder / "outcomes", progress=not given.quiet
+        )
+    except KeyboardInterrupt:
+        kept = f"the outcomes are in {folder}; the same command goes on" if folder else "nothing was kept"
+        console(stderr=True).print(f"Stopped: {kept}.", style="bold yellow", soft_wrap=True)
+        return _INTERRUPTED
+    return _tell(comparison, given, folder)
+
+
+def _checkers(given: argparse.Namespace) -> Iterator[tuple[str, Checker]]:
+    names = given.detectors or ("" if given.checker else _OFFLINE)
+    for name in filter(None, names.split(",")):
+        asks = detectors.get(name).needs_model
+        replay = asks and given.replay
+        if replay:
+            yield name, _replaying(name, given)
+            continue
+        options = CheckOptions(
+            files=(), detector=name, model=given.model if asks else None, config=given.config
+        )
+        yield name, _recorded(build_checker(options), name, given)
+    for file in given.checker:
+        yield Path(file).stem, _recorded(Checker.from_config(file), Path(file).stem, given)
+
+
+def _recorded(checker: Checker, name: str, given: argparse.Namespace) -> Checker:
+    if not given.replies or not checker.detector.needs_model:
+        return checker
+    from groundwire.bench.replies import Replies  # noqa: PLC0415 - wanted by few
+
+    del name
+    judge = Replies(given.replies, None if given.replay else checker.judge)
+    return Checker(checker.detector, judge=judge, policy=checker.policy)
+
+
+def _replaying(name: str, given: argparse.Namespace) -> Checker:
+    """A checker whose model is the file alone, so that neither a key nor the model is needed."""
+    from groundwire import config  # noqa: PLC0415 - wanted by few
+    from groundwire.bench.replies import Replies  # noqa: PLC0415 - wanted by few
+
+    settings: dict[str, Any] = (
+        config.load(given.config).model_dump(by_alias=True, exclude_unset=True) if given.config else {}
+    )
+    detector = config.load({**settings, "detector": name}).build_detector()
+    return Checker(detector, judge=Replies(given.replies))
+
+
+def _sets(given: argparse.Namespace) -> dict[str, list[Example]]:
+    from groundwire.bench.datasets import load  # noqa: PLC0415 - numpy and pyarrow are loaded when needed
+
+    columns = _columns(given.columns)
+    sets: dict[str, list[Example]] = {}
+    for source in given.data:
+        if source.startswith("langsmith:"):
+            from groundwire.bench.langsmith import load_named  # noqa: PLC0415 - the extra 'langchain'
+
+            name, examples = source.rpartition(":")[2], load_named(source, columns=columns)
+        else:
+            name, examples = _stem(source), load(source, layout=given.layout, columns=columns)
+        if name in sets:
+            raise ConfigurationError(f"two sets would be called {name!r}: rename one of the files")
+        sets[name] = examples[: given.limit] if given.limit else examples
+    return sets
+
+
+def _columns(told: str | None) -> dict[str, str] | None:
+    if told is None:
+        return None
+    pairs = [pair.partition("=") for pair in told.split(",")]
+    for part, sign, column in pairs:
+        if not (sign and part.strip() and column.strip()):
+            raise ConfigurationError(f"--columns: expected PART=COLUMN,..., not {told!r}")
+    return {part.strip(): column.strip() for part, _, column in pairs}
+
+
+def _stem(source: str) -> str:
+    name = Path(source).name or Path(source).resolve().name
+    for ending in (".gz", ".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet"):
+        name = name.removesuffix(ending)
+    return name
+
+
+def _estimate(checkers: dict[str, Checker], sets: dict[str, list[Example]], given: argparse.Namespace) -> int:
+    from groundwire.judge.dry_run import estimate  # noqa: PLC0415 - only here
+
+    found = {}
+    for name, checker in checkers.items():
+        interactions = [one.interaction for examples in sets.values() for one in examples]
+        asks = checker.detector.needs_model
+        price = getattr(checker.judge, "price", None)
+        found[name] = estimate(checker.detector, interactions, price=price) if asks else None
+    if given.json:
+        _say(json.dumps({"dry_run": {name: one and vars(one) for name, one in found.items()}}))
+        return _DONE
+    for name, one in found.items():
+        if one is None:
+            _say(f"{name}: asks no model")
+            continue
+        cost = "unknown: give a price for the model" if one.cost is None else f"{one.cost:,.4f}"
+        embeds = f", {one.embedding_calls:,} of embeddings" if one.embedding_calls else ""
+        _say(
+            f"{name}: at least {one.calls:,} calls{embeds} for {one.answers:,} answers, "
+            f"{one.input_tokens:,} tokens to the model and {one.output_tokens:,} from it (estimated); "
+            f"cost: {cost}"
+        )
+    _say("Nothing was asked.")
+    return _DONE
+
+
+def _require_report(plots: str | None) -> None:
+    from groundwire.bench import page  # noqa: F401, PLC0415 - says at once what is not installed
+
+    if plots == "png":
+        from groundwire.bench.charts import require_png  # noqa: PLC0415 - only here
+
+        require_png()
+
+
+def _tell(comparison: Any, given: argparse.Namespace, folder: Path | None) -> int:
+    from groundwire.bench import report, table  # noqa: PLC0415 - as above
+
+    told = report.told(comparison, title=given.title)
+    if folder:
+        from groundwire.bench import page  # noqa: PLC0415 - needs the extra 'bench'
+
+        written = page.write_all(folder, told, plots=given.plots)
+        console(stderr=True).print(f"Report: {written[0]}", soft_wrap=True)
+    if given.json:
+        _say(escaped(json.dumps(told, allow_nan=False)))
+        return _DONE
+    out = console(stderr=False)
+    if not out.is_terminal:
+        out.width = 220
+    for part in table.terminal(told):
+        out.print(part, soft_wrap=isinstance(part, str))
+    return _DONE
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(text + "\n")
+
+
+def _count(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"expected a whole number from 1 on, not {text!r}")
+    return int(text)

@@ -1,0 +1,113 @@
+"""Replies in a file: asked once, given again without the model, and what they cost with them."""
+
+import json
+
+import pytest
+
+from groundwire import Checker, ConfigurationError, Judge
+from groundwire.bench.replies import Replies
+from groundwire.core.plan import Complete, Completed, Embed, Embedded, Failed, Token
+from groundwire.core.verdict import AbstentionReason, Usage
+from groundwire.detectors.self_eval import SelfEval
+from tests.bench.answers import example
+
+ASKED = Complete(system="s", user="u", samples=2)
+TOLD = Completed(
+    texts=("a", "b"),
+    usage=Usage(calls=2, input_tokens=5, output_tokens=2, cost=0.1),
+    tokens=((Token(text="a", logprob=-0.1, alternatives=(("b", -2.0),)),), ()),
+)
+
+
+class Scripted:
+    model = "scripted"
+
+    def __init__(self, *replies):
+        self.replies = list(replies)
+        self.asked = []
+
+    def perform(self, requests, *, timeout):
+        self.asked += requests
+        return [self.replies.pop(0) for _ in requests]
+
+    async def aperform(self, requests, *, timeout):
+        return self.perform(requests, timeout=timeout)
+
+
+def test_a_reply_is_asked_for_once_and_told_as_it_was(tmp_path):
+    """Samples, tokens and usage come back, in another process without the model too."""
+    vectors = Embedded(vectors=((0.5, 1.0),), usage=Usage(calls=1))
+    embed = Embed(texts=("t",))
+    model = Scripted(TOLD, vectors)
+    replies = Replies(tmp_path / "r.jsonl", model)
+    assert replies.perform([ASKED, embed, ASKED], timeout=None) == [TOLD, vectors, TOLD]
+    assert model.asked == [ASKED, embed]
+    again = Replies(tmp_path / "r.jsonl")
+    assert again.perform([embed, ASKED], timeout=None) == [vectors, TOLD]
+    assert (again.model, again.count) == ("scripted", 2)
+
+
+async def test_event_loops_get_the_same(tmp_path):
+    replies = Replies(tmp_path / "r.jsonl", Scripted(TOLD))
+    assert list(await replies.aperform([ASKED], timeout=None)) == [TOLD]
+    assert list(await Replies(tmp_path / "r.jsonl").aperform([ASKED], timeout=None)) == [TOLD]
+
+
+def test_a_failure_is_told_and_not_kept(tmp_path):
+    """The next time, the model is asked again."""
+    failed = Failed(reason=AbstentionReason.TIMEOUT, detail="too slow")
+    replies = Replies(tmp_path / "r.jsonl", Scripted(failed, TOLD))
+    assert replies.perform([ASKED], timeout=None) == [failed]
+    assert replies.perform([ASKED], timeout=None) == [TOLD]
+
+
+def test_without_a_model_what_was_not_recorded_is_a_failure(tmp_path):
+    """It is no made-up reply, and no error that hides the other rows."""
+    Replies(tmp_path / "r.jsonl", Scripted(TOLD)).perform([ASKED], timeout=None)
+    (reply,) = Replies(tmp_path / "r.jsonl").perform([Complete(system="s", user="else")], timeout=None)
+    assert isinstance(reply, Failed)
+    assert "no reply to this was recorded in r.jsonl" in reply.detail
+
+
+def test_half_a_line_is_cut_off(tmp_path):
+    """A process that died while writing loses that reply and no other."""
+    path = tmp_path / "r.jsonl"
+    Replies(path, Scripted(TOLD)).perform([ASKED], timeout=None)
+    whole = path.read_bytes()
+    path.write_bytes(whole + b'{"key": "12')
+    model = Scripted(TOLD)
+    replies = Replies(path, model)
+    assert path.read_bytes() == whole
+    replies.perform([ASKED, Complete(system="", user="new")], timeout=None)
+    assert Replies(path).count == 2
+
+
+def test_files_of_something_else_are_refused(tmp_path):
+    path = tmp_path / "r.jsonl"
+    with pytest.raises(ConfigurationError, match="there is no file"):
+        Replies(path)
+    Replies(path, Scripted(TOLD)).perform([ASKED], timeout=None)
+    other = Scripted()
+    other.model = "another"
+    with pytest.raises(ConfigurationError, match="replies of 'scripted', not of 'another'"):
+        Replies(path, other)
+    path.write_text(json.dumps({"question": "q"}) + "\n")
+    with pytest.raises(ConfigurationError, match="holds no replies"):
+        Replies(path, Scripted())
+
+
+def test_a_replayed_method_judges_as_it_did(tmp_path):
+    """Through the real judge: the same verdict and the same usage, and nothing is asked."""
+    asked = []
+
+    def model(system, user):
+        asked.append(user)
+        return '{"confidence": 2}'
+
+    interaction = example(1).interaction
+    first = Checker(SelfEval(), judge=Replies(tmp_path / "r.jsonl", Judge(model))).check(interaction)
+    calls = len(asked)
+    again = Checker(SelfEval(), judge=Replies(tmp_path / "r.jsonl")).check(interaction)
+    assert len(asked) == calls > 0
+    assert again.score == first.score == 0.75
+    assert again.usage.calls == first.usage.calls == calls

@@ -1,0 +1,165 @@
+"""The report: what it says in short, its Markdown and JSON, its plots, and a page that runs its own alone."""
+
+import json
+import re
+import shutil
+
+import pytest
+
+from groundwire import Checker
+from groundwire.bench import charts, page, report, table
+from groundwire.bench.comparison import compare, contestant
+from groundwire.core.span import Span
+from tests.bench.answers import Lottery, example
+from tests.report.html import parse
+from tests.report.test_page import PAYLOADS
+from tests.report.test_page_in_a_browser import opened
+
+BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+
+def fees(count=24, *, note=""):
+    """Half of the answers name another fee than their passage; their figure is marked."""
+    for n in range(count):
+        bad = n % 2 == 0
+        answer = f"The fee for tariff {n} is {95 - n if bad else 25 + n} EUR.{note}"
+        start = answer.index("is ") + 3
+        yield example(
+            n,
+            label=bad,
+            spans=(Span(start, start + 2),) if bad else (),
+            answer=answer,
+            contexts=f"For tariff {n}, the fee comes to {25 + n} EUR.",
+            task="fees" if n < 20 else "few",
+            model=f"model {n % 2}{note}",
+            group=f"tariff {n // 2}",
+        )
+
+
+@pytest.fixture(scope="module")
+def told():
+    sets = {
+        "first": list(fees()),
+        "second set": [*fees(12), *(example(90 + n, label=None) for n in range(3))],
+    }
+    entered = [contestant("lexical", Checker("lexical")), contestant("lottery", Checker(Lottery()))]
+    return report.told(compare(sets, entered, rounds=30), title="Fees", when="today")
+
+
+def test_the_whole_comes_first_and_every_method_has_its_figures(told):
+    """Over both sets, then each: detectors and all shortcuts, with what they cost."""
+    assert list(told["cards"]) == ["mean of the sets", "first", "second set"]
+    names = ["lexical", "lottery", "answer length", "novel words", "always flag"]
+    assert [one["name"] for one in told["methods"]] == names
+    assert all(list(cards) == names for cards in told["cards"].values())
+    lexical = told["cards"]["first"]["lexical"]
+    assert lexical["figures"]["auroc"]["value"] == 1
+    assert lexical["figures"]["span_recall"]["value"] == 1
+    assert lexical["coverage"] == 1
+    assert told["cards"]["first"]["always flag"]["figures"]["recall"]["value"] == 1
+    assert told["cards"]["first"]["answer length"]["figures"].get("f1") is None
+
+
+def test_what_a_reader_must_know_is_told(told):
+    """Unlabelled answers, and passages that the sets share."""
+    assert "second set: 3 answers without a label are left out" in told["notes"]
+    assert any("share a passage with first" in note for note in told["notes"])
+    assert (
+        "first: only 12 answers are hallucinated: nothing is sure before there are 50 or more"
+        in told["notes"]
+    )
+    assert told["summary"][0].startswith("lexical orders answers best: AUROC 1.000")
+    assert any("above every shortcut on" in line and line.startswith("lottery") for line in told["summary"])
+
+
+def test_parts_with_few_answers_have_no_figures(told):
+    """Ten answers of either label, or nothing is said of a task."""
+    parts = {(part["set"], part["name"]): part["figures"] for part in told["slices"]}
+    assert parts["first", "fees"]["lexical"]["auroc"]["value"] == 1
+    assert not any(parts["first", "few"].values())
+
+
+def test_it_is_json(told):
+    """Nothing in it is NaN, and it comes back as it went."""
+    assert json.loads(json.dumps(told, allow_nan=False)) == told
+
+
+def test_markdown_has_a_row_a_method_and_cells_that_hold(told):
+    """A bar in a name does not break its table."""
+    sets = {"a|b": list(fees(20))}
+    named = report.told(compare(sets, [contestant("x|y", Checker(Lottery()))], rounds=5))
+    text = table.markdown(named)
+    rows = [line for line in text.splitlines() if line.startswith("| x\\|y")]
+    assert rows
+    assert all(len(re.findall(r"(?<!\\)\|", row)) == len(table.HEADER) + 1 for row in rows[:1])
+    assert "## mean of the sets" in table.markdown(told)
+
+
+def test_plots_stand_alone_as_svg_and_png(told, tmp_path):
+    """Each is a file that names its methods and needs no style from elsewhere."""
+    written = page.write_all(tmp_path, told, plots="svg")
+    drawn = [path for path in written if path.suffix == ".svg"]
+    assert len(drawn) == 2 * 4 + 1
+    for path in drawn:
+        text = path.read_text(encoding="utf-8")
+        assert text.startswith('<svg xmlns="http://www.w3.org/2000/svg"')
+        assert "lottery" in text
+        assert "var(" not in text
+    pytest.importorskip("resvg_py")
+    assert charts.png(drawn[0].read_text(encoding="utf-8")).startswith(b"\x89PNG")
+
+
+def test_the_page_loads_nothing_and_runs_only_its_own(told):
+    """No address but those of the SVG namespace; a policy with two hashes."""
+    root = parse(page.render(told))
+    assert not list(root.all("link", "stylesheet"))
+    assert not [node for node in root.all("script") if "src" in node.attrs]
+    text = page.render(told)
+    assert not re.findall(r"https?://(?!www\.w3\.org)", text)
+    assert list(root.all("article"))
+
+
+def test_words_that_people_marked_and_a_method_flagged_are_told_apart(told):
+    """In the worst errors: what was found, what was missed, what was flagged for nothing."""
+    kinds = {node.attrs["class"] for node in parse(page.render(told)).all("mark")}
+    assert kinds >= {"marked flagged", "marked", "flagged"}
+
+
+def hostile():
+    sets = {f"set {PAYLOADS[0]}": list(fees(20, note=" ".join(PAYLOADS)))}
+    entered = [contestant(f"lottery {PAYLOADS[1]}", Checker(Lottery()))]
+    return report.told(compare(sets, entered, rounds=5), title=f"mine {PAYLOADS[2]}")
+
+
+def test_no_text_becomes_markup():
+    """Names, answers, models and titles with markup in them are shown, and are no elements."""
+    root = parse(page.render(hostile()))
+    assert not list(root.all("img"))
+    assert len(list(root.all("script"))) == 2
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed")
+def test_no_payload_runs_in_a_browser(tmp_path):
+    """With payloads in every text the page is drawn, and its title is its own."""
+    root = opened(tmp_path, page.render(hostile()))
+    assert root.one("head").one("title").text.startswith("mine ")
+    assert not list(root.all("img"))
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed")
+def test_a_set_is_chosen_and_a_threshold_is_slid(told, tmp_path):
+    """One set at a time; at threshold 1.01 nothing would be flagged, at 0 all are."""
+    then = (
+        "document.querySelectorAll('button[data-set]')[1].click();"
+        "const box = document.querySelectorAll('[data-sweep]')[0];"
+        "const slider = box.querySelector('input');"
+        "slider.value = 0; slider.dispatchEvent(new Event('input'));"
+    )
+    root = opened(tmp_path, page.render(told), then=then)
+    shown = [node.attrs["data-set"] for node in root.all("section", "set") if "hidden" not in node.attrs]
+    assert shown == ["1"]
+    box = next(iter(root.all("div", "sweep")))
+    cells = [cell.text for cell in box.all("td") if "data-cell" in cell.attrs]
+    assert cells == ["12", "0", "12", "0"]
+    rates = [rate.text for rate in box.all("dd")]
+    assert rates == ["0.500", "1.000", "0.667", "100"]

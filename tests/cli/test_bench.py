@@ -1,0 +1,158 @@
+"""``groundwire bench`` as it is typed: from a table to a comparison, and what it says when it can't."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from groundwire.cli.main import main
+from tests.servers.bedrock_server import MODEL, bedrock, says
+
+__all__ = ["bedrock"]
+
+
+@pytest.fixture
+def run(capsys):
+    """Exit code, output and errors of a command."""
+
+    def command(*arguments):
+        code = main(list(map(str, arguments)))
+        return code, *capsys.readouterr()
+
+    return command
+
+
+@pytest.fixture
+def labelled(tmp_path):
+    rows = [
+        {
+            "question": f"What is tariff {n}?",
+            "contexts": [f"Tariff {n} costs {20 + n} EUR."],
+            "answer": f"Tariff {n} costs {20 + n if n % 2 else 90 - n} EUR.",
+            "label": (n + 1) % 2,
+        }
+        for n in range(12)
+    ]
+    path = tmp_path / "labelled.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    return path
+
+
+def test_a_table_of_figures(run, labelled):
+    """The detectors that were named, and the shortcuts beside them."""
+    code, out, err = run("bench", labelled, "--detectors", "lexical,token")
+    assert code == 0, err
+    for name in ("lexical", "token", "answer length (shortcut)", "novel words (shortcut)", "always flag"):
+        assert name in out
+    assert "lexical orders answers best: AUROC 1.000" in out
+
+
+def test_a_folder_of_reports_and_a_second_run_that_judges_nothing(run, labelled, tmp_path):
+    """The page, Markdown, JSON and plots; outcomes are kept and read back."""
+    folder = tmp_path / "out"
+    code, _, err = run("bench", labelled, "--detectors", "lexical", "--out", folder, "--plots", "svg")
+    assert code == 0, err
+    names = {path.name for path in folder.iterdir()}
+    assert names >= {"report.html", "report.md", "report.json", "cost.svg", "labelled-roc.svg", "outcomes"}
+    (record,) = (folder / "outcomes").iterdir()
+    before = record.read_bytes()
+    code, out, _ = run("bench", labelled, "--detectors", "lexical", "--out", folder, "--json")
+    assert code == 0
+    assert record.read_bytes() == before
+    assert json.loads(out)["sets"]["labelled"]["answers"] == 12
+
+
+def test_a_dry_run_asks_nothing(run, labelled, bedrock, tmp_path):
+    """Calls, tokens and cost of the methods that ask a model; the others say that they don't."""
+    pytest.importorskip("langchain_aws")
+    prices = {MODEL: {"input": 250.0, "output": 1250.0}}
+    settings = tmp_path / "settings.json"
+    settings.write_text(json.dumps({"judge": {"model": f"bedrock:{MODEL}", "prices": prices}}))
+    asked = ("bench", labelled, "--detectors", "lexical,judge", "--config", settings, "--dry-run")
+    code, out, err = run(*asked)
+    assert code == 0, err
+    assert "lexical: asks no model" in out
+    assert "judge: at least 12 calls for 12 answers" in out
+    assert "cost: unknown" not in out
+    assert json.loads(run(*asked, "--json")[1])["dry_run"]["judge"]["calls"] == 12
+    assert not bedrock.requests
+
+
+def test_replies_are_recorded_and_replayed_without_the_model(run, labelled, bedrock, tmp_path):
+    """The first run asks; the second has neither a model nor a key, and the same figures and calls."""
+    pytest.importorskip("langchain_aws")
+    bedrock.always = says('{"confidence": 2}')
+    replies = tmp_path / "replies.jsonl"
+    common = ("bench", labelled, "--detectors", "self_eval", "--replies", replies, "--json")
+    code, out, err = run(*common, "--model", f"bedrock:{MODEL}")
+    assert code == 0, err
+    asked = len(bedrock.requests)
+    code, again, err = run(*common, "--replay")
+    assert code == 0, err
+    assert len(bedrock.requests) == asked > 0
+    cards = [json.loads(text)["cards"]["labelled"]["self_eval"] for text in (out, again)]
+    assert cards[0]["figures"] == cards[1]["figures"]
+    assert cards[0]["spent"]["calls"] == cards[1]["spent"]["calls"] >= 1
+    assert cards[0]["coverage"] == 1
+
+
+def test_whole_checkers_are_compared(run, labelled, tmp_path):
+    """Each settings file is a contestant under its name, without the default detectors."""
+    for name, threshold in (("strict", 0.2), ("lenient", 0.95)):
+        settings = {"detector": "lexical", "threshold": threshold}
+        (tmp_path / f"{name}.json").write_text(json.dumps(settings))
+    files = [tmp_path / "strict.json", tmp_path / "lenient.json"]
+    code, out, err = run("bench", labelled, "--checker", files[0], "--checker", files[1], "--json")
+    assert code == 0, err
+    told = json.loads(out)
+    assert [one["name"] for one in told["methods"] if not one["shortcut"]] == ["strict", "lenient"]
+    recalls = [
+        told["cards"]["labelled"][name]["figures"]["recall"]["value"] for name in ("strict", "lenient")
+    ]
+    assert recalls[0] >= recalls[1]
+
+
+def test_columns_are_named(run, tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text(
+        "q,docs,reply,human\nq,The fee is 25 EUR.,It is 75 EUR.,1\nq,The fee is 25.,It is 25.,0\n"
+    )
+    columns = "question=q,context=docs,answer=reply,label=human"
+    code, _, err = run("bench", path, "--columns", columns, "--detectors", "lexical")
+    assert code == 0, err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("--detectors", "lexikal"), "unknown detector 'lexikal'"),
+        (("--detectors", "judge"), "asks a model, and none was given"),
+        (("--plots", "svg"), "--plots needs a folder"),
+        (("--replay",), "name it with --replies FILE"),
+        (("--columns", "label"), "expected PART=COLUMN"),
+        (("--columns", "verdict=x"), "no part of an example is called 'verdict'"),
+        (("--layout", "squad"), "no layout is called 'squad'"),
+        (("--layout", "drop"), "is no JSON"),
+    ],
+)
+def test_what_cannot_be_run_is_told_and_exits_with_2(run, labelled, arguments, told):
+    code, out, err = run("bench", labelled, *arguments)
+    assert (code, out) == (2, "")
+    assert told in err
+
+
+def test_data_without_labels_is_told(run, tmp_path):
+    path = tmp_path / "plain.jsonl"
+    path.write_text(json.dumps({"context": "c", "answer": "a"}))
+    code, _, err = run("bench", path, "--detectors", "lexical")
+    assert code == 2
+    assert "no answer has a label" in err
+
+
+def test_two_files_of_one_name_are_told(run, labelled, tmp_path):
+    other = tmp_path / "other" / "labelled.jsonl"
+    other.parent.mkdir()
+    other.write_bytes(Path(labelled).read_bytes())
+    code, _, err = run("bench", labelled, other, "--detectors", "lexical")
+    assert code == 2
+    assert "two sets would be called 'labelled'" in err
