@@ -182,14 +182,6 @@ _METHODS = (
         source="Chen and Mueller, 2023 (arXiv:2308.16175)",
     ),
     Method(
-        name="stacked",
-        summary="Other detectors' scores, weighed together as your labels have shown them to be worth.",
-        asks="what its members ask",
-        more="those of its members",
-        locates="words",
-        source="Wolpert, 1992; Breiman, 1996",
-    ),
-    Method(
         name="claim_ensemble",
         summary="Several readings of the answer, by one prompt, several models or other methods, are merged "
         "claim by claim and put to the vote.",
@@ -209,6 +201,14 @@ _METHODS = (
         more="1 with a judge, for an answer that no earlier stage is sure of",
         locates="words",
         source="Viola and Jones, 2001; Chen et al., 2023 (FrugalGPT, arXiv:2305.05176)",
+    ),
+    Method(
+        name="stacked",
+        summary="Other detectors' scores, weighed together as your labels have shown them to be worth.",
+        asks="what its members ask",
+        more="those of its members",
+        locates="words",
+        source="Wolpert, 1992; Breiman, 1996",
     ),
     Method(
         name="bedrock_grounding",

@@ -83,3 +83,19 @@ def test_calibrated_scores_are_nearer_to_the_rates_on_answers_that_took_no_part(
 def test_a_score_that_points_the_wrong_way_is_not_turned_round():
     figures = np.linspace(0, 1, 200)
     assert calibrating.fit("platt", figures, figures < 0.5) is None
+
+
+def test_the_logistic_curve_is_scikit_learns():
+    from sklearn.linear_model import LogisticRegression
+
+    figures, labels = too_sure(np.random.default_rng(5), 400)
+    smooth = np.where(labels, (labels.sum() + 1) / (labels.sum() + 2), 1 / ((~labels).sum() + 2))
+    model = LogisticRegression(C=1e3, max_iter=5_000, tol=1e-10)
+    model.fit(
+        np.concatenate([figures, figures])[:, None],
+        np.repeat([True, False], 400),
+        sample_weight=np.concatenate([smooth, 1 - smooth]),
+    )
+    fitted = calibrating.fit("platt", figures, labels)
+    assert fitted.slope == pytest.approx(model.coef_[0, 0], rel=1e-3)
+    assert fitted.intercept == pytest.approx(model.intercept_[0], rel=1e-3)

@@ -81,17 +81,32 @@ def _temperature(figures: Floats, labels: Flags) -> Temperature:
 
 
 def _platt(figures: Floats, labels: Flags) -> Platt | None:
-    """Logistic regression on smoothed labels (Platt, 1999); None where it would turn the score round."""
-    from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 - it is slow to load
+    """Logistic regression on smoothed labels (Platt, 1999); None where it would turn the score round.
 
+    Newton's steps, halved while they lead uphill (Lin, Lin and Weng, 2007). The slope is held back a little,
+    so that there is one also where a threshold parts the labels without a mistake.
+    """
     bad, good = labels.sum(), (~labels).sum()
     smooth = np.where(labels, (bad + 1) / (bad + 2), 1 / (good + 2))
-    twice = np.concatenate([figures, figures])[:, None]
-    truth = np.repeat([True, False], len(figures))
-    model = LogisticRegression(C=1e3, max_iter=1_000)
-    model.fit(twice, truth, sample_weight=np.concatenate([smooth, 1 - smooth]))
-    slope = float(model.coef_[0, 0])
-    return Platt(slope=slope, intercept=float(model.intercept_[0])) if slope > 0 else None
+    rows = np.column_stack([figures, np.ones(len(figures))])
+    held = np.diag([1e-3, 1e-9])
+
+    def loss(fitted: Floats) -> float:
+        margin = rows @ fitted
+        return float((np.logaddexp(0, margin) - smooth * margin).sum() + fitted @ held @ fitted / 2)
+
+    fitted = np.zeros(2)
+    for _ in range(50):
+        chance = 1 / (1 + np.exp(-(rows @ fitted)))
+        downhill = rows.T @ (smooth - chance) - held @ fitted
+        if np.abs(downhill).max() < 1e-9 * len(figures):
+            break
+        step = np.linalg.solve((rows * (chance * (1 - chance))[:, None]).T @ rows + held, downhill)
+        while loss(fitted + step) > loss(fitted) and np.abs(step).max() > 1e-12:
+            step /= 2
+        fitted = fitted + step
+    slope, intercept = map(float, fitted)
+    return Platt(slope=slope, intercept=intercept) if slope > 0 else None
 
 
 def _isotonic(figures: Floats, labels: Flags) -> Isotonic:

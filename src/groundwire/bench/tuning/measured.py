@@ -19,6 +19,7 @@ from groundwire.bench.tuning.targets import CONFIDENCE, Measure, Target
 
 _WIDE = 0.1  # half the width of an interval that says little
 _GOAL = 0.05  # half the width that people want
+_TOO_MANY = 20  # times as many labels as there are, beyond which a number helps nobody
 _ROUGH = 30  # sources of a kind, with fewer of which an interval itself is a guess
 
 
@@ -135,10 +136,16 @@ def _unkept(target: Target, found: Figure, rows: Rows, flagged: Flags) -> Iterat
     """Whether the bound held where nothing was fitted, and what it would take to promise that it does."""
     assert target.bound is not None
     shown = f"on held-out answers {target.measure} was {found.value:.3f} [{found.low:.3f}, {found.high:.3f}]"
-    if found.value < target.bound:
+    if found.high < target.bound:
         yield (
             f"{shown}, below the {target.bound:g} that was asked for: thresholds that reach it on labels do "
             "not hold it on others. Ask for more than you need, label more, or tune another detector"
+        )
+        return
+    if found.value < target.bound:
+        yield (
+            f"{shown}: a threshold that just reaches {target.bound:g} on its own labels misses it on others "
+            "about as often as not. Ask for a little more than you need"
         )
         return
     if found.low >= target.bound and found.low < found.high:
@@ -146,16 +153,25 @@ def _unkept(target: Target, found: Figure, rows: Rows, flagged: Flags) -> Iterat
     of = flagged if target.measure is Measure.PRECISION else rows.labels
     what = "flagged" if target.measure is Measure.PRECISION else "hallucinated"
     least = needed(1 - target.bound, CONFIDENCE) if target.bound < 1 else None
-    wanted = len(rows)
-    if found.value > target.bound and found.value > found.low:
-        wanted = math.ceil(wanted * ((found.value - found.low) / (found.value - target.bound)) ** 2 / 10) * 10
     if least is None:
         yield f"{shown}; no number of labels shows a {target.measure} of 1"
         return
-    if of.sum() < least:
-        wanted = max(wanted, math.ceil(len(rows) * least / max(1, int(of.sum())) / 10) * 10)
-    yield (
+    floor = (
         f"{shown}: too few labels to promise {target.bound:g} with {CONFIDENCE:.0%} confidence. That takes "
-        f"{least} {what} answers at least, even without a mistake among them (now {int(of.sum())}), and by "
-        f"these figures about {wanted:,} labelled answers (now {len(rows):,})"
+        f"{least:,} {what} answers at least, even without a mistake among them (now {int(of.sum()):,})"
     )
+    wanted = _wanted(target.bound, found, len(rows))
+    if of.sum() < least:
+        wanted = max(wanted, len(rows) * least / max(1, int(of.sum())))
+    if wanted > _TOO_MANY * len(rows):
+        yield f"{floor}, and so near to the bound more than anybody labels. Ask for more than you need"
+        return
+    wanted = math.ceil(wanted / 10) * 10
+    yield f"{floor}, and by these figures about {wanted:,} labelled answers (now {len(rows):,})"
+
+
+def _wanted(bound: float, found: Figure, answers: int) -> float:
+    """How many answers would narrow the interval until it ends above the bound; widths go by the root."""
+    if found.value <= bound:
+        return math.inf
+    return answers * max(1.0, ((found.value - found.low) / (found.value - bound)) ** 2)
