@@ -7,10 +7,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+import groundwire as gw
 from examples.benchmarking import handbook as benchmarking
 from examples.judges import bedrock as on_bedrock
 from examples.judges import ollama_style, openai_style
 from examples.judges.answers import show
+from examples.tuning import handbook as tuning_example
 from tests.servers.bedrock_server import MODEL, bedrock, says, throttles
 
 __all__ = ["bedrock"]
@@ -110,3 +112,13 @@ def test_the_handbook_s_answers_are_compared(tmp_path, monkeypatch, capsys):
     assert "only 10 answers are hallucinated" in capsys.readouterr().out
     names = {path.name for path in tmp_path.iterdir()}
     assert names == {"labelled.csv", "outcomes", "report.html", "report.md", "report.json"}
+
+
+def test_the_handbook_s_chain_is_read_by_what_was_tuned(tmp_path, monkeypatch, capsys):
+    """From the same table to a file, a checker and the chain's own answers, with what so few can't promise."""
+    monkeypatch.setattr("sys.argv", ["handbook", str(tmp_path)])
+    tuning_example.main()
+    out = capsys.readouterr().out
+    assert "only 10 sources have hallucinated answers" in out
+    assert "of 20 answers flagged" in out
+    assert gw.Checker.from_config(tmp_path / "tuned.json").policy.tuned.target == "recall>=0.8"

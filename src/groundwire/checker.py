@@ -13,15 +13,16 @@ from typing import Any
 
 from groundwire import config, detectors
 from groundwire.core.budget import Budget, within
-from groundwire.core.claim import Support
 from groundwire.core.detector import Detector
 from groundwire.core.errors import ConfigurationError, GroundwireError, InputError
 from groundwire.core.grading import Grading
 from groundwire.core.interaction import Interaction, Passage, Turn
 from groundwire.core.plan import Backend, Plan, metered, together
-from groundwire.core.verdict import Abstention, AbstentionReason, Outcome, Usage, Verdict
+from groundwire.core.tuned import Tuned
+from groundwire.core.verdict import Abstention, AbstentionReason, Outcome, Usage, Verdict, reread
 from groundwire.judge.drivers import NoBackend, arun, run
 from groundwire.local.backend import LocalBackend
+from groundwire.tuned import require_fit
 
 
 class OnAbstention(StrEnum):
@@ -50,13 +51,15 @@ class AbstainedError(GroundwireError):
 class Policy:
     """How outcomes are read and what a check may take.
 
-    ``grading`` replaces the detector's own threshold, levels and wording. ``timeout`` is in seconds for
-    one check; None waits as long as it takes. ``budget`` is the most that one check may spend. With
+    ``grading`` replaces the detector's own threshold, levels and wording; ``tuned`` does, too, and calibrates
+    first, as fitted to labels for this very detector. ``timeout`` is in seconds for one check; None waits as
+    long as it takes. ``budget`` is the most that one check may spend. With
     ``enabled`` off nothing is judged, and every outcome says so: an Abstention with NOT_SAMPLED.
     """
 
     enabled: bool = True
     grading: Grading | None = None
+    tuned: Tuned | None = None
     timeout: float | None = 60.0
     budget: Budget | None = None
     on_abstention: OnAbstention = OnAbstention.RETURN
@@ -71,6 +74,10 @@ class Policy:
             problems.append(f"timeout must be seconds above 0, or None, not {self.timeout!r}")
         if self.grading is not None and not isinstance(self.grading, Grading):
             problems.append(f"grading must be a Grading, not {type(self.grading).__name__}")
+        if self.tuned is not None and not isinstance(self.tuned, Tuned):
+            problems.append(f"tuned must be a Tuned, not {type(self.tuned).__name__}")
+        if self.tuned is not None and self.grading is not None:
+            problems.append("grading and tuned both set the threshold: give one of them")
         if self.budget is not None and not isinstance(self.budget, Budget):
             problems.append(f"budget must be a Budget, not {type(self.budget).__name__}")
         if problems:
@@ -122,6 +129,8 @@ class Checker:
         self.judge: Backend = judge or NoBackend()
         self._backend = LocalBackend(self.judge)
         self.policy = policy or Policy()
+        if self.policy.tuned is not None:
+            require_fit(self.policy.tuned, detector, judge)
 
     @classmethod
     def from_config(cls, source: str | Path | Mapping[str, Any]) -> Checker:
@@ -131,12 +140,14 @@ class Checker:
         """
         settings = config.load(source)
         detector = settings.build_detector()
+        tuned = settings.build_tuned()
         return cls(
             detector,
             judge=settings.judge.build() if settings.judge else None,
             policy=Policy(
                 enabled=settings.enabled,
-                grading=settings.build_grading(detector.grading),
+                grading=None if tuned else settings.build_grading(detector.grading),
+                tuned=tuned,
                 timeout=settings.timeout,
                 budget=settings.budget.build() if settings.budget else None,
                 on_abstention=OnAbstention(settings.on_abstention),
@@ -209,8 +220,8 @@ class Checker:
 
     def _settle(self, outcome: Outcome, interaction: Interaction, usage: Usage) -> Outcome:
         """Read the outcome by this checker's policy, and put on it what only the checker knows."""
-        if isinstance(outcome, Verdict) and self.policy.grading is not None:
-            outcome = _regraded(outcome, self.policy.grading)
+        if isinstance(outcome, Verdict):
+            outcome = self._read(outcome)
         # What was spent is counted here; what was not, only the detector knows.
         usage = replace(usage, saved_tokens=outcome.usage.saved_tokens)
         outcome = replace(outcome, usage=usage, id=interaction.id or uuid.uuid4().hex)
@@ -220,6 +231,11 @@ class Checker:
             if self.policy.on_abstention is OnAbstention.RAISE:
                 raise AbstainedError(outcome)
         return outcome
+
+    def _read(self, verdict: Verdict) -> Outcome:
+        if self.policy.tuned is not None:
+            return self.policy.tuned.read(verdict)
+        return verdict if self.policy.grading is None else reread(verdict, self.policy.grading)
 
 
 def check(
@@ -292,25 +308,6 @@ def _interaction(
     if answer is not None or contexts is not None or question is not None:
         raise TypeError("give either an Interaction or question, contexts and answer, not both")
     return interaction
-
-
-def _regraded(verdict: Verdict, grading: Grading) -> Outcome:
-    """The verdict as ``grading`` reads it; an abstention where that would hide a claim nobody verified."""
-    unverified = sum(claim.support is Support.UNVERIFIED for claim in verdict.claims)
-    if unverified and verdict.score < grading.threshold:
-        detail = (
-            f"{unverified} of {len(verdict.claims)} claims could not be verified, and the others alone "
-            f"do not reach the threshold of {grading.threshold:g}"
-        )
-        return Abstention(
-            why=AbstentionReason.UNREADABLE_REPLY,
-            detail=detail,
-            detector=verdict.detector,
-            usage=verdict.usage,
-            recommendation=verdict.recommendation,
-            route=verdict.route,
-        )
-    return verdict.regraded(grading)
 
 
 def _disabled() -> Plan[Outcome]:

@@ -17,6 +17,7 @@ This module reads and checks them, naming every mistake at once; ``Checker.from_
     timeout: 60                   # seconds for one check
     budget: {calls: 10}           # of one check
     on_abstention: return         # or raise
+    tuned: tuned.json             # what groundwire tune wrote, beside this file; in place of a threshold
     threshold: 0.5
     levels:
       medium: {from: 0.3, label: AMBER, title: Please check, warning: Some of this is not in our documents.}
@@ -28,6 +29,7 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -39,7 +41,9 @@ from groundwire.core.budget import Budget
 from groundwire.core.detector import Detector
 from groundwire.core.errors import ConfigurationError, MissingExtraError
 from groundwire.core.grading import WORDING, Grading, Level, Wording
+from groundwire.core.tuned import Tuned
 from groundwire.detectors import settings
+from groundwire.tuned import from_dict as tuned_from_dict
 
 if TYPE_CHECKING:
     from groundwire.judge.judge import Judge
@@ -167,6 +171,7 @@ class Settings(_Section):
     on_abstention: str = Field(default="return", pattern="^(return|raise)$")
     threshold: Fraction | None = None
     levels: LevelsSettings = LevelsSettings()
+    tuned: dict[str, Any] | None = None
 
     def build_detector(self) -> Detector:
         """The detector these settings name.
@@ -191,15 +196,38 @@ class Settings(_Section):
                 threshold=default.threshold if self.threshold is None else self.threshold,
                 medium=_either(self.levels.medium.from_, default.medium if own_cuts else None),
                 high=_either(self.levels.high.from_, default.high if own_cuts else None),
-                wording={
-                    **default.wording,
-                    **{
-                        level: _wording(level, one, default) for level, one in levels.items() if one.has_words
-                    },
-                },
+                wording=self._wording(default),
             )
         except ValueError as error:
             raise ConfigurationError(f"threshold and levels: {error}") from error
+
+    def build_tuned(self) -> Tuned | None:
+        """The tuning that scores are read by, with the words set here; None when none is set.
+
+        Raises ConfigurationError naming every mistake in it, and for a threshold or levels beside it.
+        """
+        if self.tuned is None:
+            return None
+        problems = [
+            f"{name}: the tuning has set it; remove it, or 'tuned'"
+            for name, set_here in (
+                ("threshold", self.threshold is not None),
+                *(
+                    (f"levels.{one.value}.from", getattr(self.levels, one.value).from_ is not None)
+                    for one in Level
+                ),
+            )
+            if set_here
+        ]
+        if problems:
+            raise ConfigurationError(*problems)
+        tuned = tuned_from_dict(self.tuned)
+        return replace(tuned, grading=replace(tuned.grading, wording=self._wording(tuned.grading)))
+
+    def _wording(self, default: Grading) -> dict[Level, Wording]:
+        levels = {level: getattr(self.levels, level.value) for level in Level}
+        own = {level: _wording(level, one, default) for level, one in levels.items() if one.has_words}
+        return {**default.wording, **own}
 
     def _detector(self) -> Detector:
         return settings.build(self.detector)
@@ -220,11 +248,26 @@ def load(source: str | Path | Mapping[str, Any]) -> Settings:
 
     Raises ConfigurationError naming every mistake, each with what was expected.
     """
-    data = source if isinstance(source, Mapping) else _read(Path(source))
+    data = dict(source if isinstance(source, Mapping) else _read(Path(source)))
+    if isinstance(data.get("tuned"), str | Path):
+        place = Path() if isinstance(source, Mapping) else Path(source).parent
+        _take_tuning(data, place / data["tuned"])
     try:
-        return Settings.model_validate(dict(data))
+        return Settings.model_validate(data)
     except ValidationError as error:
         raise ConfigurationError(*(_problem(dict(one)) for one in error.errors())) from None
+
+
+def _take_tuning(data: dict[str, Any], path: Path) -> None:
+    """Put what a file of ``groundwire tune`` holds where its name was: the tuning, and whom it is for."""
+    file = _read(path)
+    if not isinstance(file.get("tuned"), Mapping):
+        raise ConfigurationError(
+            f"tuned: {str(path)!r} holds no tuning: expected a file that groundwire tune wrote"
+        )
+    data["tuned"] = file["tuned"]
+    if "detector" in file:
+        data.setdefault("detector", file["detector"])
 
 
 def _read(path: Path) -> Mapping[str, Any]:

@@ -1,12 +1,13 @@
 """Calibration: non-decreasing maps from raw figures into [0, 1]."""
 
+import json
 import math
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire.core.calibration import Isotonic, Platt, from_dict
+from groundwire.core.calibration import Isotonic, Platt, Temperature, from_dict, to_dict
 
 raws = st.floats(-1e6, 1e6)
 
@@ -19,9 +20,10 @@ def isotonics(draw):
 
 
 platts = st.builds(Platt, slope=st.floats(0, 1e3), intercept=st.floats(-1e3, 1e3))
+temperatures = st.builds(Temperature, temperature=st.floats(1e-3, 1e3))
 
 
-@given(isotonics() | platts, raws, raws)
+@given(isotonics() | platts | temperatures, raws, raws)
 def test_calibration_never_reverses_two_scores_and_stays_a_probability(calibration, one, other):
     low, high = sorted((one, other))
     assert 0 <= calibration(low) <= calibration(high) <= 1
@@ -63,3 +65,31 @@ def test_calibrations_are_read_from_plain_data():
     assert read(0.5) == pytest.approx(0.5)
     with pytest.raises(ValueError, match="unknown calibration kind 'spline'"):
         from_dict({"kind": "spline"})
+
+
+@pytest.mark.parametrize(
+    "calibration",
+    [
+        Platt(slope=2.5, intercept=-1.0),
+        Temperature(temperature=1.7),
+        Isotonic(raws=(0.0, 0.5, 1.0), probabilities=(0.1, 0.2, 0.9)),
+    ],
+)
+def test_a_calibration_is_the_same_after_it_was_written_and_read(calibration):
+    assert from_dict(json.loads(json.dumps(to_dict(calibration)))) == calibration
+
+
+def test_a_temperature_divides_the_log_odds_and_leaves_one_half():
+    halved = Temperature(temperature=2.0)
+    assert halved(0.5) == pytest.approx(0.5)
+    assert halved(0.9) == pytest.approx(0.75)
+    for wrong in (0.0, -1.0, math.inf, math.nan):
+        with pytest.raises(ValueError, match="above 0"):
+            Temperature(temperature=wrong)
+
+
+def test_a_calibration_of_ones_own_has_no_form_on_disk():
+    with pytest.raises(ValueError, match="no form on disk"):
+        to_dict(abs)
+    with pytest.raises(ValueError, match="can't be read"):
+        from_dict({"kind": "platt", "slop": 1})

@@ -206,7 +206,13 @@ class Model:
 
 
 # What a method can't do without.
-NEEDED = {"encoder": {"model": "models/any"}}
+NEEDED = {
+    "encoder": {"model": "models/any"},
+    "stacked": {
+        "members": ["lexical", {"name": "token", "measure": "rouge-l precision"}],
+        "combination": {"kind": "logistic", "weights": [0.8, 0.4], "bias": 0.1},
+    },
+}
 
 
 def detector(name):

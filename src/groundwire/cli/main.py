@@ -14,6 +14,7 @@ from groundwire import __version__
 from groundwire.cli.bench import add_bench
 from groundwire.cli.catalogue import add_commands
 from groundwire.cli.check import COULD_NOT_RUN, CheckOptions, check
+from groundwire.cli.tune import add_tune
 from groundwire.core.errors import GroundwireError
 from groundwire.report.visible import visible
 from groundwire.tables import Columns, Format
@@ -109,6 +110,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     _add_check(commands)
     add_bench(commands)
+    add_tune(commands)
     add_commands(commands)
     return parser
 

@@ -8,8 +8,10 @@ never falls when a claim's score rises; unverified claims have no score and take
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from types import MappingProxyType
+from typing import Any
 
 from groundwire.core.claim import Claim
 
@@ -70,6 +72,35 @@ class WorstK(Aggregation):
 
     def combine(self, scored: list[tuple[float, int]]) -> float:
         return _mean(sorted((score for score, _ in scored), reverse=True)[: self.k])
+
+
+RULES: Mapping[str, type[Aggregation]] = MappingProxyType(
+    {
+        "any_unsupported": AnyUnsupported,
+        "fraction": Fraction,
+        "length_weighted": LengthWeighted,
+        "worst_k": WorstK,
+    }
+)
+
+
+def from_dict(data: Mapping[str, Any]) -> Aggregation:
+    """Read ``{"kind": "worst_k", "k": 2}`` or another of RULES; ValueError for anything else."""
+    rule = RULES.get(str(data.get("kind")))
+    if rule is None:
+        raise ValueError(f"unknown aggregation rule {data.get('kind')!r}: expected one of {', '.join(RULES)}")
+    try:
+        return rule(**{name: value for name, value in data.items() if name != "kind"})
+    except TypeError as error:
+        raise ValueError(f"the aggregation rule {data['kind']!r} can't be read: {error}") from error
+
+
+def to_dict(aggregation: Aggregation) -> dict[str, Any]:
+    """What ``from_dict`` reads. Raises ValueError for a rule of another kind."""
+    for name, rule in RULES.items():
+        if type(aggregation) is rule:
+            return {"kind": name, **asdict(aggregation)}  # type: ignore[call-overload]  # each is a dataclass
+    raise ValueError(f"{aggregation!r} has no form on disk: expected one of {', '.join(RULES)}")
 
 
 def _mean(scores: list[float]) -> float:

@@ -174,15 +174,18 @@ class Verdict:
             **fields,
         )
 
-    def regraded(self, grading: Grading) -> Verdict:
+    def regraded(self, grading: Grading, *, score: float | None = None) -> Verdict:
         """The same judgement read by another threshold, other levels and other words.
 
         Where ``grading`` has no words of its own for a level that stays the same, the words stay, too.
+        ``score``, if one is given, takes the place of this one; ``raw`` is the caller's to set.
         """
-        level = grading.level(self.score)
+        score = self.score if score is None else score
+        level = grading.level(score)
         words = self.wording if level is self.level else grading.words(level)
         return replace(
             self,
+            score=score,
             threshold=grading.threshold,
             level=level,
             wording=grading.wording.get(level, words),
@@ -271,3 +274,22 @@ class Abstention:
 
 
 Outcome = Verdict | Abstention
+
+
+def reread(verdict: Verdict, grading: Grading, *, score: float | None = None) -> Outcome:
+    """The verdict as ``grading`` reads it; an abstention where that would hide a claim nobody verified."""
+    unverified = sum(claim.support is Support.UNVERIFIED for claim in verdict.claims)
+    if unverified and (verdict.score if score is None else score) < grading.threshold:
+        detail = (
+            f"{unverified} of {len(verdict.claims)} claims could not be verified, and the others alone "
+            f"do not reach the threshold of {grading.threshold:g}"
+        )
+        return Abstention(
+            why=AbstentionReason.UNREADABLE_REPLY,
+            detail=detail,
+            detector=verdict.detector,
+            usage=verdict.usage,
+            recommendation=verdict.recommendation,
+            route=verdict.route,
+        )
+    return verdict.regraded(grading, score=score)

@@ -30,6 +30,7 @@ _REGISTERED = {
     "lexical": "groundwire.detectors.lexical:Lexical",
     "self_eval": "groundwire.detectors.self_eval:SelfEval",
     "semantic": "groundwire.detectors.semantic:Semantic",
+    "stacked": "groundwire.detectors.stacked:Stacked",
     "stochastic": "groundwire.detectors.stochastic:Stochastic",
     "token": "groundwire.detectors.token:TokenOverlap",
     "trustworthiness": "groundwire.detectors.trustworthiness:Trustworthiness",

@@ -203,6 +203,14 @@ _METHODS = (
         source="Viola and Jones, 2001; Chen et al., 2023 (FrugalGPT, arXiv:2305.05176)",
     ),
     Method(
+        name="stacked",
+        summary="Other detectors' scores, weighed together as your labels have shown them to be worth.",
+        asks="what its members ask",
+        more="those of its members",
+        locates="words",
+        source="Wolpert, 1992; Breiman, 1996",
+    ),
+    Method(
         name="bedrock_grounding",
         summary="Amazon Bedrock Guardrails' contextual grounding check.",
         asks="Amazon Bedrock Guardrails",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import math
 import time
@@ -107,6 +108,13 @@ class Judge:
     def model(self) -> str:
         """The provider's name for the model."""
         return self._chat.name
+
+    @property
+    def embedding_model(self) -> str:
+        """16 hexadecimal digits that tell the embedding model from every other; "" where it has none."""
+        # Hashed: what a function was given may stand in its identity, and that may be a key.
+        identity = self._embedder.identity if self._embedder else ""
+        return identity and hashlib.sha256(identity.encode()).hexdigest()[:16]
 
     @property
     def models(self) -> frozenset[str]:

@@ -1,0 +1,108 @@
+"""What is given to tuning, and whether it can be tuned by: labels, judged examples, checkers, options."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from groundwire.bench.examples import Example
+from groundwire.bench.runs import Judged
+from groundwire.bench.tuning.errors import TuningError
+from groundwire.bench.tuning.guarantee import require_enough
+from groundwire.bench.tuning.rows import folds
+from groundwire.bench.tuning.targets import Target
+from groundwire.checker import Checker
+from groundwire.core.errors import ConfigurationError, MissingExtraError
+from groundwire.core.verdict import Verdict
+from groundwire.core.wire import plain
+
+AUTO = "auto"
+LEAST_PARTS = 3  # of cross-validation around cross-validation
+
+
+def require_labels(examples: Sequence[Example], target: Target) -> None:
+    """Raises TuningError where these labels can't be tuned by whatever is said of the answers.
+
+    To be asked before anything is judged, which may take long and cost money.
+    """
+    labelled = [one for one in examples if one.label is not None]
+    if not labelled:
+        raise TuningError(
+            f"none of {len(examples)} answers has a label: expected a column with 1 for hallucinated, 0 for "
+            "grounded"
+        )
+    labels = np.array([one.label for one in labelled], dtype=np.bool_)
+    groups = np.array([one.group for one in labelled], dtype=np.str_)
+    folds(labels, groups, least=LEAST_PARTS)
+    if target.guaranteed:
+        require_enough(target, labels, groups)
+
+
+def labelled_by(judged: Iterable[Judged], checker: Checker) -> tuple[list[Judged], Counter[str]]:
+    """Those with a label that were judged; and why the others with a label were not."""
+    spec = checker.detector.spec
+    expected = (spec.name, spec.version, plain(spec.parameters))
+    kept: list[Judged] = []
+    missing: Counter[str] = Counter()
+    for one in judged:
+        if one.example.label is None:
+            continue
+        if not isinstance(one.outcome, Verdict):
+            missing[str(one.outcome.why)] += 1
+            continue
+        made = one.outcome.detector
+        if (made.name, made.version, plain(made.parameters)) != expected:
+            raise TuningError(
+                f"{one.example.id}: judged by {made.name!r} with other parameters or in another version than "
+                f"the checker's {spec.name!r}: judge the examples with this very checker"
+            )
+        kept.append(one)
+    if not kept:
+        why = f": all {missing.total()} with a label abstained ({told(missing)})" if missing else ""
+        raise TuningError(f"there is no labelled answer that was judged{why}")
+    return kept, missing
+
+
+def judged_by_all(judged: list[list[Judged]], names: Sequence[str]) -> list[list[Judged]]:
+    """What each member said of the examples that all of them judged.
+
+    An abstention stays with the first member that abstained, so that it is counted once.
+    """
+    ids = [[one.example.id for one in said] for said in judged]
+    for name, one in zip(names, ids, strict=True):
+        if one != ids[0]:
+            raise TuningError(f"{name} and {names[0]} judged different examples: judge the same with both")
+    kept: list[list[Judged]] = [[] for _ in judged]
+    for each in zip(*judged, strict=True):
+        silent = [m for m, one in enumerate(each) if not isinstance(one.outcome, Verdict)]
+        for m, one in enumerate(each):
+            if not silent or m == silent[0]:
+                kept[m].append(one)
+    return kept
+
+
+def told(missing: Counter[str]) -> str:
+    return ", ".join(f"{count} {reason}" for reason, count in missing.most_common())
+
+
+def one_of(what: str, given: str, known: Sequence[str]) -> tuple[str, ...]:
+    """The kinds to choose from."""
+    if given != AUTO and given not in known:
+        raise TuningError(f"{what} {given!r}: expected one of {', '.join((AUTO, *known))}")
+    return tuple(known) if given == AUTO else (given,)
+
+
+def require_own_reading(checker: Checker) -> None:
+    if checker.policy.tuned is not None or checker.policy.grading is not None:
+        raise ConfigurationError(
+            "tuning fits the threshold: give a checker whose policy has neither 'grading' nor 'tuned'"
+        )
+
+
+def require_learning() -> None:
+    try:
+        import sklearn  # noqa: F401, PLC0415 - wanted here alone, and slow to load
+    except ImportError as error:
+        raise MissingExtraError("tuning", package="scikit-learn", extra="bench") from error

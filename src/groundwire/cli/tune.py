@@ -1,0 +1,312 @@
+"""``groundwire tune``: how a detector's scores are to be read, fitted to labelled answers."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.table import Table
+
+from groundwire import config
+from groundwire.checker import Checker, Policy
+from groundwire.cli.outputs import console
+from groundwire.core.errors import ConfigurationError
+from groundwire.core.wire import plain
+from groundwire.detectors.cascade import Cascade, Stage
+from groundwire.report.visible import escaped
+from groundwire.tuned import to_dict
+
+if TYPE_CHECKING:
+    from groundwire.bench.examples import Example
+    from groundwire.bench.runs import Judged
+    from groundwire.bench.tuning import Tuning
+
+_DONE = 0
+_INTERRUPTED = 130
+_SHOWN = ("precision", "recall", "f1", "false_alarms", "auroc", "brier", "calibration_error", "calls")
+
+_DESCRIPTION = """\
+Fit how a detector's scores are read to labelled answers: its threshold, the cuts of its levels, its
+calibration, and the rule from claims to answers. DATA is what groundwire bench reads: a table with a
+context, an answer and a label (1 for hallucinated, 0 for grounded), or a dataset in its authors' own
+layout. The result is a settings file for Checker.from_config and groundwire check --config, and what it
+is worth on answers that took no part, with 95 % intervals over sources.
+"""
+_EXAMPLES = """\
+targets:
+  f1, accuracy, balanced_accuracy   as high as can be
+  precision>=0.95                   the highest recall that keeps it, on these labels
+  recall>=0.9                       the highest precision that keeps it, on these labels
+  cost<=0.2 calls                   for cascades: the highest F1 at so many calls of a model an answer
+  false_alarms<=0.05 with 0.95      the most that can be flagged while, with that confidence, at most
+                                    that share of grounded answers is, also of answers to come
+  misses<=0.1 with 0.95             the same for hallucinated answers that are not flagged
+
+examples:
+  groundwire tune labelled.csv
+  groundwire tune labelled.csv --detector lexical --target "precision>=0.9" --out strict.json
+  groundwire tune labelled.csv --detector judge --model bedrock:MODEL_ID --outcomes outcomes
+  groundwire tune labelled.csv --detector embedded,token --target "false_alarms<=0.1 with 0.9"
+  groundwire check answers.csv --config tuned.json
+
+Several detectors are stacked: one combination of their scores is fitted and tuned. With --outcomes, what
+a detector said is kept as it comes: the same command goes on where a stopped one ended, and another target
+judges nothing again. Full documentation: docs/tuning.md
+"""
+
+
+def add_tune(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command to the parser of the whole."""
+    parser = commands.add_parser(
+        "tune",
+        help="fit thresholds to labelled answers",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(run=tune)
+    parser.add_argument("data", metavar="DATA", help="labelled answers")
+
+    table = parser.add_argument_group("reading the data")
+    table.add_argument("--layout", metavar="NAME", help="a dataset's own layout, such as ragtruth:test")
+    table.add_argument(
+        "--columns",
+        metavar="PART=COLUMN,...",
+        help="names of columns that are not the usual ones, such as label=hallucinated,group=document",
+    )
+    table.add_argument("--limit", type=_count, metavar="N", help="the first N answers")
+
+    judging = parser.add_argument_group("judging")
+    judging.add_argument(
+        "--detector", metavar="NAME,...", help="default: that of --config, or embedded; several are stacked"
+    )
+    judging.add_argument("--model", metavar="MODEL", help="for detectors that ask one, as in check")
+    judging.add_argument(
+        "--config", metavar="FILE", help="settings: detector, judge, limits; without threshold and levels"
+    )
+    judging.add_argument(
+        "--outcomes", metavar="FOLDER", help="keep what the detectors said, and judge none twice"
+    )
+    judging.add_argument("--concurrency", type=_count, metavar="N", help="answers that are judged at once")
+
+    fitting = parser.add_argument_group("fitting")
+    fitting.add_argument(
+        "--target", default="f1", metavar="TARGET", help="what the threshold is to reach (f1)"
+    )
+    fitting.add_argument(
+        "--calibration",
+        default="auto",
+        metavar="KIND",
+        help="none, temperature, platt or isotonic (default: auto, by answers held out)",
+    )
+    fitting.add_argument(
+        "--aggregation",
+        default="auto",
+        metavar="RULE",
+        help="own, any_unsupported, worst_2, worst_3, length_weighted or fraction (default: auto)",
+    )
+    fitting.add_argument(
+        "--combination", default="auto", metavar="KIND", help="of a stack: logistic or trees (default: auto)"
+    )
+
+    output = parser.add_argument_group("output")
+    output.add_argument(
+        "--out", default="tuned.json", metavar="FILE", help="the settings file to write (tuned.json)"
+    )
+    output.add_argument("--json", action="store_true", help="print one JSON object")
+    output.add_argument("-q", "--quiet", action="store_true", help="print only warnings, to stderr")
+
+
+def tune(given: argparse.Namespace) -> int:
+    """Run the command. Whatever can be wrong with options is raised before the first row is judged."""
+    from groundwire.bench import tuning  # noqa: PLC0415 - numpy and scikit-learn
+
+    target = tuning.Target.parse(given.target)
+    out = Path(given.out)
+    _require_writable(out)
+    checkers = list(_checkers(given))
+    examples = _examples(given)
+    tuning.require_labels(examples, target)
+    cascade = len(checkers) == 1 and checkers[0].detector.name == "cascade"
+    judging = tuning.stages(checkers[0]) if cascade else checkers
+    try:
+        judged = [list(_judged(examples, checker, given)) for checker in judging]
+    except KeyboardInterrupt:
+        kept = "nothing was kept: --outcomes FOLDER would have"
+        if given.outcomes:
+            kept = f"the outcomes are in {given.outcomes}; the same command goes on"
+        console(stderr=True).print(f"Stopped: {kept}.", style="bold yellow", soft_wrap=True)
+        return _INTERRUPTED
+    if cascade:
+        found = tuning.tune_cascade(judged, checkers[0], target=target)
+    elif len(checkers) == 1:
+        found = tuning.tune(
+            judged[0],
+            checkers[0],
+            target=target,
+            calibration=given.calibration,
+            aggregation=given.aggregation,
+        )
+    else:
+        found = tuning.stack(
+            judged,
+            checkers,
+            target=target,
+            calibration=given.calibration,
+            combination=given.combination,
+        )
+    found.save(out, settings={"judge": {"model": given.model}} if given.model else None)
+    _tell(found, given, out)
+    return _DONE
+
+
+def _checkers(given: argparse.Namespace) -> Iterator[Checker]:
+    """A checker for each detector, all with one judge and none with a reading of its own."""
+    settings = config.load(given.config) if given.config else config.Settings()
+    if settings.tuned is not None or settings.threshold is not None:
+        raise ConfigurationError(
+            f"{given.config}: it sets {'tuned' if settings.tuned else 'threshold'!r}, which is what is to be "
+            "fitted: remove it"
+        )
+    told: dict[str, Any] = settings.model_dump(by_alias=True, exclude_unset=True)
+    if given.model:
+        told["judge"] = {**(told.get("judge") or {}), "model": given.model}
+    names = given.detector.split(",") if given.detector else [None]
+    built = [config.load({**told, "detector": name} if name else told).build_detector() for name in names]
+    whole = config.load(told)
+    asking = any(detector.takes_model or detector.needs_embeddings for detector in built)
+    if given.model and not asking:
+        raise ConfigurationError(
+            f"--model has nothing to answer: {', '.join(repr(one.name) for one in built)} asks no model"
+        )
+    judge = whole.judge.build() if whole.judge and asking else None
+    budget = whole.budget.build() if whole.budget else None
+    for detector in built:
+        yield Checker(detector, judge=judge, policy=Policy(timeout=whole.timeout, budget=budget))
+
+
+def _examples(given: argparse.Namespace) -> list[Example]:
+    from groundwire.bench.datasets import load  # noqa: PLC0415 - numpy and pyarrow are loaded when needed
+
+    examples = load(given.data, layout=given.layout, columns=_columns(given.columns))
+    return examples[: given.limit] if given.limit else examples
+
+
+def _columns(told: str | None) -> dict[str, str] | None:
+    if told is None:
+        return None
+    pairs = [pair.partition("=") for pair in told.split(",")]
+    for part, sign, column in pairs:
+        if not (sign and part.strip() and column.strip()):
+            raise ConfigurationError(f"--columns: expected PART=COLUMN,..., not {told!r}")
+    return {part.strip(): column.strip() for part, _, column in pairs}
+
+
+def _judged(examples: list[Example], checker: Checker, given: argparse.Namespace) -> Iterator[Judged]:
+    from groundwire.bench.runs import judge  # noqa: PLC0415 - as above
+
+    record = None
+    if given.outcomes:
+        spec = checker.detector.spec
+        record = Path(given.outcomes) / f"{Path(given.data).name}.{spec.name}.{spec.fingerprint[:8]}.jsonl"
+    return judge(
+        examples,
+        checker,
+        record=record,
+        concurrency=given.concurrency,
+        progress=not given.quiet,
+        what=checker.detector.name,
+    )
+
+
+def _require_writable(out: Path) -> None:
+    if out.suffix.lower() not in (".json", ".yaml", ".yml"):
+        raise ConfigurationError(f"--out {str(out)!r}: expected a name ending in .json or .yaml")
+    if out.is_dir() or not out.parent.is_dir():
+        raise ConfigurationError(
+            f"--out {str(out)!r}: "
+            + ("it is a directory" if out.is_dir() else f"there is no directory {str(out.parent)!r}")
+        )
+
+
+def _tell(found: Tuning, given: argparse.Namespace, out: Path) -> None:
+    if given.json:
+        told = {
+            "tuned": to_dict(found.tuned),
+            "before": {name: asdict(figure) for name, figure in found.before.items()},
+            "after": {name: asdict(figure) for name, figure in found.after.items()},
+            "lead": found.lead and asdict(found.lead),
+            "cuts": list(found.cuts),
+            "not_judged": dict(found.not_judged),
+            "file": str(out),
+        }
+        sys.stdout.write(escaped(json.dumps(plain(told), ensure_ascii=False, allow_nan=False)) + "\n")
+        return
+    for warning in found.tuned.warnings:
+        console(stderr=True).print(f"Warning: {warning}.", style="yellow", soft_wrap=True)
+    if given.quiet:
+        return
+    text = console(stderr=False)
+    text.print(_title(found), soft_wrap=True)
+    text.print(_table(found))
+    for line in _lines(found):
+        text.print(line, soft_wrap=True)
+    text.print(f"Written: {out}. Use it: groundwire check FILE --config {out}", soft_wrap=True)
+
+
+def _title(found: Tuning) -> str:
+    labels = found.tuned.labels
+    return (
+        f"{found.detector.name} tuned for {found.tuned.target} on {labels.answers:,} answers about "
+        f"{labels.groups:,} sources, {labels.hallucinated:,} of them hallucinated"
+    )
+
+
+def _table(found: Tuning) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("on answers held out")
+    table.add_column("its own threshold")
+    table.add_column("tuned")
+    table.add_row("threshold", f"{found.own_threshold:.3f}", f"{found.tuned.grading.threshold:.3f}")
+    for name in _SHOWN:
+        if name in found.after or name in found.before:
+            before, after = found.before.get(name), found.after.get(name)
+            table.add_row(name.replace("_", " "), str(before or "-"), str(after or "-"))
+    return table
+
+
+def _lines(found: Tuning) -> Iterator[str]:
+    medium, high = found.tuned.grading.cuts
+    if found.lead:
+        gain = found.lead
+        name = found.measure.replace("_", " ")
+        shown = f"{gain.difference.value:+.3f} [{gain.difference.low:+.3f}, {gain.difference.high:+.3f}]"
+        yield f"{name}, tuned less its own: {shown}, p = {gain.p:.3f}"
+    if isinstance(found.detector, Cascade):
+        yield from (_band(stage) for stage in found.detector.line)
+    if found.reading is not None:
+        yield f"read: {found.read}; calibration: {found.reading.kind}"
+        yield (
+            f"threshold before calibration: {found.reading.cut:.3f}; without each part in turn "
+            f"{min(found.cuts):.3f} to {max(found.cuts):.3f}"
+        )
+    yield f"levels: medium from {medium:.3f}, high from {high:.3f}"
+    if found.tuned.promise:
+        yield f"Promise: {found.tuned.promise}."
+
+
+def _band(stage: Stage) -> str:
+    accept = "" if stage.accept is None else f"grounded below {stage.accept:.3f}"
+    flag = "" if stage.flag is None else f"hallucinated from {stage.flag:.3f} on"
+    return f"stage {stage.name}: " + (", ".join(filter(None, (accept, flag))) or "decides the rest")
+
+
+def _count(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"expected a whole number from 1 on, not {text!r}")
+    return int(text)

@@ -1,0 +1,205 @@
+"""``groundwire tune`` as it is typed: from a table to a settings file, and what it says when it can't."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from groundwire import Checker, Interaction
+from groundwire.cli.main import main
+from tests.servers.bedrock_server import MODEL, bedrock, says
+
+__all__ = ["bedrock"]
+PAGE = (Path(__file__).parents[2] / "docs" / "tuning.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def run(capsys):
+    """Exit code, output and errors of a command."""
+
+    def command(*arguments):
+        code = main(["tune", *map(str, arguments)])
+        return code, *capsys.readouterr()
+
+    return command
+
+
+def rows(count=40):
+    """Tariffs; every second answer has the price wrong."""
+    return [
+        {
+            "question": f"What is tariff {n}?",
+            "context": f"Tariff {n} costs {20 + n} EUR. It began in {1990 + n}.",
+            "answer": f"Tariff {n} costs {20 + n if n % 2 else 97 - n} EUR.",
+            "label": (n + 1) % 2,
+        }
+        for n in range(count)
+    ]
+
+
+@pytest.fixture
+def labelled(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return write(tmp_path / "labelled.jsonl", rows())
+
+
+def write(path, given):
+    path.write_text("".join(json.dumps(row) + "\n" for row in given), encoding="utf-8")
+    return path
+
+
+def test_a_table_becomes_a_settings_file_that_checks(run, labelled, capsys):
+    code, out, err = run(labelled, "--detector", "lexical", "--target", "recall>=0.9")
+    assert code == 0, err
+    assert "lexical tuned for recall>=0.9 on 40 answers about 40 sources, 20 of them hallucinated" in out
+    for part in ("its own threshold", "precision", "calibration error", "without each part in turn"):
+        assert part in out
+    assert "Written: tuned.json" in out
+    checker = Checker.from_config("tuned.json")
+    assert checker.policy.tuned.target == "recall>=0.9"
+    wrong = Interaction(contexts="Tariff 7 costs 27 EUR.", answer="Tariff 7 costs 72 EUR.")
+    assert checker.check(wrong).hallucinated
+    assert main(["check", str(labelled), "--config", "tuned.json", "--json"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert told["results"][0]["detector"]["parameters"]["tuned"] == checker.policy.tuned.fingerprint
+
+
+def test_another_target_judges_nothing_again(run, labelled):
+    assert run(labelled, "--detector", "lexical", "--outcomes", "kept", "-q")[0] == 0
+    (record,) = Path("kept").iterdir()
+    before = record.read_bytes()
+    code, out, err = run(
+        labelled, "--detector", "lexical", "--outcomes", "kept", "--target", "accuracy", "--json"
+    )
+    assert code == 0, err
+    assert record.read_bytes() == before
+    told = json.loads(out)
+    assert told["tuned"]["target"] == "accuracy"
+    assert told["tuned"]["labels"]["answers"] == 40
+    assert told["after"]["accuracy"]["value"] == told["tuned"]["held_out"]["accuracy"]["value"]
+    assert told["file"] == "tuned.json"
+
+
+def test_warnings_go_to_stderr_also_where_nothing_else_is_printed(run, labelled):
+    code, out, err = run(labelled, "--detector", "lexical", "--target", "precision>=0.9", "-q")
+    assert code == 0
+    assert out == ""
+    assert "only 20 sources have hallucinated answers" in err
+    assert "29 flagged answers at least" in err or "below the 0.9" in err
+
+
+def test_several_detectors_are_stacked(run, labelled):
+    code, out, err = run(
+        labelled, "--detector", "lexical,token", "--combination", "logistic", "--out", "s.json"
+    )
+    if code == 2:
+        assert "tune it by itself" in err
+        return
+    assert "combination of lexical, token" in out
+    assert Checker.from_config("s.json").detector.name == "stacked"
+
+
+def test_a_cascade_is_tuned_by_its_bands(run, labelled):
+    settings = {"detector": {"name": "cascade", "stages": [{"detector": "lexical", "accept": 0.1}, "token"]}}
+    Path("cascade.json").write_text(json.dumps(settings))
+    code, out, err = run(labelled, "--config", "cascade.json", "--target", "cost<=0.5 calls")
+    assert code == 0, err
+    assert "stage token: decides the rest" in out
+    assert "calls" in out
+    assert Checker.from_config("tuned.json").detector.name == "cascade"
+
+
+def test_a_model_is_asked_and_named_in_the_file(run, labelled, bedrock):
+    pytest.importorskip("langchain_aws")
+    bedrock.always = says('{"level": "high", "reason": "One. Two."}')
+    code, _, err = run(labelled, "--detector", "level", "--model", f"bedrock:{MODEL}", "--limit", "12")
+    assert code == 0, err
+    assert len(bedrock.requests) == 12
+    told = json.loads(Path("tuned.json").read_text())
+    assert told["judge"] == {"model": f"bedrock:{MODEL}"}
+    assert told["tuned"]["origin"]["model"] == MODEL
+    assert Checker.from_config("tuned.json").judge.model == MODEL
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--target", "precison>=0.9"], "did you mean 'precision'?"),
+        (["--target", "precision<=0.9"], "expected precision>="),
+        (
+            ["--target", "false_alarms<=0.01"],
+            "20 sources with grounded answers can't promise that: it takes 299",
+        ),
+        (["--target", "cost<=0.2 calls"], "a cost is for a cascade"),
+        (["--detector", "lexicl"], "unknown detector 'lexicl'"),
+        (["--calibration", "beta"], "expected one of auto, none, temperature"),
+        (["--aggregation", "mean"], "expected one of auto, own"),
+        (["--out", "tuned.pickle"], "expected a name ending in .json or .yaml"),
+        (["--out", "nowhere/tuned.json"], "there is no directory 'nowhere'"),
+        (["--model", "bedrock:m"], "--model has nothing to answer: 'lexical' asks no model"),
+        (["--columns", "label"], "--columns: expected PART=COLUMN"),
+        (["--columns", "label=nothing"], "nothing"),
+        (["--layout", "nothing"], "nothing"),
+    ],
+)
+def test_options_that_can_not_work_end_with_2_and_what_would(run, labelled, options, message):
+    code, _, err = run(labelled, *([] if "--detector" in options else ["--detector", "lexical"]), *options)
+    assert code == 2
+    assert message in err
+    assert not Path("tuned.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"label": 1}, "all 40 answers are labelled hallucinated (1): a threshold parts two kinds"),
+        ({"label": None}, "none of 40 answers has a label"),
+        ({"label": "maybe"}, "maybe"),
+        ({"group": "one"}, "about one source ('one'), so nothing can be held out"),
+    ],
+)
+def test_labels_that_can_not_be_tuned_by_are_told_before_anything_is_judged(
+    run, tmp_path, monkeypatch, change, message
+):
+    monkeypatch.chdir(tmp_path)
+    path = write(tmp_path / "bad.jsonl", [{**row, **change} for row in rows()])
+    code, _, err = run(path, "--detector", "lexical", "--outcomes", "kept")
+    assert code == 2
+    assert message in err
+    assert not Path("kept").exists()
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"threshold": 0.3}, "it sets 'threshold', which is what is to be fitted"),
+        ({"tuned": "t.json"}, "No such file"),
+    ],
+)
+def test_settings_that_read_scores_already_are_refused(run, labelled, settings, message):
+    Path("groundwire.json").write_text(json.dumps(settings))
+    code, _, err = run(labelled, "--config", "groundwire.json")
+    assert code == 2
+    assert message in err
+
+
+def test_the_page_tells_of_every_option_and_every_target(capsys):
+    """docs/tuning.md has what the command has, and nothing else."""
+    with pytest.raises(SystemExit):
+        main(["tune", "--help"])
+    option = re.compile(r"(?<![\w-])--[a-z]+(?:-[a-z]+)*")
+    told = capsys.readouterr().out
+    table = PAGE[PAGE.index("## All options") :]
+    assert set(option.findall(table)) - {"--config"} == set(option.findall(told)) - {"--help", "--config"}
+    for target in (
+        "f1",
+        "balanced_accuracy",
+        "precision>=",
+        "recall>=",
+        "cost<=",
+        "false_alarms<=",
+        "misses<=",
+    ):
+        assert target in PAGE
+        assert target in told
