@@ -17,7 +17,8 @@ from groundwire.checker import Checker, Policy
 from groundwire.cli.outputs import console
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.wire import plain
-from groundwire.detectors.cascade import Cascade, Stage
+from groundwire.detectors.cascade import Cascade
+from groundwire.detectors.stages import Stage
 from groundwire.report.visible import escaped
 from groundwire.tuned import to_dict
 

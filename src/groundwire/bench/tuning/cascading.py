@@ -27,7 +27,8 @@ from groundwire.core.grading import Grading
 from groundwire.core.tuned import Labels, Measured, Tuned
 from groundwire.core.verdict import Verdict
 from groundwire.detectors import bands, exact
-from groundwire.detectors.cascade import Cascade, Facts, Stage
+from groundwire.detectors.cascade import Cascade
+from groundwire.detectors.stages import Facts, Stage
 from groundwire.tuned import origin_of
 
 _ROUNDS = 300
