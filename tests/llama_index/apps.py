@@ -106,7 +106,8 @@ class Oracle(FunctionCallingLLM):
 
     def _message(self, messages, tools=()):
         asked = max(i for i, m in enumerate(messages) if m.role == "user")
-        if tools and all(m.role != "tool" for m in messages[asked:]):
+        searched = any(m.role == "tool" and "handling" not in str(m.content) for m in messages[asked:])
+        if tools and not searched:
             n = topic(str(messages[asked].content))
             call = {"id": f"call-{n}", "name": tools[0].metadata.name, "input": f"Look up topic{n}."}
             return ChatMessage(role="assistant", content="", additional_kwargs={"tool_calls": [call]})
@@ -399,7 +400,6 @@ def searching(tool=None, **options):
         description="Answers.",
         tools=[tool or as_tool()],
         llm=Oracle(),
-        streaming=False,
         **options,
     )
 

@@ -26,7 +26,6 @@ GIVEN_UP = "the answer was given up before its end: its stream was not read to t
 NOT_READ = "no answer could be read from a result of type %s"
 
 _ASKED = {Kind.QUERY: "str_or_query_bundle", Kind.SYNTHESIS: "query", Kind.CHAT: "message"}
-_HANDOFF = "handoff"  # the tool by which AgentWorkflow passes a conversation on: it finds nothing
 _OPENING = 200
 
 
@@ -55,9 +54,8 @@ def report(part: Part, result: Any) -> None:
     elif part.kind is Kind.SIFT:
         _sift(around, part, result)
     elif part.kind is Kind.TOOL:
-        if getattr(result, "tool_name", None) != _HANDOFF:
-            brought = values.brought(result, inside=passages(part.found))
-            around.found.append(Finding(how=Found.BROUGHT, passages=brought))
+        brought = values.brought(result, inside=passages(part.found))
+        around.found.append(Finding(how=Found.BROUGHT, passages=brought))
     elif part.kind in ANSWERING and (nodes := values.nodes(result)):
         around.found.append(Finding(how=Found.ANSWERED, nodes=nodes))
     else:

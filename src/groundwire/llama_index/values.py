@@ -37,6 +37,8 @@ _RESPONSES = (Response, PydanticResponse, *STREAMS, AgentChatResponse, Streaming
 # What SubQuestionQueryEngine and MultiStepQueryEngine make of the answers to their own questions.
 _SYNTHETIC = re.compile(r"Sub question: .*\nResponse: |\nQuestion: .*\nAnswer: ", re.DOTALL)
 
+_HANDOFF = "handoff"  # the tool by which AgentWorkflow passes a conversation on: it finds nothing
+
 _ROLES = {
     MessageRole.USER: Role.USER,
     MessageRole.ASSISTANT: Role.ASSISTANT,
@@ -125,7 +127,7 @@ def brought(output: Any, inside: Sequence[Passage] = ()) -> list[Passage]:
 
     A failure brings nothing, and neither do the words of an engine: a model's words are no evidence.
     """
-    if not isinstance(output, ToolOutput) or output.is_error:
+    if not isinstance(output, ToolOutput) or output.is_error or output.tool_name == _HANDOFF:
         return []
     found = passages(nodes(output.raw_output)) or list(inside)
     if found or isinstance(output.raw_output, _RESPONSES) or not output.content.strip():
