@@ -89,11 +89,12 @@ class GroundwireCallbackHandler(Judging, BaseCallbackHandler):
         del event_type
         told = payload or {}
         capture = self._capture
-        if EventPayload.EXCEPTION in told:
-            capture.guard("a failed event", lambda: capture.drop(event_id, None))
-        else:
+        # Of an exception only the innermost event is told; the others end without a word.
+        if told.keys() & {EventPayload.RESPONSE, EventPayload.NODES}:
             result = told.get(EventPayload.RESPONSE, told.get(EventPayload.NODES))
             capture.guard("an answer", lambda: capture.leave(event_id, None, result))
+        else:
+            capture.guard("an event", lambda: capture.drop(event_id, None))
 
     def start_trace(self, trace_id: str | None = None) -> None:
         """Nothing: traces are shared by queries that run at once, and events tell enough."""

@@ -70,9 +70,9 @@ class CheckedChatEngine(Transparent, BaseChatEngine):
                     response = step.engine.chat(step.message, chat_history, **kwargs)
                 step = plan.send(Answered(response=response, call=call))
             elif isinstance(step, _Recall):
-                step = plan.send(step.memory.get_all())
+                step = plan.send(list(step.memory.get_all()))  # some hand out the list they keep
             elif isinstance(step, _Rewrite):
-                step.memory.set(step.messages)
+                step.memory.set(list(step.messages))
                 step = next(plan)
             else:
                 step = plan.send(judged(self._settings.checker, step))
@@ -87,9 +87,9 @@ class CheckedChatEngine(Transparent, BaseChatEngine):
                     response = await step.engine.achat(step.message, chat_history, **kwargs)
                 step = plan.send(Answered(response=response, call=call))
             elif isinstance(step, _Recall):
-                step = plan.send(await step.memory.aget_all())
+                step = plan.send(list(await step.memory.aget_all()))
             elif isinstance(step, _Rewrite):
-                await step.memory.aset(step.messages)
+                await step.memory.aset(list(step.messages))
                 step = next(plan)
             else:
                 step = plan.send(await ajudged(self._settings.checker, step))
@@ -97,7 +97,9 @@ class CheckedChatEngine(Transparent, BaseChatEngine):
 
     def stream_chat(self, message: str, chat_history: list[ChatMessage] | None = None, **kwargs: Any) -> Any:
         if self._settings.reactions.gating:
-            return _as_stream(self.chat(message, chat_history, **kwargs))
+            ended = _ended_stream(self.chat(message, chat_history, **kwargs))
+            ended.put_in_queue(ended.response)
+            return ended
         with Call() as call:
             response = self._engine.stream_chat(message, chat_history, **kwargs)
         return self._passing(message, Answered(response=response, call=call))
@@ -106,7 +108,10 @@ class CheckedChatEngine(Transparent, BaseChatEngine):
         self, message: str, chat_history: list[ChatMessage] | None = None, **kwargs: Any
     ) -> Any:
         if self._settings.reactions.gating:
-            return _as_stream(await self.achat(message, chat_history, **kwargs))
+            ended = _ended_stream(await self.achat(message, chat_history, **kwargs))
+            ended._ensure_async_setup()  # noqa: SLF001 - what its own engines' writers do first
+            ended.aput_in_queue(ended.response)
+            return ended
         with Call() as call:
             response = await self._engine.astream_chat(message, chat_history, **kwargs)
         return self._passing(message, Answered(response=response, call=call))
@@ -232,8 +237,8 @@ def _put_right(kept: Sequence[ChatMessage], message: str, asked: str, said: str 
     return messages
 
 
-def _as_stream(response: AgentChatResponse) -> Any:
-    """A whole response as a stream that has ended: whoever asked for one expects it."""
+def _ended_stream(response: AgentChatResponse) -> Any:
+    """A whole response as a stream that has ended: whoever asked for one expects it, with a token to read."""
     stream = StreamingAgentChatResponse(
         response=response.response,
         sources=response.sources,
@@ -241,8 +246,5 @@ def _as_stream(response: AgentChatResponse) -> Any:
         is_function=False,
     )
     stream.is_done = True
-    stream._ensure_async_setup()  # noqa: SLF001 - what its own engines' writers do first
-    stream.put_in_queue(response.response)
-    stream.aput_in_queue(response.response)
     stream.metadata = response.metadata  # type: ignore[attr-defined]  # it has no such field, but takes it
     return stream

@@ -6,7 +6,6 @@ over is changed in place.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
@@ -74,7 +73,7 @@ def _extended(response: Any, text: str) -> Any:
 
 
 def _with(response: Any, /, **changes: Any) -> Any:
-    changed = copy.copy(response)
-    for name, value in changes.items():
-        setattr(changed, name, value)
+    # Not copy.copy: a PydanticResponse that is not filled yet asks itself for every name, without end.
+    changed = object.__new__(type(response))
+    vars(changed).update(vars(response), **changes)
     return changed
