@@ -1,4 +1,4 @@
-"""The same application in each framework: it finds given passages for any question, and gives a given answer."""
+"""The same application in each framework: it finds given passages, and gives a given answer."""
 
 import asyncio
 import importlib.util

@@ -1,4 +1,4 @@
-"""One contract for every framework's adapters: the same interactions in, the same outcomes out, no host harmed."""
+"""One contract for every framework's adapters: the same in, the same out, and no host is harmed."""
 
 import threading
 import time

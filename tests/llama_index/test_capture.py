@@ -17,8 +17,7 @@ from llama_index.core.workflow import StartEvent, StopEvent, Workflow, step
 
 from groundwire import AbstentionReason, Role
 from groundwire.judge.isolation import isolated
-from groundwire.llama_index import Capture, HallucinationEvaluator
-from groundwire.llama_index import values
+from groundwire.llama_index import Capture, HallucinationEvaluator, values
 from groundwire.llama_index.spans import SKIP
 from tests.llama_index.apps import (
     AGENT_APPS,
@@ -156,7 +155,7 @@ def runs_in_its_context():
 
 @pytest.mark.parametrize("name", AGENT_APPS)
 async def test_every_agent_is_captured_once(name, heard):
-    """The agent's own question and answer, against the documents and not against a tool's retelling of them."""
+    """The agent's own question and answer, with the documents and not a tool's retelling of them."""
     if name == "agent with an engine in a function" and not runs_in_its_context():
         pytest.skip("this core runs plain functions outside of the agent's context")
     await AGENT_APPS[name].build().run(user_msg=question(7))

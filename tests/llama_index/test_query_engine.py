@@ -224,7 +224,7 @@ def test_raise_raises(streaming, way):
 @STREAMING
 @WAYS
 def test_retry_names_what_was_wrong(streaming, way):
-    """The next answer is asked for with the unsupported claims named, and searched with the question alone."""
+    """The next answer is asked for with the unsupported claims named; the question alone is searched for."""
     model = Improves(asked=[])
     seen = []
 
@@ -236,10 +236,7 @@ def test_retry_names_what_was_wrong(streaming, way):
     outer = checked(
         engine(llm=model, retriever=Watched(), streaming=streaming), on_hallucination="retry", max_retries=2
     )
-    if way == "aquery":
-        response = asyncio.run(outer.aquery(question(3)))
-    else:
-        response = outer.query(question(3))
+    response = asyncio.run(outer.aquery(question(3))) if way == "aquery" else outer.query(question(3))
     assert re.search(r'support this part of your previous answer:\s+- "nothing"', model.asked[-1])
     assert len(model.asked) == 2
     assert seen == [[question(3)]] * 2

@@ -57,8 +57,7 @@ def telemetry():
 def ended(telemetry):
     """The address of a span that has ended."""
     with telemetry.tracer.start_as_current_span("query"):
-        address = locate()
-    return address
+        return locate()
 
 
 def test_an_outcome_is_an_event_of_the_span_that_was_judged(telemetry):

@@ -21,8 +21,9 @@ from groundwire.host.actions import note
 # What LlamaIndex's own retrievers call the number of nodes they find.
 _WIDTHS = ("_similarity_top_k", "similarity_top_k", "_top_k", "top_k", "_k", "k")
 _NOTHING_TO_WIDEN = (
-    "retry=Expand() found no retriever with a similarity_top_k in the engine (one in a tool or a function can't "
-    "be seen): pass retry=NameClaims() or your own callable (question, outcome) that returns the next question"
+    "retry=Expand() found no retriever with a similarity_top_k in the engine (one in a tool or a function "
+    "can't be seen): pass retry=NameClaims() or your own callable (question, outcome) that returns the next "
+    "question"
 )
 _HOLDERS = (BaseQueryEngine, BaseChatEngine, BaseRetriever)
 
