@@ -27,7 +27,7 @@ from groundwire.core.verdict import AbstentionReason
 from groundwire.judge.isolation import JUDGING
 from groundwire.llama_index import units, values
 from groundwire.llama_index.spans import ANSWERING, SKIP, Kind, Part, arguments_of, kind_of, uuid_of
-from groundwire.llama_index.streams import afollowed, followed
+from groundwire.llama_index.streams import afollowed, followed, note_chat
 
 _LOG = logging.getLogger(__name__)
 
@@ -131,6 +131,8 @@ class Capture:
                 part = Part(span_id=span_id, kind=kind, arguments=arguments, parent=part, root=root)
             self._open[span_id] = part, root
             self._make_room(self._open)
+        if kind is Kind.WRITER and part is not None:
+            note_chat(instance, part.said)
 
     def leave(self, span_id: str, instance: Any, result: Any) -> None:
         """A span has ended well."""
@@ -181,7 +183,7 @@ class Capture:
 
     def _begun(self, part: Part, response: StreamingAgentChatResponse) -> None:
         """A chat engine has returned its stream; who writes it to the memory may have finished already."""
-        writing = _has_writer(response)
+        writing = response.write_response_to_history_thread or response.awrite_response_to_history_task
         with self._lock:
             part.exited = True
             written = part.written
@@ -200,7 +202,8 @@ class Capture:
             part.written = True
             complete = part.exited and part.outer is None
         if complete and not response.is_function:
-            self._hand_on(part, response, response.response)
+            # Not every core's writer puts the text on the response.
+            self._hand_on(part, response, "".join(part.said).strip() or response.response)
 
     def _hand_on(self, part: Part, result: Any, answer: str | None) -> None:
         self.tell(part, units.contexts(part, result), answer, result)
@@ -274,12 +277,6 @@ class _Listening:
             "a stream",
             lambda: self.capture.tell(self.part, self.found, text, self.response(), partial=partial),
         )
-
-
-def _has_writer(response: StreamingAgentChatResponse) -> bool:
-    # Cores before 0.14.16 or so don't tell; their engines all have one.
-    names = ("write_response_to_history_thread", "awrite_response_to_history_task")
-    return any(getattr(response, name, True) for name in names)
 
 
 class _Spans(BaseSpanHandler[BaseSpan]):

@@ -120,8 +120,8 @@ class Part:
 
     ``found`` is what was found inside, ``dialogue`` the messages that the last model in it was given,
     ``told`` the text if it was given one, ``condensed`` the conversation that a model was to condense.
-    ``answered`` says that something inside was captured, ``written`` and ``exited`` how far a chat's
-    stream is.
+    ``answered`` says that something inside was captured; ``said`` is what a chat's stream has said,
+    ``written`` and ``exited`` how far it is.
     """
 
     span_id: str
@@ -134,6 +134,7 @@ class Part:
     condensed: str = ""
     told: str = ""
     answered: bool = False
+    said: list[str] = field(default_factory=list)
     written: bool = False
     exited: bool = False
     where: Any = None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator
-from typing import Protocol
+from typing import Any, Protocol
 
 
 class End(Protocol):
@@ -51,3 +51,23 @@ async def afollowed(tokens: AsyncIterator[str], end: End) -> AsyncGenerator[str,
         raise
     if more := await end.acomplete("".join(said)):
         yield more
+
+
+def note_chat(response: Any, said: list[str]) -> None:
+    """Have the words of a chat engine's stream, which its writer is about to read, noted in ``said``."""
+    if response.chat_stream is not None:
+        response.chat_stream = _noted(response.chat_stream, said)
+    if response.achat_stream is not None:
+        response.achat_stream = _anoted(response.achat_stream, said)
+
+
+def _noted(chunks: Iterator[Any], said: list[str]) -> Iterator[Any]:
+    for chunk in chunks:
+        said.append(chunk.delta or "")
+        yield chunk
+
+
+async def _anoted(chunks: AsyncIterator[Any], said: list[str]) -> AsyncIterator[Any]:
+    async for chunk in chunks:
+        said.append(chunk.delta or "")
+        yield chunk
