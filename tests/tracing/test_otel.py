@@ -79,6 +79,24 @@ def test_an_outcome_is_an_event_of_the_span_that_was_judged(telemetry):
     assert not span.attributes
 
 
+class StandIn(trace.NonRecordingSpan):
+    """Forgets its span once that has ended, as a tracer's proxy of the current span does."""
+
+    def forget(self):
+        self._context = trace.INVALID_SPAN_CONTEXT
+
+
+def test_a_span_that_forgets_its_ids_is_found_all_the_same(telemetry):
+    """The ids are taken while it is current."""
+    with telemetry.tracer.start_as_current_span("query") as span:
+        stand_in = StandIn(span.get_span_context())
+        with trace.use_span(stand_in):
+            address = locate()
+    stand_in.forget()
+    telemetry.sink().send(address, WRONG)
+    assert trace.format_span_id(telemetry.events[0].span_id) == address.span_id
+
+
 def test_a_span_that_records_gets_attributes(telemetry):
     """The same as the event's; so backends that read no events show them."""
     with telemetry.tracer.start_as_current_span("query"):
@@ -178,7 +196,12 @@ def test_a_judges_calls_are_in_no_trace(telemetry):
 
 
 def address(n=1):
-    return SpanAddress(trace_id=f"{n:032x}", span_id=f"{n:016x}", span=trace.INVALID_SPAN)
+    return SpanAddress(
+        trace_id=f"{n:032x}",
+        span_id=f"{n:016x}",
+        context=trace.INVALID_SPAN_CONTEXT,
+        span=trace.INVALID_SPAN,
+    )
 
 
 def test_a_score_has_what_backends_ask_for():

@@ -20,7 +20,7 @@ from groundwire.tracing.told import KEY, comment, flat_metadata
 
 if TYPE_CHECKING:
     from opentelemetry._logs import LoggerProvider
-    from opentelemetry.trace import Span, TracerProvider
+    from opentelemetry.trace import Span, SpanContext, TracerProvider
 
 _LOG = logging.getLogger(__name__)
 
@@ -34,10 +34,14 @@ ERROR = "error.type"
 
 @dataclass(frozen=True, kw_only=True)
 class SpanAddress:
-    """Where an answer is traced: the ids in hexadecimal digits, and the span itself, which may have ended."""
+    """Where an answer is traced: the ids in hexadecimal digits, and the span itself, which may have ended.
+
+    ``context`` is the span's own, kept because a tracer's stand-in for a span may forget it at the end.
+    """
 
     trace_id: str
     span_id: str
+    context: SpanContext = field(repr=False, compare=False)
     span: Span = field(repr=False, compare=False)
 
 
@@ -66,6 +70,7 @@ def locate() -> SpanAddress | None:
         return SpanAddress(
             trace_id=trace.format_trace_id(context.trace_id),
             span_id=trace.format_span_id(context.span_id),
+            context=context,
             span=span,
         )
     except Exception:  # rule 5: tracing that can't be read must not harm what is traced
@@ -115,7 +120,7 @@ class OpenTelemetrySink:
         flat = {**flat_metadata(outcome), **{f"{KEY}_{name}": value for name, value in done.items()}}
         if address.span.is_recording():
             address.span.set_attributes(evaluation | flat)
-        judged = trace.set_span_in_context(trace.NonRecordingSpan(address.span.get_span_context()))
+        judged = trace.set_span_in_context(trace.NonRecordingSpan(address.context))
         _logs.get_logger("groundwire", groundwire.__version__, logger_provider=self._logger_provider).emit(
             event_name=EVENT, context=judged, attributes=evaluation | flat
         )
