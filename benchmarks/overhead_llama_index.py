@@ -24,6 +24,7 @@ from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from llama_index_instrumentation import get_dispatcher
 from llama_index_instrumentation.span import BaseSpan
 from llama_index_instrumentation.span_handlers import BaseSpanHandler
+from pydantic import PrivateAttr
 
 from benchmarks.overhead import JUDGE_SECONDS, STALL_ROUNDS, Slow
 from groundwire import Checker
@@ -110,6 +111,58 @@ def costs() -> None:
         print(f"| {name} | {statistics.median(times):.0f} | {ratio:.3f} |")
 
 
+class Timed(BaseSpanHandler[BaseSpan]):
+    """Passes each span on to another handler, and notes the processor time that this took the calling thread."""
+
+    _inner: Any = PrivateAttr()
+    _taken: list[float] = PrivateAttr(default_factory=list)
+
+    def __init__(self, inner: BaseSpanHandler[BaseSpan]) -> None:
+        super().__init__()
+        self._inner = inner
+
+    def _pass(self, method: str, *arguments: Any, **named: Any) -> None:
+        started = time.thread_time_ns()
+        getattr(self._inner, method)(*arguments, **named)
+        self._taken.append((time.thread_time_ns() - started) / 1e6)
+
+    def span_enter(self, *arguments: Any, **named: Any) -> None:
+        self._pass("span_enter", *arguments, **named)
+
+    def span_exit(self, *arguments: Any, **named: Any) -> None:
+        self._pass("span_exit", *arguments, **named)
+
+    def span_drop(self, *arguments: Any, **named: Any) -> None:
+        self._pass("span_drop", *arguments, **named)
+
+    def new_span(self, *_: Any, **__: Any) -> None:
+        pass
+
+    prepare_to_exit_span = prepare_to_drop_span = new_span
+
+
+async def held(queries: int = 300) -> None:
+    """What the handler itself holds an event loop for: its own work on the loop's thread, by the processor.
+
+    Unlike a stall by the clock this does not grow with what else the machine does.
+    """
+    app = engine()
+    handler = watching(Checker(Slow(seconds=JUDGE_SECONDS)), workers=8)
+    timed = Timed(handler._capture.span_handler)  # noqa: SLF001
+    root = get_dispatcher()
+    before = list(root.span_handlers)
+    root.span_handlers[:] = [timed, *before]
+    await app.aquery("How much?")
+    timed._taken.clear()
+    for _ in range(queries):
+        await app.aquery("How much?")
+    root.span_handlers[:] = before
+    taken = sorted(timed._taken)
+    print(f"\nHeld by the handler in {queries} queries, {len(taken) // queries} calls each, ms of processor:")
+    print("| median call | longest call | sum a query |\n|---|---|---|")
+    print(f"| {statistics.median(taken):.3f} | {taken[-1]:.2f} | {sum(taken) / queries:.2f} |")
+
+
 async def longest_stall(handler: GroundwireHandler | None) -> float:
     """The longest time in seconds that an event loop did not come back while 10 queries ran in it."""
     app, longest = engine(), 0.0
@@ -161,4 +214,5 @@ def stalls() -> None:
 if __name__ == "__main__":
     print(f"Python {platform.python_version()}, {os.cpu_count()} cores\n")
     costs()
+    asyncio.run(held())
     stalls()

@@ -6,8 +6,8 @@ import sys
 import pytest
 
 from examples.handbook.__main__ import main
-from examples.handbook_llama_index.__main__ import main as main_with_llama_index
 from examples.handbook.replay import load_prepared
+from examples.handbook_llama_index.__main__ import main as main_with_llama_index
 from tests.servers.bedrock_server import bedrock, says
 
 __all__ = ["bedrock"]

@@ -56,7 +56,7 @@ def show_checked(engine: BaseQueryEngine, checker: gw.Checker, question: str) ->
     """Ask the same engine, checked; the verdict comes on the response itself."""
     checked = CheckedQueryEngine(engine, checker=checker, on_hallucination="warn")
     response = checked.query(question)
-    verdict = response.metadata["hallucination"]
+    verdict = (response.metadata or {})["hallucination"]
     console.print(Rule("The same engine, checked: the verdict is part of the response"))
     console.print('checked = CheckedQueryEngine(engine, on_hallucination="warn")', style="cyan")
     console.print(f"response = checked.query({question!r})", style="cyan")

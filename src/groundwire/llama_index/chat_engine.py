@@ -148,7 +148,8 @@ class CheckedChatEngine(Transparent, BaseChatEngine):
         """The same stream, that ends with the warning, where there is one, and then has its verdict."""
         response = answered.response
         response._ending = Ending(self._settings, answered, message)  # noqa: SLF001 - of the class it now gets
-        response.__class__ = _checked(type(response))  # its writer goes on with the same object
+        # Its writer goes on with the same object.
+        response.__class__ = _checked(type(response))  # type: ignore[arg-type]  # a class can be hashed
         return response
 
 
@@ -182,7 +183,7 @@ class _CheckedStream:
 
 
 @lru_cache(maxsize=64)
-def _checked(kind: Any) -> type:
+def _checked(kind: type) -> type:
     return type(f"Checked{kind.__name__}", (_CheckedStream, kind), {})
 
 
