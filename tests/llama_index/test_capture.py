@@ -8,6 +8,7 @@ import threading
 import pytest
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.base.response.schema import Response
+from llama_index.core.chat_engine import ContextChatEngine
 from llama_index.core.instrumentation.dispatcher import instrument_tags
 from llama_index.core.query_engine import RetryQueryEngine
 from llama_index.core.response_synthesizers import get_response_synthesizer
@@ -32,6 +33,7 @@ from tests.llama_index.apps import (
     Structured,
     answer,
     engine,
+    memory,
     nodes,
     question,
     router,
@@ -189,6 +191,37 @@ async def test_plain_workflows_are_captured(name, heard):
     """By the engine inside where there is one, else by what was retrieved and what came out."""
     await FLOW_APPS[name].build(timeout=20).run(query=question(7))
     assert is_of(heard.only(), FLOW_APPS[name], 7)
+
+
+async def test_a_workflow_that_answers_nothing_is_no_answer(heard):
+    """One may search to other ends, and return no text."""
+
+    class Counts(Workflow):
+        @step
+        async def count(self, ev: StartEvent) -> StopEvent:
+            await Oracle().acomplete(ev.query)
+            return StopEvent(result={"found": len(await Library().aretrieve(ev.query))})
+
+    class Finds(Workflow):
+        @step
+        async def find(self, ev: StartEvent) -> StopEvent:
+            return StopEvent(result=(await Library().aretrieve(ev.query))[0].node.text)
+
+    await Counts(timeout=20).run(query=question(7))
+    await Finds(timeout=20).run(query=question(7))
+    assert heard.captured == []
+
+
+def test_an_engine_that_serves_a_retriever_is_no_answer(heard):
+    """What it says becomes a node, and no user has asked it."""
+
+    class Asks(Library):
+        def _retrieve(self, query_bundle):
+            text = str(engine().query(query_bundle))
+            return [NodeWithScore(node=TextNode(text=text), score=1.0)]
+
+    Asks().retrieve(question(7))
+    assert heard.captured == []
 
 
 async def test_a_workflow_that_retrieves_nothing_is_no_answer(heard):
@@ -355,6 +388,29 @@ def test_an_abandoned_chat_stream_is_complete_all_the_same(heard):
         if thread is not threading.current_thread():
             thread.join(5)
     assert is_of(heard.only(), CHAT_APPS["context"], 7)
+
+
+async def test_a_chat_stream_whose_task_is_cancelled_is_a_partial_answer(heard):
+    """As when an event loop ends before its answer does."""
+    gate = asyncio.Event()
+
+    class Hangs(Oracle):
+        async def astream_chat(self, messages, **kwargs):
+            async def stream():
+                yield next(self._streamed(ChatMessage(role="assistant", content="The rest")))
+                await gate.wait()
+
+            return stream()
+
+    engine = ContextChatEngine.from_defaults(Library(), llm=Hangs(), memory=memory())
+    response = await engine.astream_chat(question(7))
+    assert await anext(response.async_response_gen()) == "The "
+    task = response.awrite_response_to_history_task
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert heard.only().problem is AbstentionReason.PARTIAL_ANSWER
+    assert heard.only().interaction.answer == "The "
 
 
 # -- what is not looked at

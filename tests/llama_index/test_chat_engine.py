@@ -13,7 +13,7 @@ from llama_index.core.chat_engine.types import (
 )
 from llama_index.core.memory import Memory
 
-from groundwire import Checker, ConfigurationError
+from groundwire import Abstention, AbstentionReason, Checker, ConfigurationError
 from groundwire.host.actions import HallucinationError
 from groundwire.llama_index import CheckedChatEngine, CheckedQueryEngine, Expand, GroundwireHandler
 from tests.llama_index.apps import (
@@ -27,6 +27,7 @@ from tests.llama_index.apps import (
     question,
     topic,
 )
+from tests.llama_index.test_handler import calling
 from tests.llama_index.test_query_engine import Improves, flagged, odd_ones_invent, right, verdict
 from tests.scripted import NovelWords
 
@@ -80,6 +81,20 @@ def test_every_chat_mode_can_be_checked(name, way):
     (interaction,) = seen
     assert interaction.question == question(8)
     assert [turn.text for turn in interaction.history] == ["Hello, topic0!", "Hello."]
+
+
+@WAYS
+@pytest.mark.parametrize("name", CHAT_APPS)
+def test_the_judge_is_told_of_the_earlier_turns(name, way):
+    """Of a stream, too, whose model is only told of them once it is read."""
+    seen = []
+
+    def judge(interaction):
+        seen.append([turn.text for turn in interaction.history])
+        return Abstention(why=AbstentionReason.NO_CLAIMS)
+
+    talk(way, CheckedChatEngine(CHAT_APPS[name].build(), checker=calling(judge)), question(8))
+    assert seen == [["Hello, topic0!", "Hello."]]
 
 
 @pytest.mark.parametrize("way", ["stream_chat", "astream_chat"])

@@ -94,7 +94,7 @@ class GroundwireCallbackHandler(Judging, BaseCallbackHandler):
             result = told.get(EventPayload.RESPONSE, told.get(EventPayload.NODES))
             capture.guard("an answer", lambda: capture.leave(event_id, None, result))
         else:
-            capture.guard("an event", lambda: capture.drop(event_id, None))
+            capture.guard("an event", lambda: capture.drop(event_id, None, None))
 
     def start_trace(self, trace_id: str | None = None) -> None:
         """Nothing: traces are shared by queries that run at once, and events tell enough."""

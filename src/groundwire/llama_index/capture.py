@@ -6,6 +6,7 @@ be read costs that answer, never the application: LlamaIndex swallows what a han
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import logging
 import threading
@@ -145,20 +146,23 @@ class Capture:
         elif kind_of(span_id, instance) is Kind.WRITER:
             self._written(part, instance)
 
-    def drop(self, span_id: str, instance: Any) -> None:
-        """A span has ended with an error: there is no answer."""
+    def drop(self, span_id: str, instance: Any, error: BaseException | None) -> None:
+        """A span has ended with an error: there is no answer, or part of one if its task was cancelled."""
         with self._lock:
             self._open.pop(span_id, None)
-            self._streams.pop(id(instance), None)
+            part, _ = self._streams.pop(id(instance), (None, None))
+        if part is not None and isinstance(error, asyncio.CancelledError):
+            said = "".join(part.said)
+            self.tell(part, units.contexts(part, instance), said, instance, partial=True)
 
     # -- answers -----------------------------------------------------------------------------------------
 
     def _ended(self, part: Part, result: Any) -> None:
-        if part.kind in ANSWERING and part.outer is None:
+        if part.kind in ANSWERING and part.outer is None and not part.searching:
             self._answered(part, result)
         elif part.kind is not Kind.FLOW or part.parent is not None:
             units.report(part, result)
-        elif part.found and not part.answered and values.answer(result) is not None:
+        elif units.is_answer(part, result):
             self._answered(part, result)
 
     def _answered(self, part: Part, result: Any) -> None:
@@ -312,9 +316,9 @@ class _Spans(BaseSpanHandler[BaseSpan]):
         capture.guard("an answer", lambda: capture.leave(id_, instance, result))
 
     def span_drop(self, id_: str, bound_args: Any, instance: Any = None, err: Any = None, **_: Any) -> None:
-        del bound_args, err
+        del bound_args
         capture = self._capture
-        capture.guard("a failed span", lambda: capture.drop(id_, instance))
+        capture.guard("a failed span", lambda: capture.drop(id_, instance, err))
 
     def new_span(self, *_: Any, **__: Any) -> None:
         """Nothing: see span_enter."""

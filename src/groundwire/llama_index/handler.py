@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Any, Self
 from uuid import UUID
 
+from llama_index.core.workflow import StopEvent
 from llama_index_instrumentation import get_dispatcher
 from llama_index_instrumentation.dispatcher import Dispatcher
 
@@ -194,8 +195,9 @@ class _Responses:
         self._lock = threading.RLock()  # a response may be collected while this thread adds another
 
     def add(self, response: Any, run_id: UUID) -> None:
-        result = getattr(response, "result", None)  # an agent's caller awaits what its StopEvent holds
-        for one in (response, result):
+        # An agent's caller awaits what its StopEvent holds.
+        held = response.result if isinstance(response, StopEvent) else None
+        for one in (response, held):
             key = id(one)
 
             def forget(gone: weakref.ref[Any], key: int = key) -> None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 from uuid import uuid4
 
+from llama_index.core.chat_engine.types import StreamingAgentChatResponse
 from llama_index_instrumentation import get_dispatcher
 from llama_index_instrumentation.span import BaseSpan
 from llama_index_instrumentation.span_handlers import BaseSpanHandler
@@ -51,8 +52,11 @@ class Call(Capture):
         _CALLS.reset(self._token)
 
     def _answered(self, part: Part, result: Any) -> None:
-        del result
         self._part = part
+        if isinstance(result, StreamingAgentChatResponse) and not part.written:
+            # Its model is only told when its writer reads it, which may be after this call.
+            with self._lock:
+                self._streams[id(result)] = part, result
 
     def found(self, response: Any) -> list[Passage]:
         """The passages behind this call's ``response``."""

@@ -72,6 +72,12 @@ def _sift(around: Part, part: Part, result: Any) -> None:
     around.found.append(Finding(how=Found.RETRIEVED, nodes=values.nodes(result)))
 
 
+def is_answer(part: Part, result: Any) -> bool:
+    """Whether a workflow in which no engine answered did so itself: a text, by a model, from what it found."""
+    by_model = bool(part.dialogue or part.told)
+    return bool(part.found) and by_model and not part.answered and values.stated(result) is not None
+
+
 def question(part: Part) -> str | None:
     """What the user asked."""
     if part.kind in _ASKED:
@@ -132,7 +138,8 @@ def _shown(part: Part, found: list[Passage]) -> list[Passage]:
 
 def _opening(passage: Passage) -> str:
     # Without the metadata, which an application that fills its own prompt may have left out.
-    return passage.text.rpartition("\n\n")[2].strip()[:_OPENING] or passage.text
+    head, _, rest = passage.text.partition("\n\n")
+    return (passage.metadata and rest.strip()[:_OPENING]) or head.strip()[:_OPENING]
 
 
 def problem(

@@ -63,30 +63,42 @@ def question(value: Any) -> str | None:
     return str(value) if isinstance(value, str) and value.strip() else None
 
 
-def answer(value: Any) -> str | None:  # noqa: PLR0911 - one return a form reads as the table it is
+def answer(value: Any) -> str | None:
     """The text of what was answered. A structured answer's own ``answer`` field, else all of it as JSON."""
-    if isinstance(value, str):
-        return str(value)
+    said = stated(value)
+    if said is None and isinstance(fields := _leaf(value), Mapping):
+        return json.dumps(wire.plain(fields), ensure_ascii=False)
+    return said
+
+
+def stated(value: Any) -> str | None:
+    """What was answered, where it stands as a text; None for other structures, which may be no answers."""
+    leaf = _leaf(value)
+    if isinstance(leaf, Mapping):
+        leaf = next((leaf[key] for key in ANSWER_KEYS if isinstance(leaf.get(key), str)), None)
+    return None if leaf is None else str(leaf)
+
+
+def _leaf(value: Any) -> str | Mapping[str, Any] | None:
+    """The text, or the fields, that a response of any kind was wrapped around."""
     if isinstance(value, StopEvent):  # one of a user's own kind has fields of its own instead of a result
-        return answer(value.model_dump() if value.result is None else value.result)
+        value = value.model_dump() if value.result is None else value.result
     if isinstance(value, AgentOutput):
-        structured = value.structured_response
-        return (value.response.content or "") if structured is None else answer(structured)
+        said = value.response.content or ""
+        value = said if value.structured_response is None else value.structured_response
     if isinstance(value, StreamingResponse | AsyncStreamingResponse):
-        return value.response_txt
-    if isinstance(value, Response | PydanticResponse | AgentChatResponse | StreamingAgentChatResponse):
-        return answer(value.response)
-    if isinstance(value, ChatResponse):
-        return value.message.content
-    if isinstance(value, CompletionResponse):
-        return value.text
-    if isinstance(value, ChatMessage):
-        return value.content
-    if isinstance(value, BaseModel | Mapping):
-        fields = value.model_dump() if isinstance(value, BaseModel) else value
-        own = next((fields[k] for k in ANSWER_KEYS if isinstance(fields.get(k), str)), None)
-        return own if own is not None else json.dumps(wire.plain(fields), ensure_ascii=False)
-    return None
+        value = value.response_txt
+    elif isinstance(value, Response | PydanticResponse | AgentChatResponse | StreamingAgentChatResponse):
+        value = value.response
+    elif isinstance(value, ChatResponse):
+        value = value.message.content
+    elif isinstance(value, ChatMessage):
+        value = value.content
+    elif isinstance(value, CompletionResponse):
+        value = value.text
+    if isinstance(value, BaseModel):
+        return value.model_dump()
+    return value if isinstance(value, str | Mapping) else None
 
 
 def nodes(value: Any) -> list[NodeWithScore]:
