@@ -1,16 +1,20 @@
 # Two commands on a fresh machine with python3.11, git and make:
 #   make demo   sets everything up and runs the handbook application, offline after the install
 #   make test   sets everything up and passes the tests
+# make demo-llama-index is the same demo, built with LlamaIndex.
 PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
 DATA ?= ../shared/data
 PIP := $(BIN)/python -m pip install -q -c constraints.txt
 
-.PHONY: demo test encoders train lint base bench benchmarks lock clean
+.PHONY: demo demo-llama-index test encoders train lint base bench benchmarks lock clean
 
 demo: $(VENV)/.demo
 	$(BIN)/python -m examples.handbook $(ARGS)
+
+demo-llama-index: $(VENV)/.demo-llama-index
+	$(BIN)/python -m examples.handbook_llama_index $(ARGS)
 
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest $(ARGS)
@@ -42,9 +46,9 @@ bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks.lexical
 	$(BIN)/python -m benchmarks.embedded
 	$(BIN)/python -m benchmarks.overhead
+	$(BIN)/python -m benchmarks.overhead_llama_index
 	$(BIN)/python -m benchmarks.ensembles
 	$(BIN)/python -m benchmarks.cascade
-	$(BIN)/python -m benchmarks.compare --data $(DATA)
 
 # The exact versions that the tests pass with, from what is installed here. PyTorch is pinned in its group: it
 # has other names for the same version elsewhere.
@@ -60,8 +64,12 @@ $(VENV)/.demo: $(VENV)/.base pyproject.toml constraints.txt
 	$(PIP) -e '.[langchain,report]' --group demo
 	touch $@
 
+$(VENV)/.demo-llama-index: $(VENV)/.base pyproject.toml constraints.txt
+	$(PIP) -e '.[llama-index,report]' --group demo
+	touch $@
+
 $(VENV)/.dev: $(VENV)/.base pyproject.toml constraints.txt
-	$(PIP) -e '.[langchain,aws,llama-index,bench,parquet,report,yaml]' --group dev
+	$(PIP) -e '.[langchain,aws,llama-index,otel,bench,parquet,report,yaml]' --group dev
 	touch $@
 
 $(VENV)/.encoders: $(VENV)/.dev

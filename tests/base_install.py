@@ -17,6 +17,7 @@ EXTRAS = [
     "langsmith",
     "langchain_aws",
     "llama_index",
+    "opentelemetry",
     "jinja2",
     "pyarrow",
     "sklearn",
@@ -38,11 +39,10 @@ def command(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def refusal(name: str) -> str:
-    """What a base install says when asked for a name of the LangChain room."""
-    room = importlib.import_module("groundwire.langchain")
+def refusal(room: str, name: str) -> str:
+    """What a base install says when asked for a name of a framework's room."""
     try:
-        getattr(room, name)
+        getattr(importlib.import_module(f"groundwire.{room}"), name)
     except ImportError as error:
         return str(error)
     return "no error"
@@ -70,7 +70,9 @@ def main() -> None:
         assert "pip install 'groundwire[report]'" in page.stderr, page.stderr
 
     for name in ("GroundwireCallbackHandler", "with_hallucination_check", "HallucinationMiddleware"):
-        assert "pip install 'groundwire[langchain]'" in refusal(name)
+        assert "pip install 'groundwire[langchain]'" in refusal("langchain", name)
+    for name in ("GroundwireHandler", "CheckedQueryEngine", "CheckedChatEngine", "HallucinationEvaluator"):
+        assert "pip install 'groundwire[llama-index]'" in refusal("llama_index", name)
     print("base install: fine")
 
 

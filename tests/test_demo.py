@@ -7,6 +7,7 @@ import pytest
 
 from examples.handbook.__main__ import main
 from examples.handbook.replay import load_prepared
+from examples.handbook_llama_index.__main__ import main as main_with_llama_index
 from tests.servers.bedrock_server import bedrock, says
 
 __all__ = ["bedrock"]
@@ -14,7 +15,7 @@ __all__ = ["bedrock"]
 
 @pytest.fixture
 def demo(monkeypatch, tmp_path, capsys):
-    def run(*arguments):
+    def run(*arguments, main=main):
         page = tmp_path / "page.html"
         monkeypatch.setattr(sys, "argv", ["demo", "--html", str(page), *arguments])
         main()
@@ -31,6 +32,18 @@ def test_the_demo_shows_every_answer_and_writes_its_page(demo):
     assert "14 days here, 30 days in the document" in shown
     assert "20 answers" in " ".join(shown.split())
     assert "not judged" not in shown
+
+
+def test_the_demo_with_llama_index_shows_the_same_answers(demo):
+    """And its last words are those of the engine that was checked."""
+    shown, page = demo(main=main_with_llama_index)
+    for prepared in load_prepared():
+        assert prepared.id in shown
+        assert prepared.id in page
+    assert "14 days here, 30 days in the document" in shown
+    assert "20 answers" in " ".join(shown.split())
+    assert "not judged" not in shown
+    assert "Do not rely on it." in shown
 
 
 def test_the_same_demo_is_answered_and_judged_by_a_model_on_bedrock(demo, bedrock):

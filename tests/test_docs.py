@@ -6,9 +6,13 @@ from pathlib import Path
 import pytest
 from langchain_core.documents import Document
 from langchain_core.language_models import FakeListChatModel
+from llama_index.core.chat_engine import ContextChatEngine
+from llama_index_instrumentation import get_dispatcher
 
 from examples.handbook.app import PageRetriever, build, load_pages
 from examples.handbook.replay import load_prepared, replaying_model
+from examples.handbook_llama_index import app as llama_index_app
+from examples.handbook_llama_index.replay import replaying_model as replaying_llm
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/*.md")])
@@ -16,12 +20,16 @@ SNIPPET = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
 def readers_application():
-    """What a snippet may take for granted: the handbook chain, its parts, and something to ask it."""
+    """What a snippet may take for granted: the handbook application, its parts, and something to ask it."""
     prepared = load_prepared()
     hallucinated = next(one for one in prepared if one.kind == "wrong-number")
     return {
         "__name__": "snippet",
         "chain": build(replaying_model()),
+        "query_engine": llama_index_app.build(replaying_llm()),
+        "chat_engine": ContextChatEngine.from_defaults(
+            llama_index_app.PageRetriever(llama_index_app.load_nodes()), llm=replaying_llm()
+        ),
         "retriever": PageRetriever(pages=load_pages()),
         "question": hallucinated.question,
         "questions": [one.question for one in prepared],
@@ -35,6 +43,7 @@ def readers_application():
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_snippet_of_a_page_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(get_dispatcher(), "span_handlers", list(get_dispatcher().span_handlers))
     names = readers_application()
     text = page.read_text(encoding="utf-8")
     for match in SNIPPET.finditer(text):

@@ -14,18 +14,15 @@ from typing import Any
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.runnables import Runnable
-from rich.console import Console
 from rich.rule import Rule
 
 import groundwire as gw
 from examples.handbook.app import build
-from examples.handbook.replay import Prepared, load_prepared, replaying_model
+from examples.handbook.replay import load_prepared, replaying_model
+from examples.handbook.showing import Report, console, question_of
 from groundwire.host.record import Record
 from groundwire.langchain import GroundwireCallbackHandler, with_hallucination_check
 from groundwire.langchain.models import from_string
-from groundwire.report import Entry, Tally, page, terminal
-
-console = Console(highlight=False, markup=False, emoji=False)
 
 
 def main() -> None:
@@ -41,19 +38,11 @@ def main() -> None:
     seconds = time.perf_counter() - started
 
     known = {} if options.model else {one.question: one for one in prepared}
-    entries = [_entry(record, known) for record in records]
-    tally = Tally()
-    for entry in entries:
-        tally.add(entry)
-        if not options.quiet:
-            console.print(terminal.Block(entry=entry, full=False))
+    report = Report(title="Skerryvane Airways: handbook answers", quiet=options.quiet)
+    report.add(records, known)
     if not options.quiet:
         show_wrapper(chain, checker, prepared[0].question)
-    console.print(Rule("All answers"))
-    console.print(terminal.summary(tally, seconds=seconds, detector=checker.detector.name))
-    options.html.parent.mkdir(parents=True, exist_ok=True)
-    written = page.write(options.html, entries, title="Skerryvane Airways: handbook answers")
-    console.print(f"\nHTML report: {written.resolve()}", soft_wrap=True)
+    report.close(options.html, seconds=seconds, detector=checker.detector.name)
 
 
 def ask_with_callback(chain: Runnable[str, str], checker: gw.Checker, questions: list[str]) -> list[Record]:
@@ -62,7 +51,7 @@ def ask_with_callback(chain: Runnable[str, str], checker: gw.Checker, questions:
         chain.batch(questions, config={"callbacks": [handler]})
         handler.flush()
         asked = {question: place for place, question in enumerate(questions)}
-        return sorted(handler.outcomes, key=lambda record: asked[_question(record)])
+        return sorted(handler.outcomes, key=lambda record: asked[question_of(record)])
 
 
 def show_wrapper(chain: Runnable[str, str], checker: gw.Checker, question: str) -> None:
@@ -76,20 +65,6 @@ def show_wrapper(chain: Runnable[str, str], checker: gw.Checker, question: str) 
     shown = {key: verdict[key] for key in ("status", "score", "threshold", "hallucinated", "level", "label")}
     console.print({"answer": answered["answer"], "hallucination": {**shown, "...": "..."}})
     console.print()
-
-
-def _entry(record: Record, known: dict[str, Prepared]) -> Entry:
-    one = known.get(_question(record))
-    return Entry(
-        interaction=record.interaction,
-        outcome=record.outcome,
-        name=one.id if one else "",
-        label=None if one is None else int(not one.grounded),
-    )
-
-
-def _question(record: Record) -> str:
-    return record.interaction.question if record.interaction else ""
 
 
 def _options() -> argparse.Namespace:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import bm25s
 from langchain_core.callbacks import CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
@@ -14,7 +12,7 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable, RunnablePassthrough
 from pydantic import PrivateAttr
 
-PAGES = Path(__file__).parent / "pages"
+from examples.handbook.prepared import PAGES
 
 INSTRUCTIONS = """You answer passengers of Skerryvane Airways. Use only these pages of the customer handbook,
 and say so when they don't hold the answer."""

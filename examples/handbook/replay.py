@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from langchain_core.callbacks import CallbackManagerForLLMRun
@@ -14,30 +11,9 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 
-QUESTIONS = Path(__file__).parent / "questions.json"
+from examples.handbook.prepared import Prepared, load_prepared
 
-
-@dataclass(frozen=True, kw_only=True)
-class Prepared:
-    """A question, the answer that is replayed to it, and what is wrong with that answer, if anything."""
-
-    id: str
-    question: str
-    answer: str
-    kind: str
-    grounded: bool
-    unsupported: tuple[str, ...]
-    pages: tuple[str, ...]
-    note: str
-
-
-def load_prepared() -> list[Prepared]:
-    """The prepared questions and answers, in the order they are asked."""
-    rows = json.loads(QUESTIONS.read_text(encoding="utf-8"))
-    return [
-        Prepared(**{**row, "unsupported": tuple(row["unsupported"]), "pages": tuple(row["pages"])})
-        for row in rows
-    ]
+__all__ = ["Prepared", "ReplayingChatModel", "load_prepared", "replaying_model"]
 
 
 class ReplayingChatModel(BaseChatModel):

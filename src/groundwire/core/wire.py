@@ -58,6 +58,11 @@ def encode(outcome: Outcome) -> dict[str, Any]:
     }
 
 
+def pending(identity: str) -> dict[str, Any]:
+    """What stands in an outcome's place until there is one, such as while a stream is read."""
+    return {"version": VERSION, "status": "pending", "id": _text(identity)}
+
+
 def decode(data: Mapping[str, Any]) -> Outcome:
     """The outcome that ``encode`` was given. ValueError for another version or an unfinished check."""
     if data.get("version") != VERSION:

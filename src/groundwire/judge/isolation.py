@@ -7,6 +7,7 @@ is none of this module's business.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from contextvars import Context, ContextVar
 from typing import TypeVar
@@ -22,6 +23,18 @@ def isolated(call: Callable[[], T]) -> T:
 
     def judging() -> T:
         JUDGING.set(True)
+        _untraced()
         return call()
 
     return Context().run(judging)
+
+
+def _untraced() -> None:
+    """Ask OpenTelemetry's instrumentations, where the application has any, to record nothing here.
+
+    The context is empty, so that a judge's calls could not stand in the application's trace; without this
+    each would be a trace of its own.
+    """
+    if (room := sys.modules.get("opentelemetry.context")) is not None:
+        key = getattr(room, "_SUPPRESS_INSTRUMENTATION_KEY", "suppress_instrumentation")
+        room.attach(room.set_value(key, True))

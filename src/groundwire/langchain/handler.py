@@ -7,17 +7,15 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
-from collections.abc import Callable
-from types import TracebackType
+from collections.abc import Callable, Iterable
 from typing import Protocol, Self
 from uuid import UUID
 
 from groundwire.checker import Checker
-from groundwire.core.errors import ConfigurationError
 from groundwire.core.verdict import AbstentionReason, Outcome
-from groundwire.host.observer import Mode, Observed, Observer, Stats
+from groundwire.host.observer import Mode, Observed, Observer
 from groundwire.host.record import Record
+from groundwire.host.watching import Watching, require
 from groundwire.judge.isolation import JUDGING
 from groundwire.langchain.capture import Capture, Captured
 from groundwire.tracing.langsmith import LangSmithSink, RunAddress, locate
@@ -33,7 +31,7 @@ class Sink(Protocol):
     def flush(self, timeout: float | None = None) -> bool: ...
 
 
-class GroundwireCallbackHandler(Capture):
+class GroundwireCallbackHandler(Watching, Capture):
     """Tells, for every answer of the chains it is given to, whether the retrieved documents support it.
 
     It only observes: it never gates, delays or breaks a run. ``checker`` is the default one if left out;
@@ -66,7 +64,7 @@ class GroundwireCallbackHandler(Capture):
         context_key: str | None = None,
         answer_key: str | None = None,
     ) -> None:
-        _check(
+        require(
             checker, on_outcome, mode, max_pending=max_pending, workers=workers, keep=keep, max_runs=max_runs
         )
         super().__init__(
@@ -83,11 +81,6 @@ class GroundwireCallbackHandler(Capture):
         self._sink: Sink | None = None if isinstance(langsmith, bool) else langsmith
         self._sink_lock = threading.Lock()
 
-    @property
-    def outcomes(self) -> list[Record]:
-        """The latest records, in the order in which they were judged."""
-        return self._observer.outcomes
-
     def result(self, run_id: UUID, timeout: float | None = None) -> Record | None:
         """The record of a run, by its own id or by that of its topmost run; waits while it is being judged.
 
@@ -96,38 +89,8 @@ class GroundwireCallbackHandler(Capture):
         """
         return self._observer.result(run_id, timeout)
 
-    def flush(self, timeout: float | None = None) -> bool:
-        """Wait until every answer so far is judged and sent to its trace; False when time ran out."""
-        return self._finish(self._observer.flush, timeout)
-
-    def close(self, timeout: float | None = None) -> bool:
-        """Judge no more answers, and flush; those not begun when time runs out abstain with TIMEOUT.
-
-        For a server that is told to stop: the interpreter's own exit waits for everything that is pending.
-        """
-        return self._finish(self._observer.close, timeout)
-
-    def _finish(self, finish: Callable[[float | None], bool], timeout: float | None) -> bool:
-        deadline = None if timeout is None else time.monotonic() + timeout
-        judged = finish(timeout)
-        if self._sink is None:
-            return judged
-        left = None if deadline is None else max(0.0, deadline - time.monotonic())
-        return self._sink.flush(left) and judged
-
-    @property
-    def stats(self) -> Stats:
-        """How many answers were captured, judged, dropped, and are pending."""
-        return self._observer.stats
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Leave once everything is judged."""
-        self.flush()
+    def _senders(self) -> Iterable[Sink]:
+        return () if self._sink is None else (self._sink,)
 
     # -- for the whole process ---------------------------------------------------------------------------
 
@@ -174,23 +137,6 @@ class GroundwireCallbackHandler(Capture):
         with self._sink_lock:
             sink = self._sink = self._sink or LangSmithSink()
         return lambda outcome: sink.send(address, outcome)
-
-
-def _check(checker: object, on_outcome: object, mode: object, **limits: int) -> None:
-    problems = []
-    if checker is not None and not isinstance(checker, Checker):
-        kind = type(checker).__qualname__
-        problems.append(f"checker must be a Checker, not {kind}: Checker(detector, judge=...) makes one")
-    if on_outcome is not None and not callable(on_outcome):
-        problems.append(f"on_outcome must be callable with a Record, not {type(on_outcome).__qualname__}")
-    if mode not in list(Mode):
-        problems.append(f"mode must be one of {', '.join(repr(str(m)) for m in Mode)}, not {mode!r}")
-    for name, value in limits.items():
-        least = 0 if name == "keep" else 1
-        if not isinstance(value, int) or value < least:
-            problems.append(f"{name} must be a whole number from {least} on, not {value!r}")
-    if problems:
-        raise ConfigurationError(*problems)
 
 
 class _Process:

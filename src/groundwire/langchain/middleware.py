@@ -17,8 +17,8 @@ from groundwire.core.interaction import Interaction, Passage
 from groundwire.core.verdict import Abstention, AbstentionReason, Outcome
 from groundwire.host.actions import Action, Decision, note
 from groundwire.host.judging import ajudged, judged
+from groundwire.host.options import Common, settle_common
 from groundwire.langchain import values
-from groundwire.langchain.options import Common, settle_common
 from groundwire.langchain.output import KEY, Attach, acted_on, answer_text, attached
 from groundwire.tracing.langsmith import annotate_current_run
 

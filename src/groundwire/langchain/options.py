@@ -1,36 +1,19 @@
-"""What the wrapper and the middleware can be told. Every mistake is found when they are made, all at once."""
+"""What the wrapper can be told. Every mistake is found when it is made, all at once."""
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, replace
-from typing import Any, TypedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
 from langchain_core.runnables import Runnable
 
-from groundwire.checker import Checker, OnAbstention, default_checker
+from groundwire.checker import Checker, default_checker
 from groundwire.core.errors import ConfigurationError
-from groundwire.host.actions import Action, Decider, Reactions
+from groundwire.host.actions import Reactions
+from groundwire.host.options import Common, common, unknown
 from groundwire.langchain.output import Attach
 from groundwire.langchain.retry import NameClaims, Retry, Revise, Revised
-
-
-class Common(TypedDict, total=False):
-    """What can be told wherever answers are judged and acted on.
-
-    ``on_hallucination`` and ``on_abstention`` are an Action, its name, or a callable (interaction, outcome)
-    that returns an Action, its name, a text to answer with, or None. ``replacement`` is what the action
-    "replace" answers with, the level's warning if left out. When an answer is still hallucinated after
-    ``max_retries`` retries, ``after_retries`` is done with it.
-    """
-
-    checker: Checker | None
-    on_hallucination: Action | str | Decider
-    on_abstention: Action | str | Decider
-    replacement: str | None
-    max_retries: int
-    after_retries: Action | str
 
 
 class Options(Common, total=False):
@@ -60,7 +43,7 @@ class Settings:
 
 def settle(bound: object, options: Mapping[str, Any]) -> Settings:
     """The meaning of a wrapper's options. Raises ConfigurationError, naming every mistake at once."""
-    problems = _unknown(options, Options.__annotations__)
+    problems = unknown(options, Options.__annotations__)
     if not isinstance(bound, Runnable):
         hint = ": wrap RunnableLambda(function) instead" if callable(bound) else ""
         problems.append(f"only a LangChain runnable can be wrapped, not {type(bound).__qualname__}{hint}")
@@ -70,50 +53,13 @@ def settle(bound: object, options: Mapping[str, Any]) -> Settings:
     attach = options.get("attach", Attach.AUTO)
     if attach not in list(Attach):
         problems.append(f"attach must be one of {', '.join(repr(str(a)) for a in Attach)}, not {attach!r}")
-    checker, reactions = _common(options, problems)
+    checker, reactions = common(options, problems)
     retry = _retry(bound, reactions, options, problems)
     if problems:
         raise ConfigurationError(*problems)
     return Settings(
         checker=checker or default_checker(), reactions=reactions, retry=retry, attach=Attach(attach)
     )
-
-
-def settle_common(options: Mapping[str, Any]) -> tuple[Checker, Reactions]:
-    """The meaning of what is common. Raises ConfigurationError, naming every mistake at once."""
-    problems = _unknown(options, Common.__annotations__)
-    checker, reactions = _common(options, problems)
-    if problems:
-        raise ConfigurationError(*problems)
-    return checker or default_checker(), reactions
-
-
-def _unknown(options: Iterable[str], known: Mapping[str, Any]) -> list[str]:
-    problems = []
-    for name in options:
-        if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"expected one of {', '.join(sorted(known))}"
-            problems.append(f"unknown option {name!r}: {hint}")
-    return problems
-
-
-def _common(options: Mapping[str, Any], problems: list[str]) -> tuple[Checker | None, Reactions]:
-    checker = options.get("checker")
-    if checker is not None and not isinstance(checker, Checker):
-        kind = type(checker).__qualname__
-        problems.append(f"checker must be a Checker, not {kind}: Checker(detector, judge=...) makes one")
-        checker = None
-    named = {f.name for f in fields(Reactions)}
-    try:
-        reactions = Reactions(**{name: value for name, value in options.items() if name in named})
-    except ConfigurationError as error:
-        problems += error.problems
-        reactions = Reactions()
-    if checker is not None and checker.policy.on_abstention is OnAbstention.RAISE:
-        # Such a checker raises by itself; streams must know, and what is found unjudgeable here must agree.
-        reactions = replace(reactions, on_abstention=Action.RAISE)
-    return checker, reactions
 
 
 def _retry(bound: object, reactions: Reactions, options: Mapping[str, Any], problems: list[str]) -> Retry:

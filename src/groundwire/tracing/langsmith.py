@@ -22,13 +22,13 @@ from weakref import WeakKeyDictionary
 import groundwire
 from groundwire.core.verdict import Abstention, Outcome
 from groundwire.tracing.outbox import Counts, Outbox, TryLaterError, http_status
+from groundwire.tracing.told import KEY, comment, flat_metadata
 
 if TYPE_CHECKING:
     from langsmith import Client
 
 _LOG = logging.getLogger(__name__)
 
-KEY = "hallucination"
 _AGAIN_LATER = frozenset({408, 425, 429})
 _DRAIN = 5.0  # seconds given to the host's own client to send a run that its verdict has overtaken
 
@@ -174,7 +174,7 @@ class LangSmithSink:
                 key=KEY,
                 score=outcome.score,
                 value=str(outcome.why) if isinstance(outcome, Abstention) else str(outcome.level),
-                comment=_comment(outcome, include_text=self._include_text),
+                comment=comment(outcome, include_text=self._include_text),
                 feedback_id=_feedback_id(address, outcome),
                 feedback_source_type="model",
                 source_info={"groundwire": groundwire.__version__, **flat_metadata(outcome)},
@@ -209,30 +209,6 @@ def annotate_current_run(outcome: Outcome, **done: str | int) -> None:
         return
     except Exception:  # rule 5: a trace that can't be written must not harm the run that is traced
         _LOG.debug("a verdict could not be put on the current run", exc_info=True)
-
-
-def flat_metadata(outcome: Outcome) -> dict[str, Any]:
-    """An outcome as flat metadata, without any text of the answer; what it has no value for is left out."""
-    flat = {
-        "hallucination_status": "abstained" if isinstance(outcome, Abstention) else "checked",
-        "hallucination_score": outcome.score,
-        "hallucination_threshold": outcome.threshold,
-        "hallucination_level": outcome.level and str(outcome.level),
-        "hallucination_abstention": str(outcome.why) if isinstance(outcome, Abstention) else None,
-        "hallucination_detector": outcome.detector and f"{outcome.detector.name} {outcome.detector.version}",
-        "hallucination_detector_fingerprint": outcome.detector and outcome.detector.fingerprint,
-    }
-    return {key: value for key, value in flat.items() if value is not None}
-
-
-def _comment(outcome: Outcome, *, include_text: bool) -> str:
-    by = f" ({outcome.detector.name})" if outcome.detector else ""
-    if isinstance(outcome, Abstention):
-        neutral, told = f"Could not be judged{by}", [outcome.detail]
-    else:
-        unsupported = [f"- {claim.text}" for claim in outcome.claims if claim.support.flagged]
-        neutral, told = f"{outcome.wording.title}{by}", [outcome.reason, *unsupported]
-    return "\n".join([neutral, *filter(None, told)]) if include_text else neutral
 
 
 def _feedback_id(address: RunAddress, outcome: Outcome) -> UUID:

@@ -1,0 +1,88 @@
+"""What every room's handler can be asked: its records, whether they are complete, and how many there were.
+
+How a room hears of answers is its own affair.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from types import TracebackType
+from typing import Protocol, Self
+
+from groundwire.checker import Checker
+from groundwire.core.errors import ConfigurationError
+from groundwire.host.observer import Mode, Observer, Stats
+from groundwire.host.record import Record
+
+
+class Flushable(Protocol):
+    """Whatever sends outcomes on, and can be waited for."""
+
+    def flush(self, timeout: float | None = None) -> bool: ...
+
+
+class Watching:
+    """A handler that has answers judged by its ``observer`` and sends the outcomes on to its sinks."""
+
+    _observer: Observer
+
+    def _senders(self) -> Iterable[Flushable]:
+        """The sinks that outcomes were sent to."""
+        return ()
+
+    @property
+    def outcomes(self) -> list[Record]:
+        """The latest records, in the order in which they were judged."""
+        return self._observer.outcomes
+
+    @property
+    def stats(self) -> Stats:
+        """How many answers were captured, judged, dropped, and are pending."""
+        return self._observer.stats
+
+    def flush(self, timeout: float | None = None) -> bool:
+        """Wait until every answer so far is judged and sent to its trace; False when time ran out."""
+        return self._finish(self._observer.flush, timeout)
+
+    def close(self, timeout: float | None = None) -> bool:
+        """Judge no more answers, and flush; those not begun when time runs out abstain with TIMEOUT.
+
+        For a server that is told to stop: the interpreter's own exit waits for everything that is pending.
+        """
+        return self._finish(self._observer.close, timeout)
+
+    def _finish(self, finish: Callable[[float | None], bool], timeout: float | None) -> bool:
+        deadline = None if timeout is None else time.monotonic() + timeout
+        done = finish(timeout)
+        for sender in self._senders():
+            left = None if deadline is None else max(0.0, deadline - time.monotonic())
+            done = sender.flush(left) and done
+        return done
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Leave once everything is judged."""
+        self.flush()
+
+
+def require(checker: object, on_outcome: object, mode: object, **limits: int) -> None:
+    """Check what every handler is given. Raises ConfigurationError, naming every mistake at once."""
+    problems = []
+    if checker is not None and not isinstance(checker, Checker):
+        kind = type(checker).__qualname__
+        problems.append(f"checker must be a Checker, not {kind}: Checker(detector, judge=...) makes one")
+    if on_outcome is not None and not callable(on_outcome):
+        problems.append(f"on_outcome must be callable with a Record, not {type(on_outcome).__qualname__}")
+    if mode not in list(Mode):
+        problems.append(f"mode must be one of {', '.join(repr(str(m)) for m in Mode)}, not {mode!r}")
+    for name, value in limits.items():
+        least = 0 if name == "keep" else 1
+        if not isinstance(value, int) or value < least:
+            problems.append(f"{name} must be a whole number from {least} on, not {value!r}")
+    if problems:
+        raise ConfigurationError(*problems)

@@ -1,0 +1,330 @@
+"""Captures answers from LlamaIndex's spans: question, documents and answer of the outermost engine.
+
+Only what a span tells is read here, in the application's own thread; judging is never done here. What can't
+be read costs that answer, never the application: LlamaIndex swallows what a handler raises, so it is logged.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+import threading
+import weakref
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from llama_index.core.base.response.schema import AsyncStreamingResponse
+from llama_index.core.chat_engine.types import StreamingAgentChatResponse
+from llama_index_instrumentation.span import BaseSpan
+from llama_index_instrumentation.span_handlers import BaseSpanHandler
+from pydantic import PrivateAttr
+
+from groundwire.core.fork import renew_after_fork
+from groundwire.core.interaction import Interaction, Passage
+from groundwire.core.verdict import AbstentionReason
+from groundwire.judge.isolation import JUDGING
+from groundwire.llama_index import units, values
+from groundwire.llama_index.spans import ANSWERING, SKIP, Kind, Part, arguments_of, kind_of, uuid_of
+from groundwire.llama_index.streams import afollowed, followed, note_chat
+
+_LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Captured:
+    """One answer of the host.
+
+    ``run_id`` is the uuid of the span that answered, ``trace_id`` that of the topmost span that was seen
+    around it. ``response`` is the object that the application gets. ``problem`` says why the answer can't be
+    judged, None that it can; ``interaction`` is None when it could not even be read. ``where`` is what
+    ``mark`` returned while the answering span was current.
+    """
+
+    run_id: UUID
+    trace_id: UUID
+    interaction: Interaction | None
+    problem: AbstentionReason | None = None
+    detail: str = ""
+    response: Any = field(repr=False, default=None)
+    where: Any = field(repr=False, default=None)
+
+
+class Capture:
+    """Hands each answer of the spans it hears to ``on_captured``, once, in the host's own thread.
+
+    ``span_handler`` is what hears: add it to a dispatcher. Safe to share between threads, event loops and any
+    number of calls at once. At most ``max_spans`` spans are followed at a time. ``mark`` is called while an
+    answering span ends, for what only its context knows.
+    """
+
+    def __init__(
+        self,
+        on_captured: Callable[[Captured], None],
+        *,
+        max_spans: int = 10_000,
+        mark: Callable[[], Any] = lambda: None,
+    ) -> None:
+        if max_spans < 1:
+            raise ValueError(f"max_spans must be at least 1, not {max_spans!r}")
+        self._on_captured = on_captured
+        self._max_spans = max_spans
+        self._mark = mark
+        self._evicted = 0
+        self._warned: set[str] = set()
+        self.span_handler: BaseSpanHandler[BaseSpan] = _Spans(self)
+        self.after_fork()
+        renew_after_fork(self)
+
+    def after_fork(self) -> None:
+        """Begin anew: the spans that were open belong to the parent."""
+        self._lock = threading.Lock()
+        self._open: dict[str, tuple[Part | None, UUID]] = {}
+        self._streams: dict[int, tuple[Part, Any]] = {}
+
+    @property
+    def live_spans(self) -> int:
+        """How many spans have started and not ended, and chat streams been begun and not written."""
+        return len(self._open) + len(self._streams)
+
+    @property
+    def evicted_spans(self) -> int:
+        """How many spans were given up because too many were open at a time."""
+        return self._evicted
+
+    def warn_once(self, kind: str, message: str, *arguments: object) -> None:
+        """Log a warning the first time that a thing of this kind happens."""
+        if kind not in self._warned:
+            self._warned.add(kind)
+            _LOG.warning(message, *arguments)
+
+    # -- spans, as LlamaIndex tells them -----------------------------------------------------------------
+
+    def enter(
+        self, span_id: str, bound: inspect.BoundArguments, instance: Any, parent_id: str | None, tags: Any
+    ) -> None:
+        """A span has started."""
+        if not (tags and tags.get(SKIP)):
+            kind = kind_of(span_id, instance)
+            self.begin(span_id, kind, {} if kind is None else arguments_of(bound), parent_id, instance)
+
+    def begin(
+        self,
+        span_id: str,
+        kind: Kind | None,
+        arguments: Mapping[str, Any],
+        parent_id: str | None,
+        instance: Any = None,
+    ) -> None:
+        """Something of a kind has started. One of no kind of its own is the part around it, by another id."""
+        if JUDGING.get():
+            return
+        with self._lock:
+            part, root = self._open.get(parent_id or "", (None, uuid_of(parent_id or span_id)))
+            if kind is Kind.WRITER and part is None and id(instance) in self._streams:
+                part = self._streams[id(instance)][0]
+            elif kind is Kind.MODEL:
+                if part is not None and not part.searching:
+                    units.hear(part, arguments)
+            elif kind is not None and kind is not Kind.WRITER:
+                part = Part(span_id=span_id, kind=kind, arguments=arguments, parent=part, root=root)
+            self._open[span_id] = part, root
+            self._make_room(self._open)
+        if kind is Kind.WRITER and part is not None:
+            note_chat(instance, part.said)
+
+    def leave(self, span_id: str, instance: Any, result: Any) -> None:
+        """A span has ended well."""
+        with self._lock:
+            part, _ = self._open.pop(span_id, (None, None))
+        if part is None:
+            return
+        if part.span_id == span_id:
+            self._ended(part, result)
+        elif kind_of(span_id, instance) is Kind.WRITER:
+            self._written(part, instance)
+
+    def drop(self, span_id: str, instance: Any, error: BaseException | None) -> None:
+        """A span has ended with an error: there is no answer, or part of one if its task was cancelled."""
+        with self._lock:
+            self._open.pop(span_id, None)
+            part, _ = self._streams.pop(id(instance), (None, None))
+        if part is not None and isinstance(error, asyncio.CancelledError):
+            said = "".join(part.said)
+            self.tell(part, units.contexts(part, instance), said, instance, partial=True)
+
+    # -- answers -----------------------------------------------------------------------------------------
+
+    def _ended(self, part: Part, result: Any) -> None:
+        if part.kind in ANSWERING and part.outer is None and not part.searching:
+            self._answered(part, result)
+        elif part.kind is not Kind.FLOW or part.parent is not None:
+            units.report(part, result)
+        elif units.is_answer(part, result):
+            self._answered(part, result)
+
+    def _answered(self, part: Part, result: Any) -> None:
+        """The outermost answering span has ended; a stream it returned may have yet to begin."""
+        part.where = self._mark()
+        above = part.parent
+        while above is not None:
+            above.answered = True
+            above = above.parent
+        if isinstance(result, StreamingAgentChatResponse):
+            self._begun(part, result)
+        elif isinstance(result, values.STREAMS) and result.response_txt is None:
+            self._listen(part, result)
+        else:
+            self._hand_on(part, result, values.answer(result))
+
+    def _listen(self, part: Part, response: Any) -> None:
+        """Follow an engine's stream, which may be read late, elsewhere, or not at all."""
+        end = _Listening(self, part, units.contexts(part, response), weakref.ref(response))
+        follow = afollowed if isinstance(response, AsyncStreamingResponse) else followed
+        response.response_gen = follow(response.response_gen, end)
+
+    def _begun(self, part: Part, response: StreamingAgentChatResponse) -> None:
+        """A chat engine has returned its stream; who writes it to the memory may have finished already."""
+        writing = response.write_response_to_history_thread or response.awrite_response_to_history_task
+        with self._lock:
+            part.exited = True
+            written = part.written
+            if not written and writing:
+                self._streams[id(response)] = part, response
+                self._make_room(self._streams)
+        if written:
+            self._written(part, response)
+        elif not writing:  # a stream that no writer follows is seen by its reader alone
+            self._hand_on(part, response, None)
+
+    def _written(self, part: Part, response: StreamingAgentChatResponse) -> None:
+        """A chat engine's answer is complete, whoever has read how much of it."""
+        with self._lock:
+            self._streams.pop(id(response), None)
+            part.written = True
+            complete = part.exited and part.outer is None
+        if complete and not response.is_function:
+            # Not every core's writer puts the text on the response.
+            self._hand_on(part, response, "".join(part.said).strip() or response.response)
+
+    def _hand_on(self, part: Part, result: Any, answer: str | None) -> None:
+        self.tell(part, units.contexts(part, result), answer, result)
+
+    def tell(
+        self, part: Part, found: list[Passage], answer: str | None, response: Any, *, partial: bool = False
+    ) -> None:
+        """Hand on what was captured of one answer."""
+        problem, detail = units.problem(part, answer, found, response)
+        if partial:
+            problem, detail = AbstentionReason.PARTIAL_ANSWER, units.GIVEN_UP
+        asked = units.question(part)
+        self._on_captured(
+            Captured(
+                run_id=part.run_id,
+                trace_id=part.root,
+                interaction=Interaction(
+                    question=asked,
+                    contexts=found,
+                    answer=answer or "",
+                    history=units.history(part, asked),
+                    id=str(part.run_id),
+                ),
+                problem=problem,
+                detail=detail,
+                response=response,
+                where=part.where,
+            )
+        )
+
+    def _make_room(self, held: dict[Any, Any]) -> None:
+        while len(held) > self._max_spans:
+            held.pop(next(iter(held)))
+            self._evicted += 1
+
+    def guard(self, what: str, work: Callable[[], None]) -> None:
+        """Do the work; what goes wrong is logged, once a kind."""
+        try:
+            work()
+        except Exception as error:  # rule 5; its own words may hold what was answered, so they stay at DEBUG
+            kind = f"{what}/{type(error).__name__}"
+            self.warn_once(kind, "%s could not be captured (%s)", what, type(error).__name__)
+            _LOG.debug("%s could not be captured", what, exc_info=error)
+
+
+@dataclass
+class _Listening:
+    """The end of a stream that is only listened to.
+
+    The response is held weakly: a circle would keep a stream that is given up open until the next garbage
+    collection.
+    """
+
+    capture: Capture
+    part: Part
+    found: list[Passage]
+    response: weakref.ref[Any]
+
+    def complete(self, text: str) -> str:
+        self._hear(text, partial=False)
+        return ""
+
+    async def acomplete(self, text: str) -> str:
+        return self.complete(text)
+
+    def give_up(self, text: str) -> None:
+        self._hear(text, partial=True)
+
+    def _hear(self, text: str, *, partial: bool) -> None:
+        self.capture.guard(
+            "a stream",
+            lambda: self.capture.tell(self.part, self.found, text, self.response(), partial=partial),
+        )
+
+
+class _Spans(BaseSpanHandler[BaseSpan]):
+    """What LlamaIndex calls. It keeps no spans of its own, for the base class keeps all that ever ended."""
+
+    _capture: Capture = PrivateAttr()
+
+    def __init__(self, capture: Capture) -> None:
+        super().__init__()
+        self._capture = capture
+
+    @classmethod
+    def class_name(cls) -> str:
+        return "GroundwireSpanHandler"
+
+    def span_enter(
+        self,
+        id_: str,
+        bound_args: inspect.BoundArguments,
+        instance: Any = None,
+        parent_id: str | None = None,
+        tags: dict[str, Any] | None = None,
+        **_: Any,
+    ) -> None:
+        capture = self._capture
+        capture.guard("a span", lambda: capture.enter(id_, bound_args, instance, parent_id, tags))
+
+    def span_exit(
+        self, id_: str, bound_args: Any, instance: Any = None, result: Any = None, **_: Any
+    ) -> None:
+        del bound_args
+        capture = self._capture
+        capture.guard("an answer", lambda: capture.leave(id_, instance, result))
+
+    def span_drop(self, id_: str, bound_args: Any, instance: Any = None, err: Any = None, **_: Any) -> None:
+        del bound_args
+        capture = self._capture
+        capture.guard("a failed span", lambda: capture.drop(id_, instance, err))
+
+    def new_span(self, *_: Any, **__: Any) -> None:
+        """Nothing: see span_enter."""
+
+    def prepare_to_exit_span(self, *_: Any, **__: Any) -> None:
+        """Nothing: see span_exit."""
+
+    def prepare_to_drop_span(self, *_: Any, **__: Any) -> None:
+        """Nothing: see span_drop."""

@@ -1,0 +1,251 @@
+"""A chat engine that asks another, judges its answer, and returns the response with the verdict on it.
+
+An answer that is withheld, refused or redone is not left in the conversation either: the inner engine's
+memory is put right. What is done about a hallucination is said in ``groundwire.host.actions``.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import AsyncGenerator, Generator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Unpack
+
+from llama_index.core.base.llms.types import ChatMessage, MessageRole
+from llama_index.core.chat_engine.types import AgentChatResponse, BaseChatEngine, StreamingAgentChatResponse
+from llama_index.core.memory import BaseMemory
+
+from groundwire.core.interaction import Interaction
+from groundwire.host.actions import Action
+from groundwire.host.judging import ajudged, judged
+from groundwire.llama_index import values
+from groundwire.llama_index.checking import Answered, Ending, Finished, report, unjudged
+from groundwire.llama_index.options import Options, settle
+from groundwire.llama_index.output import acted_on, attached
+from groundwire.llama_index.reading import Call
+from groundwire.llama_index.spans import Transparent
+
+
+class CheckedChatEngine(Transparent, BaseChatEngine):
+    """Asks ``engine`` and judges what it answers; the verdict is in ``response.metadata["hallucination"]``.
+
+    A streaming response passes as it comes, and has its verdict once ``response_gen`` or
+    ``async_response_gen`` is read to the end; until then the verdict's status is "pending". Where an answer
+    may yet be replaced, refused or redone, it is judged before it is returned, and comes in one piece.
+    Attributes are those of ``engine``. See Options for what can be told. Raises ConfigurationError, naming
+    every mistake at once.
+
+    >>> checked = CheckedChatEngine(index.as_chat_engine())  # doctest: +SKIP
+    >>> checked.chat("And a second bag?").metadata["hallucination"]["level"]  # doctest: +SKIP
+    'low'
+    """
+
+    def __init__(self, engine: BaseChatEngine, **options: Unpack[Options]) -> None:
+        self._settings = settle(engine, options, kind=BaseChatEngine, problems=_memoryless(engine, options))
+        self._engine = engine
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name == "_engine":  # asked for by copies that are not built yet
+            raise AttributeError(name)
+        return getattr(self._engine, name)
+
+    @property
+    def chat_history(self) -> list[ChatMessage]:
+        """The conversation, as the inner engine remembers it."""
+        return self._engine.chat_history
+
+    def reset(self) -> None:
+        """Forget the conversation."""
+        self._engine.reset()
+
+    # -- what is asked -----------------------------------------------------------------------------------
+
+    def chat(self, message: str, chat_history: list[ChatMessage] | None = None, **kwargs: Any) -> Any:
+        plan = self._plan(message)
+        step = next(plan)
+        while not isinstance(step, Finished):
+            if isinstance(step, _Ask):
+                with Call() as call:
+                    response = step.engine.chat(step.message, chat_history, **kwargs)
+                step = plan.send(Answered(response=response, call=call))
+            elif isinstance(step, _Recall):
+                step = plan.send(list(step.memory.get_all()))  # some hand out the list they keep
+            elif isinstance(step, _Rewrite):
+                step.memory.set(list(step.messages))
+                step = next(plan)
+            else:
+                step = plan.send(judged(self._settings.checker, step))
+        return step.response
+
+    async def achat(self, message: str, chat_history: list[ChatMessage] | None = None, **kwargs: Any) -> Any:
+        plan = self._plan(message)
+        step = next(plan)
+        while not isinstance(step, Finished):
+            if isinstance(step, _Ask):
+                with Call() as call:
+                    response = await step.engine.achat(step.message, chat_history, **kwargs)
+                step = plan.send(Answered(response=response, call=call))
+            elif isinstance(step, _Recall):
+                step = plan.send(list(await step.memory.aget_all()))
+            elif isinstance(step, _Rewrite):
+                await step.memory.aset(list(step.messages))
+                step = next(plan)
+            else:
+                step = plan.send(await ajudged(self._settings.checker, step))
+        return step.response
+
+    def stream_chat(self, message: str, chat_history: list[ChatMessage] | None = None, **kwargs: Any) -> Any:
+        if self._settings.reactions.gating:
+            ended = _ended_stream(self.chat(message, chat_history, **kwargs))
+            ended.put_in_queue(ended.response)
+            return ended
+        with Call() as call:
+            response = self._engine.stream_chat(message, chat_history, **kwargs)
+        return self._passing(message, Answered(response=response, call=call))
+
+    async def astream_chat(
+        self, message: str, chat_history: list[ChatMessage] | None = None, **kwargs: Any
+    ) -> Any:
+        if self._settings.reactions.gating:
+            ended = _ended_stream(await self.achat(message, chat_history, **kwargs))
+            ended._ensure_async_setup()  # noqa: SLF001 - what its own engines' writers do first
+            ended.aput_in_queue(ended.response)
+            return ended
+        with Call() as call:
+            response = await self._engine.astream_chat(message, chat_history, **kwargs)
+        return self._passing(message, Answered(response=response, call=call))
+
+    # -- what that means ---------------------------------------------------------------------------------
+
+    def _plan(self, message: str) -> Generator[_Step, Any, None]:
+        """Ask, judge, and perhaps ask again: written once, performed in two colours above."""
+        settings, memory = self._settings, _memory(self._engine)
+        gating = settings.reactions.gating and memory is not None
+        before = (yield _Recall(memory=memory)) if gating and memory is not None else []
+        engine, asked = self._engine, message
+        for attempt in itertools.count(1):
+            answered: Answered = yield _Ask(engine=engine, message=asked)
+            reading = answered.call.read(message, answered.response, values.answer(answered.response))
+            outcome = unjudged(settings, reading) or (yield reading.interaction)
+            decision = settings.reactions.decide(reading.interaction, outcome, attempt=attempt)
+            if decision.action is Action.RETRY and memory is not None:
+                yield _Rewrite(memory=memory, messages=before)
+                engine, asked = settings.retry.again(engine, asked, outcome)
+                continue
+            if decision.action is Action.RAISE and memory is not None:
+                yield _Rewrite(memory=memory, messages=before)  # nobody has got this answer
+            elif memory is not None and (decision.action is Action.REPLACE or asked != message):
+                kept = yield _Recall(memory=memory)
+                said = decision.text if decision.action is Action.REPLACE else None
+                yield _Rewrite(memory=memory, messages=_put_right(kept, message, asked, said))
+            report(outcome, decision, attempt)
+            response = attached(acted_on(answered.response, decision), outcome.to_dict(), settings.attach)
+            yield Finished(response=response)
+            return
+
+    def _passing(self, message: str, answered: Answered) -> Any:
+        """The same stream, that ends with the warning, where there is one, and then has its verdict."""
+        response = answered.response
+        response._ending = Ending(self._settings, answered, message)  # noqa: SLF001 - of the class it now gets
+        # Its writer goes on with the same object.
+        response.__class__ = _checked(type(response))  # type: ignore[arg-type]  # a class can be hashed
+        return response
+
+
+class _CheckedStream:
+    """What a checked stream does more than the one it was: judge once it is read to its end."""
+
+    _ending: Ending
+    response: str
+
+    @property
+    def response_gen(self) -> Generator[str, None, None]:
+        try:
+            yield from super().response_gen  # type: ignore[misc]  # of the response's own class
+        except GeneratorExit:
+            self._ending.give_up(self.response)
+            raise
+        if warning := self._ending.complete(self.response):
+            yield warning
+            self.response += warning
+
+    async def async_response_gen(self) -> AsyncGenerator[str, None]:
+        try:
+            async for token in super().async_response_gen():  # type: ignore[misc]  # as above
+                yield token
+        except GeneratorExit:
+            self._ending.give_up(self.response)
+            raise
+        if warning := await self._ending.acomplete(self.response):
+            yield warning
+            self.response += warning
+
+
+@lru_cache(maxsize=64)
+def _checked(kind: type) -> type:
+    return type(f"Checked{kind.__name__}", (_CheckedStream, kind), {})
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Ask:
+    engine: BaseChatEngine
+    message: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Recall:
+    memory: BaseMemory
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Rewrite:
+    memory: BaseMemory
+    messages: list[ChatMessage]
+
+
+_Step = _Ask | _Recall | _Rewrite | Interaction | Finished
+
+
+def _memory(engine: object) -> BaseMemory | None:
+    """Where an engine keeps its conversation. LlamaIndex has no public name for it, only this usual one."""
+    found = getattr(engine, "_memory", None)
+    return found if isinstance(found, BaseMemory) else None
+
+
+def _memoryless(engine: object, options: Options) -> list[str]:
+    if options.get("on_hallucination") != Action.RETRY or _memory(engine) is not None:
+        return []
+    kind = type(engine).__qualname__
+    return [
+        (
+            f"on_hallucination='retry' puts an engine's memory back, and {kind} has none that can be seen: "
+            "retry in its query engine instead, with CheckedQueryEngine"
+        )
+    ]
+
+
+def _put_right(kept: Sequence[ChatMessage], message: str, asked: str, said: str | None) -> list[ChatMessage]:
+    """The conversation with the user's own question, and the answer that was really given."""
+    messages = list(kept)
+    for role, old, new in ((MessageRole.USER, asked, message), (MessageRole.ASSISTANT, None, said)):
+        for place in reversed(range(len(messages))):
+            one = messages[place]
+            if one.role == role and (old is None or one.content == old):
+                if new is not None:
+                    messages[place] = ChatMessage(role=role, content=new)
+                break
+    return messages
+
+
+def _ended_stream(response: AgentChatResponse) -> Any:
+    """A whole response as a stream that has ended: whoever asked for one expects it, with a token to read."""
+    stream = StreamingAgentChatResponse(
+        response=response.response,
+        sources=response.sources,
+        source_nodes=response.source_nodes,
+        is_function=False,
+    )
+    stream.is_done = True
+    stream.metadata = response.metadata  # type: ignore[attr-defined]  # it has no such field, but takes it
+    return stream

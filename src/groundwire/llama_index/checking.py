@@ -1,0 +1,93 @@
+"""What both checked engines do with an answer once it is read: report it, or end a stream with it."""
+
+from __future__ import annotations
+
+import weakref
+from dataclasses import dataclass
+from typing import Any
+
+from groundwire.core import wire
+from groundwire.core.verdict import Abstention, AbstentionReason, Outcome
+from groundwire.host.actions import Decision
+from groundwire.host.judging import ajudged, judged
+from groundwire.llama_index import units
+from groundwire.llama_index.options import Settings
+from groundwire.llama_index.output import KEY, Attach, parted
+from groundwire.llama_index.reading import Call, Reading
+from groundwire.tracing.otel import annotate_current_span
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answered:
+    """A response and the call that gave it. ``stream`` is the kind of stream that it was read from."""
+
+    response: Any
+    call: Call
+    stream: type | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finished:
+    """What a checked engine returns."""
+
+    response: Any
+
+
+def unjudged(settings: Settings, reading: Reading) -> Outcome | None:
+    """The outcome of what can't be judged; a policy that is switched off has its own to give."""
+    return reading.abstention if settings.checker.policy.enabled else None
+
+
+def report(outcome: Outcome, decision: Decision, attempt: int) -> None:
+    """Put the outcome on the trace of the call it is made in, then raise what was asked for."""
+    annotate_current_span(outcome, action=str(decision.action), attempts=attempt)
+    if decision.error is not None:
+        raise decision.error
+
+
+class Ending:
+    """The end of a stream that passes: its answer is judged once it is complete.
+
+    Until then the response says ``pending``, and a stream that is given up says so.
+    """
+
+    def __init__(self, settings: Settings, answered: Answered, asked: str) -> None:
+        self._settings = settings
+        self._call = answered.call
+        self._asked = asked
+        # Held weakly: a circle would keep a stream that is given up open until the next garbage collection.
+        self._response = weakref.ref(answered.response)
+        self._found = answered.call.found(answered.response)
+        self._put(wire.pending(answered.call.id))
+
+    def complete(self, text: str) -> str:
+        """The warning to end the stream with; empty where there is none."""
+        reading = self._read(text)
+        outcome = unjudged(self._settings, reading)
+        return self._settle(reading, outcome or judged(self._settings.checker, reading.interaction))
+
+    async def acomplete(self, text: str) -> str:
+        """``complete`` for streams on an event loop."""
+        reading = self._read(text)
+        outcome = unjudged(self._settings, reading)
+        return self._settle(reading, outcome or await ajudged(self._settings.checker, reading.interaction))
+
+    def give_up(self, text: str) -> None:
+        """Say that the stream was not read to its end."""
+        del text
+        partial = Abstention(why=AbstentionReason.PARTIAL_ANSWER, detail=units.GIVEN_UP, id=self._call.id)
+        self._put(partial.to_dict())
+
+    def _read(self, text: str) -> Reading:
+        return self._call.read(self._asked, self._response(), text, self._found)
+
+    def _settle(self, reading: Reading, outcome: Outcome) -> str:
+        decision = self._settings.reactions.decide(reading.interaction, outcome, attempt=1)
+        self._put(outcome.to_dict())
+        report(outcome, decision, attempt=1)
+        return parted(decision.text)
+
+    def _put(self, verdict: dict[str, Any]) -> None:
+        response = self._response()
+        if self._settings.attach is Attach.METADATA and response is not None:
+            response.metadata = {**(getattr(response, "metadata", None) or {}), KEY: verdict}

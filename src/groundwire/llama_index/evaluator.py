@@ -1,0 +1,175 @@
+"""An evaluator for LlamaIndex's own tools: BatchEvalRunner, RetryQueryEngine, and whatever else takes one.
+
+Those retry for seconds and then give up a whole batch when an evaluator raises; so this one never does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+from llama_index.core.base.response.schema import AsyncStreamingResponse, StreamingResponse
+from llama_index.core.evaluation import BaseEvaluator, EvaluationResult
+from llama_index.core.prompts.mixin import PromptDictType
+from pydantic import Field
+
+from groundwire.checker import AbstainedError, Checker, default_checker
+from groundwire.core.errors import ConfigurationError
+from groundwire.core.interaction import Interaction, Passage
+from groundwire.core.verdict import Abstention, Outcome, Verdict
+from groundwire.host.actions import note
+from groundwire.host.judging import ajudged, failure, judged
+from groundwire.llama_index import values
+
+
+class HallucinationResult(EvaluationResult):
+    """An evaluation with its claims.
+
+    ``score`` is the hallucination score, from 0, fully grounded, to 1: lower is better, unlike the scores of
+    LlamaIndex's own evaluators. ``hallucination`` is the whole verdict, as in a response's metadata.
+    """
+
+    hallucination: dict[str, Any] = Field(default_factory=dict, description="The verdict, as plain data")
+
+    @property
+    def claims(self) -> list[dict[str, Any]]:
+        """Each statement of the answer: its support, score, reason, and the quotes that bear on it."""
+        found: list[dict[str, Any]] = self.hallucination.get("claims", [])
+        return found
+
+
+class HallucinationEvaluator(BaseEvaluator):
+    """Tells whether a response is supported by its contexts, claim by claim. It never raises.
+
+    ``passing`` says that it is. What could not be judged has ``passing`` None, ``invalid_result`` True, and
+    the reason in ``invalid_reason``. ``feedback`` names the unsupported claims. ``checker`` is the default
+    one if left out. Raises ConfigurationError for what is no checker.
+
+    >>> evaluator = HallucinationEvaluator()
+    >>> evaluator.evaluate(contexts=["The fee is 25 EUR."], response="The fee is 75 EUR.").passing
+    False
+    """
+
+    def __init__(self, checker: Checker | None = None) -> None:
+        if checker is not None and not isinstance(checker, Checker):
+            kind = type(checker).__qualname__
+            raise ConfigurationError(
+                f"checker must be a Checker, not {kind}: Checker(detector, judge=...) makes one"
+            )
+        self._checker = checker or default_checker()
+
+    def _get_prompts(self) -> PromptDictType:
+        return {}
+
+    def _update_prompts(self, prompts_dict: PromptDictType) -> None:
+        """Nothing: what a detector says to a model is told to the detector."""
+
+    def evaluate(
+        self,
+        query: str | None = None,
+        response: str | None = None,
+        contexts: Sequence[str] | None = None,
+        **kwargs: Any,
+    ) -> HallucinationResult:
+        """Judge one response. Not by way of an event loop, which may be running here already."""
+        del kwargs
+        return self._evaluated(query, response, contexts)
+
+    async def aevaluate(
+        self,
+        query: str | None = None,
+        response: str | None = None,
+        contexts: Sequence[str] | None = None,
+        sleep_time_in_seconds: int = 0,
+        **kwargs: Any,
+    ) -> HallucinationResult:
+        """Judge one response without holding the event loop, after ``sleep_time_in_seconds``."""
+        del kwargs
+        await asyncio.sleep(sleep_time_in_seconds)
+        return await self._aevaluated(query, response, contexts)
+
+    def evaluate_response(
+        self, query: str | None = None, response: Any = None, **kwargs: Any
+    ) -> HallucinationResult:
+        """Judge a response object of any kind, against its nodes as the model saw them; reads a stream."""
+        del kwargs
+        try:
+            if isinstance(response, StreamingResponse | AsyncStreamingResponse):
+                str(response)
+            said, found = values.answer(response), values.passages(values.nodes(response))
+        except Exception as error:  # see the module's own words
+            return _result(query, None, None, failure(error))
+        return self._evaluated(query, said, found)
+
+    async def aevaluate_response(
+        self,
+        query: str | None = None,
+        response: Any = None,
+        sleep_time_in_seconds: int = 0,
+        **kwargs: Any,
+    ) -> HallucinationResult:
+        """``evaluate_response`` for callers on an event loop."""
+        del kwargs
+        await asyncio.sleep(sleep_time_in_seconds)
+        try:
+            if isinstance(response, AsyncStreamingResponse):
+                await response.get_response()
+            elif isinstance(response, StreamingResponse):
+                str(response)
+            said, found = values.answer(response), values.passages(values.nodes(response))
+        except Exception as error:  # as above
+            return _result(query, None, None, failure(error))
+        return await self._aevaluated(query, said, found)
+
+    def _evaluated(self, query: Any, said: Any, found: Any) -> HallucinationResult:
+        try:
+            outcome: Outcome = judged(self._checker, _interaction(query, said, found))
+        except AbstainedError as error:
+            outcome = error.abstention
+        except Exception as error:  # as above
+            outcome = failure(error)
+        return _result(query, said, found, outcome)
+
+    async def _aevaluated(self, query: Any, said: Any, found: Any) -> HallucinationResult:
+        try:
+            outcome: Outcome = await ajudged(self._checker, _interaction(query, said, found))
+        except AbstainedError as error:
+            outcome = error.abstention
+        except Exception as error:  # as above
+            outcome = failure(error)
+        return _result(query, said, found, outcome)
+
+
+def _interaction(query: Any, said: Any, found: Any) -> Interaction:
+    return Interaction(question=values.question(query), contexts=found, answer=said)
+
+
+def _result(query: Any, said: Any, found: Any, outcome: Outcome) -> HallucinationResult:
+    abstained = isinstance(outcome, Abstention)
+    return HallucinationResult(
+        query=values.question(query),
+        contexts=_texts(found),
+        # RetryQueryEngine asks again with both of these, and refuses to without.
+        response=said if isinstance(said, str) else "",
+        feedback=_feedback(outcome),
+        passing=None if abstained else outcome.grounded,
+        score=outcome.score,
+        invalid_result=abstained,
+        invalid_reason=outcome.reason if abstained else None,
+        hallucination=outcome.to_dict(),
+    )
+
+
+def _feedback(outcome: Outcome) -> str:
+    if isinstance(outcome, Verdict):
+        return outcome.reason or outcome.wording.title if outcome.grounded else note(outcome)
+    return outcome.reason
+
+
+def _texts(found: Any) -> list[str] | None:
+    if isinstance(found, str):
+        return [found]
+    if not isinstance(found, Sequence):
+        return None
+    return [one.text if isinstance(one, Passage) else str(one) for one in found]

@@ -1,0 +1,218 @@
+"""The handler: captures answers where they are given, has them judged, and shows the outcomes.
+
+It only joins the parts: what an answer is says ``capture``, when it is judged ``groundwire.host.observer``.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Callable, Iterable, Sequence
+from types import TracebackType
+from typing import Any, Self
+from uuid import UUID
+
+from llama_index.core.workflow import StopEvent
+from llama_index_instrumentation import get_dispatcher
+from llama_index_instrumentation.dispatcher import Dispatcher
+
+from groundwire.checker import Checker
+from groundwire.core.verdict import AbstentionReason, Outcome
+from groundwire.host.observer import Mode, Observed, Observer
+from groundwire.host.record import Record
+from groundwire.host.watching import Watching, require
+from groundwire.llama_index.capture import Capture, Captured
+from groundwire.tracing.otel import OpenTelemetrySink, SpanAddress, SpanSink, locate
+
+
+class Judging(Watching):
+    """Has what a room captured judged, finds records by the response they are about, and tells traces.
+
+    The part that both handlers share. ``sinks`` are where outcomes of traced answers are sent: to
+    OpenTelemetry if left out.
+    """
+
+    def __init__(
+        self,
+        checker: Checker | None,
+        on_outcome: Callable[[Record], None] | None,
+        *,
+        mode: Mode | str,
+        sinks: Iterable[SpanSink] | None,
+        max_pending: int,
+        workers: int,
+        keep: int,
+        max_spans: int,
+    ) -> None:
+        require(
+            checker,
+            on_outcome,
+            mode,
+            max_pending=max_pending,
+            workers=workers,
+            keep=keep,
+            max_spans=max_spans,
+        )
+        self._observer = Observer(
+            checker, on_outcome, mode=mode, workers=workers, max_pending=max_pending, keep=keep
+        )
+        self._sinks: Sequence[SpanSink] = (OpenTelemetrySink(),) if sinks is None else tuple(sinks)
+        self._responses = _Responses()
+        self._capture = Capture(
+            self._answered, max_spans=max_spans, mark=locate if self._sinks else lambda: None
+        )
+
+    def result(self, answered: Any, timeout: float | None = None) -> Record | None:
+        """The record of a response, as the application got it; waits while it is being judged.
+
+        Takes a run's id, too: its own, or that of the topmost span around it, of whose answers the latest
+        counts. None for what was not captured, and when ``timeout`` seconds were not enough.
+        """
+        run_id = answered if isinstance(answered, UUID) else self._responses.run_id(answered)
+        return None if run_id is None else self._observer.result(run_id, timeout)
+
+    @property
+    def live_spans(self) -> int:
+        """How many calls have started and not ended."""
+        return self._capture.live_spans
+
+    @property
+    def evicted_spans(self) -> int:
+        """How many calls were given up because too many were open at a time."""
+        return self._capture.evicted_spans
+
+    def _senders(self) -> Sequence[SpanSink]:
+        return self._sinks
+
+    def _answered(self, captured: Captured) -> None:
+        if captured.problem is AbstentionReason.NO_CONTEXT:
+            self._capture.warn_once(
+                "no context",
+                "groundwire could not judge the answer of run %s: %s. The next ones are only recorded",
+                captured.run_id,
+                captured.detail,
+            )
+        self._responses.add(captured.response, captured.run_id)
+        self._observer.observe(
+            Observed(
+                run_id=captured.run_id,
+                trace_id=captured.trace_id,
+                interaction=captured.interaction,
+                problem=captured.problem,
+                detail=captured.detail,
+                deliver=self._deliverer(captured.where),
+            )
+        )
+
+    def _deliverer(self, address: SpanAddress | None) -> Callable[[Outcome], None] | None:
+        if address is None:
+            return None
+
+        def deliver(outcome: Outcome) -> None:
+            for sink in self._sinks:
+                sink.send(address, outcome)
+
+        return deliver
+
+
+class GroundwireHandler(Judging):
+    """Tells, for every answer of the LlamaIndex engines of this process, whether the nodes support it.
+
+    It only observes: it never gates, delays or breaks a call. ``checker`` is the default one if left out;
+    ``on_outcome`` gets each Record as it comes. In the mode "background" answers are judged on ``workers``
+    threads, and those beyond ``max_pending`` waiting ones are dropped and counted; "inline" judges before the
+    call returns, which holds an event loop for as long as it takes. The latest ``keep`` records are kept.
+    ``sinks`` are where outcomes of traced answers are sent: to OpenTelemetry if left out, nowhere if empty.
+    ``max_spans`` is as for Capture. Raises ConfigurationError, naming every mistake at once.
+
+    >>> handler = GroundwireHandler().install()  # doctest: +SKIP
+    >>> response = query_engine.query("What does a second bag cost?")  # doctest: +SKIP
+    >>> handler.result(response).outcome.level  # doctest: +SKIP
+    """
+
+    def __init__(
+        self,
+        checker: Checker | None = None,
+        on_outcome: Callable[[Record], None] | None = None,
+        *,
+        mode: Mode | str = Mode.BACKGROUND,
+        sinks: Iterable[SpanSink] | None = None,
+        max_pending: int = 1000,
+        workers: int = 2,
+        keep: int = 1000,
+        max_spans: int = 10_000,
+    ) -> None:
+        super().__init__(
+            checker,
+            on_outcome,
+            mode=mode,
+            sinks=sinks,
+            max_pending=max_pending,
+            workers=workers,
+            keep=keep,
+            max_spans=max_spans,
+        )
+        self._installed: list[Dispatcher] = []
+
+    def install(self, dispatcher: Dispatcher | None = None) -> Self:
+        """Hear every call of this process, in every thread; calls that already go on are not heard.
+
+        With a ``dispatcher``, such as ``get_dispatcher("my_package")``, only those that go through it.
+        Installing twice is no mistake. Other handlers hear as before.
+        """
+        heard = dispatcher or get_dispatcher()
+        spans = self._capture.span_handler
+        if not any(handler is spans for handler in heard.span_handlers):
+            # First, so that a tracer's span is still current when ours ends, whenever it was installed.
+            heard.span_handlers.insert(0, spans)
+            self._installed.append(heard)
+        return self
+
+    def uninstall(self) -> None:
+        """Hear nothing more. Without effect if it is not installed."""
+        spans = self._capture.span_handler
+        for dispatcher in self._installed:
+            # By identity: LlamaIndex's handlers compare by value.
+            dispatcher.span_handlers[:] = [h for h in dispatcher.span_handlers if h is not spans]
+        self._installed.clear()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Leave once everything is judged, and hear nothing more."""
+        self.uninstall()
+        super().__exit__(kind, error, trace)
+
+
+class _Responses:
+    """Which run gave a response: by identity, for as long as the application keeps it.
+
+    Responses compare by value, so two equal ones would be one as keys.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[weakref.ref[Any], UUID]] = {}
+        self._lock = threading.RLock()  # a response may be collected while this thread adds another
+
+    def add(self, response: Any, run_id: UUID) -> None:
+        # An agent's caller awaits what its StopEvent holds.
+        held = response.result if isinstance(response, StopEvent) else None
+        for one in (response, held):
+            key = id(one)
+
+            def forget(gone: weakref.ref[Any], key: int = key) -> None:
+                with self._lock:
+                    if key in self._known and self._known[key][0] is gone:
+                        del self._known[key]
+
+            try:
+                reference = weakref.ref(one, forget)
+            except TypeError:  # a plain text or None, which is nobody's in particular
+                continue
+            with self._lock:
+                self._known[key] = reference, run_id
+
+    def run_id(self, response: Any) -> UUID | None:
+        with self._lock:
+            reference, run_id = self._known.get(id(response), (None, None))
+        return run_id if reference is not None and reference() is response else None

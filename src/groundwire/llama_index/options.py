@@ -1,0 +1,71 @@
+"""What the checked engines can be told. Every mistake is found when they are made, all at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from groundwire.checker import Checker, default_checker
+from groundwire.core.errors import ConfigurationError
+from groundwire.host.actions import Reactions
+from groundwire.host.options import Common, common, unknown
+from groundwire.llama_index.output import Attach
+from groundwire.llama_index.retry import NameClaims, Retry, Revise, Revised
+
+
+class Options(Common, total=False):
+    """What checked engines can be told, besides what is common.
+
+    ``retry`` is NameClaims(), the default, Expand(), or a callable (question, outcome) that returns the next
+    question. ``attach`` says where the verdict goes.
+    """
+
+    retry: Retry | Revise | None
+    attach: Attach | str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """What the options mean."""
+
+    checker: Checker
+    reactions: Reactions
+    retry: Retry
+    attach: Attach
+
+
+def settle(engine: object, options: Mapping[str, Any], *, kind: type, problems: list[str]) -> Settings:
+    """The meaning of the options for an engine that must be a ``kind``.
+
+    Raises ConfigurationError, naming every mistake at once, those in ``problems`` first.
+    """
+    problems = [*problems, *unknown(options, Options.__annotations__)]
+    if not isinstance(engine, kind):
+        problems.append(f"only a {kind.__name__} can be checked here, not {type(engine).__qualname__}")
+    attach = options.get("attach", Attach.METADATA)
+    if attach not in list(Attach):
+        problems.append(f"attach must be one of {', '.join(repr(str(a)) for a in Attach)}, not {attach!r}")
+    checker, reactions = common(options, problems)
+    retry = _retry(engine, reactions, options, problems)
+    if problems:
+        raise ConfigurationError(*problems)
+    return Settings(
+        checker=checker or default_checker(), reactions=reactions, retry=retry, attach=Attach(attach)
+    )
+
+
+def _retry(engine: object, reactions: Reactions, options: Mapping[str, Any], problems: list[str]) -> Retry:
+    given = options.get("retry")
+    if given is None:
+        return NameClaims()
+    if not isinstance(given, Retry):
+        if callable(given):
+            return Revised(revise=given)
+        kind = type(given).__qualname__
+        problems.append(f"retry must be NameClaims(), Expand() or a callable (question, outcome), not {kind}")
+        return NameClaims()
+    if not problems and not reactions.retries:
+        problems.append("retry is set, but nothing asks for it: add on_hallucination='retry'")
+    problems += given.problems(engine)
+    return given

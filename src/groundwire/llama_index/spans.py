@@ -1,0 +1,167 @@
+"""Which spans of LlamaIndex mean something here, and what is remembered of one while it is open.
+
+A span is a call of an instrumented method. What its parts add up to is decided in ``capture``.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+from uuid import UUID, uuid4
+
+from llama_index.core.agent.workflow import AgentWorkflow, BaseWorkflowAgent
+from llama_index.core.base.base_query_engine import BaseQueryEngine
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.base.llms.base import BaseLLM
+from llama_index.core.chat_engine.types import BaseChatEngine, StreamingAgentChatResponse
+from llama_index.core.postprocessor.types import BaseNodePostprocessor
+from llama_index.core.response_synthesizers import BaseSynthesizer
+from llama_index.core.schema import NodeWithScore
+from llama_index.core.tools import BaseTool
+from llama_index.core.workflow import Workflow
+
+from groundwire.core.interaction import Passage
+
+SKIP = "groundwire:skip"
+"""In ``instrument_tags``: what runs under it is not looked at."""
+
+
+class Kind(StrEnum):
+    """What a span is to a capture. The first four give answers; a FLOW may, if nothing in it does."""
+
+    QUERY = "query"
+    CHAT = "chat"
+    SYNTHESIS = "synthesis"
+    AGENT = "agent"
+    FLOW = "flow"
+    RETRIEVER = "retriever"
+    SIFT = "sift"
+    TOOL = "tool"
+    MODEL = "model"
+    WRITER = "writer"
+
+
+ANSWERING = frozenset({Kind.QUERY, Kind.CHAT, Kind.SYNTHESIS, Kind.AGENT})
+
+_MODEL_METHODS = frozenset(
+    name
+    for call in ("chat", "complete", "stream_chat", "stream_complete", "predict", "stream")
+    for name in (call, f"a{call}")
+)
+_KINDS: tuple[tuple[Kind, frozenset[str], Any], ...] = (
+    (Kind.MODEL, _MODEL_METHODS | {"astream_chat", "astream_complete"}, BaseLLM),
+    (Kind.RETRIEVER, frozenset({"retrieve", "aretrieve"}), BaseRetriever),
+    (Kind.SYNTHESIS, frozenset({"synthesize", "asynthesize"}), BaseSynthesizer),
+    (Kind.QUERY, frozenset({"query", "aquery"}), BaseQueryEngine),
+    (Kind.CHAT, frozenset({"chat", "achat", "stream_chat", "astream_chat"}), BaseChatEngine),
+    (
+        Kind.WRITER,
+        frozenset({"write_response_to_history", "awrite_response_to_history"}),
+        StreamingAgentChatResponse,
+    ),
+    (
+        Kind.SIFT,
+        frozenset({"_postprocess_nodes", "_apostprocess_nodes", "postprocess_nodes", "apostprocess_nodes"}),
+        BaseNodePostprocessor,
+    ),
+    (Kind.TOOL, frozenset({"call", "acall", "__call__"}), BaseTool),
+    (Kind.AGENT, frozenset({"run"}), (AgentWorkflow, BaseWorkflowAgent)),
+    (Kind.FLOW, frozenset({"run"}), Workflow),
+)
+_METHODS = frozenset().union(*(methods for _, methods, _ in _KINDS))
+_UUID_LENGTH = 36
+
+
+class Transparent:
+    """Base of our own engines: what they wrap gives the answer, and is captured as if they weren't there."""
+
+
+def kind_of(span_id: str, instance: Any) -> Kind | None:
+    """What a span is, by its id ("Class.method-uuid") and by whose method it is; None when it is nothing."""
+    method = span_id[: -_UUID_LENGTH - 1].rpartition(".")[2]
+    if method not in _METHODS or isinstance(instance, Transparent):
+        return None
+    return next(
+        (kind for kind, methods, type_ in _KINDS if method in methods and isinstance(instance, type_)), None
+    )
+
+
+def uuid_of(span_id: str) -> UUID:
+    """The uuid at the end of a span's id; a new one where there is none."""
+    try:
+        return UUID(span_id[-_UUID_LENGTH:])
+    except ValueError:
+        return uuid4()
+
+
+class Found(StrEnum):
+    """How documents came to be found: by a retriever, by an engine that answered from them, or by a tool."""
+
+    RETRIEVED = "retrieved"
+    ANSWERED = "answered"
+    BROUGHT = "brought"
+
+
+@dataclass(kw_only=True)
+class Finding:
+    """What one part of an answer found."""
+
+    how: Found
+    nodes: Sequence[NodeWithScore] = ()
+    passages: Sequence[Passage] = ()
+
+
+@dataclass(eq=False, kw_only=True)
+class Part:
+    """An open span that matters.
+
+    ``found`` is what was found inside, ``dialogue`` the messages that the last model in it was given,
+    ``told`` the text if it was given one, ``condensed`` the conversation that a model was to condense.
+    ``answered`` says that something inside was captured; ``said`` is what a chat's stream has said,
+    ``written`` and ``exited`` how far it is.
+    """
+
+    span_id: str
+    kind: Kind
+    arguments: Mapping[str, Any]
+    parent: Part | None
+    root: UUID
+    found: list[Finding] = field(default_factory=list)
+    dialogue: Sequence[Any] = ()
+    condensed: str = ""
+    told: str = ""
+    answered: bool = False
+    said: list[str] = field(default_factory=list)
+    written: bool = False
+    exited: bool = False
+    where: Any = None
+
+    @property
+    def run_id(self) -> UUID:
+        return uuid_of(self.span_id)
+
+    @property
+    def outer(self) -> Part | None:
+        """The nearest answering part around this one."""
+        above = self.parent
+        while above is not None and above.kind not in ANSWERING:
+            above = above.parent
+        return above
+
+    @property
+    def searching(self) -> bool:
+        """Whether this stands inside a retriever, whose models only rewrite the query."""
+        part: Part | None = self
+        while part is not None and part.kind is not Kind.RETRIEVER:
+            part = part.parent
+        return part is not None
+
+
+def arguments_of(bound: inspect.BoundArguments) -> Mapping[str, Any]:
+    """The arguments of a call by name, those of its ``**kwargs`` among them."""
+    named = dict(bound.arguments)
+    extra = named.pop("kwargs", None) if isinstance(named.get("kwargs"), Mapping) else None
+    return {**named, **(extra or {})}

@@ -1,0 +1,160 @@
+"""What was asked, found and told in one answering span, read from what happened inside it.
+
+The answer's own nodes come first, for they are what the model saw; what was found on the way counts where the
+answer has none. Which span is judged is decided in ``capture``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from llama_index.core.base.llms.types import ChatMessage
+from llama_index.core.schema import NodeWithScore
+
+from groundwire.core.interaction import Passage, Turn
+from groundwire.core.verdict import AbstentionReason
+from groundwire.llama_index import values
+from groundwire.llama_index.spans import ANSWERING, Finding, Found, Kind, Part
+
+NOT_SEEN = (
+    "no nodes were seen: nothing was retrieved that a LlamaIndex retriever, tool or response tells of; "
+    "judge such answers with groundwire.check(question=..., contexts=..., answer=...)"
+)
+NOT_FOUND = "nodes were looked for, and the model was given none"
+GIVEN_UP = "the answer was given up before its end: its stream was not read to the last token"
+NOT_READ = "no answer could be read from a result of type %s"
+
+_ASKED = {Kind.QUERY: "str_or_query_bundle", Kind.SYNTHESIS: "query", Kind.CHAT: "message"}
+_OPENING = 200
+
+
+def hear(part: Part, arguments: Mapping[str, Any]) -> None:
+    """Note what a model was told inside of ``part``, and of whatever stands around it."""
+    messages, prompt = arguments.get("messages"), arguments.get("prompt")
+    condensed = (arguments.get("prompt_args") or {}).get("chat_history")
+    above: Part | None = part
+    while above is not None:
+        if isinstance(messages, Sequence) and messages:
+            above.dialogue, above.told = list(messages), ""
+        elif isinstance(prompt, str):
+            above.told = prompt
+        if isinstance(condensed, str):
+            above.condensed = condensed
+        above = above.parent
+
+
+def report(part: Part, result: Any) -> None:
+    """Tell the part around ``part``, which has ended, what was found in it."""
+    around = part.parent
+    if around is None:
+        return
+    if part.kind is Kind.RETRIEVER:
+        around.found.append(Finding(how=Found.RETRIEVED, nodes=values.nodes(result)))
+    elif part.kind is Kind.SIFT:
+        _sift(around, part, result)
+    elif part.kind is Kind.TOOL:
+        brought = values.brought(result, inside=passages(part.found))
+        around.found.append(Finding(how=Found.BROUGHT, passages=brought))
+    elif part.kind in ANSWERING and (nodes := values.nodes(result)):
+        around.found.append(Finding(how=Found.ANSWERED, nodes=nodes))
+    else:
+        around.found += part.found
+        around.answered |= part.answered
+
+
+def _sift(around: Part, part: Part, result: Any) -> None:
+    """Replace the nodes that a postprocessor was given by those that it let pass."""
+    given = {node.node.node_id for node in values.nodes(part.arguments.get("nodes"))}
+    for finding in around.found:
+        if finding.how is Found.RETRIEVED:
+            finding.nodes = [node for node in finding.nodes if node.node.node_id not in given]
+    around.found.append(Finding(how=Found.RETRIEVED, nodes=values.nodes(result)))
+
+
+def is_answer(part: Part, result: Any) -> bool:
+    """Whether a workflow in which no engine answered did so itself: a text, by a model, from what it found."""
+    by_model = bool(part.dialogue or part.told)
+    return bool(part.found) and by_model and not part.answered and values.stated(result) is not None
+
+
+def question(part: Part) -> str | None:
+    """What the user asked."""
+    if part.kind in _ASKED:
+        return values.question(part.arguments.get(_ASKED[part.kind]))
+    start = part.arguments.get("start_event")
+    given: dict[str, Any] = {
+        key: part.arguments.get(key) or getattr(start, key, None)
+        for key in (*values.QUESTION_KEYS, "chat_history")
+    }
+    asked = next(filter(None, map(values.question, given.values())), None)
+    return asked or values.question(part.dialogue)
+
+
+def history(part: Part, asked: str | None) -> tuple[Turn, ...]:
+    """The turns before the question, oldest first: as the model saw them, else as the call was given them."""
+    if earlier := values.before(part.dialogue, asked):
+        return earlier
+    start = part.arguments.get("start_event")
+    given = part.arguments.get("chat_history") or getattr(start, "chat_history", None)
+    if given:
+        return values.before(given, asked) or values.turns(given)
+    return values.spoken(part.condensed) if part.kind is Kind.CHAT else ()
+
+
+def contexts(part: Part, result: Any) -> list[Passage]:
+    """The passages behind the answer that ``part`` ended with."""
+    if own := values.nodes(result):
+        return values.passages(own)
+    if part.found:
+        return _shown(part, passages(part.found))
+    return _unique(passage for output in values.tool_results(result) for passage in values.brought(output))
+
+
+def passages(found: Sequence[Finding]) -> list[Passage]:
+    """All that was found. What an engine answered from, a retriever found no second time."""
+    answered = {node.node.node_id for f in found if f.how is Found.ANSWERED for node in f.nodes}
+    return _unique(
+        passage
+        for finding in found
+        for passage in (*finding.passages, *values.passages(_unless(finding, answered)))
+    )
+
+
+def _unless(finding: Finding, answered: set[str]) -> Iterable[NodeWithScore]:
+    if finding.how is not Found.RETRIEVED:
+        return finding.nodes
+    return [node for node in finding.nodes if node.node.node_id not in answered]
+
+
+def _shown(part: Part, found: list[Passage]) -> list[Passage]:
+    """Those that stand in what the last model was told; all of them, where none can be found there."""
+    dialogue = (m.content for m in part.dialogue if isinstance(m, ChatMessage) and m.content)
+    told = part.told or "\n".join(dialogue)
+    if part.kind is Kind.AGENT:
+        return found  # what tools brought is told in words of their own
+    return [passage for passage in found if _opening(passage) in told] or found
+
+
+def _opening(passage: Passage) -> str:
+    # Without the metadata, which an application that fills its own prompt may have left out.
+    head, _, rest = passage.text.partition("\n\n")
+    return (passage.metadata and rest.strip()[:_OPENING]) or head.strip()[:_OPENING]
+
+
+def problem(
+    part: Part | None, answer: str | None, found: Sequence[Passage], response: Any
+) -> tuple[AbstentionReason | None, str]:
+    """Why the answer can't be judged, in a word and in a sentence; None when it can."""
+    if answer is None:
+        return AbstentionReason.NO_CLAIMS, NOT_READ % type(response).__name__
+    if not any(passage.text.strip() for passage in found):
+        return AbstentionReason.NO_CONTEXT, NOT_FOUND if part and part.found else NOT_SEEN
+    return None, ""
+
+
+def _unique(found: Iterable[Passage]) -> list[Passage]:
+    seen: dict[Any, Passage] = {}
+    for passage in found:
+        seen.setdefault((passage.id, passage.text), passage)
+    return list(seen.values())

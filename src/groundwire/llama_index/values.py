@@ -1,0 +1,192 @@
+"""Reading what LlamaIndex passes around: questions, nodes, responses of every kind, conversations.
+
+Each function takes any value at all and says None, or nothing, where it finds nothing. Which value of a run
+is looked at is decided in ``capture``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from llama_index.core.agent.workflow import AgentOutput, ToolCallResult
+from llama_index.core.base.llms.types import ChatMessage, ChatResponse, CompletionResponse, MessageRole
+from llama_index.core.base.response.schema import (
+    AsyncStreamingResponse,
+    PydanticResponse,
+    Response,
+    StreamingResponse,
+)
+from llama_index.core.chat_engine.types import AgentChatResponse, StreamingAgentChatResponse
+from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore, QueryBundle
+from llama_index.core.tools import ToolOutput
+from llama_index.core.workflow import StopEvent
+from pydantic import BaseModel
+
+from groundwire.core import wire
+from groundwire.core.interaction import Passage, Role, Turn
+
+ANSWER_KEYS = ("answer", "final_answer", "response", "result", "output", "text")
+QUESTION_KEYS = ("query", "question", "user_msg", "input", "message", "query_str", "user_query", "prompt")
+
+STREAMS = (StreamingResponse, AsyncStreamingResponse)
+_RESPONSES = (Response, PydanticResponse, *STREAMS, AgentChatResponse, StreamingAgentChatResponse)
+
+# What SubQuestionQueryEngine and MultiStepQueryEngine make of the answers to their own questions.
+_SYNTHETIC = re.compile(r"Sub question: .*\nResponse: |\nQuestion: .*\nAnswer: ", re.DOTALL)
+
+_HANDOFF = "handoff"  # the tool by which AgentWorkflow passes a conversation on: it finds nothing
+
+_ROLES = {
+    MessageRole.USER: Role.USER,
+    MessageRole.ASSISTANT: Role.ASSISTANT,
+    MessageRole.CHATBOT: Role.ASSISTANT,
+    MessageRole.MODEL: Role.ASSISTANT,
+    MessageRole.SYSTEM: Role.SYSTEM,
+    MessageRole.DEVELOPER: Role.SYSTEM,
+    MessageRole.TOOL: Role.TOOL,
+    MessageRole.FUNCTION: Role.TOOL,
+}
+
+
+def question(value: Any) -> str | None:
+    """What was asked: a text, a query bundle, a message, or the last user message of a conversation."""
+    if isinstance(value, QueryBundle):
+        value = value.query_str
+    elif isinstance(value, ChatMessage):
+        value = value.content
+    elif isinstance(value, list | tuple):
+        said = [m for m in value if isinstance(m, ChatMessage) and m.role == MessageRole.USER]
+        value = said[-1].content if said else None
+    return str(value) if isinstance(value, str) and value.strip() else None
+
+
+def answer(value: Any) -> str | None:
+    """The text of what was answered. A structured answer's own ``answer`` field, else all of it as JSON."""
+    said = stated(value)
+    if said is None and isinstance(fields := _leaf(value), Mapping):
+        return json.dumps(wire.plain(fields), ensure_ascii=False)
+    return said
+
+
+def stated(value: Any) -> str | None:
+    """What was answered, where it stands as a text; None for other structures, which may be no answers."""
+    leaf = _leaf(value)
+    if isinstance(leaf, Mapping):
+        leaf = next((leaf[key] for key in ANSWER_KEYS if isinstance(leaf.get(key), str)), None)
+    return None if leaf is None else str(leaf)
+
+
+def _leaf(value: Any) -> str | Mapping[str, Any] | None:
+    """The text, or the fields, that a response of any kind was wrapped around."""
+    if isinstance(value, StopEvent):  # one of a user's own kind has fields of its own instead of a result
+        value = value.model_dump() if value.result is None else value.result
+    if isinstance(value, AgentOutput):
+        said = value.response.content or ""
+        value = said if value.structured_response is None else value.structured_response
+    if isinstance(value, StreamingResponse | AsyncStreamingResponse):
+        value = value.response_txt
+    elif isinstance(value, Response | PydanticResponse | AgentChatResponse | StreamingAgentChatResponse):
+        value = value.response
+    elif isinstance(value, ChatResponse):
+        value = value.message.content
+    elif isinstance(value, ChatMessage):
+        value = value.content
+    elif isinstance(value, CompletionResponse):
+        value = value.text
+    if isinstance(value, BaseModel):
+        return value.model_dump()
+    return value if isinstance(value, str | Mapping) else None
+
+
+def nodes(value: Any) -> list[NodeWithScore]:
+    """The nodes that a value holds or says it was made from, without those that a model wrote."""
+    if isinstance(value, StopEvent):
+        return nodes(value.result)
+    if isinstance(value, AgentOutput):
+        return nodes(value.raw)
+    if isinstance(value, ToolOutput):
+        return nodes(value.raw_output)
+    if isinstance(value, _RESPONSES):
+        found = list(value.source_nodes or ())
+        if not found and isinstance(value, AgentChatResponse | StreamingAgentChatResponse):
+            # Core overlooks the nodes of an asynchronous stream that a chat engine got from its query engine.
+            found = [node for source in value.sources for node in nodes(source)]
+    elif isinstance(value, list | tuple):
+        found = [_scored(item) for item in value if isinstance(item, NodeWithScore | BaseNode)]
+    else:
+        return []
+    return [node for node in found if not _synthetic(node)]
+
+
+def passages(found: Iterable[NodeWithScore]) -> list[Passage]:
+    """Nodes as the answering model saw them: their text with the metadata that is meant for models.
+
+    A node that was found twice counts once.
+    """
+    seen: dict[tuple[str | None, str], Passage] = {}
+    for node in found:
+        text = node.node.get_content(metadata_mode=MetadataMode.LLM)
+        one = Passage(text=text, id=node.node.node_id, metadata=node.node.metadata, score=node.score)
+        seen.setdefault((one.id, one.text), one)
+    return list(seen.values())
+
+
+def brought(output: Any, inside: Sequence[Passage] = ()) -> list[Passage]:
+    """What a tool brought: its nodes, else those that were found ``inside`` it, else its words.
+
+    A failure brings nothing, and neither do the words of an engine: a model's words are no evidence.
+    """
+    if not isinstance(output, ToolOutput) or output.is_error or output.tool_name == _HANDOFF:
+        return []
+    found = passages(nodes(output.raw_output)) or list(inside)
+    if found or isinstance(output.raw_output, _RESPONSES) or not output.content.strip():
+        return found
+    return [Passage(text=output.content)]
+
+
+def tool_results(value: Any) -> list[ToolOutput]:
+    """The outputs of the tools that an agent says it has called."""
+    if isinstance(value, StopEvent):
+        return tool_results(value.result)
+    calls = value.tool_calls if isinstance(value, AgentOutput) else []
+    return [call.tool_output for call in calls if isinstance(call, ToolCallResult)]
+
+
+def turns(messages: Sequence[Any]) -> tuple[Turn, ...]:
+    """A conversation as turns; what holds no text is left out."""
+    return tuple(
+        Turn(role=_ROLES.get(message.role, Role.USER), text=said)
+        for message in messages
+        if isinstance(message, ChatMessage) and (said := message.content or "").strip()
+    )
+
+
+def before(messages: Sequence[Any], asked: str | None) -> tuple[Turn, ...]:
+    """The turns before the message that asks ``asked``: without instructions, which hold the documents."""
+    for place in reversed(range(len(messages))):
+        message = messages[place]
+        if message.role == MessageRole.USER and (message.content or "").strip() == (asked or "").strip():
+            earlier = [m for m in messages[:place] if _ROLES.get(m.role) is not Role.SYSTEM]
+            return turns(earlier)
+    return ()
+
+
+def spoken(history: str) -> tuple[Turn, ...]:
+    """The turns in a conversation that LlamaIndex has written into one text for a model."""
+    parts = re.split(r"^(user|assistant|tool|system): ", history, flags=re.MULTILINE)
+    said = zip(parts[1::2], parts[2::2], strict=False)
+    return tuple(Turn(role=Role(role), text=text.strip()) for role, text in said if text.strip())
+
+
+def _scored(item: NodeWithScore | BaseNode) -> NodeWithScore:
+    return item if isinstance(item, NodeWithScore) else NodeWithScore(node=item)
+
+
+def _synthetic(node: NodeWithScore) -> bool:
+    """Whether a model wrote this node: nothing retrieved it, and it reads as one would."""
+    if node.score is not None or node.node.metadata or node.node.relationships:
+        return False
+    return _SYNTHETIC.match(node.node.get_content()) is not None

@@ -1,0 +1,499 @@
+"""What is captured of real LlamaIndex applications: each answer once, with what belongs to it and no more."""
+
+import asyncio
+import gc
+import inspect
+import threading
+
+import pytest
+from llama_index.core.base.llms.types import ChatMessage
+from llama_index.core.base.response.schema import Response
+from llama_index.core.chat_engine import ContextChatEngine
+from llama_index.core.instrumentation.dispatcher import instrument_tags
+from llama_index.core.query_engine import RetryQueryEngine
+from llama_index.core.response_synthesizers import get_response_synthesizer
+from llama_index.core.schema import NodeRelationship, NodeWithScore, RelatedNodeInfo, TextNode
+from llama_index.core.tools import FunctionTool, QueryEngineTool, ToolMetadata, function_tool
+from llama_index.core.workflow import StartEvent, StopEvent, Workflow, step
+
+from groundwire import AbstentionReason, Role
+from groundwire.judge.isolation import isolated
+from groundwire.llama_index import Capture, HallucinationEvaluator, values
+from groundwire.llama_index.spans import SKIP
+from tests.llama_index.apps import (
+    AGENT_APPS,
+    CHAT_APPS,
+    FLOW_APPS,
+    QUERY_APPS,
+    ByHand,
+    Library,
+    Oracle,
+    Reply,
+    Steps,
+    Structured,
+    answer,
+    engine,
+    memory,
+    nodes,
+    question,
+    router,
+    searching,
+    simple_chat,
+    sub_questions,
+    told,
+    topic,
+)
+
+
+def is_of(captured, app, n):
+    """Whether a capture holds just what an application's answer about topic ``n`` has to hold."""
+    seen = captured.interaction
+    assert seen.question == app.question(n)
+    assert [passage.text for passage in seen.contexts] == app.contexts(n)
+    assert seen.answer == app.answer(n)
+    assert seen.id == str(captured.run_id)
+    assert captured.problem is None, captured.detail
+    return True
+
+
+def whole(stream):
+    return "".join(stream.response_gen)
+
+
+async def awhole(stream):
+    return "".join([token async for token in stream.async_response_gen()])
+
+
+QUERIES = {
+    "query": lambda app, asked: app.build().query(asked),
+    "aquery": lambda app, asked: asyncio.run(app.build().aquery(asked)),
+    "a thread": lambda app, asked: asyncio.run(asyncio.to_thread(app.build().query, asked)),
+}
+
+
+@pytest.mark.parametrize("name", QUERY_APPS)
+@pytest.mark.parametrize("way", QUERIES)
+def test_every_query_engine_is_captured_once(name, way, heard):
+    """All response modes, routers, sub-questions, custom engines; sync, async, in threads."""
+    QUERIES[way](QUERY_APPS[name], question(7))
+    assert is_of(heard.only(), QUERY_APPS[name], 7)
+    assert heard.live_spans == 0
+
+
+@pytest.mark.parametrize("name", [name for name, app in QUERY_APPS.items() if app.streams])
+@pytest.mark.parametrize("way", ["stream", "astream", "str", "get_response"])
+def test_every_query_stream_is_captured_when_it_is_read(name, way, heard):
+    """Nothing is captured before its last token, and nothing of its words is lost to its reader."""
+    app = QUERY_APPS[name]
+
+    async def run():
+        response = await app.build(streaming=True).aquery(question(7))
+        assert heard.captured == []
+        return await awhole(response)
+
+    if way == "astream":
+        assert asyncio.run(run()) == answer(7)
+    else:
+        response = app.build(streaming=True).query(question(7))
+        assert heard.captured == []
+        read = {"stream": whole, "str": str, "get_response": lambda r: r.get_response().response}[way]
+        assert read(response) == answer(7)
+    assert is_of(heard.only(), app, 7)
+
+
+CHATS = {
+    "chat": lambda engine, asked: engine.chat(asked),
+    "achat": lambda engine, asked: asyncio.run(engine.achat(asked)),
+    "stream_chat": lambda engine, asked: whole(engine.stream_chat(asked)),
+    "astream_chat": lambda engine, asked: asyncio.run(_astream(engine, asked)),
+}
+
+
+async def _astream(engine, asked):
+    return await awhole(await engine.astream_chat(asked))
+
+
+def settled(heard):
+    """Once the threads that write chat streams to memory have ended."""
+    for thread in threading.enumerate():
+        if thread is not threading.current_thread() and not thread.daemon:
+            thread.join(10) if "write" in repr(getattr(thread, "_args", "")) else None
+    return heard.only()
+
+
+@pytest.mark.parametrize("name", CHAT_APPS)
+@pytest.mark.parametrize("way", CHATS)
+def test_every_chat_mode_is_captured_with_the_users_own_question(name, way, heard):
+    """Not the condensed one; and the earlier turns, as far as the model was shown them, are its history."""
+    CHATS[way](CHAT_APPS[name].build(), question(7))
+    captured = settled(heard)
+    assert is_of(captured, CHAT_APPS[name], 7)
+    assert [(turn.role, turn.text) for turn in captured.interaction.history] == [
+        (Role.USER, "Hello, topic0!"),
+        (Role.ASSISTANT, "Hello."),
+    ]
+
+
+@pytest.mark.parametrize("way", CHATS)
+def test_a_chat_without_nodes_has_no_context(way, heard):
+    """An answer out of the model's own head is told as such, not as clean."""
+    CHATS[way](simple_chat(), question(7))
+    captured = settled(heard)
+    assert captured.problem is AbstentionReason.NO_CONTEXT
+    assert captured.interaction.answer == answer(7)
+    assert len(captured.interaction.history) == 2
+
+
+def test_a_history_that_is_given_counts(heard):
+    """chat_history= of the call takes the memory's place."""
+    given = [ChatMessage(role="user", content="topic5?"), ChatMessage(role="assistant", content="Yes.")]
+    CHAT_APPS["condense question"].build().chat(question(7), chat_history=given)
+    assert [turn.text for turn in heard.only().interaction.history] == ["topic5?", "Yes."]
+
+
+def runs_in_its_context():
+    return "copy_context" in inspect.getsource(function_tool)
+
+
+@pytest.mark.parametrize("name", AGENT_APPS)
+async def test_every_agent_is_captured_once(name, heard):
+    """The agent's own question and answer, with the documents and not a tool's retelling of them."""
+    if name == "agent with an engine in a function" and not runs_in_its_context():
+        pytest.skip("this core runs plain functions outside of the agent's context")
+    await AGENT_APPS[name].build().run(user_msg=question(7))
+    assert is_of(heard.only(), AGENT_APPS[name], 7)
+
+
+async def test_an_agent_is_asked_by_a_message_or_the_last_of_a_conversation(heard):
+    """Both are the question; what came before is its history."""
+    await searching().run(user_msg=ChatMessage(role="user", content=question(7)))
+    said = [ChatMessage(role="user", content="Hello."), ChatMessage(role="assistant", content="Yes?")]
+    await searching().run(chat_history=[*said, ChatMessage(role="user", content=question(8))])
+    first, second = heard.captured
+    assert first.interaction.question == question(7)
+    assert second.interaction.question == question(8)
+    assert [turn.text for turn in second.interaction.history] == ["Hello.", "Yes?"]
+
+
+async def test_a_tool_that_fails_brings_nothing(heard):
+    """An error message is no evidence."""
+
+    def broken(input: str) -> str:  # noqa: A002 - the argument's name is what the model is told
+        """Look up."""
+        raise ValueError(f"topic{topic(input)} is not here")
+
+    await searching(FunctionTool.from_defaults(broken)).run(user_msg=question(7))
+    assert heard.only().problem is AbstentionReason.NO_CONTEXT
+
+
+@pytest.mark.parametrize("name", FLOW_APPS)
+async def test_plain_workflows_are_captured(name, heard):
+    """By the engine inside where there is one, else by what was retrieved and what came out."""
+    await FLOW_APPS[name].build(timeout=20).run(query=question(7))
+    assert is_of(heard.only(), FLOW_APPS[name], 7)
+
+
+async def test_a_workflow_that_answers_nothing_is_no_answer(heard):
+    """One may search to other ends, and return no text."""
+
+    class Counts(Workflow):
+        @step
+        async def count(self, ev: StartEvent) -> StopEvent:
+            await Oracle().acomplete(ev.query)
+            return StopEvent(result={"found": len(await Library().aretrieve(ev.query))})
+
+    class Finds(Workflow):
+        @step
+        async def find(self, ev: StartEvent) -> StopEvent:
+            return StopEvent(result=(await Library().aretrieve(ev.query))[0].node.text)
+
+    await Counts(timeout=20).run(query=question(7))
+    await Finds(timeout=20).run(query=question(7))
+    assert heard.captured == []
+
+
+def test_an_engine_that_serves_a_retriever_is_no_answer(heard):
+    """What it says becomes a node, and no user has asked it."""
+
+    class Asks(Library):
+        def _retrieve(self, query_bundle):
+            text = str(engine().query(query_bundle))
+            return [NodeWithScore(node=TextNode(text=text), score=1.0)]
+
+    Asks().retrieve(question(7))
+    assert heard.captured == []
+
+
+async def test_a_workflow_that_retrieves_nothing_is_no_answer(heard):
+    """Most workflows are not about retrieval at all."""
+
+    class Adds(Workflow):
+        @step
+        async def add(self, ev: StartEvent) -> StopEvent:
+            return StopEvent(result=str(await Oracle().acomplete(ev.query)))
+
+    await Adds(timeout=20).run(query=question(7))
+    assert heard.captured == []
+
+
+def test_a_synthesizer_alone_is_captured(heard):
+    """The last part of a pipeline that is built by hand."""
+    get_response_synthesizer(llm=Oracle()).synthesize(question(7), nodes(7))
+    assert is_of(heard.only(), QUERY_APPS["compact"], 7)
+
+
+def test_a_structured_answer_is_read_from_its_answer_field(heard):
+    """Not as JSON, in which the words stand at other places."""
+    engine(llm=Structured(), output_cls=Reply).query(question(7))
+    assert heard.only().interaction.answer == answer(7)
+
+
+def test_only_the_outermost_answer_is_captured(heard):
+    """Attempts, parts and selections inside are steps on the way."""
+    RetryQueryEngine(router(0, 1), HallucinationEvaluator(), max_retries=1).query(question(7))
+    assert topic(heard.only().interaction.question) == 7
+
+
+def test_what_a_model_wrote_is_no_evidence(heard):
+    """The answers to sub-questions come as nodes, and are left out; documents that look alike are not."""
+    sub_questions().query(question(7))
+    assert not any("Response:" in passage.text for passage in heard.only().interaction.contexts)
+    faq = TextNode(text="Sub question: a\nResponse: b")
+    kept = [
+        NodeWithScore(node=faq, score=0.5),
+        NodeWithScore(
+            node=TextNode(
+                text=faq.text, relationships={NodeRelationship.SOURCE: RelatedNodeInfo(node_id="page")}
+            )
+        ),
+    ]
+    assert values.nodes(Response("b", source_nodes=[NodeWithScore(node=faq), *kept])) == kept
+
+
+def test_a_node_found_twice_counts_once(heard):
+    """A router of several engines brings the same nodes from each."""
+    response = router(0, 1).query(question(7))
+    assert len(response.source_nodes) == 6
+    assert [passage.text for passage in heard.only().interaction.contexts] == told(7)
+
+
+def test_passages_keep_where_they_come_from(heard):
+    """Id, metadata and score are the node's own."""
+    engine().query(question(7))
+    passage = heard.only().interaction.contexts[1]
+    assert (passage.id, passage.metadata, passage.score) == ("7-1", {"source": "7.md"}, 0.9)
+
+
+def test_no_nodes_found_is_no_context(heard):
+    """The engine answers "Empty Response", which nobody calls hallucinated or clean."""
+
+    class Empty(Library):
+        def _retrieve(self, query_bundle):
+            return []
+
+    engine(retriever=Empty()).query(question(7))
+    assert heard.only().problem is AbstentionReason.NO_CONTEXT
+
+
+def test_an_engine_that_fails_leaves_nothing(heard):
+    """There is no answer to judge, and nothing is left open."""
+
+    def fail(n):
+        raise ConnectionError("the model is not there")
+
+    with pytest.raises(ConnectionError):
+        engine(llm=Oracle(reply=fail)).query(question(7))
+    assert heard.captured == []
+    assert heard.live_spans == 0
+
+
+# -- streams that are not read to their end
+
+
+def test_a_stream_that_is_given_up_is_a_partial_answer(heard):
+    """As soon as its reader lets go of it, without waiting for the garbage collector."""
+    gc.disable()
+    try:
+        response = engine(streaming=True).query(question(7))
+        next(response.response_gen)
+        del response
+    finally:
+        gc.enable()
+    assert heard.only().problem is AbstentionReason.PARTIAL_ANSWER
+    assert heard.only().interaction.answer == "The "
+
+
+async def test_an_asynchronous_stream_that_is_given_up_is_a_partial_answer(heard):
+    """Also when the task that reads it is cancelled."""
+    response = await engine(streaming=True).aquery(question(7))
+    tokens = response.response_gen
+    await anext(tokens)
+    await tokens.aclose()
+    started = asyncio.Event()
+    response = await engine(streaming=True).aquery(question(8))
+
+    async def read():
+        async for _ in response.async_response_gen():
+            started.set()
+            await asyncio.sleep(30)
+
+    task = asyncio.create_task(read())
+    await started.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await response.response_gen.aclose()
+    assert [captured.problem for captured in heard.captured] == [AbstentionReason.PARTIAL_ANSWER] * 2
+
+
+def test_a_stream_that_is_never_read_is_nothing(heard):
+    """No token was asked for: the model was never called."""
+    response = engine(streaming=True).query(question(7))
+    del response
+    assert heard.captured == []
+
+
+def test_a_stream_can_be_read_late_and_elsewhere(heard):
+    """In another thread and context, after other queries."""
+    responses = [engine(streaming=True).query(question(n)) for n in range(5)]
+    for response in reversed(responses):
+        thread = threading.Thread(target=whole, args=(response,))
+        thread.start()
+        thread.join()
+    assert [topic(c.interaction.question) for c in heard.captured] == [4, 3, 2, 1, 0]
+    assert all(is_of(c, QUERY_APPS["compact"], topic(c.interaction.question)) for c in heard.captured)
+
+
+class Breaks(Oracle):
+    """Goes away after its first word."""
+
+    def stream_chat(self, messages, **kwargs):
+        yield next(super().stream_chat(messages, **kwargs))
+        raise ConnectionError("the model went away")
+
+
+def test_an_error_in_a_stream_is_its_readers(heard):
+    """It passes untouched, and there is no answer to judge."""
+    response = engine(llm=Breaks(), streaming=True).query(question(7))
+    with pytest.raises(ConnectionError, match="went away"):
+        whole(response)
+    assert heard.captured == []
+
+
+def test_an_abandoned_chat_stream_is_complete_all_the_same(heard):
+    """Its writer reads it to the end for the memory, whoever listens."""
+    response = CHAT_APPS["context"].build().stream_chat(question(7))
+    next(response.response_gen)
+    for thread in threading.enumerate():
+        if thread is not threading.current_thread():
+            thread.join(5)
+    assert is_of(heard.only(), CHAT_APPS["context"], 7)
+
+
+async def test_a_chat_stream_whose_task_is_cancelled_is_a_partial_answer(heard):
+    """As when an event loop ends before its answer does."""
+    gate = asyncio.Event()
+
+    class Hangs(Oracle):
+        async def astream_chat(self, messages, **kwargs):
+            async def stream():
+                yield next(self._streamed(ChatMessage(role="assistant", content="The rest")))
+                await gate.wait()
+
+            return stream()
+
+    engine = ContextChatEngine.from_defaults(Library(), llm=Hangs(), memory=memory())
+    response = await engine.astream_chat(question(7))
+    assert await anext(response.async_response_gen()) == "The "
+    task = response.awrite_response_to_history_task
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert heard.only().problem is AbstentionReason.PARTIAL_ANSWER
+    assert heard.only().interaction.answer == "The "
+
+
+# -- what is not looked at
+
+
+def test_what_is_tagged_to_be_skipped_is_skipped(heard):
+    """For queries that are no user's: evaluators, warm-ups, tests."""
+    with instrument_tags({SKIP: True}):
+        engine().query(question(7))
+    assert heard.captured == []
+
+
+def test_what_a_judge_asks_is_not_captured(heard):
+    """A judge that is made of LlamaIndex itself starts no judging of its own."""
+    isolated(lambda: engine().query(question(7)))
+    assert heard.captured == []
+
+
+async def test_calls_that_run_at_once_do_not_mix(heard):
+    """Twenty in one event loop, twenty in threads."""
+    app = QUERY_APPS["compact"]
+    await asyncio.gather(
+        *(app.build().aquery(question(n)) for n in range(20)),
+        *(asyncio.to_thread(app.build().query, question(n)) for n in range(20, 40)),
+    )
+    assert sorted(topic(c.interaction.question) for c in heard.captured) == list(range(40))
+    assert all(is_of(c, app, topic(c.interaction.question)) for c in heard.captured)
+
+
+def test_what_is_open_is_bounded(dispatcher):
+    """Chat streams that nobody ends, and spans that never do, can't fill the memory."""
+    capture = Capture(lambda _: None, max_spans=3)
+    for n in range(10):
+        capture.begin(f"A.b-{n}", None, {}, None)
+    assert capture.live_spans == 3
+    assert capture.evicted_spans == 7
+    with pytest.raises(ValueError, match="max_spans"):
+        Capture(lambda _: None, max_spans=0)
+
+
+def test_a_capture_that_fails_costs_nothing_but_itself(dispatcher, caplog):
+    """LlamaIndex would swallow the error in silence: it is logged, once a kind, without the text."""
+
+    def fail(captured):
+        raise KeyError("secret words")
+
+    capture = Capture(fail)
+    dispatcher.span_handlers.insert(0, capture.span_handler)
+    assert str(engine().query(question(7))) == answer(7)
+    assert str(engine().query(question(8))) == answer(8)
+    warnings = [r.getMessage() for r in caplog.records if r.levelname == "WARNING"]
+    assert warnings == ["an answer could not be captured (KeyError)"]
+
+
+def test_ids_are_those_of_the_spans(heard):
+    """The topmost span around an answer is its trace."""
+    outer = QueryEngineTool(engine(), ToolMetadata(name="shelf", description="Topics."))
+    outer.call(question(7))
+    captured = heard.only()
+    assert captured.run_id != captured.trace_id
+    engine().query(question(8))
+    assert heard.captured[1].run_id == heard.captured[1].trace_id
+
+
+def test_a_prompt_of_ones_own_says_which_nodes_the_model_saw(heard):
+    """Of three that were found, the one that stands in the prompt."""
+    ByHand(retriever=Library(), llm=Oracle()).query(question(7))
+    assert [passage.id for passage in heard.only().interaction.contexts] == ["7-0"]
+
+
+async def test_what_follows_a_workflow_that_failed_is_captured(heard):
+    """A failed run takes what it found with it."""
+
+    class Fails(Steps):
+        @step
+        async def fetch(self, ev: StartEvent) -> StopEvent:
+            await Library().aretrieve(ev.query)
+            raise ConnectionError("gone")
+
+        tell = None
+
+    with pytest.raises(ConnectionError):
+        await Fails(timeout=20).run(query=question(7))
+    assert heard.captured == []
+    await engine().aquery(question(8))
+    assert is_of(heard.only(), QUERY_APPS["compact"], 8)

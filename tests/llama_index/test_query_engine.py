@@ -1,0 +1,440 @@
+"""The checked query engine: the verdict is on the response, and the engine behaves as the one it asks."""
+
+import asyncio
+import copy
+import gc
+import json
+import re
+
+import pytest
+from llama_index.core.chat_engine import CondenseQuestionChatEngine
+from llama_index.core.prompts import PromptTemplate
+from llama_index.core.query_engine import RetryQueryEngine, RouterQueryEngine
+from llama_index.core.schema import QueryBundle
+
+from groundwire import AbstentionReason, Checker, ConfigurationError, Policy
+from groundwire.checker import AbstainedError, OnAbstention
+from groundwire.core import wire
+from groundwire.host.actions import HallucinationError
+from groundwire.llama_index import (
+    CheckedQueryEngine,
+    Expand,
+    GroundwireHandler,
+    HallucinationEvaluator,
+)
+from tests.llama_index.apps import (
+    QUERY_APPS,
+    Library,
+    Oracle,
+    Reply,
+    Selects,
+    Structured,
+    answer,
+    as_tool,
+    engine,
+    memory,
+    question,
+    searching,
+    topic,
+)
+from tests.scripted import Broken, NovelWords
+
+CHECKER = Checker(NovelWords())
+
+
+def right(n):
+    return f"topic{n} weighs {n} kilos."
+
+
+def odd_ones_invent(n):
+    return f"topic{n} weighs nothing." if n % 2 else right(n)
+
+
+class Improves(Oracle):
+    """Invents until a note names what it invented."""
+
+    asked: list = []  # noqa: RUF012 - a pydantic field, copied for each instance
+
+    def _said(self, text):
+        self.asked.append(text)
+        n = topic(text)
+        return right(n) if "support this part" in text else odd_ones_invent(n)
+
+
+def checked(inner=None, **options):
+    return CheckedQueryEngine(inner or engine(llm=Oracle(reply=odd_ones_invent)), checker=CHECKER, **options)
+
+
+def verdict(response):
+    return response.metadata["hallucination"]
+
+
+def flagged(response):
+    return [claim["text"] for claim in verdict(response)["claims"]]
+
+
+async def everything(response):
+    return "".join([token async for token in response.async_response_gen()])
+
+
+@pytest.mark.parametrize("name", QUERY_APPS)
+@pytest.mark.parametrize("way", ["query", "aquery"])
+def test_every_engine_can_be_checked(name, way):
+    """The verdict is there when the response is, on the answer and the nodes of that very call."""
+    asked = checked(QUERY_APPS[name].build())
+    response = asked.query(question(8)) if way == "query" else asyncio.run(asked.aquery(question(8)))
+    assert str(response) == QUERY_APPS[name].answer(8)
+    assert "The" in flagged(response)
+    assert not {"topic8", "weighs", "8", "kilos"} & set(flagged(response))
+
+
+@pytest.mark.parametrize("name", [name for name, app in QUERY_APPS.items() if app.streams])
+@pytest.mark.parametrize("way", ["stream", "astream"])
+def test_a_stream_has_its_verdict_at_its_end(name, way):
+    """Until then it is pending, which is neither clean nor hallucinated."""
+    asked = checked(QUERY_APPS[name].build(streaming=True))
+
+    async def run():
+        response = await asked.aquery(question(8))
+        assert verdict(response)["status"] == "pending"
+        assert await everything(response) == answer(8)
+        return response
+
+    if way == "astream":
+        response = asyncio.run(run())
+    else:
+        response = asked.query(question(8))
+        assert verdict(response)["status"] == "pending"
+        assert "".join(response.response_gen) == answer(8)
+    assert flagged(response) == ["The"]
+
+
+def test_the_verdict_is_the_wire_form_beside_what_was_there():
+    """It reads back as the outcome that it was, and no node's metadata is lost."""
+    response = checked().query(question(3))
+    data = json.loads(json.dumps(verdict(response)))
+    assert wire.encode(wire.decode(data)) == verdict(response)
+    assert {"3-0", "3-1", "3-2"} < response.metadata.keys()
+    words = [str(response)[span["start"] : span["end"]] for span in data["spans"]]
+    assert words == ["nothing"]
+
+
+def test_what_was_returned_is_not_changed_in_place():
+    """An engine may hand out a response that it keeps."""
+    kept = engine().query(question(2))
+    before = copy.deepcopy(kept)
+
+    class Keeps(type(QUERY_APPS["by hand"].build())):
+        def custom_query(self, query_str):
+            return kept
+
+    checked(Keeps(retriever=None, llm=None), on_hallucination="replace").query(question(2))
+    assert kept == before
+
+
+def test_without_nodes_nothing_is_called_clean():
+    """An engine that retrieves nothing ends in an abstention that says so."""
+
+    class Empty(Library):
+        def _retrieve(self, query_bundle):
+            return []
+
+    response = checked(engine(retriever=Empty())).query(question(2))
+    assert verdict(response)["abstention"] == "NO_CONTEXT"
+    assert verdict(response)["reason"]
+
+
+def test_a_form_is_judged_by_its_answer():
+    """And warned in it; one that is replaced is no form any more."""
+    forms = engine(llm=Structured(), output_cls=Reply)
+    response = checked(forms, on_hallucination="warn").query(question(7))
+    assert flagged(response) == ["The"]
+    assert response.response.answer.startswith(answer(7) + "\n\nThis answer")
+    assert str(checked(forms, on_hallucination="replace", replacement="No.").query(question(7))) == "No."
+
+
+# -- what is done about a hallucination
+
+
+STREAMING = pytest.mark.parametrize("streaming", [False, True])
+
+
+def asked(streaming, way, **options):
+    """A checked engine that invents for odd topics, asked in some way, to its whole text and response."""
+    inner = engine(llm=Oracle(reply=odd_ones_invent), streaming=streaming)
+    outer = checked(inner, **options)
+
+    def ask(n):
+        async def run():
+            response = await outer.aquery(question(n))
+            return (await everything(response) if streaming else str(response)), response
+
+        if way == "aquery":
+            return asyncio.run(run())
+        response = outer.query(question(n))
+        return ("".join(response.response_gen) if streaming else str(response)), response
+
+    return ask
+
+
+WAYS = pytest.mark.parametrize("way", ["query", "aquery"])
+
+
+@STREAMING
+@WAYS
+def test_annotate_leaves_the_answer(streaming, way):
+    """The default: the answer stands beside its verdict."""
+    ask = asked(streaming, way)
+    assert ask(3)[0] == odd_ones_invent(3)
+    assert verdict(ask(3)[1])["hallucinated"] is True
+    assert verdict(ask(2)[1])["hallucinated"] is False
+
+
+@STREAMING
+@WAYS
+def test_warn_appends_the_warning(streaming, way):
+    """In a paragraph of its own, so that the offsets still hold; only to what is not supported."""
+    ask = asked(streaming, way, on_hallucination="warn")
+    text, response = ask(3)
+    assert text == f"{odd_ones_invent(3)}\n\n{verdict(response)['warning']}"
+    assert ask(2)[0] == right(2)
+
+
+@STREAMING
+@WAYS
+def test_replace_takes_the_answers_place(streaming, way):
+    """Nobody sees a word of it; who asked for a stream still gets one."""
+    ask = asked(streaming, way, on_hallucination="replace", replacement="I can't say.")
+    text, response = ask(3)
+    assert text == "I can't say."
+    assert verdict(response)["hallucinated"] is True
+    assert ask(2)[0] == right(2)
+
+
+@STREAMING
+@WAYS
+def test_raise_raises(streaming, way):
+    """With what was judged and how."""
+    with pytest.raises(HallucinationError) as caught:
+        asked(streaming, way, on_hallucination="raise")(3)
+    assert caught.value.interaction.answer == odd_ones_invent(3)
+    assert asked(streaming, way, on_hallucination="raise")(2)[0] == right(2)
+
+
+@STREAMING
+@WAYS
+def test_retry_names_what_was_wrong(streaming, way):
+    """The next answer is asked for with the unsupported claims named; the question alone is searched for."""
+    model = Improves(asked=[])
+    seen = []
+
+    class Watched(Library):
+        def _retrieve(self, query_bundle):
+            seen.append(query_bundle.embedding_strs)
+            return super()._retrieve(QueryBundle(query_bundle.embedding_strs[0]))
+
+    outer = checked(
+        engine(llm=model, retriever=Watched(), streaming=streaming), on_hallucination="retry", max_retries=2
+    )
+    response = asyncio.run(outer.aquery(question(3))) if way == "aquery" else outer.query(question(3))
+    assert re.search(r'support this part of your previous answer:\s+- "nothing"', model.asked[-1])
+    assert len(model.asked) == 2
+    assert seen == [[question(3)]] * 2
+    assert verdict(response)["hallucinated"] is False
+
+
+def test_retry_can_search_wider():
+    """Expand multiplies what each retriever finds, in a copy of the engine."""
+
+    class Wide(Library):
+        def __init__(self, k):
+            super().__init__()
+            self.similarity_top_k = k
+
+    class Counts(Oracle):
+        def _said(self, text):
+            n = topic(text)
+            return right(n) if f"topic{n} is blue" in text else f"topic{n} weighs nothing."
+
+    inner = engine(llm=Counts(), retriever=Wide(1))
+    outer = checked(inner, on_hallucination="retry", retry=Expand(factor=3))
+    response = outer.query(question(3))
+    assert str(response) == right(3)
+    assert len(response.source_nodes) == 3
+    assert inner.retriever.similarity_top_k == 1
+    nested = RouterQueryEngine(Selects(0), [as_tool(inner)], llm=Oracle())
+    assert str(checked(nested, on_hallucination="retry", retry=Expand(factor=3)).query(question(3))) == right(
+        3
+    )
+    with pytest.raises(ConfigurationError, match="no retriever"):
+        checked(engine(), on_hallucination="retry", retry=Expand())
+
+
+def test_retries_end():
+    """After the last one, after_retries is done; a callable may say what to ask."""
+    wrong = engine(llm=Oracle(reply=lambda n: "nothing"))
+    outer = checked(
+        wrong, on_hallucination="retry", max_retries=2, after_retries="replace", replacement="No."
+    )
+    assert str(outer.query(question(3))) == "No."
+    other = checked(on_hallucination="retry", retry=lambda question, outcome: "What about topic4?")
+    assert str(other.query(question(3))) == right(4)
+
+
+def test_a_callable_decides():
+    """By the interaction and the outcome: an action, or a text to answer with."""
+    seen = []
+
+    def decide(interaction, outcome):
+        seen.append((interaction.question, outcome.hallucinated))
+        return "Please ask at the desk."
+
+    assert str(checked(on_hallucination=decide).query(question(3))) == "Please ask at the desk."
+    assert seen == [(question(3), True)]
+
+
+def test_what_could_not_be_judged_can_be_held_back():
+    """An abstention is not a hallucination, and has rules of its own."""
+    broken = CheckedQueryEngine(engine(), checker=Checker(Broken()), on_abstention="replace", replacement="-")
+    response = broken.query(question(2))
+    assert str(response) == "-"
+    assert verdict(response)["abstention"] == AbstentionReason.MODEL_FAILED
+    strict = Checker(Broken(), policy=Policy(on_abstention=OnAbstention.RAISE))
+    with pytest.raises(AbstainedError):
+        CheckedQueryEngine(engine(), checker=strict).query(question(2))
+    off = CheckedQueryEngine(engine(), checker=Checker(NovelWords(), policy=Policy(enabled=False)))
+    assert verdict(off.query(question(3)))["abstention"] == "NOT_SAMPLED"
+
+
+# -- streams that are not read to their end
+
+
+def test_a_stream_that_is_given_up_says_so():
+    """Its verdict is an abstention, and the reader is let go at once."""
+    response = checked(engine(streaming=True)).query(question(3))
+    tokens = response.response_gen
+    next(tokens)
+    tokens.close()
+    assert verdict(response)["abstention"] == "PARTIAL_ANSWER"
+    gone = []
+
+    class Watches(Oracle):
+        def stream_chat(self, messages, **kwargs):
+            try:
+                yield from super().stream_chat(messages, **kwargs)
+            finally:
+                gone.append(True)
+
+    gc.disable()
+    try:
+        response = checked(engine(llm=Watches(), streaming=True)).query(question(3))
+        next(response.response_gen)
+        del response
+        assert gone == [True]
+    finally:
+        gc.enable()
+
+
+async def test_an_asynchronous_stream_that_is_given_up_says_so():
+    """The same on an event loop."""
+    response = await checked(engine(streaming=True)).aquery(question(3))
+    await anext(response.response_gen)
+    await response.response_gen.aclose()
+    assert verdict(response)["abstention"] == "PARTIAL_ANSWER"
+
+
+# -- wherever an engine can stand
+
+
+def test_it_can_stand_in_a_router_and_in_a_router_of_routers():
+    """What the router adds to the metadata, and the verdict, stand side by side."""
+    inner = RouterQueryEngine(Selects(0), [as_tool(checked())], llm=Oracle())
+    response = RouterQueryEngine(Selects(0), [as_tool(inner)], llm=Oracle()).query(question(3))
+    assert flagged(response) == ["nothing"]
+    assert "selector_result" in response.metadata
+
+
+async def test_it_can_be_a_tool():
+    """The agent reads the answer, and whoever reads the tool's output finds the verdict."""
+    seen = []
+    outer = checked(on_hallucination=lambda interaction, outcome: seen.append(interaction.question))
+    handler = searching(as_tool(outer)).run(user_msg=question(3))
+    output = await handler
+    assert seen == ["Look up topic3."]
+    assert flagged(output.tool_calls[0].tool_output.raw_output) == ["nothing"]
+
+
+@pytest.mark.parametrize("way", ["chat", "stream_chat"])
+def test_it_can_stand_in_a_chat_engine(way):
+    """A stream in one needs an engine that is built to stream."""
+    chat = CondenseQuestionChatEngine.from_defaults(
+        checked(engine(llm=Oracle(reply=odd_ones_invent), streaming=way == "stream_chat")),
+        llm=Oracle(),
+        memory=memory(),
+    )
+    response = getattr(chat, way)(question(3))
+    text = "".join(response.response_gen) if way == "stream_chat" else str(response)
+    assert text == odd_ones_invent(3)
+    assert flagged(response.sources[0].raw_output) == ["nothing"]
+
+
+def test_it_can_be_retried_by_llama_indexs_own_means():
+    """RetryQueryEngine asks the inner method, which checks as well."""
+    response = RetryQueryEngine(checked(), HallucinationEvaluator(CHECKER), max_retries=1).query(question(2))
+    assert verdict(response)["hallucinated"] is False
+
+
+def test_checked_in_checked_is_judged_twice_and_says_one_verdict():
+    """Each has its own call to look at."""
+    response = checked(checked(engine(llm=Oracle(reply=odd_ones_invent)))).query(question(3))
+    assert flagged(response) == ["nothing"]
+
+
+def test_a_handler_judges_it_as_ever():
+    """Both look at the same answer, each once; the handler at what was answered before it was acted on."""
+    with GroundwireHandler(CHECKER).install() as handler:
+        response = checked(on_hallucination="replace", replacement="No.").query(question(3))
+    (record,) = handler.outcomes
+    assert str(response) == "No."
+    assert record.interaction.answer == odd_ones_invent(3)
+    assert [claim.text for claim in record.outcome.claims] == flagged(response)
+
+
+# -- what it looks like
+
+
+def test_it_looks_like_what_it_asks():
+    """Prompts can be read and replaced, attributes and methods reached, copies made."""
+    inner = engine()
+    outer = checked(inner)
+    assert outer.get_prompts().keys() == inner.get_prompts().keys()
+    key = "response_synthesizer:text_qa_template"
+    outer.update_prompts({key: PromptTemplate("{context_str} {query_str}")})
+    assert inner.get_prompts()[key].template == "{context_str} {query_str}"
+    assert outer.retriever is inner.retriever
+    bundle = QueryBundle(question(4))
+    found = outer.retrieve(bundle)
+    assert [node.node_id for node in found] == ["4-0", "4-1", "4-2"]
+    assert str(outer.synthesize(bundle, found)) == str(inner.synthesize(bundle, found))
+    assert str(copy.copy(outer).query(question(4))) == answer(4)
+    with pytest.raises(AttributeError):
+        _ = outer.nothing_of_the_sort
+
+
+def test_attach_none_leaves_the_metadata():
+    """For engines whose responses become nodes of others: a verdict is no document."""
+    response = checked(attach="none").query(question(3))
+    assert "hallucination" not in response.metadata
+
+
+def test_mistakes_are_named_at_once():
+    """What can't work is refused when it is built, every mistake in one message."""
+    with pytest.raises(ConfigurationError) as caught:
+        CheckedQueryEngine("engine", checker=3, on_halucination="warn", attach="here", retry=5)
+    told = " ".join(caught.value.problems)
+    for part in ("did you mean 'on_hallucination'", "BaseQueryEngine", "attach", "checker", "retry"):
+        assert part in told
+    with pytest.raises(ConfigurationError, match="nothing asks for it"):
+        checked(retry=Expand())
+    with pytest.raises(ConfigurationError, match="factor"):
+        checked(on_hallucination="retry", retry=Expand(factor=1))

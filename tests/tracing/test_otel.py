@@ -1,0 +1,254 @@
+"""Verdicts in OpenTelemetry, with the real SDK and exporters in memory."""
+
+import subprocess
+import sys
+import threading
+
+import pytest
+
+pytest.importorskip("opentelemetry.sdk", reason="needs the OpenTelemetry SDK")
+
+from opentelemetry import context, trace
+from opentelemetry.sdk._logs import LoggerProvider
+from opentelemetry.sdk._logs.export import InMemoryLogRecordExporter, SimpleLogRecordProcessor
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
+
+from groundwire import Abstention, AbstentionReason, Claim, Grading, Span, Support, Verdict
+from groundwire.core.verdict import DetectorSpec
+from groundwire.judge.isolation import isolated
+from groundwire.tracing.otel import OpenTelemetrySink, SpanAddress, annotate_current_span, locate
+from groundwire.tracing.scores import Score, ScoreSink, TryLaterError
+
+SPEC = DetectorSpec(name="novel-words", version="1")
+CLAIM = Claim(text="secret words", span=Span(0, 12), support=Support.UNSUPPORTED, score=1.0)
+WRONG = Verdict.graded(0.9, Grading(), detector=SPEC, claims=(CLAIM,), reason="secret reason")
+ABSTAINED = Abstention(why=AbstentionReason.NO_CONTEXT, detail="secret detail", detector=SPEC)
+
+
+class Telemetry:
+    """A tracer and a logger that keep what they are told."""
+
+    def __init__(self, **options):
+        self.spans, self.logs = InMemorySpanExporter(), InMemoryLogRecordExporter()
+        self.tracer_provider = TracerProvider(**options)
+        self.tracer_provider.add_span_processor(SimpleSpanProcessor(self.spans))
+        self.logger_provider = LoggerProvider()
+        self.logger_provider.add_log_record_processor(SimpleLogRecordProcessor(self.logs))
+        self.tracer = self.tracer_provider.get_tracer("test")
+
+    def sink(self, **options):
+        return OpenTelemetrySink(
+            logger_provider=self.logger_provider, tracer_provider=self.tracer_provider, **options
+        )
+
+    @property
+    def events(self):
+        return [data.log_record for data in self.logs.get_finished_logs()]
+
+
+@pytest.fixture
+def telemetry():
+    return Telemetry()
+
+
+def ended(telemetry):
+    """The address of a span that has ended."""
+    with telemetry.tracer.start_as_current_span("query"):
+        return locate()
+
+
+def test_an_outcome_is_an_event_of_the_span_that_was_judged(telemetry):
+    """By its ids, also long after it has ended, from any thread and context."""
+    address = ended(telemetry)
+    thread = threading.Thread(target=telemetry.sink().send, args=(address, WRONG))
+    thread.start()
+    thread.join()
+    (event,) = telemetry.events
+    assert event.event_name == "gen_ai.evaluation.result"
+    assert trace.format_trace_id(event.trace_id) == address.trace_id
+    assert trace.format_span_id(event.span_id) == address.span_id
+    told = dict(event.attributes)
+    assert told["gen_ai.evaluation.name"] == "hallucination"
+    assert told["gen_ai.evaluation.score.value"] == 0.9
+    assert told["gen_ai.evaluation.score.label"] == "high"
+    assert told["hallucination_status"] == "checked"
+    (span,) = telemetry.spans.get_finished_spans()
+    assert not span.attributes
+
+
+class StandIn(trace.NonRecordingSpan):
+    """Forgets its span once that has ended, as a tracer's proxy of the current span does."""
+
+    def forget(self):
+        self._context = trace.INVALID_SPAN_CONTEXT
+
+
+def test_a_span_that_forgets_its_ids_is_found_all_the_same(telemetry):
+    """The ids are taken while it is current."""
+    with telemetry.tracer.start_as_current_span("query") as span:
+        stand_in = StandIn(span.get_span_context())
+        with trace.use_span(stand_in):
+            address = locate()
+    stand_in.forget()
+    telemetry.sink().send(address, WRONG)
+    assert trace.format_span_id(telemetry.events[0].span_id) == address.span_id
+
+
+def test_a_span_that_records_gets_attributes(telemetry):
+    """The same as the event's; so backends that read no events show them."""
+    with telemetry.tracer.start_as_current_span("query"):
+        telemetry.sink().send(locate(), WRONG)
+    (span,) = telemetry.spans.get_finished_spans()
+    assert dict(span.attributes) == dict(telemetry.events[0].attributes)
+    assert span.attributes["hallucination_score"] == 0.9
+
+
+def test_what_could_not_be_judged_has_no_number(telemetry):
+    """Its reason is the error's type, and nothing averages it."""
+    telemetry.sink().send(ended(telemetry), ABSTAINED)
+    told = dict(telemetry.events[0].attributes)
+    assert told["error.type"] == "NO_CONTEXT"
+    assert told["hallucination_status"] == "abstained"
+    assert "gen_ai.evaluation.score.value" not in told
+    assert "gen_ai.evaluation.score.label" not in told
+
+
+@pytest.mark.parametrize("outcome", [WRONG, ABSTAINED])
+def test_no_text_leaves_unless_asked(telemetry, outcome):
+    """Traces are read by more people than answers are."""
+    telemetry.sink().send(ended(telemetry), outcome)
+    telemetry.sink(include_text=True).send(ended(telemetry), outcome)
+    without, with_text = telemetry.events
+    assert "secret" not in str(dict(without.attributes))
+    assert "secret" in with_text.attributes["gen_ai.evaluation.explanation"]
+
+
+def test_a_verdict_can_have_a_span_of_its_own(telemetry):
+    """Below the judged one, for backends that take no log events."""
+    address = ended(telemetry)
+    telemetry.sink(verdict_spans=True).send(address, WRONG)
+    verdict = telemetry.spans.get_finished_spans()[-1]
+    assert verdict.name == "hallucination"
+    assert trace.format_span_id(verdict.parent.span_id) == address.span_id
+    assert trace.format_trace_id(verdict.context.trace_id) == address.trace_id
+    assert verdict.attributes["gen_ai.evaluation.score.value"] == 0.9
+
+
+def test_where_nothing_is_traced_nothing_is_addressed():
+    """Outside of any span, and in a trace that is not sampled."""
+    assert locate() is None
+    with Telemetry(sampler=ALWAYS_OFF).tracer.start_as_current_span("query"):
+        assert locate() is None
+
+
+def test_a_program_without_opentelemetry_pays_nothing():
+    """Asking for the current span imports nothing."""
+    code = (
+        "import sys; from groundwire.tracing.otel import locate; assert locate() is None; "
+        "assert not [m for m in sys.modules if m.startswith('opentelemetry')]"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_a_provider_that_fails_harms_nobody(telemetry, caplog):
+    """What goes wrong in the trace is logged, without text."""
+
+    class Broken:
+        def get_logger(self, *arguments, **options):
+            raise RuntimeError("secret")
+
+    OpenTelemetrySink(logger_provider=Broken()).send(ended(telemetry), WRONG)
+    (warning,) = [r.getMessage() for r in caplog.records if r.levelname == "WARNING"]
+    assert "RuntimeError" in warning
+    assert "secret" not in warning
+
+
+def test_wrappers_put_what_they_did_beside_the_verdict(telemetry):
+    """On their own span, which still records."""
+    annotate_current_span(WRONG, action="warn", attempts=2)
+    with telemetry.tracer.start_as_current_span("query"):
+        annotate_current_span(WRONG, action="warn", attempts=2)
+    (span,) = telemetry.spans.get_finished_spans()
+    assert span.attributes["hallucination_action"] == "warn"
+    assert span.attributes["hallucination_attempts"] == 2
+    assert span.attributes["hallucination_level"] == "high"
+
+
+def test_a_judges_calls_are_in_no_trace(telemetry):
+    """Instrumentations that heed OpenTelemetry's switch record nothing of them, and no span is current."""
+    seen = []
+
+    def call():
+        seen.append(context.get_value(context._SUPPRESS_INSTRUMENTATION_KEY))
+        seen.append(trace.get_current_span().get_span_context().is_valid)
+
+    with telemetry.tracer.start_as_current_span("query"):
+        isolated(call)
+        assert trace.get_current_span().get_span_context().is_valid
+    assert seen == [True, False]
+    assert context.get_value(context._SUPPRESS_INSTRUMENTATION_KEY) is None
+
+
+# -- scores by trace and span id
+
+
+def address(n=1):
+    return SpanAddress(
+        trace_id=f"{n:032x}",
+        span_id=f"{n:016x}",
+        context=trace.INVALID_SPAN_CONTEXT,
+        span=trace.INVALID_SPAN,
+    )
+
+
+def test_a_score_has_what_backends_ask_for():
+    """Ids, a name, a number or none, a label of few kinds, and no text of the answer."""
+    written = []
+    sink = ScoreSink(written.append)
+    sink.send(address(), WRONG)
+    assert sink.flush(10)
+    sink.send(address(2), ABSTAINED)
+    assert sink.flush(10)
+    wrong, abstained = written
+    assert wrong == Score(
+        trace_id="0" * 31 + "1",
+        span_id="0" * 15 + "1",
+        name="hallucination",
+        value=0.9,
+        label="high",
+        comment=wrong.comment,
+        metadata=wrong.metadata,
+    )
+    assert wrong.metadata["hallucination_score"] == 0.9
+    assert (abstained.value, abstained.label) == (None, "NO_CONTEXT")
+    assert "secret" not in str(written)
+
+
+def test_a_backend_that_is_busy_is_asked_again():
+    """TryLaterError keeps a score; any other exception loses it, and only it."""
+    attempts = []
+
+    def write(score):
+        attempts.append(score.span_id)
+        if len(attempts) == 1:
+            raise TryLaterError
+        if score.span_id == address(2).span_id:
+            raise ValueError
+
+    sink = ScoreSink(write)
+    for n in (1, 2, 3):
+        sink.send(address(n), WRONG)
+        sink.flush(10)
+    assert sink.flush(10)
+    assert (sink.counts.delivered, sink.counts.failed) == (2, 1)
+
+
+def test_a_score_can_hold_the_text_where_that_is_wanted():
+    written = []
+    sink = ScoreSink(written.append, include_text=True)
+    sink.send(address(), WRONG)
+    assert sink.flush(10)
+    assert "secret words" in written[0].comment
