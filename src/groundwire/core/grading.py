@@ -36,7 +36,7 @@ WORDING: Mapping[Level, Wording] = MappingProxyType(
         ),
         Level.MEDIUM: Wording(
             label="YELLOW",
-            title="Partly unsupported",
+            title="May not be fully supported",
             warning="Parts of this answer may not be supported by the documents. Please check them.",
         ),
         Level.HIGH: Wording(
