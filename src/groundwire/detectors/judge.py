@@ -16,7 +16,7 @@ from groundwire.core.interaction import Interaction
 from groundwire.core.plan import Completed, Plan
 from groundwire.core.span import Span
 from groundwire.core.verdict import AbstentionReason, Outcome
-from groundwire.detectors.asking import Ask, PromptDetector, ask_each, listed, whole_numbers
+from groundwire.detectors.asking import Ask, PromptDetector, ask_each, concluded, listed, whole_numbers
 from groundwire.detectors.shown import Shown
 from groundwire.detectors.statements import aggregation_problems, share
 from groundwire.prompts.message import Quote
