@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import time
 import uuid
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -88,7 +89,8 @@ class Checker:
     """Judges interactions. Safe to share between threads and event loops.
 
     ``detector`` is a Detector or a registered name (the embedded one if left out). ``judge`` answers
-    what the detector asks of models. Raises ConfigurationError at once when they don't fit.
+    what the detector asks of models; a detector that asks none leaves it idle, which warns. Raises
+    ConfigurationError at once when they don't fit.
     """
 
     def __init__(
@@ -124,6 +126,12 @@ class Checker:
                     f"name: pass judge=Judge(model, models={{{name!r}: ...}})"
                     for name in unknown
                 )
+            )
+        if judge is not None and not detector.takes_model:
+            warnings.warn(
+                f"the {detector.name!r} detector asks no model, so its judge is never used: leave it out, or "
+                "name a detector that asks one, such as 'judge'",
+                stacklevel=2,
             )
         self.detector = detector
         self.judge: Backend = judge or NoBackend()

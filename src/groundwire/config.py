@@ -47,6 +47,7 @@ from groundwire.tuned import from_dict as tuned_from_dict
 
 if TYPE_CHECKING:
     from groundwire.judge.judge import Judge
+    from groundwire.judge.prices import Price
 
 Fraction = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
@@ -136,6 +137,13 @@ class JudgeSettings(_Section):
     prices: dict[str, PriceSettings] = {}
     memory: MemorySettings | None = None
     trace_project: str | None = None
+
+    def price(self) -> Price | None:
+        """What the model costs, found without building it: by its string, or by its name behind a colon."""
+        from groundwire.judge.prices import Price  # noqa: PLC0415 - most checkers have no judge to load
+
+        known = self.prices.get(self.model) or self.prices.get(self.model.partition(":")[2])
+        return Price(**known.model_dump()) if known else None
 
     def build(self) -> Judge:
         """The judge these settings describe. Raises ConfigurationError for a model that can't be set up."""

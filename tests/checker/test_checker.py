@@ -1,7 +1,9 @@
 """Checker: one judgement by any road, read by the policy, never silently clean."""
 
 import asyncio
+import copy
 import itertools
+import pickle
 from dataclasses import replace
 
 import pytest
@@ -14,7 +16,9 @@ from groundwire import (
     Claim,
     ConfigurationError,
     Grading,
+    InputError,
     Interaction,
+    Judge,
     Level,
     Policy,
     Span,
@@ -68,7 +72,7 @@ def test_what_is_given_to_check_is_either_an_interaction_or_its_parts():
     assert gw.check(contexts="x", answer="x", checker=checker).grounded
     with pytest.raises(TypeError, match="not both"):
         gw.check(GROUNDED, answer="x", checker=checker)
-    with pytest.raises(gw.InputError, match="answer must be a str"):
+    with pytest.raises(gw.InputError, match="no answer to judge was given"):
         gw.check(contexts="x", checker=checker)
 
 
@@ -207,3 +211,36 @@ def test_no_more_go_out_together_than_the_judge_performs_at_once():
     judge.max_concurrency = 3
     list(Checker(AsksModel(), judge=judge).check_many([GROUNDED] * 7))
     assert judge.batches == [3, 3, 1]
+
+
+def test_a_judge_that_is_never_asked_is_told():
+    """A detector that asks no model and a judge are a mistake of whoever gave both, but no failure."""
+    with pytest.warns(UserWarning, match="'lexical' detector asks no model, so its judge is never used"):
+        checker = Checker("lexical", judge=Judge(lambda system, user: ""))
+    assert checker.check(Interaction(answer="It is 5 EUR.", contexts="It is 5 EUR.")).grounded
+
+
+def test_copies_share_their_judge_and_pickling_says_what_to_do():
+    """A second judge would have limits of its own, and spend twice what was allowed."""
+    checker = Checker("judge", judge=Judge(lambda system, user: ""))
+    assert copy.deepcopy(checker).judge is checker.judge
+    assert copy.copy(checker).judge is checker.judge
+    with pytest.raises(TypeError, match=r"a Judge can't be pickled.*from_config"):
+        pickle.dumps(checker)
+    assert pickle.loads(pickle.dumps(Checker("lexical"))).detector == Checker("lexical").detector
+
+
+@pytest.mark.parametrize("wrong", [{"threshold": 2}, {"threshold": 0.5, "medium": 0.7}, {"high": -1}])
+def test_a_grading_that_cannot_work_is_a_configuration_error(wrong):
+    with pytest.raises(ConfigurationError):
+        Grading(**wrong)
+
+
+def test_all_mistakes_of_a_grading_are_named_at_once():
+    with pytest.raises(ConfigurationError, match=r"threshold must be.*high must be"):
+        Grading(threshold=2, high=-1)
+
+
+def test_an_answer_of_none_is_told_as_missing():
+    with pytest.raises(InputError, match="answer is None: no answer to judge was given; expected a str"):
+        Interaction(answer=None, contexts="x")

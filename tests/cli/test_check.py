@@ -90,7 +90,7 @@ def test_an_unknown_detector_names_the_known_ones(run):
     """The message lists what could have been meant."""
     code, _, err = run([GROUNDED], detector="lexicla")
     assert code == 2
-    assert "unknown detector 'lexicla': expected one of" in err
+    assert "unknown detector 'lexicla': did you mean 'lexical'? Expected one of" in err
 
 
 @pytest.mark.parametrize("name", ["missing.jsonl", "."])

@@ -60,3 +60,23 @@ def test_a_detector_without_a_model_costs_nothing(run):
     assert "2 answers would take at least:" in out
     assert "0 calls of the model" in out
     assert "cost" not in out
+
+
+def test_it_needs_neither_credentials_nor_packages(run, monkeypatch):
+    """No model is built, so what only a model would need is not asked for."""
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_DEFAULT_REGION", "AWS_REGION"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_CONFIG_FILE", "/nonexistent")
+    code, out = run("--model", "bedrock:some.model-v1:0")
+    assert code == 0
+    assert "2 calls of the model" in out
+    code, out = run("--model", "nobody:nothing")
+    assert (code, "2 calls of the model" in out) == (0, True)
+
+
+def test_it_tells_the_calls_that_follow_a_first_reply(run):
+    _, out = run("--detector", "faithfulness", "--model", f"bedrock:{MODEL}")
+    assert "2 calls of the model" in out
+    assert "about 4 calls in all" in out
+    _, out = run("--detector", "judge", "--model", f"bedrock:{MODEL}")
+    assert "calls in all" not in out

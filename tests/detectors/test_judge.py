@@ -272,7 +272,7 @@ def test_a_model_that_failed_is_an_abstention_with_its_reason_and_is_not_asked_a
     outcome, asked = judged(Failed(reason=reason, detail="because"))
     assert len(asked) == 1
     assert outcome.why is reason
-    assert outcome.detail == "3 of 3 claims got no usable verdict: because"
+    assert outcome.detail == "all 3 claims got no usable verdict: because"
 
 
 def test_a_second_round_that_fails_is_an_abstention_with_its_reason():

@@ -219,7 +219,7 @@ def test_model_prompts_and_words_are_set_in_a_settings_file(tmp_path):
 
     outcome = Checker(detector, judge=Judge(reply), policy=Policy(grading=grading)).check(ASKED)
     assert (outcome.wording.label, outcome.wording.title) == ("STOP", "Not ours")
-    assert grading.words(Level.MEDIUM).title == "Partly unsupported"
+    assert grading.words(Level.MEDIUM).title == "May not be fully supported"
 
 
 @given(st.floats(0.17, 0.83))

@@ -9,7 +9,7 @@ from statistics import pstdev
 import pytest
 
 from groundwire import AbstentionReason, Checker, ConfigurationError, Interaction, Judge, Support, detectors
-from groundwire.core.aggregation import Fraction
+from groundwire.core.aggregation import AnyUnsupported, Fraction
 from groundwire.core.example import Example
 from groundwire.core.plan import Failed
 from groundwire.detectors.stochastic import Stochastic
@@ -131,6 +131,19 @@ def test_new_answers_that_are_all_the_same_are_told():
     outcome, _ = judged(["A bag is 25 EUR."] * 3)
     assert "temperature" in outcome.reason
     assert "temperature" not in judged(AGAIN)[0].reason
+
+
+def test_the_reason_gives_the_score_that_the_outcome_has():
+    """By whatever rule the claims make one score."""
+    for aggregation in (AnyUnsupported(), Fraction()):
+        outcome, _ = judged(
+            ["Yes.", "Yes.", "No."],
+            verdicts("agrees", "contradicts"),
+            verdicts("contradicts", "agrees"),
+            comparison="contradiction",
+            aggregation=aggregation,
+        )
+        assert outcome.reason.startswith(f"{outcome.score:.2f} against it over 3 new answers")
 
 
 def test_only_what_a_reply_left_out_is_asked_again():

@@ -181,7 +181,9 @@ def test_over_its_period_s_budget_a_judge_asks_nothing_and_says_so():
     outcome = Checker(AsksModel(), judge=judge).check(Interaction(answer="a", contexts="c"))
     assert isinstance(outcome, Abstention)
     assert outcome.why is AbstentionReason.OVER_BUDGET
-    assert outcome.detail == "the budget of the judge's period is spent: 1 calls"
+    assert outcome.detail == (
+        "the budget of the judge's period has no room: it needs 1 call, and has 1 in all, 1 of them made"
+    )
     assert model.calls == 1
 
 
@@ -236,7 +238,7 @@ def test_within_a_budget_requests_keep_their_order_and_the_rest_fail():
     three = [ASK, Complete(system="s", user="u", samples=5), Embed(texts=("a",))]
     (replies,) = run(within(asks(three), Budget(calls=2)), backend)
     assert [type(reply) for reply in replies] == [Completed, Failed, Embedded]
-    assert replies[1].detail == "the budget of this check is spent: 2 calls"
+    assert replies[1].detail == "the budget of this check has no room: it needs 6 calls, and has 2 in all"
     assert backend.asked == [[three[0], three[2]]]
 
 

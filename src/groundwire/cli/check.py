@@ -55,28 +55,50 @@ def check(options: CheckOptions) -> int:
 
     Whatever can be wrong with options, settings and columns is raised before the first row is judged.
     """
-    checker = build_checker(options)
+    checker = None if options.dry_run else build_checker(options)
     with contextlib.ExitStack() as stack:
         tables = [_open(name, options, stack) for name in _each_once(options.files)]
-        if options.dry_run:
-            return dry_run(options, checker, tables)
+        if checker is None:
+            return dry_run(options, tables)
         output = build(options, checker.detector.name, tables)
         return _run(options, checker, tables, output)
 
 
-def dry_run(options: CheckOptions, checker: Checker, tables: list[Table]) -> int:
-    """Tell what judging these rows would take at least, asking no model; unreadable rows are left out."""
+def dry_run(options: CheckOptions, tables: list[Table]) -> int:
+    """Tell what judging these rows would take at least; unreadable rows are left out.
+
+    No model is asked, and none is built: that would need its packages and credentials.
+    """
+    settings = _settings(options)
+    detector = settings.build_detector()
+    settings.build_grading(detector.grading)
     rows = itertools.islice(itertools.chain.from_iterable(table.rows for table in tables), options.limit)
     interactions = track(row.interaction for row in rows if row.interaction is not None)
-    price = getattr(checker.judge, "price", None)
-    told = estimate(checker.detector, interactions, price=price)
-    method = METHODS.get(checker.detector.name)
-    tell_estimate(told, cost=method.cost if method else "", json=options.output != "text")
+    price = settings.judge.price() if settings.judge else None
+    told = estimate(detector, interactions, price=price)
+    tell_estimate(told, method=METHODS.get(detector.name), json=options.output != "text")
     return ALL_GROUNDED
 
 
 def build_checker(options: CheckOptions) -> Checker:
     """The checker of the settings file, with the options in place of what it says."""
+    settings = _settings(options)
+    detector = settings.build_detector()
+    if detector.needs_model and settings.judge is None:
+        raise ConfigurationError(
+            f"the {detector.name!r} detector asks a model, and none is named: "
+            "--model bedrock:MODEL_ID, or a judge in the file of --config"
+        )
+    if detector.needs_embeddings and settings.judge and settings.judge.embeddings is None:
+        raise ConfigurationError(
+            f"the {detector.name!r} detector compares embeddings, and no embedding model is named: "
+            "set judge.embeddings in the file of --config"
+        )
+    return Checker.from_config(settings.model_dump(by_alias=True, exclude_unset=True))
+
+
+def _settings(options: CheckOptions) -> config.Settings:
+    """The settings of the file, with the options in place of what it says."""
     settings = config.load(options.config) if options.config else config.Settings()
     given: dict[str, Any] = settings.model_dump(by_alias=True, exclude_unset=True)
     # What can't be judged is told by the exit code; raising would hide the rows that follow.
@@ -92,7 +114,7 @@ def build_checker(options: CheckOptions) -> Checker:
                 f"--model has nothing to answer: the {detector.name!r} detector asks no model; "
                 "use --detector judge"
             )
-    return Checker.from_config(given)
+    return config.load(given)
 
 
 def judged(checker: Checker, rows: Iterable[Row]) -> Iterator[tuple[Row, Entry]]:

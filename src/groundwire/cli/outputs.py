@@ -15,6 +15,7 @@ from rich.console import Console
 from groundwire import __version__
 from groundwire.core import wire
 from groundwire.core.errors import ConfigurationError
+from groundwire.detectors.catalogue import Method
 from groundwire.judge.dry_run import Estimate
 from groundwire.report import Entry, Group, Tally, terminal
 from groundwire.report.visible import escaped
@@ -161,8 +162,8 @@ class HtmlPage:
             console(stderr=True).print(f"HTML report: {self._path}", soft_wrap=True)
 
 
-def tell_estimate(estimate: Estimate, *, cost: str, json: bool) -> None:
-    """What judging would take at least, and the method's ``cost`` for one answer; or all as a JSON object."""
+def tell_estimate(estimate: Estimate, *, method: Method | None, json: bool) -> None:
+    """What judging would take at least, and the ``method``'s cost for one answer; or all as a JSON object."""
     if json:
         sys.stdout.write(_json({"dry_run": asdict(estimate)}) + "\n")
         return
@@ -177,9 +178,23 @@ def tell_estimate(estimate: Estimate, *, cost: str, json: bool) -> None:
     if estimate.calls:
         money = "unknown: give a price for the model" if estimate.cost is None else f"{estimate.cost:,.4f}"
         lines.append(f"  cost: {money}")
-        lines += [f"The method takes {cost} for an answer."] if cost else []
-        lines.append("What it asks after a first reply, and what it asks twice, is not counted.")
+        lines += _beyond(estimate, method)
     console(stderr=False).print("\n".join([*lines, "Nothing was asked."]), soft_wrap=True)
+
+
+def _beyond(estimate: Estimate, method: Method | None) -> list[str]:
+    """What comes on top of the calls that could be counted, as far as the method's shape tells it."""
+    if method is None:
+        return ["What it asks after a first reply, and what it asks twice, is not counted."]
+    lines = [f"The method takes {method.cost} for an answer."]
+    if (whole := method.calls * estimate.asking) > estimate.calls:
+        lines.append(f"So with what it asks after a first reply it is about {whole:,} calls in all.")
+        lines.append(
+            "Tokens and cost above are those of the first calls alone; what is asked twice is extra."
+        )
+    else:
+        lines.append("What it asks twice is not counted.")
+    return lines
 
 
 class _Console(Console):

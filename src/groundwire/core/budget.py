@@ -53,13 +53,15 @@ class Budget:
     def shortage(self, spent: Usage, *, calls: int) -> str:
         """Why so many further calls may not be made; '' where they may."""
         if self.calls is not None and spent.calls + calls > self.calls:
-            return f"{self.calls} calls"
+            used = f", {spent.calls} of them made" if spent.calls else ""
+            return f"it needs {_calls(calls)}, and has {self.calls} in all{used}"
         if self.tokens is not None and spent.input_tokens + spent.output_tokens >= self.tokens:
-            return f"{self.tokens} tokens"
+            return f"the limit of {self.tokens} tokens is reached"
         if self.cost is not None and spent.calls and spent.cost is None:
-            return f"{self.cost:g} in money, and nobody knows what a call costs: the model needs a price"
+            unknown = "and nobody knows what a call costs: the model needs a price"
+            return f"the limit is {self.cost:g} in money, {unknown}"
         if self.cost is not None and (spent.cost or 0.0) >= self.cost:
-            return f"{self.cost:g} in money"
+            return f"the limit of {self.cost:g} in money is reached"
         return ""
 
 
@@ -112,9 +114,13 @@ def _counted_only(request: Request) -> Reply:
     return Failed(reason=AbstentionReason.NOT_SAMPLED, detail="nothing is asked where only calls are counted")
 
 
+def _calls(count: int) -> str:
+    return f"{count} calls" if count != 1 else "1 call"
+
+
 def over_budget(what: str, shortage: str) -> Failed:
     """The reply to a request that is not made."""
-    detail = f"the budget of {what} is spent: {shortage}"
+    detail = f"the budget of {what} has no room: {shortage}"
     return Failed(reason=AbstentionReason.OVER_BUDGET, detail=detail)
 
 

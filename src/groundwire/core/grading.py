@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 
+from groundwire.core.errors import ConfigurationError
 from groundwire.core.score import check_score
 
 
@@ -36,7 +37,7 @@ WORDING: Mapping[Level, Wording] = MappingProxyType(
         ),
         Level.MEDIUM: Wording(
             label="YELLOW",
-            title="Partly unsupported",
+            title="May not be fully supported",
             warning="Parts of this answer may not be supported by the documents. Please check them.",
         ),
         Level.HIGH: Wording(
@@ -54,7 +55,8 @@ class Grading:
 
     Cut points that are left out follow the threshold: three fifths of the way up to it, and two fifths
     of the way from it to 1. ``medium <= threshold <= high`` holds, so LOW is never hallucinated and HIGH
-    always is. ``wording`` replaces the words of the levels it names. Raises ValueError when out of order.
+    always is. ``wording`` replaces the words of the levels it names. Raises ConfigurationError where they
+    are out of order, or no scores.
     """
 
     threshold: float = 0.5
@@ -63,9 +65,12 @@ class Grading:
     wording: Mapping[Level, Wording] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        check_score("threshold", self.threshold)
+        given = {"threshold": self.threshold, "medium": self.medium, "high": self.high}
+        problems = [p for name, value in given.items() if value is not None for p in _problems(name, value)]
+        if problems:
+            raise ConfigurationError(*problems)
         if not self.cuts[0] <= self.threshold <= self.cuts[1]:
-            raise ValueError(
+            raise ConfigurationError(
                 f"level cuts must enclose the threshold: medium {self.cuts[0]:g} <= "
                 f"threshold {self.threshold:g} <= high {self.cuts[1]:g}"
             )
@@ -75,7 +80,7 @@ class Grading:
         """The two scores at which MEDIUM and HIGH begin."""
         medium = 0.6 * self.threshold if self.medium is None else self.medium
         high = self.threshold + 0.4 * (1 - self.threshold) if self.high is None else self.high
-        return check_score("medium", medium), check_score("high", high)
+        return float(medium), float(high)
 
     def level(self, score: float) -> Level:
         medium, high = self.cuts
@@ -85,3 +90,11 @@ class Grading:
 
     def words(self, level: Level) -> Wording:
         return self.wording.get(level, WORDING[level])
+
+
+def _problems(name: str, value: float) -> list[str]:
+    try:
+        check_score(name, value)
+    except ValueError as error:
+        return [str(error)]
+    return []

@@ -120,6 +120,9 @@ def _require_text(name: str, value: object) -> None:
 def _not_text(name: str, value: object) -> InputError:
     expected = "a str, a Passage or a list of them" if name == "contexts" else "a str"
     hint = ""
+    if value is None:
+        what = "answer to judge was given" if name == "answer" else "text was given"
+        return InputError(f"{name} is None: no {what}; expected {expected}")
     if isinstance(value, bytes):
         hint = "; decode it first"
     elif hasattr(value, "page_content"):

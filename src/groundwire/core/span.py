@@ -29,6 +29,10 @@ class Span:
             raise ValueError(f"{self} reaches past a text of {len(text)} characters")
         return text[self.start : self.end]
 
+    def overlaps(self, other: Span) -> bool:
+        """Whether the two share a character."""
+        return self.start < other.end and other.start < self.end
+
     def shifted(self, by: int) -> Span:
         return Span(self.start + by, self.end + by)
 

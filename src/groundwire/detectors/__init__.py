@@ -5,6 +5,7 @@ A detector is parameters and a plan. Clients, clocks, caches and results live el
 
 from __future__ import annotations
 
+import difflib
 from importlib import import_module
 
 from groundwire.core.detector import Detector
@@ -45,7 +46,9 @@ def names() -> tuple[str, ...]:
 def get(name: str) -> type[Detector]:
     """The detector class registered under ``name``. Raises ConfigurationError, naming the known ones."""
     if name not in _REGISTERED:
-        raise ConfigurationError(f"unknown detector {name!r}: expected one of {', '.join(names())}")
+        close = difflib.get_close_matches(name, names(), n=1)
+        hint = f"did you mean {close[0]!r}? Expected" if close else "expected"
+        raise ConfigurationError(f"unknown detector {name!r}: {hint} one of {', '.join(names())}")
     module, _, attribute = _REGISTERED[name].partition(":")
     detector: type[Detector] = getattr(import_module(module), attribute)
     return detector

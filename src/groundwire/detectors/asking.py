@@ -8,15 +8,18 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
+from groundwire.core.aggregation import Aggregation
+from groundwire.core.claim import Claim, Support
 from groundwire.core.detector import Detector
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.example import Examples
 from groundwire.core.grading import Grading
 from groundwire.core.interaction import Interaction
 from groundwire.core.plan import Complete, Completed, Failed, Plan, Reply
-from groundwire.core.verdict import Abstention, AbstentionReason
+from groundwire.core.verdict import Abstention, AbstentionReason, DetectorSpec, Outcome, Verdict
+from groundwire.detectors.statements import share
 from groundwire.prompts.message import Message, Quote, material, only
 from groundwire.prompts.own_words import OwnWords
 from groundwire.prompts.quoting import neutral
@@ -166,6 +169,32 @@ class PromptDetector(Detector):
     def failed(self, failed: Failed, *, what: str = "") -> Abstention:
         """The abstention that a failure comes to; ``what`` says of what."""
         return self.abstain(failed.reason, f"{what}: {failed.detail}" if what else failed.detail)
+
+
+class _Aggregates(Protocol):
+    """A detector whose claims become one score."""
+
+    @property
+    def aggregation(self) -> Aggregation: ...
+    @property
+    def grading(self) -> Grading: ...
+    @property
+    def spec(self) -> DetectorSpec: ...
+    def failed(self, failed: Failed, *, what: str = "") -> Abstention: ...
+
+
+def concluded(
+    detector: _Aggregates, claims: Sequence[Claim], trouble: Failed | None, *, noun: str, reason: str
+) -> Outcome:
+    """The verdict on claims, or an abstention where ``trouble`` left some unverified and no flag decides."""
+    score = detector.aggregation(claims)
+    if trouble and (score is None or score < detector.grading.threshold):
+        unverified = sum(claim.support is Support.UNVERIFIED for claim in claims)
+        return detector.failed(trouble, what=f"{share(unverified, len(claims), noun)} got no usable verdict")
+    assert score is not None, "without trouble every claim has a verdict"
+    return Verdict.graded(
+        score, detector.grading, raw=score, claims=tuple(claims), reason=reason, detector=detector.spec
+    )
 
 
 def whole_numbers(detector: Any, **least: int) -> list[str]:

@@ -16,7 +16,6 @@ from groundwire.core.plan import Encode, Encoded, Failed, Plan
 from groundwire.core.verdict import Outcome
 from groundwire.detectors import embedded_model, lexical_model
 from groundwire.detectors.embedded_verdict import ReadJudging, caution
-from groundwire.detectors.lexical_verdict import summary
 from groundwire.detectors.opening import Opened, concluded, opened
 from groundwire.local.embedded import READER
 from groundwire.text import tokens
@@ -71,7 +70,6 @@ class Embedded(Detector):
         weighed = embedded_model.load().weigh(first.seen, lexical, reply.claims)
         doubt = caution(first)
         if doubt is not None:
-            weighed = doubt.applied(weighed)
+            weighed = doubt.applied(weighed, self.grading.threshold)
         claims = ReadJudging(first, self.grading, weighed.scores(), reply.claims).claims()
-        reason = summary(claims) if doubt is None else f"{summary(claims)} {doubt.said}"
-        return concluded(claims, self, raw=weighed.raw, reason=reason)
+        return concluded(claims, self, raw=weighed.raw, note="" if doubt is None else doubt.said)

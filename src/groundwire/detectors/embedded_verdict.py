@@ -6,19 +6,20 @@ What exact facts say stands in ``lexical_verdict`` and goes first. Weighing belo
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from groundwire.core.claim import Claim, Evidence, Support
 from groundwire.core.grading import Grading
-from groundwire.core.plan import ReadClaim
+from groundwire.core.plan import ReadClaim, Reading
 from groundwire.core.span import Span, union
 from groundwire.detectors import embedded_model
 from groundwire.detectors.lexical_features import CLAIM_FEATURES, Seen
 from groundwire.detectors.lexical_model import Weighed
-from groundwire.detectors.lexical_verdict import Judging
+from groundwire.detectors.lexical_verdict import Judging, quoted, run_span
 from groundwire.detectors.opening import Opened
 from groundwire.text import language
+from groundwire.text.facts import Status
 
 
 class ReadJudging(Judging):
@@ -33,20 +34,17 @@ class ReadJudging(Judging):
     def _unsupported(self, seen: Seen, score: float) -> Claim:
         read = self._read[seen.span]
         words = self._words(seen, read)
-        shown = _quoted(words[0].of(self.interaction.answer)) if words else "this"
-        more = f" and {len(words) - 1} more" if len(words) > 1 else ""
         if self._contradicts(seen, read):
+            (nearest,) = self._nearest(seen, read)
             return self._claim(
                 seen,
                 Support.CONTRADICTED,
                 score,
                 words=words,
-                evidence=self._nearest(seen, read),
-                reason=f"{shown}{more} is not what the document says",
+                evidence=(nearest,),
+                reason=f"{self._quoted(words)} here, {quoted(nearest.quote)} in the document",
             )
-        reason = f"not in the documents: {shown}{more}"
-        if not (seen.missing or seen.lacking):
-            reason = f"the documents do not say this together: {shown}{more}"
+        reason = self._why_unsupported(seen, words)
         return self._claim(seen, Support.UNSUPPORTED, score, words=words, reason=reason)
 
     def _contradicts(self, seen: Seen, read: ReadClaim) -> bool:
@@ -60,16 +58,28 @@ class ReadJudging(Judging):
             return claim
         read = self._read[seen.span]
         evidence = claim.evidence or self._nearest(seen, read)
-        if len(seen.missing) >= _SAID_OTHERWISE * max(1, len(seen.worded.content)):
+        if seen.missing and read.reading.supported > max(read.reading.unsupported, read.reading.contradicted):
             reason = "follows from the documents, in other words"
             return replace(claim, support=Support.INFERRED, evidence=evidence, reason=reason)
         return replace(claim, evidence=evidence)
 
     def _words(self, seen: Seen, read: ReadClaim) -> tuple[Span, ...]:
-        """The words read as unsupported, and the exact facts that no passage has."""
-        lacking = [fact.span.shifted(seen.span.start) for fact in seen.lacking]
-        named = embedded_model.unsupported_words(read, embedded_model.load().word)
-        return union([*named, *lacking])
+        """The words read as unsupported, and the exact facts and names that no passage has.
+
+        Where the encoder is sure of no word, those that no passage has. What the documents bear out, and
+        the question's own words where there are others, are never meant.
+        """
+        start = seen.span.start
+        sure = embedded_model.load().word
+        borne_out = [f.span.shifted(start) for f, c, _ in seen.checked if c.status is Status.FOUND]
+        worded = zip(seen.worded.words, seen.worded.stems, strict=True)
+        asked = [word.span.shifted(start) for word, stem in worded if stem in self._asked]
+        read = _without(_without(read, borne_out), asked)
+        named = [fact.span.shifted(start) for fact in seen.lacking]
+        named += [run_span(seen, run) for run in seen.missing_names]
+        if any(1 - word.reading.supported >= sure for word in read.words):
+            named += embedded_model.unsupported_words(read, sure)
+        return tuple(union(named or self._missing_runs(seen) or embedded_model.unsupported_words(read, sure)))
 
     def _nearest(self, seen: Seen, read: ReadClaim) -> tuple[Evidence, ...]:
         """The sentence that shares most with the claim; else what the encoder read first."""
@@ -78,33 +88,45 @@ class ReadJudging(Judging):
         return tuple(Evidence.cite(self.interaction, passage, span) for passage, span in read.evidence[:1])
 
 
-# A supported claim of which this share of its words is in no passage says it in other words.
-_SAID_OTHERWISE = 0.4
 # A sentence with this share of the claim's words, weighed by their rarity, speaks of the same.
 _SPOKEN_OF = 0.5
 _BEST_WINDOW = CLAIM_FEATURES.index("best_window")
 
 
-def _quoted(words: str) -> str:
-    return f"“{' '.join(words.split())[:60]}”"
+def _without(read: ReadClaim, spans: Sequence[Span]) -> ReadClaim:
+    """The reading with the words in some spans as if they were supported; as it is where that leaves none."""
+    words = tuple(
+        replace(word, reading=_BORNE_OUT) if any(word.span.overlaps(span) for span in spans) else word
+        for word in read.words
+    )
+    return replace(read, words=words) if any(word.reading is not _BORNE_OUT for word in words) else read
+
+
+_BORNE_OUT = Reading(supported=1.0, unsupported=0.0, contradicted=0.0)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Caution:
-    """Text unlike what the detector was calibrated on: its score moves towards one half, and it says why."""
+    """Text unlike what the detector was calibrated on: its score moves towards the threshold, and it says so.
+
+    Towards, and never across: who is less sure has no new reason to flag an answer, or to clear it.
+    """
 
     said: str
 
-    def applied(self, weighed: Weighed) -> Weighed:
-        """Half the log-odds: a probability of .9 is .75, and .5 stays."""
-        z = embedded_model.logit(weighed.score) / 2
-        return replace(weighed, score=1 / (1 + math.exp(-z)))
+    def applied(self, weighed: Weighed, threshold: float) -> Weighed:
+        """Half the way in log-odds: with a threshold of .5, a probability of .9 is .75."""
+        z = (embedded_model.logit(weighed.score) + embedded_model.logit(threshold)) / 2
+        score = 1 / (1 + math.exp(-z))
+        return (
+            replace(weighed, score=score) if (score >= threshold) == (weighed.score >= threshold) else weighed
+        )
 
 
 def caution(opened: Opened) -> Caution | None:
     """Why to be less sure of an answer, or None."""
     unlike = []
-    spoken = language.guess(f for claim in opened.seen.claims for f in claim.worded.folded)
+    spoken = language.guess(_lower_case(opened), least=_LEAST_WORDS)
     if spoken not in (None, "English"):
         unlike.append(f"the answer is in {spoken}")
     if sum(passage.size for passage in opened.context.passages) > _LONG_CONTEXT:
@@ -116,5 +138,15 @@ def caution(opened: Opened) -> Caution | None:
     return Caution(said=f"Less sure than usual: {' and '.join(unlike)}.")
 
 
+def _lower_case(opened: Opened) -> Iterator[str]:
+    """The answer's words but for capitalised ones: the "Los" of Los Angeles speaks no Spanish."""
+    for claim in opened.seen.claims:
+        for word, folded in zip(claim.worded.words, claim.worded.folded, strict=True):
+            if not word.text[0].isupper():
+                yield folded
+
+
+# So few function words tell a language well enough to be less sure.
+_LEAST_WORDS = 2
 # Far more than any context that it was fitted or calibrated on.
 _LONG_CONTEXT = 10_000

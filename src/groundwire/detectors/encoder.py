@@ -18,6 +18,7 @@ from groundwire.core.interaction import Interaction
 from groundwire.core.plan import Encode, Encoded, EncoderSetup, Failed, Plan, ReadClaim, Reading
 from groundwire.core.span import Span
 from groundwire.core.verdict import AbstentionReason, Outcome, Verdict
+from groundwire.detectors.statements import share
 from groundwire.text.claims import cut
 
 
@@ -163,9 +164,9 @@ class EncoderDetector(Detector):
         score = self.aggregation(claims)
         assert score is not None, "every claim has a score"
         flagged = [claim for claim in claims if claim.support.flagged]
-        reason = f"Supported: all of {len(claims)} claims."
+        reason = f"Supported: {share(len(claims), len(claims), 'claim')}."
         if flagged:
-            reason = f"Not supported: {len(flagged)} of {len(claims)} claims."
+            reason = f"Not supported: {share(len(flagged), len(claims), 'claim')}."
         return Verdict.graded(
             score, self.grading, raw=score, claims=tuple(claims), reason=reason, detector=self.spec
         )

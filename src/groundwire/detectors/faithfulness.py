@@ -15,9 +15,10 @@ from groundwire.core.grading import Grading
 from groundwire.core.interaction import Interaction
 from groundwire.core.plan import Failed, Plan
 from groundwire.core.span import Span
-from groundwire.core.verdict import AbstentionReason, Outcome, Verdict
-from groundwire.detectors.asking import Ask, PromptDetector, ask_each, clean, listed, whole_numbers
+from groundwire.core.verdict import AbstentionReason, Outcome
+from groundwire.detectors.asking import Ask, PromptDetector, ask_each, clean, concluded, listed, whole_numbers
 from groundwire.detectors.shown import cited
+from groundwire.detectors.statements import aggregation_problems, share
 from groundwire.prompts.forms import SentenceEntry, StatementEntry
 from groundwire.prompts.replies import read_entries
 from groundwire.text.claims import cut
@@ -55,9 +56,7 @@ class Faithfulness(PromptDetector):
 
     def problems(self) -> list[str]:
         problems = super().problems() + whole_numbers(self, per_call=1, max_statements=1)
-        if not isinstance(self.aggregation, Aggregation):
-            kind = type(self.aggregation).__qualname__
-            problems.append(f"aggregation must be an Aggregation, such as Fraction(), not {kind}")
+        problems += aggregation_problems(self.aggregation, such_as=Fraction)
         return problems
 
     def detect(self, interaction: Interaction) -> Plan[Outcome]:
@@ -78,7 +77,7 @@ class Faithfulness(PromptDetector):
             per_call=self.per_call,
         )
         claims = [_claim(interaction, *numbered[i], found.get(i)) for i in numbered]
-        return self._outcome(claims, trouble)
+        return concluded(self, claims, trouble, noun="statement", reason=_reason(claims))
 
     def _statements(
         self, interaction: Interaction, spans: Sequence[Span]
@@ -115,23 +114,6 @@ class Faithfulness(PromptDetector):
             read=lambda reply: read_entries(reply.texts[0], StatementEntry, key="statements"),
         )
 
-    def _outcome(self, claims: Sequence[Claim], trouble: Failed | None) -> Outcome:
-        score = self.aggregation(claims)
-        if trouble and (score is None or score < self.grading.threshold):
-            unverified = sum(claim.support is Support.UNVERIFIED for claim in claims)
-            return self.failed(
-                trouble, what=f"{unverified} of {len(claims)} statements got no usable verdict"
-            )
-        assert score is not None, "without trouble every statement has a verdict"
-        return Verdict.graded(
-            score,
-            self.grading,
-            raw=score,
-            claims=tuple(claims),
-            reason=_reason(claims),
-            detector=self.spec,
-        )
-
     def _too_many(self, what: str) -> Outcome:
         return self.abstain(
             AbstentionReason.OVER_BUDGET, f"{what}, more than max_statements={self.max_statements}"
@@ -162,5 +144,5 @@ def _evidence(interaction: Interaction, quote: str) -> tuple[Evidence, ...]:
 def _reason(claims: Sequence[Claim]) -> str:
     flagged = [claim for claim in claims if claim.support.flagged]
     if not flagged:
-        return f"Supported: all of {len(claims)} statements."
-    return f"Not supported: {len(flagged)} of {len(claims)} statements. {flagged[0].reason}"
+        return f"Supported: {share(len(claims), len(claims), 'statement')}."
+    return f"Not supported: {share(len(flagged), len(claims), 'statement')}. {flagged[0].reason}"

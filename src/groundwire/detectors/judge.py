@@ -12,11 +12,12 @@ from typing import ClassVar
 from groundwire.core.aggregation import Aggregation, AnyUnsupported
 from groundwire.core.claim import Claim, Support
 from groundwire.core.interaction import Interaction
-from groundwire.core.plan import Completed, Failed, Plan
+from groundwire.core.plan import Completed, Plan
 from groundwire.core.span import Span
-from groundwire.core.verdict import AbstentionReason, Outcome, Verdict
-from groundwire.detectors.asking import Ask, PromptDetector, ask_each, listed, whole_numbers
+from groundwire.core.verdict import AbstentionReason, Outcome
+from groundwire.detectors.asking import Ask, PromptDetector, ask_each, concluded, listed, whole_numbers
 from groundwire.detectors.shown import Shown, ShownPassages
+from groundwire.detectors.statements import aggregation_problems, share
 from groundwire.prompts.message import Quote
 from groundwire.prompts.quoting import neutral
 from groundwire.prompts.replies import ClaimReply, claim_replies
@@ -54,9 +55,7 @@ class JudgeDetector(PromptDetector):
 
     def problems(self) -> list[str]:
         problems = super().problems() + whole_numbers(self, claims_per_call=1, max_claims=1)
-        if not isinstance(self.aggregation, Aggregation):
-            kind = type(self.aggregation).__qualname__
-            problems.append(f"aggregation must be an Aggregation, such as AnyUnsupported(), not {kind}")
+        problems += aggregation_problems(self.aggregation, such_as=AnyUnsupported)
         return problems
 
     def detect(self, interaction: Interaction) -> Plan[Outcome]:
@@ -69,7 +68,8 @@ class JudgeDetector(PromptDetector):
         judged, trouble = yield from ask_each(
             sheet.ids, lambda ids: self._asking(sheet, ids), per_call=self.claims_per_call
         )
-        return self._outcome([judged.get(i) or sheet.unverified(i) for i in sheet.ids], trouble)
+        claims = [judged.get(i) or sheet.unverified(i) for i in sheet.ids]
+        return concluded(self, claims, trouble, noun="claim", reason=_reason(claims))
 
     def _asking(self, sheet: _Sheet, ids: Sequence[int]) -> Ask[Mapping[int, Claim]]:
         quotes = self.material(sheet.interaction)
@@ -82,21 +82,6 @@ class JudgeDetector(PromptDetector):
                 judges=True,
             ),
             read=lambda reply: sheet.read(ids, reply),
-        )
-
-    def _outcome(self, claims: Sequence[Claim], trouble: Failed | None) -> Outcome:
-        score = self.aggregation(claims)
-        if trouble and (score is None or score < self.grading.threshold):
-            unverified = sum(claim.support is Support.UNVERIFIED for claim in claims)
-            return self.failed(trouble, what=f"{unverified} of {len(claims)} claims got no usable verdict")
-        assert score is not None, "without trouble every claim has a verdict"
-        return Verdict.graded(
-            score,
-            self.grading,
-            raw=score,
-            claims=tuple(claims),
-            reason=_reason(claims),
-            detector=self.spec,
         )
 
 
@@ -155,6 +140,6 @@ class _Sheet:
 def _reason(claims: Sequence[Claim]) -> str:
     flagged = [claim for claim in claims if claim.support.flagged]
     if not flagged:
-        return f"Supported: all of {len(claims)} claims."
+        return f"Supported: {share(len(claims), len(claims), 'claim')}."
     worst = max(flagged, key=lambda claim: claim.score or 0.0)
-    return f"Not supported: {len(flagged)} of {len(claims)} claims. {worst.reason}".strip()
+    return f"Not supported: {share(len(flagged), len(claims), 'claim')}. {worst.reason}".strip()

@@ -12,8 +12,12 @@ from functools import cached_property
 from itertools import pairwise
 
 from groundwire.core.span import Span
+from groundwire.detectors import lexical_records
 from groundwire.detectors.lexical_contrast import Contrast
-from groundwire.detectors.lexical_words import ADVICE, CITES, EMPTY, HEDGES, PRAISE
+from groundwire.detectors.lexical_mentions import Mentioned, mentioned
+from groundwire.detectors.lexical_places import Places
+from groundwire.detectors.lexical_records import Denied
+from groundwire.detectors.lexical_words import ADDS_UP, ADVICE, CITES, EMPTY, HEDGES, PRAISE
 from groundwire.text import arithmetic, facts, names, refusal
 from groundwire.text.facts import Checked, Fact, Kind, Known, Status
 from groundwire.text.overlap import Context, Match, Worded, pairs, word
@@ -81,6 +85,8 @@ class Seen:
     opposite: tuple[int, str, str] | None
     replaced: tuple[range, str] | None
     negation_differs: tuple[int, str] | None
+    denied: Denied | None
+    mentioned: Mentioned | None
     declines: bool
     verbatim: bool
     features: tuple[float, ...]
@@ -268,6 +274,8 @@ class _Look:
             opposite=opposite,
             replaced=beside.replaced(missing_names) if beside else None,
             negation_differs=negation,
+            denied=lexical_records.denied(self.worded, self.text, self.context),
+            mentioned=mentioned(self.text, self.context) if declines else None,
             declines=declines,
             verbatim=beside.verbatim() if beside else False,
             features=self._features(
@@ -364,55 +372,32 @@ class _Look:
             for fact in self.context.passages[match.passage].facts[match.sentence]:
                 near.append(fact)
                 where[id(fact)] = match
+        places = Places(
+            text=self.text,
+            found=self.found,
+            weights=self.weights,
+            matches=self.matches,
+            context=self.context,
+            known=self.about.known,
+        )
         results = []
         for fact in self.found:
-            checked, row = self._in_place(fact, facts.check(fact, self.about.known, near=near))
+            checked, row = places.of(fact, facts.check(fact, self.about.known, near=near))
             results.append((fact, checked, row or where.get(id(checked.nearest))))
         borne_out = [fact for fact, checked, _ in results if checked.status is Status.FOUND]
-        return tuple((fact, self._follows(fact, checked, borne_out), at) for fact, checked, at in results)
+        return tuple(
+            (fact, self._follows(fact, checked, borne_out, near), at) for fact, checked, at in results
+        )
 
-    def _in_place(self, fact: Fact, checked: Checked) -> tuple[Checked, Match | None]:
-        """A fact that is found, but said of something else than the claim is about, differs.
-
-        A sentence is what the claim is about when it alone has some word of it and has nearly all of it; a
-        table row when it alone has some word of it and another of its facts. (Sentences that share a fact
-        mostly go on about another: of fifty such differences in real answers, six were errors.)
-        """
-        if checked.status is not Status.FOUND or checked.nearest is None:
-            return checked, None
-        others = [other for other in self.found if other is not fact and not other.soft]
-        for match, keys in self._own_places():
-            passage = self.context.passages[match.passage]
-            row = passage.facts[match.sentence]
-            tabular = passage.text[passage.sentences[match.sentence].start] == "|"
-            shares = tabular and any(facts.agree(mine, o) for mine in others for o in row)
-            if match.weight < _COVERED and not shares:
-                continue
-            meant = facts.misplaced(fact, self.about.known, row=row, others=others, keys=keys)
-            if meant is not None:
-                return Checked(status=Status.DIFFERS, nearest=meant, affinity=1.0, shared=len(keys)), match
-        return checked, None
-
-    def _own_places(self) -> list[tuple[Match, frozenset[str]]]:
-        """The sentences that alone have some word of the claim, those words, and the share they cover."""
-        found: dict[int, set[str]] = {}
-        for stem in self.weights:
-            places = self.context.places(stem)
-            if len(places) == 1:
-                found.setdefault(places[0], set()).add(stem)
-        total = sum(self.weights.values()) or 1.0
-        own: list[tuple[Match, frozenset[str]]] = []
-        for place, stems in sorted(found.items(), key=lambda item: (-len(item[1]), sorted(item[1]))):
-            passage, sentence = self.context.at(place)
-            there = set(self.context.passages[passage].worded[sentence].stems)
-            share = sum([weight for stem, weight in self.weights.items() if stem in there]) / total
-            own.append((Match(passage, sentence, share), frozenset(stems)))
-        return own
-
-    def _follows(self, fact: Fact, checked: Checked, borne_out: Sequence[Fact]) -> Checked:
-        """A fact that the question gives, or that follows from borne out ones, is none to miss."""
+    def _follows(
+        self, fact: Fact, checked: Checked, borne_out: Sequence[Fact], near: Sequence[Fact]
+    ) -> Checked:
+        """A fact that the question gives, or that follows from borne out ones or adds up, is none to miss."""
         if checked.status is Status.FOUND:
             return checked
+        told = not ADDS_UP.isdisjoint(self.worded.folded)
+        if arithmetic.adds_up(fact, near, said=self.weights.keys(), told=told):
+            return Checked(status=Status.FOUND)
         # Small factors may be the reader's own: "for four sets there and back, 4 × 2 × 40 EUR".
         factors = [f for f in self.found if f is not fact and arithmetic.is_factor(f)]
         operands = [*self.earlier, *borne_out, *(f for f in factors if f not in borne_out)]
@@ -460,8 +445,6 @@ _FIGURE, _ASKED = 0.4, 0.1
 _FEW = 2
 # No context of the fitting data is longer: what a longer one means was not learnt.
 _MOST_WORDS = 1_000
-# How much of a claim its sentence or row must cover for a fact from elsewhere to be out of place.
-_COVERED = 0.85
 _CONTENT = CLAIM_FEATURES.index("content_words")
 _MISSING = CLAIM_FEATURES.index("missing_words")
 _DECLINES = CLAIM_FEATURES.index("declines")

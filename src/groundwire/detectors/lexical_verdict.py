@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from groundwire.core.claim import Claim, Evidence, Support
-from groundwire.core.grading import Grading
+from groundwire.core.grading import Grading, Level
 from groundwire.core.interaction import Interaction
 from groundwire.core.span import Span, union
 from groundwire.detectors.lexical_features import BARE_KNOWN, BARE_UNKNOWN, HARMLESS, Answer, Seen
+from groundwire.detectors.lexical_records import Denied
+from groundwire.text import overlap
 from groundwire.text.facts import Fact, Status
 from groundwire.text.forms import NEGATIONS
 from groundwire.text.overlap import Context, Match
@@ -38,6 +40,8 @@ class Judging:
         """``scores`` are the claims', in order; left out where only exact facts are to be compared."""
         self.interaction, self.context, self.seen, self.grading = interaction, context, answer.claims, grading
         self.scores = scores
+        asked = overlap.word(interaction.question)
+        self._asked = frozenset(asked.stems[i] for i in asked.content)
 
     def claims(self) -> tuple[Claim, ...]:
         """The answer's claims, judged. One is flagged exactly where its score reaches the threshold."""
@@ -76,7 +80,7 @@ class Judging:
     def _contradicted(self, seen: Seen, conflict: Conflict, score: float) -> Claim:
         return self._claim(
             seen,
-            Support.CONTRADICTED,
+            conflict.support,
             score,
             evidence=(self._cite(conflict.where),),
             words=conflict.words,
@@ -84,9 +88,56 @@ class Judging:
         )
 
     def _unsupported(self, seen: Seen, score: float) -> Claim:
-        words = _unsupported_words(seen)
-        reason = _why_unsupported(seen, words, self.interaction.answer)
-        return self._claim(seen, Support.UNSUPPORTED, score, words=words, reason=reason)
+        words = self._untold(seen)
+        return self._claim(
+            seen, Support.UNSUPPORTED, score, words=words, reason=self._why_unsupported(seen, words)
+        )
+
+    def _untold(self, seen: Seen) -> tuple[Span, ...]:
+        """The words and facts that are nowhere in the documents; all of the claim's where most are."""
+        lacking = [fact.span.shifted(seen.span.start) for fact in seen.lacking]
+        content = seen.worded.content
+        if lacking and len(seen.missing) <= _FEW_MISSING * len(content):
+            return tuple(union(lacking))
+        if len(seen.missing) >= _MOSTLY_MISSING * len(content):
+            return ()
+        return tuple(union([*self._missing_runs(seen), *lacking]))
+
+    def _missing_runs(self, seen: Seen) -> list[Span]:
+        """The words and names that are nowhere in the documents, neighbours as one.
+
+        Without the question's own words, where there are others: they are no invention of the answer's.
+        """
+        worded, content = seen.worded, set(seen.worded.content)
+        missing = {*seen.missing, *(i for run in seen.missing_names for i in run)}
+        missing = {i for i in missing if worded.stems[i] not in self._asked} or missing
+        runs: list[Span] = []
+        for i in sorted(missing):
+            span = worded.words[i].span
+            if runs and not any(runs[-1].end <= worded.words[j].start < span.start for j in content):
+                runs[-1] = Span(runs[-1].start, span.end)
+            else:
+                runs.append(span)
+        return [span.shifted(seen.span.start) for span in runs]
+
+    def _why_unsupported(self, seen: Seen, words: Sequence[Span]) -> str:
+        if words:
+            absent = [span for span in words if self._absent(seen, span)]
+            if absent:
+                return f"not in the documents: {self._quoted(absent)}"
+            return f"the documents do not say this together: {self._quoted(words)}"
+        return (
+            "little of this is in the documents" if seen.missing else "the documents do not say this together"
+        )
+
+    def _absent(self, seen: Seen, span: Span) -> bool:
+        """Whether a word or fact in this span is nowhere in the documents."""
+        nowhere = [seen.worded.words[i].span for i in seen.missing] + [fact.span for fact in seen.lacking]
+        return any(span.overlaps(other.shifted(seen.span.start)) for other in nowhere)
+
+    def _quoted(self, words: Sequence[Span]) -> str:
+        more = f" and {len(words) - 1} more" if len(words) > 1 else ""
+        return f"{quoted(words[0].of(self.interaction.answer))}{more}"
 
     def _supported(self, seen: Seen, score: float) -> Claim:
         if seen.declines:
@@ -94,8 +145,13 @@ class Judging:
         evidence = tuple(map(self._cite, self._support(seen)))
         if seen.verbatim:
             reason = "word for word in the document"
+        elif seen.missing:
+            verb = "are" if len(self._missing_runs(seen)) > 1 else "is"
+            reason = (
+                f"not flagged, though {self._quoted(self._missing_runs(seen))} {verb} not in the documents"
+            )
         elif evidence:
-            reason = "its words are in the document"
+            reason = "its words are in the documents"
         else:
             reason = "nothing in it tells of an invention"
         return self._claim(seen, Support.SUPPORTED, score, evidence=evidence, reason=reason)
@@ -137,10 +193,11 @@ class Conflict:
     where: Match
     reason: str
     exact: bool = False
+    support: Support = Support.CONTRADICTED
 
 
 def conflict_in(seen: Seen) -> Conflict | None:
-    """The first exact fact that differs; else a "not" too many or too few; else an opposite."""
+    """The first exact fact that differs; else what a record denies; else a "not" too many, or an opposite."""
     differing = [
         (fact, checked.nearest, where)
         for fact, checked, where in seen.checked
@@ -154,24 +211,56 @@ def conflict_in(seen: Seen) -> Conflict | None:
             reason=f"{_say(fact)} here, {_say(nearest)} in the document",
             exact=True,
         )
+    if seen.mentioned:
+        said, there = seen.mentioned.what, seen.mentioned.sentence
+        reason = f"{quoted(said)} is mentioned in the document: {quoted(there)}"
+        return Conflict(words=(seen.span,), where=seen.mentioned.where, reason=reason)
+    return _denied(seen, seen.denied) if seen.denied else _worded_otherwise(seen)
+
+
+def _worded_otherwise(seen: Seen) -> Conflict | None:
+    """A difference in words from the sentence that the claim says over again."""
     if seen.negation_differs:
         here = bool(seen.worded.negated)
-        reason = f"“not” here, but not in the document: {seen.negation_differs[1]}"
+        denied = quoted(seen.negation_differs[1])
+        reason = f"denied here, but not in the document: {denied}"
         if not here:
-            reason = f"“not” in the document, but not here: {seen.negation_differs[1]}"
+            reason = f"denied in the document, but not here: {denied}"
         return Conflict(words=_negation_words(seen), where=seen.matches[0], reason=reason)
     if seen.opposite:
         i, mine, theirs = seen.opposite
         word = seen.worded.words[i].span.shifted(seen.span.start)
-        return Conflict(
-            words=(word,), where=seen.matches[0], reason=f"“{mine}” here, “{theirs}” in the document"
-        )
+        return Conflict(words=(word,), where=seen.matches[0], reason=_beside(mine, theirs))
     if seen.replaced:
         run, theirs = seen.replaced
-        words = seen.worded.words
-        span = Span(words[run[0]].start, words[run[-1]].end).shifted(seen.span.start)
-        return Conflict(words=(span,), where=seen.matches[0], reason=f"the document has “{theirs}” here")
+        span = run_span(seen, run)
+        mine = " ".join(seen.worded.words[i].text for i in run)
+        return Conflict(words=(span,), where=seen.matches[0], reason=_beside(mine, theirs))
     return None
+
+
+def _denied(seen: Seen, denied: Denied) -> Conflict:
+    words = " ".join(seen.worded.words[i].text for i in denied.words)
+    if denied.known:
+        return Conflict(
+            words=(run_span(seen, denied.words),), where=denied.where, reason=_beside(words, denied.entry)
+        )
+    return Conflict(
+        words=(run_span(seen, denied.words),),
+        where=denied.where,
+        reason=f"{quoted(words)} is left open in the document: {quoted(denied.entry)}",
+        support=Support.UNSUPPORTED,
+    )
+
+
+def _beside(mine: str, theirs: str) -> str:
+    return f"{quoted(mine)} here, {quoted(theirs)} in the document"
+
+
+def run_span(seen: Seen, run: range) -> Span:
+    """Where a run of a claim's words stands in the answer."""
+    words = seen.worded.words
+    return Span(words[run[0]].start, words[run[-1]].end).shifted(seen.span.start)
 
 
 def _say(fact: Fact) -> str:
@@ -186,45 +275,41 @@ def _negation_words(seen: Seen) -> tuple[Span, ...]:
     return (Span(words[first].start, words[at].end).shifted(seen.span.start),)
 
 
-def _unsupported_words(seen: Seen) -> tuple[Span, ...]:
-    """The words and facts that are nowhere in the documents; all of the claim's where that is most of it."""
-    worded, start = seen.worded, seen.span.start
-    lacking = [fact.span for fact in seen.lacking]
-    if lacking and len(seen.missing) <= _FEW_MISSING * len(worded.content):
-        return tuple(span.shifted(start) for span in union(lacking))
-    if len(seen.missing) >= _MOSTLY_MISSING * len(worded.content):
-        return ()
-    missing = sorted({*seen.missing, *(i for run in seen.missing_names for i in run)})
-    content = set(worded.content)
-    runs: list[Span] = []
-    for i in missing:
-        span = worded.words[i].span
-        if runs and not any(runs[-1].end <= worded.words[j].start < span.start for j in content):
-            runs[-1] = Span(runs[-1].start, span.end)
-        else:
-            runs.append(span)
-    return tuple(span.shifted(start) for span in union([*runs, *lacking]))
+def quoted(text: str) -> str:
+    """Words as a reason shows them: in quotation marks, on one line, and cut where they are many."""
+    shown = " ".join(text.split())
+    return f"“{shown}”" if len(shown) <= _SHOWN else f"“{shown[: _SHOWN - 1].rstrip()}…”"
 
 
-def _why_unsupported(seen: Seen, words: Sequence[Span], answer: str) -> str:
-    if not words:
-        return (
-            "little of this is in the documents" if seen.missing else "the documents do not say this together"
-        )
-    shown = " ".join(words[0].of(answer).split())
-    more = f" and {len(words) - 1} more" if len(words) > 1 else ""
-    return f"not in the documents: “{shown[:60]}”{more}"
+_SHOWN = 80
 
 
-def summary(claims: Sequence[Claim]) -> str:
+def summary(claims: Sequence[Claim], grading: Grading) -> str:
+    """One sentence on an answer's claims, which never says more than the level does."""
     contradicted = [c for c in claims if c.support is Support.CONTRADICTED]
     unsupported = [c for c in claims if c.support is Support.UNSUPPORTED]
+    doubtful = [c for c in claims if c.score is not None and grading.level(c.score) is not Level.LOW]
     if contradicted:
-        return f"The documents say otherwise: {contradicted[0].reason}."
+        reason = contradicted[0].reason
+        return f"The documents say otherwise: {reason}{'' if reason.endswith(_STOPPED) else '.'}"
     if unsupported:
-        share = f"{len(unsupported)} of {len(claims)} statements" if len(claims) > 1 else "The statement"
         verb = "are" if len(unsupported) > 1 else "is"
-        return f"{share} {verb} not supported by the documents."
+        return f"{_share(unsupported, claims)} {verb} not supported by the documents."
+    if doubtful:
+        return f"{_share(doubtful, claims)} may not be supported by the documents."
     if len(claims) == 1:
         return "The statement is supported by the documents."
     return f"All {len(claims)} statements are supported by the documents."
+
+
+_STOPPED = (".”", "!”", "?”")
+
+
+def _share(some: Sequence[Claim], claims: Sequence[Claim]) -> str:
+    if len(claims) == 1:
+        return "The statement"
+    return (
+        f"{len(some)} of {len(claims)} statements"
+        if len(some) < len(claims)
+        else f"All {len(claims)} statements"
+    )

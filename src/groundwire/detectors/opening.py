@@ -16,6 +16,7 @@ from groundwire.core.span import Span
 from groundwire.core.verdict import AbstentionReason, Outcome, Verdict
 from groundwire.detectors import lexical_model
 from groundwire.detectors.lexical_features import HARMLESS, Answer, look
+from groundwire.detectors.lexical_mentions import mentioned
 from groundwire.detectors.lexical_verdict import Judging, summary
 from groundwire.text import claims as claim_text
 from groundwire.text import refusal
@@ -38,9 +39,10 @@ def opened(interaction: Interaction, detector: Detector) -> Opened | Outcome:
     spans = claim_text.cut(interaction.answer)
     if not spans:
         return detector.abstain(AbstentionReason.NO_CLAIMS, "the answer states nothing that could be checked")
-    if refusal.is_refusal([span.of(interaction.answer) for span in spans]):
-        return _declined(interaction, spans, detector)
     context = Context([passage.text for passage in interaction.contexts])
+    stated = [span.of(interaction.answer) for span in spans]
+    if refusal.is_refusal(stated) and not any(mentioned(claim, context) for claim in stated):
+        return _declined(interaction, spans, detector)
     seen = look(interaction.answer, spans, interaction.question, context, lexical_model.load().telling)
     if not any(claim.checkable for claim in seen.claims):
         return detector.abstain(
@@ -53,15 +55,15 @@ def opened(interaction: Interaction, detector: Detector) -> Opened | Outcome:
 
 
 def concluded(
-    claims: tuple[Claim, ...], detector: Detector, *, raw: float | None, reason: str = ""
+    claims: tuple[Claim, ...], detector: Detector, *, raw: float | None, reason: str = "", note: str = ""
 ) -> Verdict:
-    """The verdict on claims of which the worst decides."""
+    """The verdict on claims of which the worst decides; ``note`` is added to the reason."""
     return Verdict.graded(
         max(claim.score or 0.0 for claim in claims),
         detector.grading,
         raw=raw,
         detector=detector.spec,
-        reason=reason or summary(claims),
+        reason=f"{reason or summary(claims, detector.grading)} {note}".rstrip(),
         claims=claims,
     )
 
@@ -75,7 +77,10 @@ def _across_languages(claims: tuple[Claim, ...], detector: Detector) -> Outcome:
             f"answer and passages are in different languages, and {unread} of {len(claims)} statements "
             "have no figure to compare: use a judge that reads both",
         )
-    return concluded(claims, detector, raw=None)
+    return concluded(claims, detector, raw=None, note=_FIGURES_ALONE)
+
+
+_FIGURES_ALONE = "Answer and passages are in different languages: only figures and dates were compared."
 
 
 def _declined(interaction: Interaction, spans: Sequence[Span], detector: Detector) -> Verdict:

@@ -20,9 +20,11 @@ from groundwire.core.span import Span
 from groundwire.core.verdict import AbstentionReason, Outcome, Verdict
 from groundwire.detectors.statements import (
     Sentence,
+    aggregation_problems,
     no_ground,
     passage_sentences,
     scored,
+    share,
     unverified,
     weighed,
 )
@@ -59,9 +61,7 @@ class Semantic(Detector):
 
     def __post_init__(self) -> None:
         problems = []
-        if not isinstance(self.aggregation, Aggregation):
-            told = type(self.aggregation).__qualname__
-            problems.append(f"aggregation must be an Aggregation, such as AnyUnsupported(), not {told}")
+        problems += aggregation_problems(self.aggregation, such_as=AnyUnsupported)
         try:
             check_score("whole", self.whole)
         except ValueError as error:
@@ -127,11 +127,13 @@ class Semantic(Detector):
         missing = sum(claim.support is Support.UNVERIFIED for claim in claims)
         if score is None or (missing and score < self.grading.threshold):
             detail = (
-                f"the embedding model has no vector for {missing} of {len(claims)} claims or for the passages"
+                f"the embedding model has no vector for {share(missing, len(claims), 'claim')}, "
+                "or none for the passages"
             )
             return self.abstain(AbstentionReason.MODEL_FAILED, detail)
         farthest = max(claim.score for claim in claims if claim.score is not None)
-        told = [f"The farthest of {len(claims)} claims is {farthest:.2f} away from the passages' sentences"]
+        which = f"The farthest of {len(claims)} claims" if len(claims) > 1 else "The one claim"
+        told = [f"{which} is {farthest:.2f} away from the passages' sentences"]
         if self.whole:
             told.append(f"the whole answer is {apart:.2f} away from the passages")
         return Verdict.graded(

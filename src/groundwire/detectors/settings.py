@@ -101,6 +101,8 @@ def aggregation(given: Any) -> Aggregation:
 def unknown(name: str, known: Iterable[str]) -> str:
     """What is said of a key that nothing has."""
     names = list(known)
+    if not names:
+        return f"unknown key {name!r}; there is none to set here"
     close = difflib.get_close_matches(name, names, n=1)
     hint = f"did you mean {close[0]!r}?" if close else f"expected one of {', '.join(names)}"
     return f"unknown key {name!r}; {hint}"

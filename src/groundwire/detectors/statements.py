@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from groundwire.core.aggregation import Aggregation
 from groundwire.core.claim import Claim, Evidence, Support
 from groundwire.core.grading import Grading
 from groundwire.core.interaction import Interaction
@@ -68,6 +69,21 @@ def unverified(interaction: Interaction, span: Span, reason: str) -> Claim:
     return Claim(
         text=span.of(interaction.answer), span=span, support=Support.UNVERIFIED, score=None, reason=reason
     )
+
+
+def aggregation_problems(aggregation: object, *, such_as: type[Aggregation]) -> list[str]:
+    """What is wrong with an aggregation that is none."""
+    if isinstance(aggregation, Aggregation):
+        return []
+    told = type(aggregation).__qualname__
+    return [f"aggregation must be an Aggregation, such as {such_as.__name__}(), not {told}"]
+
+
+def share(some: int, of: int, noun: str) -> str:
+    """So many of so many, in words: "1 of 3 claims", "all 3 claims", "the one claim"."""
+    if some < of:
+        return f"{some} of {of} {noun}s"
+    return f"all {of} {noun}s" if of != 1 else f"the one {noun}"
 
 
 def weighed(whole: float, share: float, claims: float) -> float:

@@ -30,7 +30,7 @@ from groundwire.detectors.asking import (
     no_examples,
     whole_numbers,
 )
-from groundwire.detectors.statements import scored, unverified
+from groundwire.detectors.statements import aggregation_problems, scored, share, unverified
 from groundwire.detectors.vectors import embed
 from groundwire.prompts.forms import AgreedEntry
 from groundwire.prompts.replies import UnreadableError, read_entries, without_thoughts
@@ -93,9 +93,7 @@ class Stochastic(PromptDetector):
         warm = isinstance(self.temperature, int | float) and not isinstance(self.temperature, bool)
         if not warm or not 0 < self.temperature < math.inf:
             problems.append(f"temperature must be a number above 0, not {self.temperature!r}")
-        if not isinstance(self.aggregation, Aggregation):
-            told = type(self.aggregation).__qualname__
-            problems.append(f"aggregation must be an Aggregation, such as Fraction(), not {told}")
+        problems += aggregation_problems(self.aggregation, such_as=AnyUnsupported)
         return problems
 
     @property
@@ -186,9 +184,9 @@ class Stochastic(PromptDetector):
         missing = sum(claim.support is Support.UNVERIFIED for claim in claims)
         if score is None or (missing and score < self.grading.threshold):
             assert trouble is not None, "claims are left out for a reason"
-            what = f"{missing} of {len(claims)} claims could not be compared with the new answers"
+            what = f"{share(missing, len(claims), 'claim')} could not be compared with the new answers"
             return self.failed(trouble, what=what)
-        told = f"{fmean(map(fmean, against.values())):.2f} against it over {len(again)} new answers"
+        told = f"{score:.2f} against it over {len(again)} new answers"
         if self.comparison is not Comparison.NGRAM:  # which takes all new answers together
             told += f", with a spread of {fmean(map(pstdev, against.values())):.2f}"
         if len(set(again)) == 1:

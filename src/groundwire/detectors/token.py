@@ -20,7 +20,15 @@ from groundwire.core.plan import Plan
 from groundwire.core.score import check_score
 from groundwire.core.span import Span
 from groundwire.core.verdict import AbstentionReason, DetectorSpec, Outcome, Verdict
-from groundwire.detectors.statements import Sentence, no_ground, passage_sentences, scored, weighed
+from groundwire.detectors.statements import (
+    Sentence,
+    aggregation_problems,
+    no_ground,
+    passage_sentences,
+    scored,
+    share,
+    weighed,
+)
 from groundwire.text import tokens
 from groundwire.text.claims import cut
 from groundwire.text.ngrams import Tokens, bleu, rouge_l, rouge_n
@@ -89,9 +97,7 @@ class TokenOverlap(Detector):
             check_score("whole", self.whole)
         except ValueError as error:
             problems.append(str(error))
-        if not isinstance(self.aggregation, Aggregation):
-            told = type(self.aggregation).__qualname__
-            problems.append(f"aggregation must be an Aggregation, such as Fraction(), not {told}")
+        problems += aggregation_problems(self.aggregation, such_as=LengthWeighted)
         if self.tokenizer is not None and not callable(self.tokenizer):
             told = type(self.tokenizer).__qualname__
             problems.append(f"tokenizer must be a function from a text to its tokens, not {told}")
@@ -170,7 +176,8 @@ class TokenOverlap(Detector):
             self.grading,
             raw=score,
             claims=tuple(claims),
-            reason=f"By {self.measure}: {whole:.2f} as a whole, {by_claims:.2f} over {len(claims)} claims.",
+            reason=f"By {self.measure}: {whole:.2f} as a whole, {by_claims:.2f} over "
+            f"{share(len(claims), len(claims), 'claim')}.",
             detector=self.spec,
         )
 

@@ -26,11 +26,13 @@ REPLY_TOKENS = 300  # of a reply to one call, if nothing better is known
 class Estimate:
     """What judging so many answers takes at least: calls, estimated tokens, and money where a price is known.
 
+    ``asking`` of the answers ask a model anything; the others could not be judged, or need none.
     ``embedding_calls`` and ``embedding_tokens`` stand apart from the language model's; ``cost`` is without
     them.
     """
 
     answers: int = 0
+    asking: int = 0
     calls: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
@@ -50,14 +52,18 @@ def estimate(
 
     A reply is taken to have ``reply_tokens``; a call that has to be asked twice is counted once.
     """
-    counter, answers = _Counter(reads=detector.takes_model and detector.needs_encoder), 0
+    counter = _Counter(reads=detector.takes_model and detector.needs_encoder)
+    answers, asking = 0, 0
     for interaction in interactions:
+        before = counter.calls
         run(detector.detect(interaction), counter)
         answers += 1
+        asking += counter.calls > before
     output = counter.calls * reply_tokens
     spent = Usage(input_tokens=counter.tokens, output_tokens=output)
     return Estimate(
         answers=answers,
+        asking=asking,
         calls=counter.calls,
         input_tokens=counter.tokens,
         output_tokens=output,

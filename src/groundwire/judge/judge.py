@@ -8,7 +8,7 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NoReturn, SupportsIndex
 
 from groundwire.core.budget import counted, over_budget, request_tokens
 from groundwire.core.errors import ConfigurationError
@@ -36,6 +36,8 @@ from groundwire.judge.prices import Price
 
 class Judge:
     """Answers requests with its own model, in an empty context. Safe to share between threads and loops.
+
+    A copy is the same Judge, and what is copied with it shares it; it can't be pickled.
 
     ``model`` is a LangChain chat model (bound, with retry or fallbacks if you like), a LlamaIndex LLM, a
     LangChain model string, or a function ``(system, user) -> str``; ``embeddings`` is LangChain Embeddings, a
@@ -128,6 +130,20 @@ class Judge:
 
     def __repr__(self) -> str:
         return f"Judge(model={self._chat.name!r}, timeout={self.timeout:g})"
+
+    def __copy__(self) -> Judge:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Judge:
+        # A copy would have a budget, a pace and a memory of its own, and so spend twice what was allowed.
+        return self
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
+        raise TypeError(
+            "a Judge can't be pickled: it has threads and connections, and limits that hold for one process. "
+            "Build one in each process, as with Checker.from_config(settings), and pickle its settings "
+            "instead (copy.copy and copy.deepcopy share the Judge)"
+        )
 
     def perform(self, requests: Sequence[Request], *, timeout: float | None) -> Sequence[Reply]:
         """One reply for each request, in order. ``timeout`` is for all of them together."""

@@ -1,18 +1,21 @@
 """Whether a figure follows from others: a sum, difference, product, share or conversion.
 
-Only from figures of the same claim that the documents bear out, so that chance has little to work with.
+Only from figures of the same claim that the documents bear out, or from two that the claim names, so that
+chance has little to work with.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import islice, permutations
+from collections.abc import Set as AbstractSet
+from itertools import combinations, islice, permutations
 
 from groundwire.text.fact import Fact, Kind
 
 _CONVERTED = 0.03
 _SAME = 1e-4
 _LOOKED_AT = 7
+_LEAST = 10
 _LARGEST_FACTOR = 20
 
 
@@ -26,9 +29,31 @@ def follows(fact: Fact, others: Sequence[Fact]) -> bool:
     others = [other for other in others if other.values and other.kind is not Kind.DATE][-_LOOKED_AT:]
     if any(_converts(fact, other) for other in others):
         return True
-    if fact.kind is Kind.TIME or fact.highs or not fact.numbers or abs(fact.numbers[0]) < 10:
+    if fact.kind is Kind.TIME or fact.highs or not fact.numbers or abs(fact.numbers[0]) < _LEAST:
         return False
     return any(_near(fact.numbers[0], result) for result in _worked_out(fact, others))
+
+
+def adds_up(fact: Fact, others: Sequence[Fact], *, said: AbstractSet[str], told: bool) -> bool:
+    """Whether ``fact`` is the sum or the difference of two of ``others``, or the sum of all of them.
+
+    ``said`` are the stems of what says so. Unless it is ``told`` that something is added up, it has to name
+    each of the two by a word that does not stand beside the other. Single digits are left out.
+    """
+    if fact.kind in _NEVER_ADDED or fact.highs or not fact.values or abs(fact.numbers[0]) < _LEAST:
+        return False
+    alike = [o for o in others if o.kind is fact.kind and o.unit == fact.unit and o.values and not o.highs]
+    alike = list({other.values[0]: other for other in alike[:_LOOKED_AT]}.values())
+    mine = fact.values[0]
+    for a, b in combinations(alike, 2):
+        x, y = a.values[0], b.values[0]
+        named = bool(said & (a.around - b.around)) and bool(said & (b.around - a.around))
+        if (told or named) and (_near(mine, x + y) or _near(mine, abs(x - y))):
+            return True
+    return told and len(alike) > 2 and _near(mine, sum(other.values[0] for other in alike))
+
+
+_NEVER_ADDED = (Kind.DATE, Kind.CODE, Kind.TIME, Kind.PERCENT)
 
 
 def is_factor(fact: Fact) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 from groundwire.core.span import Span
-from groundwire.text import sentences
+from groundwire.text import courtesy, sentences
 from groundwire.text.layout import FENCE, HEADING, MARKER, NUMBERED_DAY, RULE, Line, lines
 
 
@@ -26,13 +26,14 @@ def cut(answer: str) -> list[Span]:
     * Headings, bold titles on a line of their own, and labels of up to three words with a colon ("Key
       facts:") name what follows and claim nothing. An answer that has nothing else is judged by them. A
       longer lead-in ("Refunds are possible in these cases:") is a claim: such lines can be invented too.
-    * Markers of sources ("[1]", "(Passage 2)"), courtesies ("Sure!") and marks without a letter or digit
-      claim nothing; a courtesy that is the whole answer is judged.
+    * Markers of sources ("[1]", "(Passage 2)"), courtesies ("Sure!", "Have a nice day!") and marks without a
+      letter or digit claim nothing. "Sure!" is judged where it is the whole answer: it may affirm.
     """
     page = _Page(answer)
     said = [_unmarked(answer, span) for span in sentences.split(page.masked())]
     claims = _statements(answer, [*page.whole, *said])
-    stated = [claim for claim in claims if not _COURTESY.fullmatch(claim.of(answer))]
+    claims = [claim for claim in claims if not courtesy.is_parting(claim.of(answer))]
+    stated = [claim for claim in claims if not courtesy.is_opening(claim.of(answer))]
     return stated or sorted(claims + _statements(answer, page.titles))
 
 
@@ -181,11 +182,6 @@ _REFERENCES = re.compile(
     r"(?:\[\d{1,3}\]\W*+)++"
     r"|[(\[]?(?:see )?(?:the )?(?:passage|source|reference|document|doc|ref)s?(?: passages?)?"
     r"[ #:]*+\d{1,3}(?:(?: and |[ ,&-]++)\d{1,3}){0,20}[)\]]?\.?",
-    re.IGNORECASE,
-)
-_COURTESY = re.compile(
-    r"(?:sure(?: thing)?|certainly|absolutely|of course|(?:great|good) question|(?:hello|hi)(?: there)?"
-    r"|(?:i )?hope (?:this|that) helps|you(?:'|’)re welcome|thank you|thanks)[!.,]*+",
     re.IGNORECASE,
 )
 _EMPHASIS = ("***", "**", "__", "*", "_", "`")

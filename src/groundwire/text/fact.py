@@ -8,7 +8,7 @@ from enum import StrEnum
 from functools import cached_property
 
 from groundwire.core.span import Span
-from groundwire.text import forms, tokens
+from groundwire.text import forms, tokens, weekdays
 from groundwire.text.units import NUMBER_LIKE, Unit
 
 
@@ -88,6 +88,11 @@ class Fact:
     def around(self) -> frozenset[str]:
         """The stems of the content words beside it, in its sentence or row."""
         return _content(self.before) | _content(self.after)
+
+    @cached_property
+    def days(self) -> frozenset[int]:
+        """The days of the week that it is said of, Monday being 0; empty where none are named."""
+        return weekdays.about(self.before, self.after)
 
     @cached_property
     def counted(self) -> frozenset[str]:

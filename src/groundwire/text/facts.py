@@ -4,8 +4,8 @@ A fact is a number, measure, percentage, amount of money, date, time of day or c
 either the same or not, however it is written. ``numerals`` reads the figures, ``units`` holds the tables;
 what a mismatch says about a whole answer belongs to the detectors.
 
-English is read in full; month names, units and bounds of German, French, Spanish, Italian and Portuguese
-are known too. Numbers written as words are read in English only.
+English is read in full; month names, units, bounds and number words of German, French, Spanish, Italian
+and Portuguese are known too, and in part those of Dutch.
 """
 
 from __future__ import annotations
@@ -99,24 +99,37 @@ class Known:
 def check(fact: Fact, known: Known | Sequence[Fact], *, near: Iterable[Fact] | None = None) -> Checked:
     """Whether ``known`` says the same as ``fact``, says something else in its place, or says nothing.
 
-    FOUND where the same is said, best where the surrounding words agree. DIFFERS where a fact of the
-    same kind has a different value and its surroundings agree clearly better than those of any equal
-    one. ``near`` are the facts to look for a difference in (all of them if left out): a caller that knows
-    which sentences speak of the same thing names theirs, so that the work stays bounded.
+    FOUND where the same is said, of the same days of the week, best where the surrounding words agree.
+    DIFFERS where a fact of the same kind has a different value and its surroundings agree clearly better
+    than those of any equal one, or where the equal ones are only said of other days. ``near`` are the facts
+    to look for a difference in (all of them if left out): a caller that knows which sentences speak of the
+    same thing names theirs, so that the work stays bounded.
     """
     known = known if isinstance(known, Known) else Known(known)
-    equal = _closest(fact, known.equal(fact))
+    equals = list(islice(known.equal(fact), _LOOKED_AT))
+    same_days = [other for other in equals if not _on_other_days(fact, other)]
+    equal = _closest(fact, same_days or equals)
     if equal.nearest is None and fact.highs and all(map(known.has, fact.ends())):
         return Checked(status=Status.FOUND)
+    near = known.facts if near is None else near
+    rivals = [other for other in _rivals(fact, near) if not _on_other_days(fact, other)]
+    if equals and not same_days:
+        # "9:00" is only said of Monday: what is said of Saturday is the other one.
+        rival = _closest(fact, [other for other in rivals if fact.days & other.days])
+        return equal if rival.nearest is None else replace(rival, status=Status.DIFFERS)
     if equal.nearest is not None and len(fact.around) < equal.shared + _MORE_SHARED:
         return equal
-    rivals = list(_rivals(fact, known.facts if near is None else near))
     rival = _closest(fact, rivals)
     if rival.nearest is None or not _speaks_of_the_same(fact, rival) or _one_of_many(fact, rival, rivals):
         rival = Checked(status=Status.ABSENT)
     if equal.nearest is None:
         return replace(rival, status=Status.DIFFERS if rival.nearest else Status.ABSENT)
     return replace(rival, status=Status.DIFFERS) if _outweighs(fact, rival, equal) else equal
+
+
+def _on_other_days(fact: Fact, other: Fact) -> bool:
+    """Whether the two are said of different days of the week."""
+    return bool(fact.days and other.days) and fact.days.isdisjoint(other.days)
 
 
 def misplaced(
@@ -132,7 +145,7 @@ def misplaced(
         return None
     if any(not keys.isdisjoint(equal.around) for equal in islice(known.equal(fact), _LOOKED_AT)):
         return None
-    left = [o for o in row if _comparable(fact, o) and not any(agree(mine, o) for mine in others)]
+    left = [o for o in row if comparable(fact, o) and not any(agree(mine, o) for mine in others)]
     return left[0] if len(left) == 1 else None
 
 
@@ -149,14 +162,14 @@ def _closest(fact: Fact, others: Iterable[Fact]) -> Checked:
 
 
 def _rivals(fact: Fact, others: Iterable[Fact]) -> Iterator[Fact]:
-    return (other for other in others if _comparable(fact, other) and not agree(fact, other))
+    return (other for other in others if comparable(fact, other) and not agree(fact, other))
 
 
 _DURATIONS = frozenset({"time", "months"})
 _DEGREES = frozenset({"degrees", "temperature"})
 
 
-def _comparable(fact: Fact, other: Fact) -> bool:  # noqa: PLR0911 - a return for each kind
+def comparable(fact: Fact, other: Fact) -> bool:  # noqa: PLR0911 - a return for each kind
     """Whether the two could stand in each other's place: one of them would then be wrong."""
     if other.soft or fact.soft:
         return False

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from groundwire.text import spoken
 from groundwire.text.units import NUMBER_WORDS, SCALES, SIMPLE, TENS
 
 
@@ -44,6 +45,9 @@ class Figure:
 def find(lowered: str) -> list[Figure]:
     """The figures of a lower-case text, by where they start; they may overlap, the longer first."""
     found = [*_numerals(lowered), *_number_words(lowered), *_articles(lowered)]
+    found += [
+        Figure(start, end, (value,), Shape.SPOKEN, spoken=True) for start, end, value in spoken.find(lowered)
+    ]
     return sorted(found, key=lambda figure: (figure.start, -figure.end))
 
 

@@ -1,21 +1,51 @@
 """Guessing a text's language by its function words: enough to see that two texts don't share one.
 
-Six European languages, and every script with its own letters. None where there is too little to go by.
+Seven European languages, and every script with its own letters. None where there is too little to go by.
 """
 
 from __future__ import annotations
 
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable
 from itertools import islice
 
 _FUNCTION_WORDS = {
-    "English": "the of and to in is that for with as on are be this by or from at you your it if not can a",
-    "German": "der die das und ist nicht mit von zu den ein eine auf für sich im dem auch wird sind bei oder",
-    "French": "le la les des et est une dans pour que qui sur pas avec vous au du ce par sont ou aux nous",
-    "Spanish": "el la los las de y es una en por que con para se del al no lo su como más sus son está",
-    "Italian": "il la di e che è un una per in con non del della dei le si sono al alla come da gli nel",
-    "Portuguese": "o a os as de e é um uma em por que com para não do da dos das se no na ao mais são",
+    "English": """
+        the of and to in is that for with as on are be this by or from at you your it if not can
+        a an have has was were will which their they than when only its must may our we within
+        after before
+    """,
+    "German": """
+        der die das und ist nicht mit von zu den ein eine auf für sich im dem auch wird sind bei
+        oder haben hat werden kann können nach bis des einer einen aus am als über nur ab zum
+        zur innerhalb pro tage tagen stunden uhr um jeder jede jeden jahre jahren wochen monate
+        monaten keine kein ohne gibt beträgt kostet
+    """,
+    "French": """
+        le la les des et est une dans pour que qui sur pas avec vous au du ce par sont ou aux
+        nous un de en il elle peut peuvent ont avant après jours heures ans mois semaines jusqu
+        leur ses être plus
+    """,
+    "Spanish": """
+        el la los las de y es una en por que con para se del al no lo su como más sus son está
+        un tiene tienen puede pueden hasta después desde cada sin sobre entre días horas años
+        meses semanas hay cuesta antes
+    """,
+    "Italian": """
+        il la di e che è un una per in con non del della dei le si sono al alla come da gli nel
+        i ha hanno può possono dopo entro prima ogni giorni settimane mesi anni dal dalla delle
+        nella fino
+    """,
+    "Portuguese": """
+        o a os as de e é um uma em por que com para não do da dos das se no na ao mais são tem
+        têm pode podem até após cada dias horas anos meses semanas antes pelo pela
+    """,
+    "Dutch": """
+        de het een en van in is op te dat zijn met voor niet aan er ook als bij naar wordt
+        worden om of uw kunnen kan binnen hebben heeft geen deze door tot uit dagen uur jaar
+        weken maanden
+    """,
 }
 _LANGUAGES: dict[str, list[str]] = {}
 for _language, _words in _FUNCTION_WORDS.items():
@@ -23,27 +53,60 @@ for _language, _words in _FUNCTION_WORDS.items():
         _LANGUAGES.setdefault(_word, []).append(_language)
 
 _LOOKED_AT = 120
-_LEAST_WORDS, _LEAST_SHARE, _LEAD = 4, 0.12, 1.5
+_LEAST_SHARE, _LEAD = 0.12, 1.5
 
 
-def guess(words: Iterable[str]) -> str | None:
-    """The language of folded words, or the script where it isn't Latin; None where it can't be told."""
+def guess(words: Iterable[str], *, least: int = 4) -> str | None:
+    """The language of folded words, as far as letters or function words tell it; else None.
+
+    ``least`` is how many function words it takes.
+    """
     looked_at = list(islice((word for word in words if word[0].isalpha()), _LOOKED_AT))
     if not looked_at:
         return None
     foreign = [word for word in looked_at if not word[0].isascii() and _script(word[0]) != "LATIN"]
     if len(foreign) > len(looked_at) / 2:
-        return _script(foreign[0][0]).title()
-    seen = dict.fromkeys(_FUNCTION_WORDS, 0)
-    for word in looked_at:
-        for language in _LANGUAGES.get(word, ()):
-            seen[language] += 1
+        scripts = Counter(_script(character) for word in foreign for character in word)
+        kana = scripts["HIRAGANA"] + scripts["KATAKANA"]
+        script = "HIRAGANA" if kana else scripts.most_common(1)[0][0]
+        return _WRITTEN_IN.get(script, f"{script.capitalize()} script")
+    seen = _counted(looked_at)
     (first, most), (_, second), *_ = sorted(seen.items(), key=lambda item: -item[1])
-    if most < max(_LEAST_WORDS, _LEAST_SHARE * len(looked_at)) or most < _LEAD * second:
+    if most < max(least, _LEAST_SHARE * len(looked_at)) or most < _LEAD * second:
         return None
     return first
 
 
+def likely(words: Iterable[str]) -> list[str]:
+    """The languages that most of some lower-case words speak for, were it one word; none beside English."""
+    seen = _counted(words)
+    most = max(seen.values())
+    return [language for language, n in seen.items() if n == most] if most > seen["English"] else []
+
+
+def _counted(words: Iterable[str]) -> dict[str, int]:
+    """How many words are function words of each language."""
+    seen = dict.fromkeys(_FUNCTION_WORDS, 0)
+    for word in words:
+        for language in _LANGUAGES.get(word, ()):
+            seen[language] += 1
+    return seen
+
+
 def _script(letter: str) -> str:
-    name = unicodedata.name(letter, "UNKNOWN").split()[0]
-    return "HAN" if name in ("CJK", "HIRAGANA", "KATAKANA") else name
+    return unicodedata.name(letter, "UNKNOWN").split()[0]
+
+
+# What people call the language of a script that only one writes, or nearly so; else the script says enough.
+_WRITTEN_IN = {
+    "CJK": "Chinese",
+    "HIRAGANA": "Japanese",
+    "KATAKANA": "Japanese",
+    "HANGUL": "Korean",
+    "GREEK": "Greek",
+    "HEBREW": "Hebrew",
+    "THAI": "Thai",
+    "CYRILLIC": "a language in Cyrillic script",
+    "ARABIC": "a language in Arabic script",
+    "DEVANAGARI": "a language in Devanagari script",
+}

@@ -14,8 +14,9 @@ from functools import cached_property
 from itertools import accumulate, compress, pairwise
 
 from groundwire.core.span import Span
-from groundwire.text import facts, forms, language, sentences, tokens
+from groundwire.text import facts, flags, forms, language, sentences, tokens
 from groundwire.text.facts import Fact
+from groundwire.text.flags import Flag
 from groundwire.text.forms import NEGATIONS
 from groundwire.text.remembered import Remembered
 
@@ -84,7 +85,8 @@ class Prepared:
     @cached_property
     def language(self) -> str | None:
         """The language it is written in, where that can be told."""
-        return language.guess(folded for sentence in self.worded for folded in sentence.folded)
+        words = (folded for sentence in self.worded for folded in sentence.folded)
+        return language.guess(words, least=_TELLS)
 
     @cached_property
     def short(self) -> int:
@@ -125,8 +127,18 @@ class Prepared:
                 by_sentence[i].append(fact)
         return tuple(map(tuple, by_sentence))
 
+    @cached_property
+    def flags(self) -> tuple[tuple[Flag, int], ...]:
+        """The yes-and-no entries of its records, each with the sentence that it begins in."""
+        starts = [span.start for span in self.sentences]
+        return tuple(
+            (flag, max(0, bisect_right(starts, flag.span.start) - 1)) for flag in flags.find(self.text)
+        )
+
 
 _SHORT = 6
+# So many function words of one language tell it, as a short passage has them.
+_TELLS = 2
 
 
 def prepare(text: str) -> Prepared:
@@ -201,6 +213,15 @@ class Context:
     def pairs(self) -> Container[str]:
         return _Any([p.pairs for p in self.passages])
 
+    @cached_property
+    def flags(self) -> dict[str, list[tuple[Flag, Match]]]:
+        """What records answer with yes, no or nothing, by the stems of what they are asked."""
+        found: dict[str, list[tuple[Flag, Match]]] = {}
+        for p, passage in enumerate(self.passages):
+            for flag, sentence in passage.flags:
+                found.setdefault(flag.key, []).append((flag, Match(p, sentence, 0.0)))
+        return found
+
     def sentence(self, match: Match) -> Worded:
         """The words of a matched sentence."""
         return self.passages[match.passage].worded[match.sentence]
@@ -211,8 +232,12 @@ class Context:
         return worded[max(0, match.sentence - before) : match.sentence + 1 + after]
 
     def foreign(self, words: Iterable[str]) -> bool:
-        """Whether folded words are in one language, and most passages in others."""
-        spoken = language.guess(words)
+        """Whether folded words are in one language, and most passages in others.
+
+        Never where the passages have half of the words: then they can be compared, whatever they are.
+        """
+        words = list(words)
+        spoken = language.guess(words, least=_TELLS)
         if spoken is None:
             return False
         told = 0
@@ -220,7 +245,8 @@ class Context:
             if passage.language == spoken:
                 return False
             told += passage.language is not None
-        return told > len(self.passages) / 2
+        content = [word for word in words if word[0].isalpha() and word not in tokens.STOP_WORDS]
+        return told > len(self.passages) / 2 and sum(w in self.spelled for w in content) < len(content) / 2
 
     def best(self, weights: dict[str, float], limit: int = 5) -> list[Match]:
         """The sentences that share the most weight with ``weights``, best first.

@@ -4,7 +4,9 @@ Declining is not a hallucination: nothing was said that could be wrong. Recognis
 common phrasings of German, French, Spanish, Italian and Portuguese. A sentence only declines when it is
 about the answerer or the documents: "the fee cannot be refunded" is a claim like any other.
 
-Known failure: "the documents do not mention a fee" is taken as declining even where they do mention one.
+"The documents do not mention a fee" declines, too, and is wrong where they do: ``unmentioned`` says what the
+sentence is about. Other ways of declining name nothing that could be looked up: "I can't find the fee" is
+believed.
 """
 
 from __future__ import annotations
@@ -166,6 +168,29 @@ def declines(sentence: str) -> bool:
     if first_words > _ASIDE and not _matches(parts[0]):
         return False
     return _matches(parts[-1])
+
+
+def unmentioned(sentence: str) -> str:
+    """What a sentence says is not mentioned; "" where it says so of nothing. English.
+
+    "Not explicitly mentioned" says less, and of nothing.
+    """
+    for pattern in _UNMENTIONED:
+        match = pattern.search(sentence)
+        if match is not None:
+            return match["what"]
+    return ""
+
+
+_UNMENTIONED = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"\b{_SOURCES}(?: \w+)? (?:do(?:es)?|did)(?: not|n['’]t) mention (?P<what>[^.;!?]+)",
+        rf"\b(?:no|none of) {_GIVEN}{_SOURCES} mentions? (?P<what>[^.;!?]+)",
+        rf"\bno mention of (?P<what>[^.;!?]+?)(?: (?:in|by|within) {_GIVEN}{_SOURCES}\b|[.;!?]|\Z)",
+        r"\A(?:.*?[,;] )?(?P<what>[^.;,!?]+?) (?:is|are|was|were) (?:not|never) mentioned\b",
+    )
+)
 
 
 def _matches(lowered: str) -> bool:

@@ -1,0 +1,185 @@
+"""Whether a fact that the documents have is said there of what the claim says it of.
+
+A sentence, a row of a table and an item of a list are about something; a fact that the documents have only
+for something else is out of place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice, pairwise
+
+from groundwire.core.span import Span
+from groundwire.text import facts
+from groundwire.text.facts import Checked, Fact, Kind, Known, Status
+from groundwire.text.overlap import Context, Match, word
+from groundwire.text.units import NUMBER_LIKE
+
+
+@dataclass(frozen=True, kw_only=True)
+class Places:
+    """What a claim's facts are looked for among: its own facts, its weighed stems, and the documents'."""
+
+    text: str
+    found: Sequence[Fact]
+    weights: Mapping[str, float]
+    matches: Sequence[Match]
+    context: Context
+    known: Known
+
+    def of(self, fact: Fact, checked: Checked) -> tuple[Checked, Match | None]:
+        """A fact that is found, but said of something else than the claim is about, differs.
+
+        A sentence is what the claim is about when it alone has some word of it and has nearly all of it; a
+        table row when it alone has some word of it and another of its facts. (Sentences that share a fact
+        mostly go on about another: of fifty such differences in real answers, six were errors.)
+        """
+        if checked.status is not Status.FOUND or checked.nearest is None:
+            return checked, None
+        listed = self._listed(fact)
+        if listed is not None:
+            return listed if listed[0].nearest is not None else (checked, None)
+        others = [other for other in self.found if other is not fact and not other.soft]
+        for match, keys in self._own():
+            passage = self.context.passages[match.passage]
+            row = passage.facts[match.sentence]
+            tabular = passage.text[passage.sentences[match.sentence].start] == "|"
+            shares = tabular and any(facts.agree(mine, o) for mine in others for o in row)
+            if match.weight < _COVERED and not shares:
+                continue
+            meant = facts.misplaced(fact, self.known, row=row, others=others, keys=keys)
+            if meant is not None:
+                return Checked(status=Status.DIFFERS, nearest=meant, affinity=1.0, shared=len(keys)), match
+        return checked, None
+
+    def _listed(self, fact: Fact) -> tuple[Checked, Match | None] | None:
+        """What a list of like facts says: "Adults pay 12 EUR, children 8 EUR", or the rows of a table.
+
+        None where no list has the fact. FOUND, with no nearest, where the claim names what its item is about;
+        DIFFERS where it names another item alone, not a word of its own, and the fact stands nowhere else.
+        (With a word of its own named, none of nine such differences in real answers was an error.)
+        """
+        if fact.soft or fact.kind is Kind.CODE:
+            return None
+        named, whole = self._named(fact), _label(self.text)
+        equal = list(islice(self.known.equal(fact), _LOOKED_AT))
+        for match in self.matches:
+            items = [item for item in self._items(match, fact) if item.label]
+            mine = [item for item in items if facts.agree(fact, item.fact)]
+            if not mine or len(items) < _LEAST_ITEMS:
+                continue
+            if any(item.label <= named for item in mine):
+                return Checked(status=Status.FOUND), None
+            meant = [item for item in items if item.label <= named and item not in mine]
+            alone = all(any(item.fact is other for item in mine) for other in equal)
+            if len(meant) == 1 and alone and all(item.label.isdisjoint(whole) for item in mine):
+                nearest = meant[0]
+                at = Match(match.passage, nearest.sentence, match.weight)
+                return Checked(status=Status.DIFFERS, nearest=nearest.fact, affinity=1.0, shared=1), at
+        return None
+
+    def _named(self, fact: Fact) -> frozenset[str]:
+        """The words of the claim's item with the fact; all of the claim's where it lists nothing."""
+        alike = [other for other in self.found if facts.comparable(fact, other)]
+        pieces = _pieces(self.text, Span(0, len(self.text)), alike)
+        piece = next((p for p, f in zip(pieces, alike, strict=False) if f is fact), Span(0, len(self.text)))
+        return _label(piece.of(self.text))
+
+    def _items(self, match: Match, fact: Fact) -> list[_Item]:
+        """The items of the list or the rows of the table that a matched sentence is part of."""
+        passage = self.context.passages[match.passage]
+        rows = passage.text[passage.sentences[match.sentence].start] == "|"
+        labelled = self._rows(match, fact) if rows else self._parts(match, fact)
+        stems = Counter(stem for _, _, label in labelled for stem in label)
+        return [
+            _Item(other, sentence, frozenset(stem for stem in label if stems[stem] == 1))
+            for other, sentence, label in labelled
+        ]
+
+    def _parts(self, match: Match, fact: Fact) -> list[tuple[Fact, int, frozenset[str]]]:
+        passage = self.context.passages[match.passage]
+        alike = [other for other in passage.facts[match.sentence] if facts.comparable(fact, other)]
+        pieces = _pieces(passage.text, passage.sentences[match.sentence], alike)
+        return [
+            (other, match.sentence, _label(piece.of(passage.text)))
+            for piece, other in zip(pieces, alike, strict=False)
+        ]
+
+    def _rows(self, match: Match, fact: Fact) -> list[tuple[Fact, int, frozenset[str]]]:
+        """The comparable facts of each column in which the fact stands, with the first cell of their rows."""
+        passage = self.context.passages[match.passage]
+        first = last = match.sentence
+        while first > 0 and passage.text[passage.sentences[first - 1].start] == "|":
+            first -= 1
+        while last + 1 < len(passage.sentences) and passage.text[passage.sentences[last + 1].start] == "|":
+            last += 1
+        cells: dict[int, list[tuple[Fact, int, frozenset[str]]]] = {}
+        columns: set[int] = set()
+        for i in range(first, last + 1):
+            start = passage.sentences[i].start
+            label = _label(passage.text[start + 1 :].split("|", 1)[0])
+            for other in passage.facts[i]:
+                column = passage.text.count("|", start, other.span.start)
+                if facts.comparable(fact, other):
+                    cells.setdefault(column, []).append((other, i, label))
+                    if facts.agree(fact, other):
+                        columns.add(column)
+        return cells[min(columns)] if len(columns) == 1 else []
+
+    def _own(self) -> list[tuple[Match, frozenset[str]]]:
+        """The sentences that alone have some word of the claim, those words, and the share they cover."""
+        found: dict[int, set[str]] = {}
+        for stem in self.weights:
+            places = self.context.places(stem)
+            if len(places) == 1:
+                found.setdefault(places[0], set()).add(stem)
+        total = sum(self.weights.values()) or 1.0
+        own: list[tuple[Match, frozenset[str]]] = []
+        for place, stems in sorted(found.items(), key=lambda item: (-len(item[1]), sorted(item[1]))):
+            passage, sentence = self.context.at(place)
+            there = set(self.context.passages[passage].worded[sentence].stems)
+            share = sum([weight for stem, weight in self.weights.items() if stem in there]) / total
+            own.append((Match(passage, sentence, share), frozenset(stems)))
+        return own
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """A fact of a list, and the words that tell its item from the others."""
+
+    fact: Fact
+    sentence: int
+    label: frozenset[str]
+
+
+def _pieces(text: str, span: Span, alike: Sequence[Fact]) -> list[Span]:
+    """The stretch of a list around each of some facts; empty unless one mark stands between every two."""
+    ends = [span.start]
+    for one, other in pairwise(alike):
+        marks = list(_MARK.finditer(text, one.span.end, other.span.start))
+        if len(marks) != 1:
+            return []
+        ends.append(marks[0].start())
+    return [Span(a, b) for a, b in pairwise([*ends, span.end])] if alike else []
+
+
+_MARK = re.compile(r"\s*[,;]\s*(?:(?:and|und|et|y|e|en)\s)?|\s(?:and|und|et|y|e|en|while|but)\s")
+
+
+def _label(text: str) -> frozenset[str]:
+    """The stems of what names something: no figure, and no unit."""
+    worded = word(text)
+    return frozenset(
+        worded.stems[i]
+        for i in worded.content
+        if len(worded.folded[i]) > 1 and worded.folded[i] not in NUMBER_LIKE and worded.folded[i][0].isalpha()
+    )
+
+
+_LEAST_ITEMS = 2
+_LOOKED_AT = 48
+# How much of a claim its sentence or row must cover for a fact from elsewhere to be out of place.
+_COVERED = 0.85

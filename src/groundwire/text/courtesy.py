@@ -1,0 +1,95 @@
+"""What is only polite: it states nothing, and is judged by nobody.
+
+Whole sentences alone, from lists without gaps: a courtesy that goes on to say something is a claim.
+English, German, French, Spanish, Italian, Portuguese and Dutch.
+"""
+
+from __future__ import annotations
+
+import re
+
+
+def is_opening(sentence: str) -> bool:
+    """Whether a sentence only opens an answer. Some may affirm where nothing else does: "Of course."."""
+    return _OPENING.fullmatch(sentence) is not None
+
+
+def is_parting(sentence: str) -> bool:
+    """Whether a sentence only wishes well or offers more help."""
+    return len(sentence) <= _LONGEST and _PARTING.fullmatch(sentence) is not None
+
+
+_LONGEST = 160
+
+# One pattern a line; <words> stand for the pattern of that name.
+_OPENINGS = """
+sure(?: thing)?|certainly|absolutely|of course|(?:great|good) question|(?:hello|hi|hey)(?: there)?
+good (?:morning|afternoon|evening)|welcome|(?:i )?hope (?:this|that) helps|you're (?:very )?welcome
+thank you(?: (?:so|very) much)?|thanks(?: a lot)?|(?:i'm |i am )?(?:happy|glad) to help
+natürlich|gerne?|selbstverständlich|hallo|guten (?:tag|morgen|abend)|vielen dank|danke
+bien sûr|bonjour|bonsoir|merci(?: beaucoup)?|avec plaisir
+claro|por supuesto|¡?hola|(?:muchas )?gracias
+certo|certamente|ciao|buongiorno|grazie(?: mille)?
+claro que sim|olá|bom dia|obrigad[oa]
+natuurlijk|graag gedaan|dank (?:je|u)(?: wel)?|bedankt
+"""
+_NAMED = {
+    "questions": "(?:any |some )?(?:other|further|more|additional)? ?(?:questions?|concerns?)",
+    "help": """you need (?:any(?:thing)? )?(?:other |further |more |else|additional )?
+(?:help|assistance|information|details)?""",
+    "if": """if (?:you have <questions>|<help>|there(?:'s| is) anything else
+(?: (?:i can|you need)[a-z ]{0,30})?|you'd like (?:to know )?more(?: information| details)?)""",
+    "us": "(?:me|us)",
+    "offer": """(?:please )?(?:just )?(?:let <us> know|ask away|i'm (?:here|happy) to help
+|i'll be happy to help
+|feel free to (?:ask|reach out|contact <us>)(?: <us>)?(?: (?:any ?time|again))?
+|(?:do not|don't) hesitate to (?:ask|reach out|contact <us>|let <us> know))""",
+}
+_PARTINGS = """
+(?:have|enjoy) (?:a|an|your|the rest of your) (?:<nice> )?(?:day|evening|weekend|week|<stay>|one)(?: ahead)?
+<offer>(?:,? <if>)?|<if>,? (?:<offer>|(?:please |just )?ask)|(?:please |just )?ask <if>
+(?:is|was) there anything else (?:i|we) (?:can|could|may) (?:help(?: you)?(?: with)?|do for you)\\??
+(?:how|what) (?:else )?(?:can|may) i (?:help|assist)(?: you)?(?: (?:with|today|further))*\\??
+good luck|take care|goodbye|bye|best (?:regards|wishes)|kind regards|sincerely|cheers
+thank you for (?:your (?:question|patience|understanding|interest)|asking|reaching out)
+(?:(?:ich )?wünsche(?: ihnen| dir)? )?(?:noch )?einen? (?:schönen|guten|angenehmen) (?:tag|abend)(?: noch)?
+schönen (?:tag|abend)(?: noch)?|schönes wochenende|(?:mit )?(?:freundlichen|viele|beste) grüßen?
+(?:ich )?hoffe,? (?:das|dies) hilft(?: (?:ihnen|dir))?(?: weiter)?
+(?:bei|für) (?:weiteren?|anderen?) fragen (?:stehe ich|stehen wir) (?:ihnen |dir )?(?:gerne? )?zur verfügung
+(?:wenn|falls) (?:sie|du) (?:noch |weitere |andere )*fragen (?:haben|hast),? <melden>(?: gerne?| bitte)?
+(?:kann ich|können wir) (?:ihnen |dir )?(?:sonst )?noch (?:mit etwas |bei etwas )?(?:weiter)?helfen\\??
+(?:je vous souhaite )?(?:une )?(?:bonne|excellente|belle) (?:journée|soirée)|bon week-end|cordialement
+<hésitez>(?: si (?:vous avez|tu as) (?:d'autres|des) questions)?
+si (?:vous avez|tu as) d'autres questions,? <hésitez>|j'espère que (?:cela|ça) (?:vous |t')?aide
+¡?(?:que )?(?:tengas?|ten|tenga|pase) (?:usted )?(?:un )?(?:buen|lindo|bonito|excelente) (?:día|fin de semana)
+(?:si (?:tienes?|necesitas?) (?:alguna otra|más|otras?) (?:preguntas?|ayuda|información),? )?<dudes>
+¿?hay algo más en (?:lo )?que (?:le |te )?pueda ayudar(?:le|te)?\\??|espero que (?:esto )?(?:te |le )?ayude
+(?:ti |le |vi )?(?:auguro )?(?:una )?buona (?:giornata|serata)|buon fine settimana|cordiali saluti
+(?:se (?:hai|ha|avete) (?:altre|ulteriori) domande,? )?non (?:esitare|esiti|esitate) a <chiedere>
+tenham? um (?:bom|ótimo|excelente) (?:dia|fim de semana)|¡?saludos
+(?:se (?:tiver|você tiver) (?:mais|outras) (?:perguntas|dúvidas),? )?não hesite em <perguntar>
+(?:ik wens u |nog )?een (?:fijne|prettige|mooie) dag(?: (?:verder|toegewenst|nog))?
+fijne dag(?: (?:nog|verder))?|met vriendelijke groet(?:en)?
+(?:als (?:u|je) (?:nog |andere |meer )*vragen (?:heeft|hebt|heb),? )?<weten>
+"""
+_NAMED |= {
+    "nice": "(?:very |really )?(?:nice|great|good|wonderful|lovely|pleasant|fantastic|safe)",
+    "stay": "stay|trip|time|flight|journey|visit",
+    "melden": "(?:melden sie sich|fragen sie|frag|melde dich|lassen sie es mich wissen)",
+    "hésitez": "n'hésite[zs]? pas(?: à (?:(?:me |nous )?(?:demander|contacter)|poser vos questions))?",
+    "dudes": "no (?:dudes?|duden?) en (?:preguntar(?:me)?|contactar(?:me|nos)|consultar(?:me|nos)?)",
+    "chiedere": "(?:chiedere|contattar(?:mi|ci))",
+    "perguntar": "(?:perguntar|contactar(?:-me|-nos)?|entrar em contato)",
+    "weten": "(?:laat het <us> (?:gerust )?weten|aarzel (?:dan )?niet om (?:te vragen|contact op te nemen))",
+}
+_NAMED["us"] = "(?:me|us|ons)"
+
+
+def _pattern(lines: str) -> re.Pattern[str]:
+    whole = "|".join(lines.split("\n")[1:-1])
+    while (named := re.search(r"<(\w+)>", whole)) is not None:
+        whole = whole.replace(named.group(), _NAMED[named[1]].replace("\n", ""))
+    return re.compile(rf"(?:{whole})[\s!.,…🙂😊👋]*".replace("'", "['’]"), re.IGNORECASE)
+
+
+_OPENING, _PARTING = _pattern(_OPENINGS), _pattern(_PARTINGS)

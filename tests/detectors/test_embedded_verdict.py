@@ -1,0 +1,147 @@
+"""From readings to claims: what is said of them, with readings made up and scores given."""
+
+from __future__ import annotations
+
+import pytest
+
+from groundwire import Grading, Interaction
+from groundwire.core.claim import Claim, Support
+from groundwire.core.plan import ReadClaim, Reading, ReadWord
+from groundwire.detectors.embedded import Embedded
+from groundwire.detectors.embedded_verdict import Caution, ReadJudging, caution
+from groundwire.detectors.lexical_model import Weighed
+from groundwire.detectors.opening import Opened, concluded, opened
+from groundwire.text import tokens
+
+YES = Reading(supported=0.9, unsupported=0.06, contradicted=0.04)
+NO = Reading(supported=0.1, unsupported=0.8, contradicted=0.1)
+AGAINST = Reading(supported=0.05, unsupported=0.05, contradicted=0.9)
+
+
+def begun(answer: str, *contexts: str, question: str = "") -> Opened:
+    first = opened(Interaction(question=question, contexts=contexts, answer=answer), Embedded())
+    assert isinstance(first, Opened)
+    return first
+
+
+def judged(
+    answer: str, *contexts: str, score: float, reading: Reading = YES, wrong: str = "", question: str = ""
+) -> Claim:
+    """The one claim of an answer, with a reading of all of it, and ``wrong`` words read as unsupported."""
+    first = begun(answer, *contexts, question=question)
+    words = tuple(
+        ReadWord(span=word.span, reading=NO if word.text in wrong.split() else YES)
+        for word in tokens.words(answer)
+    )
+    read = ReadClaim(reading=reading, words=words)
+    (claim,) = ReadJudging(first, Grading(threshold=0.4), [score], [read]).claims()
+    return claim
+
+
+SKY = "The sky is blue."
+
+
+class TestSupported:
+    """What is said of a claim that is not flagged."""
+
+    def test_other_words_are_only_said_to_follow_where_the_encoder_read_them_so(self):
+        claim = judged("The sky is red.", SKY, score=0.1, reading=AGAINST)
+        assert claim.support is Support.SUPPORTED
+        assert claim.reason == "not flagged, though “red” is not in the documents"
+        claim = judged("The sky is azure.", SKY, score=0.1, reading=YES)
+        assert (claim.support, claim.reason) == (
+            Support.INFERRED,
+            "follows from the documents, in other words",
+        )
+
+    @pytest.mark.parametrize("reading", [YES, NO, AGAINST])
+    def test_words_are_only_said_to_be_there_where_all_are(self, reading):
+        assert (
+            judged("Blue is the sky.", SKY, score=0.1, reading=reading).reason
+            == "its words are in the documents"
+        )
+        assert "words are in" not in judged("The sky is red.", SKY, score=0.1, reading=reading).reason
+
+
+class TestMarkedWords:
+    """Which words of a flagged claim are marked."""
+
+    FLIGHT = "Captain Maria Lopez flew the plane to Lisbon."
+
+    def marked(self, answer: str, *contexts: str, **fields: str) -> list[str]:
+        claim = judged(answer, *contexts, score=0.6, reading=NO, **fields)
+        return [span.of(answer) for span in claim.words]
+
+    def test_an_unknown_name_is_marked_whatever_the_encoder_reads(self):
+        answer = "The pilot John Carter flew the plane to Lisbon."
+        assert self.marked(answer, self.FLIGHT) == ["John Carter"]
+        assert self.marked(answer, self.FLIGHT, wrong="pilot") == ["pilot", "John Carter"]
+
+    def test_where_it_is_sure_of_no_word_those_that_no_passage_has_are(self):
+        assert self.marked("The captain flew the glider to Lisbon.", self.FLIGHT) == ["glider"]
+
+    def test_a_figure_that_the_passages_have_is_not(self):
+        answer = "It may be returned within 30 days."
+        assert self.marked(answer, "Returns are free within 30 days.", wrong="30 may") == ["may"]
+
+    def test_the_question_s_words_are_not_where_there_are_others(self):
+        answer = "We sell shoes in Rome."
+        assert self.marked(answer, "We sell boots.", question="Any shoes?", wrong="shoes sell") == [
+            "sell",
+            "Rome",
+        ]
+        assert self.marked("We sell shoes.", "We sell boots.", question="Any shoes?") == ["shoes"]
+
+
+def test_a_contradiction_names_what_the_answer_says_and_what_the_document_says():
+    claim = judged(
+        "The library closes late.", "The library closes early.", score=0.6, reading=AGAINST, wrong="late"
+    )
+    assert claim.support is Support.CONTRADICTED
+    assert "“late” here, " in claim.reason
+    assert "early" in claim.reason
+
+
+class TestCaution:
+    """Text unlike what was calibrated on."""
+
+    @pytest.mark.parametrize(
+        ("answer", "language"),
+        [
+            ("Les clients ont 30 jours pour retourner un article.", "French"),
+            ("Kunden haben 30 Tage Zeit für die Rückgabe.", "German"),
+            ("Los clientes tienen 30 días.", "Spanish"),
+            ("Klanten hebben 30 dagen de tijd.", "Dutch"),
+            ("退货期限为三十天。", "Chinese"),
+            ("返品は三十日以内です。", "Japanese"),
+        ],
+    )
+    def test_one_foreign_sentence_is_enough(self, answer, language):
+        doubt = caution(begun(answer, answer))
+        assert doubt is not None
+        assert doubt.said == f"Less sure than usual: the answer is in {language}."
+
+    @pytest.mark.parametrize(
+        "answer", ["Los Angeles.", "Red shoes cost 30 dollars.", "Rio de Janeiro and Los Angeles."]
+    )
+    def test_names_and_terse_english_are_none(self, answer):
+        assert caution(begun(answer, answer)) is None
+
+    @pytest.mark.parametrize("score", [0.01, 0.38, 0.4, 0.42, 0.5, 0.99])
+    @pytest.mark.parametrize("threshold", [0.0, 0.4, 0.8, 1.0])
+    def test_being_less_sure_changes_no_side_of_the_threshold(self, score, threshold):
+        weighed = Weighed(odds=(score,), least=(0.0,), raw=score, score=score)
+        moved = Caution(said="").applied(weighed, threshold).score
+        assert (moved >= threshold) == (score >= threshold)
+        assert abs(moved - threshold) <= abs(score - threshold) + 1e-2
+
+
+def test_title_level_and_reason_agree_just_below_the_threshold():
+    """Over all scores: "supported" only where the level is LOW."""
+    first = begun("The sky is red.", SKY)
+    for score in (0.05, 0.2, 0.3, 0.39, 0.5, 0.7, 0.95):
+        read = ReadClaim(reading=NO)
+        claims = ReadJudging(first, Grading(threshold=0.4), [score], [read]).claims()
+        outcome = concluded(claims, Embedded(grading=Grading(threshold=0.4)), raw=None)
+        said = "is supported" in outcome.reason
+        assert said == (outcome.level == "low") == (outcome.wording.title == "Supported by the documents")

@@ -1,0 +1,189 @@
+"""What the word rules say of records, lists, sums, courtesies and refusals; their reasons name both sides."""
+
+from __future__ import annotations
+
+import pytest
+
+from groundwire import Abstention, Checker, Grading, Interaction, Level, Verdict
+from groundwire.core.claim import Claim, Support
+from groundwire.core.span import Span
+from groundwire.detectors.lexical_verdict import summary
+
+CAFE = '{"name": "Cafe Uno", "OutdoorSeating": false, "WiFi": "yes", "TakeOut": true, "Parking": null}'
+PLANS = "| Plan | Price | Storage |\n|---|---|---|\n| Basic | $10 | 5 GB |\n| Pro | $25 | 50 GB |"
+POOL = "Late fees are 5 EUR. Parking is free."
+
+
+def judge(answer: str, *contexts: str, question: str = "") -> Verdict | Abstention:
+    return Checker("lexical").check(Interaction(question=question, contexts=contexts, answer=answer))
+
+
+class TestRecords:
+    """Entries that say yes, no or nothing."""
+
+    @pytest.mark.parametrize(
+        ("answer", "reason"),
+        [
+            (
+                "Cafe Uno offers outdoor seating.",
+                '“outdoor seating” here, “"OutdoorSeating": false” in the document',
+            ),
+            (
+                "They have Wi-Fi and outdoor seating.",
+                '“outdoor seating” here, “"OutdoorSeating": false” in the document',
+            ),
+            ("Cafe Uno does not offer takeout.", '“takeout” here, “"TakeOut": true” in the document'),
+            ("Wi-Fi is not available there.", '“Wi-Fi” here, “"WiFi": "yes"” in the document'),
+        ],
+    )
+    def test_what_an_entry_denies_is_contradicted(self, answer, reason):
+        outcome = judge(answer, CAFE)
+        (claim,) = outcome.claims
+        assert claim.support is Support.CONTRADICTED
+        assert claim.reason == reason
+        assert claim.evidence[0].quote in CAFE
+
+    @pytest.mark.parametrize("answer", ["Cafe Uno offers parking.", "There is no parking at Cafe Uno."])
+    def test_an_entry_that_is_null_bears_out_neither(self, answer):
+        (claim,) = judge(answer, CAFE).claims
+        assert claim.support is Support.UNSUPPORTED
+        assert claim.reason == '“parking” is left open in the document: “"Parking": null”'
+
+    @pytest.mark.parametrize(
+        "answer",
+        [
+            "Cafe Uno has no outdoor seating.",
+            "Cafe Uno does not offer outdoor seating.",
+            "It has takeout, but no outdoor seating.",
+            "They do not take cards and offer takeout.",
+            "It is unclear whether Cafe Uno has outdoor seating.",
+            "Outdoor seating: No outdoor seating available",
+        ],
+    )
+    def test_what_agrees_or_says_neither_is_no_contradiction(self, answer):
+        assert all(claim.support is not Support.CONTRADICTED for claim in judge(answer, CAFE).claims)
+
+    def test_a_review_beside_the_record_may_know_better(self):
+        outcome = judge(
+            "Cafe Uno offers outdoor seating.", CAFE, "We sat outside: the outdoor seating is lovely."
+        )
+        assert outcome.claims[0].support is not Support.CONTRADICTED
+
+
+class TestPlaces:
+    """A fact that the documents have for something else."""
+
+    def test_a_cell_of_another_row_is_not_this_row_s(self):
+        (claim,) = judge("The Basic plan costs $25.", PLANS).claims
+        assert (claim.support, claim.reason) == (Support.CONTRADICTED, "$25 here, $10 in the document")
+
+    @pytest.mark.parametrize(
+        "answer", ["The Pro plan costs $25.", "The Pro plan costs $25 and has 50 GB, the Basic plan $10."]
+    )
+    def test_a_cell_of_a_row_that_is_named_is_in_place(self, answer):
+        assert all(
+            not claim.support.flagged or "here" not in claim.reason for claim in judge(answer, PLANS).claims
+        )
+
+    def test_items_that_are_both_named_are_not_confused(self):
+        steak = "Roast the filet for 22 minutes for rare, 25 minutes for medium."
+        assert judge("Roast it for 22 minutes for rare or 25 minutes for medium.", steak).grounded
+
+
+class TestSums:
+    """What adds up from two facts that the claim names, or that it says are added."""
+
+    TICKETS = "A ticket costs 12 EUR. A guided tour costs 8 EUR."
+
+    @pytest.mark.parametrize(
+        "answer", ["A ticket with a guided tour costs 20 EUR.", "Together they cost 20 EUR, ticket and tour."]
+    )
+    def test_a_right_sum_is_not_flagged(self, answer):
+        assert judge(answer, self.TICKETS).grounded
+
+    @pytest.mark.parametrize(
+        "answer", ["A ticket with a guided tour costs 21 EUR.", "A ticket costs 20 EUR."]
+    )
+    def test_a_wrong_sum_and_one_of_unnamed_things_are(self, answer):
+        assert judge(answer, self.TICKETS).hallucinated
+
+
+class TestRefusals:
+    """Saying that something is not mentioned."""
+
+    @pytest.mark.parametrize(
+        "answer",
+        [
+            "The documents do not mention late fees.",
+            "Late fees are not mentioned in the documents.",
+            "There is no mention of late fees in the passages.",
+        ],
+    )
+    def test_what_is_mentioned_after_all_is_contradicted(self, answer):
+        outcome = judge(answer, POOL)
+        assert outcome.claims[0].support is Support.CONTRADICTED
+        assert "is mentioned in the document: “Late fees are 5 EUR.”" in outcome.reason
+        assert not outcome.reason.endswith("..")
+
+    @pytest.mark.parametrize(
+        "answer",
+        [
+            "The documents do not mention late parking.",
+            "Late fees are not explicitly mentioned.",
+            "I can't find the late fees.",
+            "I can't answer from the documents.",
+        ],
+    )
+    def test_other_refusals_are_believed(self, answer):
+        assert judge(answer, POOL).grounded
+
+
+def test_an_answer_of_courtesies_states_nothing():
+    assert judge("Have a nice day!", POOL).why == "NO_CLAIMS"
+
+
+def test_answers_in_another_language_say_so():
+    """Also where the passage is a single sentence."""
+    outcome = judge(
+        "Returns are possible within 30 days.", "Die Rückgabe ist innerhalb von 30 Tagen möglich."
+    )
+    assert "different languages" in outcome.reason
+
+
+class TestWords:
+    """Reasons, levels and titles that don't contradict each other."""
+
+    def test_a_word_that_no_passage_has_is_never_said_to_be_there(self):
+        (claim,) = judge("The sky is red.", "The sky is blue.").claims
+        assert claim.reason == "not flagged, though “red” is not in the documents"
+
+    def test_the_question_s_own_words_are_not_the_ones_that_are_marked(self):
+        outcome = judge(
+            "Our shoes are handcrafted in Portofino by Luigi Bertone since 1923.",
+            "We sell boots.",
+            question="Where do your shoes come from?",
+        )
+        assert outcome.hallucinated
+        assert all(
+            "shoes" not in span.of(outcome.claims[0].text) for span in outcome.spans if len(outcome.spans) > 1
+        )
+
+    @pytest.mark.parametrize(
+        ("scores", "said"),
+        [
+            ([0.1], "The statement is supported by the documents."),
+            ([0.1, 0.2], "All 2 statements are supported by the documents."),
+            ([0.35], "The statement may not be supported by the documents."),
+            ([0.1, 0.35], "1 of 2 statements may not be supported by the documents."),
+            ([0.35, 0.45], "All 2 statements may not be supported by the documents."),
+        ],
+    )
+    def test_a_summary_doubts_what_the_level_doubts(self, scores, said):
+        """Below the threshold, but no longer LOW: "supported" would deny the level."""
+        grading = Grading(threshold=0.5)
+        claims = [
+            Claim(text="x", span=Span(i, i + 1), support=Support.SUPPORTED, score=s)
+            for i, s in enumerate(scores)
+        ]
+        assert summary(claims, grading) == said
+        assert ("may not" in said) == (grading.level(max(scores)) is Level.MEDIUM)

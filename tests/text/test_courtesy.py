@@ -1,0 +1,65 @@
+"""Courtesies claim nothing, and nothing with a fact in it is a courtesy."""
+
+import pytest
+
+from groundwire.text import claims
+from groundwire.text.courtesy import is_opening, is_parting
+
+POLITE = """
+Have a nice day!
+Let me know if you have other questions.
+Please let me know if you have any other questions!
+If you have any further questions, feel free to ask.
+If you need anything else, please let me know.
+If you have any other questions, just ask.
+Is there anything else I can help you with?
+Don't hesitate to contact us if you have more questions.
+Enjoy your stay!
+Best regards
+Schönen Tag noch!
+Bei weiteren Fragen stehe ich gerne zur Verfügung.
+Wenn Sie noch Fragen haben, melden Sie sich gerne.
+N'hésitez pas si vous avez d'autres questions.
+Bonne journée !
+¡Que tengas un buen día!
+Si tienes más preguntas, no dudes en preguntar.
+Buona giornata!
+Tenha um bom dia!
+Fijne dag nog!
+""".strip().splitlines()
+STATED = """
+Have a nice day at the free museum.
+Let me know if you have a ticket.
+If you have questions, call 555-1234.
+Feel free to ask at the desk, open until 9.
+Enjoy your stay at the Ritz.
+Contact us within 30 days if you have questions.
+Please let us know within 7 days.
+Thank you for your order of 3 shoes.
+Good luck is a film of 1996.
+Ask.
+Ask us.
+Bei weiteren Fragen gilt eine Frist von 14 Tagen.
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("sentence", POLITE)
+def test_a_courtesy_is_no_claim(sentence):
+    """In several languages, after a claim or alone."""
+    assert is_parting(sentence)
+    assert claims.cut(sentence) == []
+    assert [span.of(f"Bags are free. {sentence}") for span in claims.cut(f"Bags are free. {sentence}")] == [
+        "Bags are free."
+    ]
+
+
+@pytest.mark.parametrize("sentence", STATED)
+def test_what_says_more_than_a_courtesy_is_a_claim(sentence):
+    assert not is_parting(sentence)
+    assert not is_opening(sentence)
+    assert [span.of(sentence) for span in claims.cut(sentence)] == [sentence]
+
+
+def test_an_opening_that_may_affirm_is_judged_where_it_stands_alone():
+    assert [span.of("Of course.") for span in claims.cut("Of course.")] == ["Of course."]
+    assert len(claims.cut("Of course. Bags are free.")) == 1
