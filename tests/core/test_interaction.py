@@ -27,7 +27,7 @@ def test_contexts_of_every_accepted_shape_become_passages(contexts, texts):
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"answer": None}, "answer must be a str, not NoneType None"),
+        ({"answer": None}, "answer is None: no answer to judge was given; expected a str"),
         ({"answer": b"bytes"}, "answer must be a str, not bytes b'bytes'; decode it first"),
         ({"answer": "a", "contexts": 42}, "contexts must be a str, a Passage or a list of them, not int 42"),
         ({"answer": "a", "contexts": b"x"}, "decode it first"),

@@ -19,7 +19,7 @@ from groundwire.detectors.lexical_features import Answer
 from groundwire.detectors.lexical_model import Weighed
 
 CLAIM_FIGURES = ("words and facts", "worst word", "words told")
-ANSWER_FIGURES = ("words and facts", "words told")
+ANSWER_FIGURES = ("words and facts", "worst word")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,15 +77,17 @@ class Stack:
 
 def claim_figures(odds: float, claim: ReadClaim) -> tuple[float, ...]:
     """The figures of one claim, as ``CLAIM_FIGURES`` names them; ``odds`` are the lexical ones."""
-    words = _words(claim)
-    worst = max(words, default=1 - claim.reading.supported)
-    return (logit(odds), logit(worst), math.log1p(_told(words)))
+    return (logit(odds), logit(_worst(claim)), math.log1p(_told(_words(claim))))
 
 
 def answer_figures(lexical: float, read: Sequence[ReadClaim]) -> tuple[float, ...]:
     """The figures of an answer, as ``ANSWER_FIGURES`` names them; ``lexical`` is the lexical raw score."""
-    told = sum(_told(_words(claim)) for claim in read)
-    return (logit(lexical), math.log1p(told))
+    return (logit(lexical), logit(max(map(_worst, read))))
+
+
+def _worst(claim: ReadClaim) -> float:
+    """Of a claim without words that can be read one by one, that of the whole."""
+    return max(_words(claim), default=1 - claim.reading.supported)
 
 
 def _words(claim: ReadClaim) -> list[float]:
