@@ -37,8 +37,8 @@ Floats = NDArray[np.float64]
 STAGES = ("lexical", "embedded")
 BUDGETS = tuple(i / 10 for i in range(11))
 JUDGES = {"90 % right": 0.10, "81 % right": 0.19}
-DRAWS = 20
-ROUNDS = 100
+DRAWS, DRAWS_SAVED = 20, 10
+ROUNDS = 200
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -276,7 +276,7 @@ def saved(fitting: Answers, testing: Answers, wrong: float, simulate: Simulate) 
     """Calls saved at the F1 of asking the judge every time, and whether that F1 holds on other sources."""
     gains, differences = [], []
     groups = _groups(testing)
-    for seed in range(DRAWS):
+    for seed in range(DRAWS_SAVED):
         seen = simulate(fitting, wrong, seed)
         bands = cheapest(fitting, seen)
         last = simulate(testing, wrong, 1_000 + seed)
