@@ -183,6 +183,27 @@ def test_a_stage_that_calls_refuted_words_supported_is_overruled_in_the_claims()
     assert judged(Stage(detector=Always(outcome=said)), interaction=REFUTED, facts="off").grounded
 
 
+def test_what_facts_refute_is_flagged_also_where_no_stage_can_judge():
+    outcome = judged(stage(FAILED, "last"), interaction=REFUTED, facts="bind")
+    assert outcome.hallucinated
+    assert outcome.route.decided == "facts"
+    assert [claim.text for claim in outcome.claims] == ["A second bag costs 75 EUR."]
+
+
+def test_an_answer_with_an_unverified_claim_is_never_accepted():
+    lost = Claim(text="Pets", span=Span(0, 4), support=Support.UNVERIFIED)
+    bad = Claim(text="welcome", span=Span(23, 30), support=Support.UNSUPPORTED, score=0.5)
+    spec = DetectorSpec(name="x", version="1")
+    said = Verdict.graded(0.5, Grading(), detector=spec, claims=(lost, bad))
+    outcome = judged(Stage(detector=Always(outcome=said), accept=0.8, flag=0.9))
+    assert outcome.why is AbstentionReason.UNREADABLE_REPLY
+    assert outcome.detail.endswith("1 of 2 claims got no usable verdict")
+
+
+def test_the_kind_is_that_of_the_claims_on_every_scale():
+    assert str(judged(stage(0.9, "judge", threshold=0.5)).kind) == "context-conflicting"
+
+
 @pytest.mark.parametrize(
     ("score", "expected"),
     [

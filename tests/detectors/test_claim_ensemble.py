@@ -258,6 +258,8 @@ def test_a_claim_that_matches_no_words_of_the_answer_is_kept_and_marked():
         "",
         "Grüner Tee heilt chronische Krankheiten.",
     )
+    assert lost.reason == "unsupported by 1 of 1 votes. It matches no words of the answer."
+    assert "“Grüner Tee heilt chronische Krankheiten.”" in outcome.reason
     assert outcome.hallucinated
     assert outcome.to_dict()["claims"][-1]["statement"] == lost.statement
     assert all(claim.located for claim in outcome.claims[:-1])

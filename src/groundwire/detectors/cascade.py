@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from groundwire.core.budget import least
-from groundwire.core.claim import Claim
+from groundwire.core.claim import Claim, kind_of
 from groundwire.core.detector import Detector
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.grading import Grading
@@ -20,6 +20,7 @@ from groundwire.core.plan import Backend, Plan, asking
 from groundwire.core.score import check_score
 from groundwire.core.verdict import (
     Abstention,
+    AbstentionReason,
     Outcome,
     Recommendation,
     Route,
@@ -30,7 +31,7 @@ from groundwire.core.verdict import (
 )
 from groundwire.detectors import exact, settings
 from groundwire.detectors.lexical import Lexical
-from groundwire.detectors.stages import FACTS, Facts, Stage, line_problems, read, rescaled
+from groundwire.detectors.stages import FACTS, Facts, Stage, line_problems, read, rescaled, unverified
 from groundwire.detectors.statements import no_ground
 from groundwire.text.claims import cut
 
@@ -153,12 +154,12 @@ class Cascade(Detector):
             way.refuted = exact.refuted(interaction, self.grading)
         if way.refuted and self.facts is Facts.DECIDE:
             stage = Stage(detector=Lexical(), name=FACTS)
-            verdict = yield from stage.detector.detect(interaction)  # it asks nothing of anybody
-            return way.decided(stage, verdict, Step.FLAGGED)
+            told = yield from stage.detector.detect(interaction)  # what else it says; it asks nobody
+            return way.decided(stage, told if isinstance(told, Verdict) else way.refutation(), Step.FLAGGED)
         for i, stage in enumerate(self.line):
             outcome = yield from asking(stage.detector.detect(interaction), stage.model)
             step = stage.step(outcome, last=i == len(self.line) - 1)
-            if step in (Step.ACCEPTED, Step.FLAGGED):
+            if isinstance(outcome, Verdict) and step in (Step.ACCEPTED, Step.FLAGGED):
                 return way.decided(stage, outcome, step)
             way.passed(stage, outcome, step)
         return way.undecided()
@@ -205,22 +206,31 @@ class _Way:
         else:
             self._trouble = outcome
 
-    def decided(self, stage: Stage, outcome: Outcome, step: Step) -> Outcome:
+    def decided(self, stage: Stage, outcome: Verdict, step: Step) -> Outcome:
         """The outcome by a stage that was sure."""
-        if isinstance(outcome, Abstention):  # the documents' words can't be read, beside its figures
-            return replace(outcome, detector=self._cascade.spec)
         reached = [one.stage for one in self._reports] + [stage.name]
         self._reports.append(StageReport(stage=stage.name, step=step, score=outcome.score))
         left = [one for one in self._cascade.line if one.name not in reached]
         self._reports += [StageReport(stage=one.name, step=Step.SPARED) for one in left]
         return self._verdict(stage, outcome, left=left, recommendation=None, note="")
 
+    def refutation(self) -> Verdict:
+        """What the facts alone come to."""
+        score = max(claim.score or 0.0 for claim in self.refuted)
+        fields = {"raw": score, "claims": self.refuted, "reason": self._refuted_reason()}
+        return Verdict.graded(score, self._cascade.grading, detector=self._cascade.spec, **fields)
+
     def undecided(self) -> Outcome:
         """The outcome where no stage was sure: by the last score, or none."""
+        if self._scored is None and self.refuted:
+            return self.decided(Stage(detector=self._cascade, name=FACTS), self.refutation(), Step.FLAGGED)
         if self._scored is None:
             assert self._trouble is not None, "a cascade has at least one stage"
             return self._not_judged(self._trouble, self._trouble.detail)
         stage, verdict = self._scored
+        if self._trouble is None and unverified(verdict):
+            detail = f"{unverified(verdict)} of {len(verdict.claims)} claims got no usable verdict"
+            self._trouble = Abstention(why=AbstentionReason.UNREADABLE_REPLY, detail=detail)
         note = f"No stage was sure; the score is that of {stage.name!r}."
         if self._trouble is None:
             return self._verdict(stage, verdict, left=(), recommendation=Recommendation.REVIEW, note=note)
@@ -247,19 +257,22 @@ class _Way:
             claims = list(exact.upheld(claims, self.refuted))
             worst = max(claim.score or 0.0 for claim in self.refuted)
             if worst > score:
-                score, reason = worst, f"The documents say otherwise: {self.refuted[0].reason}."
+                score, reason = worst, self._refuted_reason()
         return Verdict.graded(
             score,
             grading,
             raw=outcome.score,
             claims=tuple(claims),
-            kind=outcome.kind if score == outcome.score else None,
+            kind=kind_of(claims) or outcome.kind,
             reason=" ".join(part for part in (reason, note) if part),
             detector=self._cascade.spec,
             usage=Usage(saved_tokens=outcome.usage.saved_tokens),
             recommendation=recommendation or self._cascade.recommendation(score),
             route=self._route(stage.name, left),
         )
+
+    def _refuted_reason(self) -> str:
+        return f"The documents say otherwise: {self.refuted[0].reason}."
 
     def _not_judged(self, trouble: Abstention, detail: str) -> Abstention:
         return replace(

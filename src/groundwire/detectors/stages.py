@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from groundwire.core.claim import Support
 from groundwire.core.detector import Detector
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.score import check_score
-from groundwire.core.verdict import Abstention, Outcome, Step
+from groundwire.core.verdict import Abstention, Outcome, Step, Verdict
 from groundwire.detectors import settings
 
 FACTS = "facts"
@@ -69,13 +70,19 @@ class Stage:
         accept = own if self.accept is None and self.flag is None else self.accept
         flag = own if self.accept is None and self.flag is None else self.flag
         if accept is not None and outcome.score < accept:
-            return Step.ACCEPTED
+            # An answer of which something could not be verified is never grounded.
+            return Step.UNDECIDED if unverified(outcome) else Step.ACCEPTED
         return Step.FLAGGED if flag is not None and outcome.score >= flag else Step.UNDECIDED
 
     def cut(self, threshold: float) -> float:
         """The score from which on an answer is hallucinated: the detector's threshold, inside the band."""
         least_cut = threshold if self.accept is None else max(threshold, self.accept)
         return least_cut if self.flag is None else min(least_cut, self.flag)
+
+
+def unverified(verdict: Verdict) -> int:
+    """How many claims nobody could verify."""
+    return sum(claim.support is Support.UNVERIFIED for claim in verdict.claims)
 
 
 def rescaled(score: float, old: float, new: float) -> float:
@@ -92,7 +99,7 @@ def read(given: Any) -> Stage:
     if isinstance(given, Stage):
         return given
     if isinstance(given, dict) and "detector" in given:
-        stage: Stage = settings.part(Stage, given, "stage")
+        stage: Stage = settings.part(Stage, given, "stages")
         return stage
     return Stage(detector=settings.build(given))
 

@@ -185,7 +185,7 @@ def note(outcome: Outcome) -> str:
     """What the answering model is told before it answers again: the unsupported claims, worst first."""
     flagged = sorted((c for c in outcome.claims if c.support.flagged), key=lambda c: -(c.score or 0.0))
     # As JSON strings, so that no claim reads as more than one line of this list.
-    listed = [f"- {json.dumps(claim.text, ensure_ascii=False)}" for claim in flagged[:_MOST_CLAIMS]]
+    listed = [f"- {json.dumps(claim.shown, ensure_ascii=False)}" for claim in flagged[:_MOST_CLAIMS]]
     return prompts.get("retry").fill(claims="\n".join(listed or ["- all of it"]))
 
 
