@@ -73,7 +73,7 @@ def _sift(around: Part, part: Part, result: Any) -> None:
 
 
 def is_answer(part: Part, result: Any) -> bool:
-    """Whether a workflow in which no engine answered did so itself: a text, by a model, from what it found."""
+    """Whether a workflow in which no engine answered did so itself: a model's text, from what it found."""
     by_model = bool(part.dialogue or part.told)
     return bool(part.found) and by_model and not part.answered and values.stated(result) is not None
 
