@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire import Claim, DetectorSpec, Grading, Span, Support, Verdict
+from groundwire import Abstention, AbstentionReason, Claim, DetectorSpec, Grading, Span, Support, Verdict
 from groundwire.core import wire
 from groundwire.core.aggregation import WorstK
 from tests.core.strategies import abstentions, outcomes, verdicts
@@ -112,3 +112,12 @@ def test_numbers_that_json_lacks_become_null():
 
 def test_a_parameter_that_is_a_value_of_ours_tells_its_kind():
     assert wire.plain({"aggregation": WorstK(k=3)}) == {"aggregation": {"kind": "WorstK", "k": 3}}
+
+
+def test_what_is_not_judged_yet_says_so_and_reads_as_nothing():
+    """A pending outcome is neither clean nor hallucinated, and can't be taken for an outcome."""
+    data = json.loads(json.dumps(wire.pending("a\ud800")))
+    assert (data["status"], data["id"], data["hallucinated"]) == ("pending", "a\ufffd", None)
+    assert data.keys() == wire.encode(Abstention(why=AbstentionReason.NO_CLAIMS)).keys()
+    with pytest.raises(ValueError, match="'pending' has nothing to read yet"):
+        wire.decode(data)

@@ -168,6 +168,25 @@ def test_retry_asks_again_and_leaves_one_turn(way):
     assert said(chat) == [("user", question(3)), ("assistant", right(3))]
 
 
+def test_a_retry_is_judged_with_the_same_history():
+    """The note changes the question, not what was said before it."""
+    seen = []
+
+    class Chats(Improves):
+        def _message(self, messages, tools=()):
+            return ChatMessage(role="assistant", content=self._said(str(messages[-1].content)))
+
+    def decide(interaction, outcome):
+        seen.append((interaction.question, len(interaction.history)))
+        return "retry"
+
+    asked = ContextChatEngine.from_defaults(
+        Library(), llm=Chats(asked=[], rule=lambda n: "nothing"), memory=memory(*EARLIER)
+    )
+    CheckedChatEngine(asked, checker=CHECKER, on_hallucination=decide).chat(question(3))
+    assert seen == [(question(3), 2), (question(3), 2)]
+
+
 def test_retry_can_search_wider():
     """With the same memory, in a copy of the engine."""
 
@@ -244,6 +263,10 @@ def test_an_engine_of_ones_own_can_be_checked():
     assert str(chat.chat(question(2), loud=True)) == "No."
     chat.reset()
     assert chat.was_reset
+    decides = CheckedChatEngine(
+        Bare(), checker=CHECKER, on_hallucination=lambda *_: "retry", after_retries="replace", replacement="-"
+    )
+    assert str(decides.chat(question(3))) == "-"
     with pytest.raises(ConfigurationError, match="memory"):
         CheckedChatEngine(Bare(), on_hallucination="retry")
     with pytest.raises(ConfigurationError, match="BaseChatEngine"):

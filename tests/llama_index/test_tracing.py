@@ -10,6 +10,7 @@ pytest.importorskip("opentelemetry.sdk", reason="needs the OpenTelemetry SDK")
 from llama_index_instrumentation.span import BaseSpan
 from llama_index_instrumentation.span_handlers import BaseSpanHandler
 from opentelemetry import context, trace
+from opentelemetry._logs import _internal as _logs
 from pydantic import PrivateAttr
 
 from groundwire import Checker
@@ -121,6 +122,17 @@ def test_a_checked_engines_verdict_is_on_its_own_span(telemetry):
     (span,) = [s for s in telemetry.spans.get_finished_spans() if s.attributes]
     assert span.name.startswith("CheckedQueryEngine.")
     assert span.attributes["hallucination_action"] == "warn"
+
+
+def test_a_checked_streams_verdict_is_on_the_engines_span_and_not_on_its_readers(telemetry, monkeypatch):
+    """It is read late, in a span that has nothing to do with it."""
+    monkeypatch.setattr(_logs, "_LOGGER_PROVIDER", telemetry.logger_provider)
+    response = CheckedQueryEngine(engine(streaming=True), checker=CHECKER).query(question(1))
+    with telemetry.tracer.start_as_current_span("reader"):
+        "".join(response.response_gen)
+    (event,) = telemetry.events
+    assert judged_span(telemetry, event).startswith("CheckedQueryEngine.")
+    assert not any(span.attributes for span in telemetry.spans.get_finished_spans())
 
 
 def test_scores_are_sent_by_trace_and_span(telemetry):

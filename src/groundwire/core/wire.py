@@ -59,8 +59,9 @@ def encode(outcome: Outcome) -> dict[str, Any]:
 
 
 def pending(identity: str) -> dict[str, Any]:
-    """What stands in an outcome's place until there is one, such as while a stream is read."""
-    return {"version": VERSION, "status": "pending", "id": _text(identity)}
+    """What stands in an outcome's place until there is one, such as while a stream is read: the same keys."""
+    unknown = encode(Abstention(why=AbstentionReason.PARTIAL_ANSWER, id=identity))
+    return {**unknown, "status": "pending", "abstention": None, "reason": "not judged yet"}
 
 
 def decode(data: Mapping[str, Any]) -> Outcome:

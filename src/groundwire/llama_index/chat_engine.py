@@ -6,7 +6,9 @@ memory is put right. What is done about a hallucination is said in ``groundwire.
 
 from __future__ import annotations
 
+import asyncio
 import itertools
+import logging
 from collections.abc import AsyncGenerator, Generator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -26,6 +28,8 @@ from groundwire.llama_index.output import acted_on, attached
 from groundwire.llama_index.reading import Call
 from groundwire.llama_index.spans import Transparent
 
+_LOG = logging.getLogger(__name__)
+
 
 class CheckedChatEngine(Transparent, BaseChatEngine):
     """Asks ``engine`` and judges what it answers; the verdict is in ``response.metadata["hallucination"]``.
@@ -42,7 +46,9 @@ class CheckedChatEngine(Transparent, BaseChatEngine):
     """
 
     def __init__(self, engine: BaseChatEngine, **options: Unpack[Options]) -> None:
-        self._settings = settle(engine, options, kind=BaseChatEngine, problems=_memoryless(engine, options))
+        retries = options.get("on_hallucination") == Action.RETRY
+        problems = [_memoryless(engine)] if retries and _memory(engine) is None else []
+        self._settings = settle(engine, options, kind=BaseChatEngine, problems=problems)
         self._engine = engine
 
     def __getattr__(self, name: str) -> Any:
@@ -129,10 +135,13 @@ class CheckedChatEngine(Transparent, BaseChatEngine):
             reading = answered.call.read(message, answered.response, values.answer(answered.response))
             outcome = unjudged(settings, reading) or (yield reading.interaction)
             decision = settings.reactions.decide(reading.interaction, outcome, attempt=attempt)
-            if decision.action is Action.RETRY and memory is not None:
-                yield _Rewrite(memory=memory, messages=before)
-                engine, asked = settings.retry.again(engine, asked, outcome)
-                continue
+            if decision.action is Action.RETRY:
+                if memory is not None:
+                    yield _Rewrite(memory=memory, messages=before)
+                    engine, asked = settings.retry.again(engine, asked, outcome)
+                    continue
+                _LOG.warning("an answer can't be asked for again: %s", _memoryless(self._engine))
+                decision = settings.reactions.given_up(reading.interaction, outcome)
             if decision.action is Action.RAISE and memory is not None:
                 yield _Rewrite(memory=memory, messages=before)  # nobody has got this answer
             elif memory is not None and (decision.action is Action.REPLACE or asked != message):
@@ -174,7 +183,7 @@ class _CheckedStream:
         try:
             async for token in super().async_response_gen():  # type: ignore[misc]  # as above
                 yield token
-        except GeneratorExit:
+        except (GeneratorExit, asyncio.CancelledError):
             self._ending.give_up(self.response)
             raise
         if warning := await self._ending.acomplete(self.response):
@@ -213,16 +222,11 @@ def _memory(engine: object) -> BaseMemory | None:
     return found if isinstance(found, BaseMemory) else None
 
 
-def _memoryless(engine: object, options: Options) -> list[str]:
-    if options.get("on_hallucination") != Action.RETRY or _memory(engine) is not None:
-        return []
-    kind = type(engine).__qualname__
-    return [
-        (
-            f"on_hallucination='retry' puts an engine's memory back, and {kind} has none that can be seen: "
-            "retry in its query engine instead, with CheckedQueryEngine"
-        )
-    ]
+def _memoryless(engine: object) -> str:
+    return (
+        f"a retry puts an engine's memory back, and {type(engine).__qualname__} has none that can be seen: "
+        "retry in its query engine instead, with CheckedQueryEngine"
+    )
 
 
 def _put_right(kept: Sequence[ChatMessage], message: str, asked: str, said: str | None) -> list[ChatMessage]:

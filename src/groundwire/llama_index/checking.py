@@ -14,7 +14,7 @@ from groundwire.llama_index import units
 from groundwire.llama_index.options import Settings
 from groundwire.llama_index.output import KEY, Attach, parted
 from groundwire.llama_index.reading import Call, Reading
-from groundwire.tracing.otel import annotate_current_span
+from groundwire.tracing.otel import annotate, locate
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,8 +39,8 @@ def unjudged(settings: Settings, reading: Reading) -> Outcome | None:
 
 
 def report(outcome: Outcome, decision: Decision, attempt: int) -> None:
-    """Put the outcome on the trace of the call it is made in, then raise what was asked for."""
-    annotate_current_span(outcome, action=str(decision.action), attempts=attempt)
+    """Put the outcome on the span of the call it is made in, then raise what was asked for."""
+    annotate(locate(), outcome, action=str(decision.action), attempts=attempt)
     if decision.error is not None:
         raise decision.error
 
@@ -58,6 +58,7 @@ class Ending:
         # Held weakly: a circle would keep a stream that is given up open until the next garbage collection.
         self._response = weakref.ref(answered.response)
         self._found = answered.call.found(answered.response)
+        self._where = locate()  # now: at its end, a stream is in its reader's context
         self._put(wire.pending(answered.call.id))
 
     def complete(self, text: str) -> str:
@@ -84,7 +85,7 @@ class Ending:
     def _settle(self, reading: Reading, outcome: Outcome) -> str:
         decision = self._settings.reactions.decide(reading.interaction, outcome, attempt=1)
         self._put(outcome.to_dict())
-        report(outcome, decision, attempt=1)
+        annotate(self._where, outcome, action=str(decision.action), attempts=1)
         return parted(decision.text)
 
     def _put(self, verdict: dict[str, Any]) -> None:

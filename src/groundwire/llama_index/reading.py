@@ -85,7 +85,8 @@ class Call(Capture):
             question=asked,
             contexts=found,
             answer=answer or "",
-            history=() if part is None else units.history(part, asked),
+            # By its own words, to which a retry has added a note.
+            history=() if part is None else units.history(part, units.question(part)),
             id=self.id,
         )
         why, detail = units.problem(part, answer, found, response)

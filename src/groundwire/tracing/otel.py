@@ -139,16 +139,19 @@ class OpenTelemetrySink:
         return {key: value for key, value in told.items() if value is not None}
 
 
-def annotate_current_span(outcome: Outcome, **done: str | int) -> None:
-    """Put an outcome on the span this is called in, as OpenTelemetrySink does.
+def annotate(address: SpanAddress | None, outcome: Outcome, **done: str | int) -> None:
+    """Put an outcome on a span, as OpenTelemetrySink does; nowhere if that is None. Never raises.
 
-    For wrappers, whose span still records while they judge; ``done`` is what they did about it, each put
-    beside the outcome as ``hallucination_<name>``. Does nothing where nothing is traced. Never raises.
+    For wrappers: ``done`` is what they did about it, each put beside the outcome as ``hallucination_<name>``.
     """
-    address = locate()
     if address is None:
         return
     try:
         OpenTelemetrySink()._send(address, outcome, done)  # noqa: SLF001 - the same, told a little more
     except Exception:  # rule 5, as above
-        _LOG.debug("a verdict could not be put on the current span", exc_info=True)
+        _LOG.debug("a verdict could not be put on its span", exc_info=True)
+
+
+def annotate_current_span(outcome: Outcome, **done: str | int) -> None:
+    """``annotate`` for the span that this is called in."""
+    annotate(locate(), outcome, **done)
