@@ -115,7 +115,7 @@ def test_the_handbook_s_answers_are_compared(tmp_path, monkeypatch, capsys):
 
 
 def test_the_handbook_s_chain_is_read_by_what_was_tuned(tmp_path, monkeypatch, capsys):
-    """From the same table to a file, a checker and the chain's own answers, with what so few can't promise."""
+    """From the same table to a file, a checker and the chain's answers, with what so few can't promise."""
     monkeypatch.setattr("sys.argv", ["handbook", str(tmp_path)])
     tuning_example.main()
     out = capsys.readouterr().out
