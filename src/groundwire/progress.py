@@ -24,8 +24,8 @@ T = TypeVar("T")
 def track(items: Iterable[T], *, total: int | None = None, what: str = "checked") -> Iterator[T]:
     """The same items, drawing how many have passed, how many a second, and the time that remains.
 
-    The bar goes when the last one has passed, or on an error. ``total`` is how many there will be; None where nobody knows. Nothing is drawn unless stderr is a
-    terminal.
+    The bar goes when the last one has passed, or on an error. ``total`` is how many there will be; None where
+    nobody knows. Nothing is drawn unless stderr is a terminal.
     """
     console = Console(stderr=True)
     if not console.is_interactive:  # a bar that is merely disabled ends with an empty line in older rich
