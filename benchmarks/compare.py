@@ -25,7 +25,7 @@ from typing import Any
 from rich.console import Console
 
 from benchmarks import recorded
-from benchmarks.judged import CORRECTNESS, SETS
+from benchmarks.judged import SETS
 from groundwire import Abstention, AbstentionReason, Checker, Detector
 from groundwire.bench import datasets, page, report, table
 from groundwire.bench.comparison import Contestant, compare, contestant
@@ -62,7 +62,7 @@ def offline(data: Path, folder: Path) -> None:
         if place(one.group, seed=SEED) >= TEST
     ]
     sets = {"RAGTruth, held out": held_out}
-    sets |= {name: datasets.load(data / "eval" / f"{name}.jsonl.gz") for name in (*SETS, *CORRECTNESS)}
+    sets |= {name: datasets.load(data / "eval" / f"{name}.jsonl.gz") for name in SETS}
     show("Offline detectors", sets, detectors(), folder)
 
 

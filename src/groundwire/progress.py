@@ -6,16 +6,26 @@ from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.text import Text
 
 T = TypeVar("T")
 
 
 def track(items: Iterable[T], *, total: int | None = None, what: str = "checked") -> Iterator[T]:
-    """The same items, drawing how many have passed. The bar goes when the last one has, or on an error.
+    """The same items, drawing how many have passed, how many a second, and the time that remains.
 
-    ``total`` is how many there will be; None where nobody knows. Nothing is drawn unless stderr is a
-    terminal.
+    The bar goes when the last one has passed, or on an error. ``total`` is how many there will be; None where
+    nobody knows. Nothing is drawn unless stderr is a terminal.
     """
     console = Console(stderr=True)
     if not console.is_interactive:  # a bar that is merely disabled ends with an empty line in older rich
@@ -25,7 +35,9 @@ def track(items: Iterable[T], *, total: int | None = None, what: str = "checked"
         TextColumn(what),
         BarColumn(),
         MofNCompleteColumn(),
+        _Rate(),
         TimeElapsedColumn(),
+        *([TimeRemainingColumn()] if total else []),
         console=console,
         transient=True,
         redirect_stdout=False,
@@ -33,3 +45,10 @@ def track(items: Iterable[T], *, total: int | None = None, what: str = "checked"
     )
     with bar:
         yield from bar.track(items, total=total)
+
+
+class _Rate(ProgressColumn):
+    """How many items pass in a second."""
+
+    def render(self, task: Task) -> Text:
+        return Text("" if task.speed is None else f"{task.speed:.1f}/s", style="dim")

@@ -1,7 +1,5 @@
 """Replies in a file: asked once, given again without the model, and what they cost with them."""
 
-import json
-
 import pytest
 
 from groundwire import Checker, ConfigurationError, Judge
@@ -91,9 +89,11 @@ def test_files_of_something_else_are_refused(tmp_path):
     other.model = "another"
     with pytest.raises(ConfigurationError, match="replies of 'scripted', not of 'another'"):
         Replies(path, other)
-    path.write_text(json.dumps({"question": "q"}) + "\n")
-    with pytest.raises(ConfigurationError, match="holds no replies"):
-        Replies(path, Scripted())
+    for content in ('{"question": "q"}\n', "no line"):
+        path.write_text(content)
+        with pytest.raises(ConfigurationError, match="holds no replies"):
+            Replies(path, Scripted())
+        assert path.read_text() == content
 
 
 def test_a_replayed_method_judges_as_it_did(tmp_path):

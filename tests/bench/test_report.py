@@ -3,14 +3,15 @@
 import json
 import re
 import shutil
+from dataclasses import replace
 
 import pytest
 
-from groundwire import Checker
+from groundwire import Checker, Usage
 from groundwire.bench import charts, page, report, table
-from groundwire.bench.comparison import compare, contestant
+from groundwire.bench.comparison import Contestant, compare, contestant
 from groundwire.core.span import Span
-from tests.bench.answers import Lottery, example
+from tests.bench.answers import Lottery, example, said
 from tests.report.html import parse
 from tests.report.test_page import PAYLOADS
 from tests.report.test_page_in_a_browser import opened
@@ -105,8 +106,30 @@ def test_plots_stand_alone_as_svg_and_png(told, tmp_path):
         assert text.startswith('<svg xmlns="http://www.w3.org/2000/svg"')
         assert "lottery" in text
         assert "var(" not in text
+    assert not charts.priced(told), "no model was asked, so there is no plot of money"
     pytest.importorskip("resvg_py")
     assert charts.png(drawn[0].read_text(encoding="utf-8")).startswith(b"\x89PNG")
+
+
+def test_what_money_buys_is_drawn_where_it_is_known():
+    """Methods that ask nothing stand at the edge, as free; the others where their cost is."""
+
+    def entered(name, cost, score):
+        def run(examples, record, progress):
+            for one in examples:
+                usage = Usage(calls=1 if cost else 0, cost=cost)
+                yield replace(said(score(one), usage=usage, seconds=0.1), example=one)
+
+        return Contestant(name=name, run=run)
+
+    paid = entered("paid", 0.02, lambda one: 0.9 if one.label else 0.1)
+    free = entered("free one", None, lambda one: len(one.id) / 10)
+    told = report.told(compare({"set": list(fees())}, [paid, free], rounds=5))
+    drawn = charts.cost(told, "cost")
+    assert "cost of an answer 0.02" in drawn
+    assert ">free<" in drawn
+    assert drawn in page.render(told)
+    assert "| paid | 1.000 [1.000, 1.000] |" in table.markdown(told)
 
 
 def test_the_page_loads_nothing_and_runs_only_its_own(told):

@@ -89,7 +89,7 @@ def test_labels_may_be_mended_without_judging_again(tmp_path):
         judge([example(9)], Checker(Lottery()), record=record)
 
 
-@pytest.mark.parametrize("content", [b"id,answer\n1,yes\n", b'{"a": 1}\n', b"[]\n"])
+@pytest.mark.parametrize("content", [b"id,answer\n1,yes\n", b'{"a": 1}\n', b"[]\n", b"no line"])
 def test_a_file_that_is_no_record_is_refused_and_left_alone(tmp_path, content):
     """A table named by mistake is not written to."""
     record = tmp_path / "table.csv"

@@ -1,6 +1,8 @@
 """``groundwire bench`` as it is typed: from a table to a comparison, and what it says when it can't."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -53,7 +55,7 @@ def test_a_folder_of_reports_and_a_second_run_that_judges_nothing(run, labelled,
     code, _, err = run("bench", labelled, "--detectors", "lexical", "--out", folder, "--plots", "svg")
     assert code == 0, err
     names = {path.name for path in folder.iterdir()}
-    assert names >= {"report.html", "report.md", "report.json", "cost.svg", "labelled-roc.svg", "outcomes"}
+    assert names >= {"report.html", "report.md", "report.json", "time.svg", "labelled-roc.svg", "outcomes"}
     (record,) = (folder / "outcomes").iterdir()
     before = record.read_bytes()
     code, out, _ = run("bench", labelled, "--detectors", "lexical", "--out", folder, "--json")
@@ -131,6 +133,7 @@ def test_columns_are_named(run, tmp_path):
         (("--replay",), "name it with --replies FILE"),
         (("--columns", "label"), "expected PART=COLUMN"),
         (("--columns", "verdict=x"), "no part of an example is called 'verdict'"),
+        (("--detectors", "lexical,token,lexical"), "two contestants are called 'lexical'"),
         (("--layout", "squad"), "no layout is called 'squad'"),
         (("--layout", "drop"), "is no JSON"),
     ],
@@ -139,6 +142,21 @@ def test_what_cannot_be_run_is_told_and_exits_with_2(run, labelled, arguments, t
     code, out, err = run("bench", labelled, *arguments)
     assert (code, out) == (2, "")
     assert told in err
+
+
+def test_without_scikit_learn_it_says_so_before_anything_is_judged(labelled, tmp_path):
+    """The extra is named, and no outcome was kept."""
+    arguments = ["bench", str(labelled), "--detectors", "lexical", "--out", str(tmp_path / "out")]
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.cli.driver", "sklearn,sklearn.metrics", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "pip install 'groundwire[bench]'" in done.stderr
+    assert not (tmp_path / "out").exists()
 
 
 def test_data_without_labels_is_told(run, tmp_path):

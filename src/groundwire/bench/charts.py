@@ -50,7 +50,8 @@ def plots(report: Report) -> dict[str, str]:
     for at, name in enumerate(report["sets"]):
         file = "".join(c if c.isalnum() else "-" for c in name).strip("-") or f"set-{at}"
         found |= {f"{file}-{kind}": svg for kind, svg in of_set(report, name).items()}
-    return found | {"cost": cost(report)}
+    found["time"] = cost(report)
+    return found | ({"cost": cost(report, "cost")} if priced(report) else {})
 
 
 def of_set(report: Report, name: str) -> dict[str, str]:
@@ -141,22 +142,38 @@ def spread(report: Report, name: str) -> str:
     )
 
 
-def cost(report: Report) -> str:
-    """AUROC over all sets against the seconds of one answer, on a scale of powers of ten."""
+_AGAINST = {"seconds_p50": "seconds for an answer", "cost": "cost of an answer"}
+
+
+def priced(report: Report) -> bool:
+    """Whether the cost of any method is known."""
+    cards = next(iter(report["cards"].values()))
+    return any(card["spent"]["cost"] for card in cards.values())
+
+
+def cost(report: Report, what: str = "seconds_p50") -> str:
+    """AUROC over all sets against what an answer takes, on a scale of powers of ten.
+
+    ``what`` is "seconds_p50", or "cost", where methods that ask no model stand at the left edge.
+    """
     cards = next(iter(report["cards"].values()))
     known = [
-        (name, card["spent"]["seconds_p50"], card["figures"]["auroc"])
+        (name, spent, card["figures"]["auroc"])
         for name, card in cards.items()
-        if card["figures"].get("auroc") and card["spent"]["seconds_p50"] > 0 and name != "always flag"
+        if (spent := _spent(card, what)) is not None
+        and card["figures"].get("auroc")
+        and name != "always flag"
     ]
-    if not known:
-        return _frame("Quality against time", "seconds for an answer", "AUROC", "")
-    low = math.floor(math.log10(min(seconds for _, seconds, _ in known)))
-    high = max(low + 1, math.ceil(math.log10(max(seconds for _, seconds, _ in known))))
+    above = [spent for _, spent, _ in known if spent]
+    if not above:
+        return _frame(f"AUROC against {_AGAINST[what]}", _AGAINST[what], "AUROC", "")
+    free = len(above) < len(known)
+    low, high = math.floor(math.log10(min(above))) - free, math.ceil(math.log10(max(above)))
+    high = max(low + 1, high)
     bottom = min(0.5, math.floor(10 * min(figure["low"] for *_, figure in known)) / 10)
 
-    def across(seconds: float) -> float:
-        return round(_x((math.log10(seconds) - low) / (high - low)), 1)
+    def across(spent: float) -> float:
+        return round(_x((math.log10(spent) - low) / (high - low)), 1) if spent else _x(0)
 
     def up(value: float) -> float:
         return _y((value - bottom) / (1 - bottom))
@@ -164,17 +181,17 @@ def cost(report: Report) -> str:
     parts = []
     for power in range(low, high + 1):
         x = across(10.0**power)
-        parts.append(f'<path class="grid" d="M{x} {_y(0)}V{_y(1)}"/>')
         anchor = "end" if power == high else "middle"
-        parts.append(f'<text x="{x}" y="{_y(0) + 16}" text-anchor="{anchor}">{_power(power)}</text>')
-    steps = round((1 - bottom) * 10)
-    for step in range(steps + 1):
+        tick = "free" if free and power == low else _power(power, what)
+        parts.append(f'<path class="grid" d="M{x} {_y(0)}V{_y(1)}"/>')
+        parts.append(f'<text x="{x}" y="{_y(0) + 16}" text-anchor="{anchor}">{tick}</text>')
+    for step in range(round((1 - bottom) * 10) + 1):
         value = bottom + step / 10
         parts.append(f'<path class="grid" d="M{_x(0)} {up(value)}H{_x(1)}"/>')
         parts.append(f'<text x="{_x(0) - 6}" y="{up(value) + 4}" text-anchor="end">{_tick(value)}</text>')
     taken: list[tuple[float, float, float]] = []
-    for name, seconds, figure in sorted(known, key=lambda one: -one[2]["value"]):
-        x, y = across(seconds), up(figure["value"])
+    for name, spent, figure in sorted(known, key=lambda one: -one[2]["value"]):
+        x, y = across(spent), up(figure["value"])
         left = x > _x(0.62)
         size = 6.8 * len(name)
         start, end = (x - 9 - size, x - 9) if left else (x + 9, x + 9 + size)
@@ -182,7 +199,7 @@ def cost(report: Report) -> str:
         while any(abs(place - other) < 13 and start < b and a < end for other, a, b in taken):
             place += 13
         taken.append((place, start, end))
-        told = f"{name}: AUROC {figure['value']:.3f}, {seconds:.3g} s an answer"
+        told = f"{name}: AUROC {figure['value']:.3f}, {_AGAINST[what]} {spent:.3g}"
         mark = (
             f'<path class="whisker" d="M{x} {up(figure["low"])}V{up(figure["high"])}"/>'
             f'<circle class="dot" cx="{x}" cy="{y}" r="5"><title>{escape(one_line(told))}</title></circle>'
@@ -190,11 +207,16 @@ def cost(report: Report) -> str:
             f'text-anchor="{"end" if left else "start"}">{_named(name)}</text>'
         )
         parts.append(_group(report, name, mark))
-    return _svg(
-        "AUROC against seconds for an answer",
-        HEIGHT,
-        "".join(parts) + _titles("seconds for an answer", "AUROC"),
-    )
+    titles = _titles(_AGAINST[what], "AUROC")
+    return _svg(f"AUROC against {_AGAINST[what]}", HEIGHT, "".join(parts) + titles)
+
+
+def _spent(card: Mapping[str, Any], what: str) -> float | None:
+    """What an answer took; None where that isn't known."""
+    spent = card["spent"]
+    if what == "cost":
+        return 0.0 if not spent["calls"] else spent["cost"] and float(spent["cost"])
+    return float(spent["seconds_p50"]) or None
 
 
 def whisker(report: Report, name: str, figure: Mapping[str, float], rival: float | None) -> str:
@@ -311,7 +333,9 @@ def _tick(value: float) -> str:
     return f"{value:.2f}".rstrip("0").rstrip(".").removeprefix("0") or "0"
 
 
-def _power(power: int) -> str:
+def _power(power: int, what: str) -> str:
+    if what == "cost":
+        return f"{10.0**power:g}"
     if power >= 0:
         return f"{10**power} s"
     return f"{10 ** (3 + power)} ms" if power >= -3 else f"{10 ** (6 + power)} µs"

@@ -81,7 +81,8 @@ def render(report: Mapping[str, Any]) -> str:
         policy=policy(style, script),
         wholes=[_whole(report, where) for where in report["cards"]],
         methods=[{**one, "colour": charts.colour(report, one["name"])} for one in report["methods"]],
-        cost=Markup(charts.cost(report)),  # noqa: S704 - drawn here, with every name escaped
+        time=Markup(charts.cost(report)),  # noqa: S704 - drawn here, with every name escaped
+        cost=Markup(charts.cost(report, "cost") if charts.priced(report) else ""),  # noqa: S704 - as above
         heat=_heat(report),
         leads=_leads(report),
         mistakes=list(_mistakes(report)),

@@ -27,6 +27,7 @@ from groundwire.core.plan import (
 from groundwire.core.verdict import AbstentionReason, Usage
 
 _FORM = 1
+_MINE = b'{"groundwire": "replies"'
 
 
 class Replies:
@@ -100,19 +101,17 @@ class Replies:
 
     def _read(self) -> None:
         whole = self._path.read_bytes()
+        if not whole[: len(_MINE)].startswith(_MINE[: len(whole)]):
+            raise ConfigurationError(f"{self._path} holds no replies of a model: name another file")
         if cut := len(whole) - (whole.rfind(b"\n") + 1):  # the process died while it wrote
             whole = whole[:-cut]
             if self._judge is not None:
                 with self._path.open("ab") as file:
                     file.truncate(len(whole))
         try:
-            first, *rows = map(json.loads, whole.splitlines()) if whole else [{"groundwire": "replies"}]
-            if first["groundwire"] != "replies":
-                raise ConfigurationError(f"{self._path} holds no replies of a model: name another file")
+            first, *rows = map(json.loads, whole.splitlines()) if whole else [{}]
             self._known = {row["key"]: _reply(row) for row in rows}
         except (ValueError, KeyError, TypeError) as error:
-            if isinstance(error, ConfigurationError):
-                raise
             raise ConfigurationError(f"{self._path} holds no replies of a model: {error}") from error
         if self._judge is not None and whole and first.get("model") != self.model:
             raise ConfigurationError(

@@ -26,6 +26,7 @@ from groundwire.core.verdict import Outcome
 from groundwire.progress import track
 
 _FORM = 1
+_MINE = b'{"groundwire": "run"'
 _AT_ONCE = 8  # calls that are out together, where the judge has no limit of its own
 _AHEAD = 4  # rows begun before the oldest has been consumed, for each that may be out
 
@@ -181,17 +182,17 @@ class _Record:
         self._file.flush()  # to the system, which outlives the process
 
     def _read(self) -> None:
+        # A process may die before the first line is whole; any other file without one is somebody's.
+        if not self._path.read_bytes()[: len(_MINE)].startswith(_MINE[: self._path.stat().st_size]):
+            raise ConfigurationError(f"{self._path} is no record of a run: name another file")
         lines = self._path.read_bytes()[: self._whole()].splitlines()
         try:
             first, *rows = map(json.loads, lines) if lines else [{}]
-            mine = first.get("groundwire") == "run"
             self._rows = {row["row"]: row for row in rows}
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise ConfigurationError(f"{self._path} is no record of a run: {error}") from error
         if not lines:
             return
-        if not mine:
-            raise ConfigurationError(f"{self._path} is no record of a run: name another file")
         for what, expected in json.loads(json.dumps(self._head)).items():
             if first.get(what) != expected:
                 raise ConfigurationError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -97,13 +97,15 @@ def bench(given: argparse.Namespace) -> int:
         raise ConfigurationError("--plots needs a folder to write to: --out FOLDER")
     if given.replay and not given.replies:
         raise ConfigurationError("--replay gives again what a file holds: name it with --replies FILE")
-    from groundwire.bench.comparison import compare, contestant  # noqa: PLC0415 - numpy and scikit-learn
+    # Slow to load, and some of it in an extra: both are nobody's concern who runs another command.
+    from groundwire.bench import report  # noqa: PLC0415
+    from groundwire.bench.comparison import compare, contestant  # noqa: PLC0415
 
     folder = Path(given.out) if given.out else None
     if folder:
         _require_report(given.plots)
         folder.mkdir(parents=True, exist_ok=True)
-    checkers = dict(_checkers(given))
+    checkers = _named(_checkers(given))
     sets = _sets(given)
     if given.dry_run:
         return _estimate(checkers, sets, given)
@@ -118,31 +120,37 @@ def bench(given: argparse.Namespace) -> int:
         kept = f"the outcomes are in {folder}; the same command goes on" if folder else "nothing was kept"
         console(stderr=True).print(f"Stopped: {kept}.", style="bold yellow", soft_wrap=True)
         return _INTERRUPTED
-    return _tell(comparison, given, folder)
+    return _tell(report.told(comparison, title=given.title), given, folder)
+
+
+def _named(found: Iterator[tuple[str, Checker]]) -> dict[str, Checker]:
+    checkers: dict[str, Checker] = {}
+    for name, checker in found:
+        if name in checkers:
+            raise ConfigurationError(f"two contestants are called {name!r}: name each once, and files apart")
+        checkers[name] = checker
+    return checkers
 
 
 def _checkers(given: argparse.Namespace) -> Iterator[tuple[str, Checker]]:
     names = given.detectors or ("" if given.checker else _OFFLINE)
     for name in filter(None, names.split(",")):
         asks = detectors.get(name).needs_model
-        replay = asks and given.replay
-        if replay:
+        if asks and given.replay:
             yield name, _replaying(name, given)
             continue
-        options = CheckOptions(
-            files=(), detector=name, model=given.model if asks else None, config=given.config
-        )
-        yield name, _recorded(build_checker(options), name, given)
+        model = given.model if asks else None
+        options = CheckOptions(files=(), detector=name, model=model, config=given.config)
+        yield name, _recorded(build_checker(options), given)
     for file in given.checker:
-        yield Path(file).stem, _recorded(Checker.from_config(file), Path(file).stem, given)
+        yield Path(file).stem, _recorded(Checker.from_config(file), given)
 
 
-def _recorded(checker: Checker, name: str, given: argparse.Namespace) -> Checker:
+def _recorded(checker: Checker, given: argparse.Namespace) -> Checker:
     if not given.replies or not checker.detector.needs_model:
         return checker
     from groundwire.bench.replies import Replies  # noqa: PLC0415 - wanted by few
 
-    del name
     judge = Replies(given.replies, None if given.replay else checker.judge)
     return Checker(checker.detector, judge=judge, policy=checker.policy)
 
@@ -230,10 +238,9 @@ def _require_report(plots: str | None) -> None:
         require_png()
 
 
-def _tell(comparison: Any, given: argparse.Namespace, folder: Path | None) -> int:
-    from groundwire.bench import report, table  # noqa: PLC0415 - as above
+def _tell(told: Mapping[str, Any], given: argparse.Namespace, folder: Path | None) -> int:
+    from groundwire.bench import table  # noqa: PLC0415 - as above
 
-    told = report.told(comparison, title=given.title)
     if folder:
         from groundwire.bench import page  # noqa: PLC0415 - needs the extra 'bench'
 
