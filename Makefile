@@ -38,10 +38,14 @@ base:
 	cd $(VENV)-base && bin/python ../tests/base_install.py
 
 bench: $(VENV)/.dev
+	$(PIP) --group bench
 	$(BIN)/python -m benchmarks.lexical
 	$(BIN)/python -m benchmarks.embedded
 	$(BIN)/python -m benchmarks.overhead
 	$(BIN)/python -m benchmarks.compare --data $(DATA)
+	$(BIN)/python -m benchmarks.tuned --data $(DATA) --outcomes build/tuned
+	$(BIN)/python -m benchmarks.ensembles
+	$(BIN)/python -m benchmarks.cascade
 
 # The exact versions that the tests pass with, from what is installed here. PyTorch is pinned in its group: it
 # has other names for the same version elsewhere.

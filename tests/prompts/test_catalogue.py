@@ -9,6 +9,7 @@ import pytest
 from groundwire import prompts
 
 RELEASED = {
+    "claim_reader_v1.toml": "3c35ff4cf9f2f18d",
     "contradiction_v1.toml": "94bd185ec91b99b7",
     "faithfulness_statements_v1.toml": "6080e6e65516d405",
     "faithfulness_verdicts_v1.toml": "da17d680fbaf1a74",

@@ -127,6 +127,11 @@ class Claim:
         return bool(len(self.span)) or not self.statement
 
     @property
+    def shown(self) -> str:
+        """What to show of it: its words of the answer, or its statement where it has none."""
+        return self.text or self.statement
+
+    @property
     def disagreement(self) -> float | None:
         """The share of usable votes for another support than the claim's; None where nobody voted."""
         usable = [vote for vote in self.votes if vote.support is not Support.UNVERIFIED]

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from groundwire.core.budget import least
-from groundwire.core.claim import Claim
+from groundwire.core.claim import Claim, kind_of
 from groundwire.core.detector import Detector
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.grading import Grading
@@ -21,6 +20,7 @@ from groundwire.core.plan import Backend, Plan, asking
 from groundwire.core.score import check_score
 from groundwire.core.verdict import (
     Abstention,
+    AbstentionReason,
     Outcome,
     Recommendation,
     Route,
@@ -31,72 +31,9 @@ from groundwire.core.verdict import (
 )
 from groundwire.detectors import exact, settings
 from groundwire.detectors.lexical import Lexical
+from groundwire.detectors.stages import FACTS, Facts, Stage, line_problems, read, rescaled, unverified
 from groundwire.detectors.statements import no_ground
 from groundwire.text.claims import cut
-
-FACTS = "facts"
-"""The name of the check of exact facts in a verdict's route."""
-
-
-class Facts(StrEnum):
-    """What becomes of an answer that an exact fact of the passages refutes.
-
-    DECIDE: it is hallucinated, and no stage is asked. BIND: stages judge the rest, and can't clear it.
-    """
-
-    DECIDE = "decide"
-    BIND = "bind"
-    OFF = "off"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Stage:
-    """One stage: grounded below ``accept``, hallucinated from ``flag`` on; what lies between goes on.
-
-    Scores are the detector's own. None accepts, or flags, nothing; the last stage then goes by its detector's
-    threshold. ``model`` is one of the judge's further models. An ``optional`` stage is left out where there
-    is no judge to answer it. Raises ConfigurationError naming what is wrong.
-    """
-
-    detector: Detector
-    accept: float | None = None
-    flag: float | None = None
-    model: str = ""
-    optional: bool = False
-    name: str = ""
-
-    def __post_init__(self) -> None:
-        # The class is frozen: only its constructor may set fields.
-        object.__setattr__(self, "detector", settings.build(self.detector))
-        named = "@".join(one for one in (self.detector.name, self.model) if one)
-        object.__setattr__(self, "name", self.name or named)
-        problems = []
-        for end in ("accept", "flag"):
-            if (value := getattr(self, end)) is not None:
-                try:
-                    check_score(end, value)
-                except ValueError as error:
-                    problems.append(str(error))
-        if not problems and self.accept is not None and self.flag is not None and self.accept > self.flag:
-            problems.append(f"accept must not be above flag: {self.accept:g} > {self.flag:g}")
-        if problems:
-            raise ConfigurationError(*(f"stage {self.name!r}: {one}" for one in problems))
-
-    def step(self, outcome: Outcome, *, last: bool) -> Step:
-        """What it did with an answer."""
-        if isinstance(outcome, Abstention):
-            return Step.ABSTAINED
-        own = outcome.threshold if last else None
-        accept = own if self.accept is None and self.flag is None else self.accept
-        flag = own if self.accept is None and self.flag is None else self.flag
-        if accept is not None and outcome.score < accept:
-            return Step.ACCEPTED
-        return Step.FLAGGED if flag is not None and outcome.score >= flag else Step.UNDECIDED
-
-    def cut(self, threshold: float) -> float:
-        """The score from which on an answer is hallucinated: the detector's threshold, inside the band."""
-        least_cut = threshold if self.accept is None else max(threshold, self.accept)
-        return least_cut if self.flag is None else min(least_cut, self.flag)
 
 
 def _default() -> tuple[Stage | Detector | str, ...]:
@@ -104,8 +41,8 @@ def _default() -> tuple[Stage | Detector | str, ...]:
     from groundwire.detectors.judge import JudgeDetector  # noqa: PLC0415 - prompts, likewise
 
     return (
-        Stage(detector=Lexical(), accept=0.10, flag=0.90),
-        Stage(detector=Embedded(), accept=0.20, flag=0.80),
+        Stage(detector=Lexical(), flag=0.73),
+        Stage(detector=Embedded(), accept=0.21, flag=0.68),
         Stage(detector=JudgeDetector(), optional=True),
     )
 
@@ -150,7 +87,7 @@ class Cascade(Detector):
         if isinstance(self.stages, list | tuple):
             for given in self.stages:
                 try:
-                    built.append(_stage(given))
+                    built.append(read(given))
                 except ConfigurationError as error:
                     problems += error.problems
         else:
@@ -160,7 +97,7 @@ class Cascade(Detector):
             object.__setattr__(self, "facts", Facts(self.facts))
         else:
             problems.append(f"facts must be one of {', '.join(Facts)}, not {settings.shown(self.facts)}")
-        problems += [] if problems else _undecided(built)
+        problems += [] if problems else line_problems(built)
         problems += self._action_problems()
         if problems:
             raise ConfigurationError(*problems)
@@ -217,12 +154,12 @@ class Cascade(Detector):
             way.refuted = exact.refuted(interaction, self.grading)
         if way.refuted and self.facts is Facts.DECIDE:
             stage = Stage(detector=Lexical(), name=FACTS)
-            verdict = yield from stage.detector.detect(interaction)  # it asks nothing of anybody
-            return way.decided(stage, verdict, Step.FLAGGED)
+            told = yield from stage.detector.detect(interaction)  # what else it says; it asks nobody
+            return way.decided(stage, told if isinstance(told, Verdict) else way.refutation(), Step.FLAGGED)
         for i, stage in enumerate(self.line):
             outcome = yield from asking(stage.detector.detect(interaction), stage.model)
             step = stage.step(outcome, last=i == len(self.line) - 1)
-            if step in (Step.ACCEPTED, Step.FLAGGED):
+            if isinstance(outcome, Verdict) and step in (Step.ACCEPTED, Step.FLAGGED):
                 return way.decided(stage, outcome, step)
             way.passed(stage, outcome, step)
         return way.undecided()
@@ -269,22 +206,31 @@ class _Way:
         else:
             self._trouble = outcome
 
-    def decided(self, stage: Stage, outcome: Outcome, step: Step) -> Outcome:
+    def decided(self, stage: Stage, outcome: Verdict, step: Step) -> Outcome:
         """The outcome by a stage that was sure."""
-        if isinstance(outcome, Abstention):  # the documents' words can't be read, beside its figures
-            return replace(outcome, detector=self._cascade.spec)
         reached = [one.stage for one in self._reports] + [stage.name]
         self._reports.append(StageReport(stage=stage.name, step=step, score=outcome.score))
         left = [one for one in self._cascade.line if one.name not in reached]
         self._reports += [StageReport(stage=one.name, step=Step.SPARED) for one in left]
         return self._verdict(stage, outcome, left=left, recommendation=None, note="")
 
+    def refutation(self) -> Verdict:
+        """What the facts alone come to."""
+        score = max(claim.score or 0.0 for claim in self.refuted)
+        fields = {"raw": score, "claims": self.refuted, "reason": self._refuted_reason()}
+        return Verdict.graded(score, self._cascade.grading, detector=self._cascade.spec, **fields)
+
     def undecided(self) -> Outcome:
         """The outcome where no stage was sure: by the last score, or none."""
+        if self._scored is None and self.refuted:
+            return self.decided(Stage(detector=self._cascade, name=FACTS), self.refutation(), Step.FLAGGED)
         if self._scored is None:
             assert self._trouble is not None, "a cascade has at least one stage"
             return self._not_judged(self._trouble, self._trouble.detail)
         stage, verdict = self._scored
+        if self._trouble is None and unverified(verdict):
+            detail = f"{unverified(verdict)} of {len(verdict.claims)} claims got no usable verdict"
+            self._trouble = Abstention(why=AbstentionReason.UNREADABLE_REPLY, detail=detail)
         note = f"No stage was sure; the score is that of {stage.name!r}."
         if self._trouble is None:
             return self._verdict(stage, verdict, left=(), recommendation=Recommendation.REVIEW, note=note)
@@ -311,19 +257,22 @@ class _Way:
             claims = list(exact.upheld(claims, self.refuted))
             worst = max(claim.score or 0.0 for claim in self.refuted)
             if worst > score:
-                score, reason = worst, f"The documents say otherwise: {self.refuted[0].reason}."
+                score, reason = worst, self._refuted_reason()
         return Verdict.graded(
             score,
             grading,
             raw=outcome.score,
             claims=tuple(claims),
-            kind=outcome.kind if score == outcome.score else None,
+            kind=kind_of(claims) or outcome.kind,
             reason=" ".join(part for part in (reason, note) if part),
             detector=self._cascade.spec,
             usage=Usage(saved_tokens=outcome.usage.saved_tokens),
             recommendation=recommendation or self._cascade.recommendation(score),
             route=self._route(stage.name, left),
         )
+
+    def _refuted_reason(self) -> str:
+        return f"The documents say otherwise: {self.refuted[0].reason}."
 
     def _not_judged(self, trouble: Abstention, detail: str) -> Abstention:
         return replace(
@@ -337,43 +286,5 @@ class _Way:
         return Route(decided=decided, stages=tuple(self._reports), spared=sum(spared, Usage()))
 
 
-def rescaled(score: float, old: float, new: float) -> float:
-    """A score on the scale on which ``new`` is the threshold that ``old`` was; its ends stay."""
-    if old == new:
-        return score
-    if score < old:
-        return score * new / old
-    return new + (score - old) * (1 - new) / (1 - old) if old < 1 else 1.0
-
-
 def _on_scale(claim: Claim, old: float, new: float) -> Claim:
     return claim if claim.score is None else replace(claim, score=rescaled(claim.score, old, new))
-
-
-def _stage(given: Any) -> Stage:
-    """A stage from what a settings file has: a detector's name, its table, or a table of a Stage."""
-    if isinstance(given, Stage):
-        return given
-    if isinstance(given, dict) and "detector" in given:
-        stage: Stage = settings.part(Stage, given, "stage")
-        return stage
-    return Stage(detector=settings.build(given))
-
-
-def _undecided(stages: Sequence[Stage]) -> list[str]:
-    """What is wrong with the line of stages as a whole."""
-    if not stages:
-        return ["stages: a cascade needs at least one"]
-    problems = [
-        f"stage {one.name!r}: it has neither accept nor flag, so nothing would be decided there; "
-        "only the last stage can do without"
-        for one in stages[:-1]
-        if one.accept is None and one.flag is None
-    ]
-    names = [one.name for one in stages]
-    problems += [
-        f"stages: two are named {name!r}; give each a name of its own"
-        for name in sorted(set(names))
-        if names.count(name) > 1
-    ]
-    return problems

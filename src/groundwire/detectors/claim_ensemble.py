@@ -294,7 +294,7 @@ def _problems(ensemble: ClaimEnsemble) -> list[str]:
             except ValueError as error:
                 problems.append(str(error))
     oracles = ensemble.panel
-    if not oracles:
+    if not ensemble.oracles:
         problems.append("oracles: an ensemble needs at least one")
     names = Counter(one.name for one in oracles)
     problems += [

@@ -94,7 +94,8 @@ class Ballot:
             score=decided.score,
             words=_words(agreeing, span) if support.flagged else (),
             evidence=_evidence(agreeing),
-            reason=_why(decided, agreeing, len(usable(heard)), demoted=support is not decided.support),
+            reason=_why(decided, agreeing, len(usable(heard)), demoted=support is not decided.support)
+            + ("" if plain.located else " It matches no words of the answer."),
         )
 
     def _read(self, vote: Vote) -> Vote:
@@ -121,8 +122,7 @@ def reason(claims: Sequence[Claim], *, heard: int, asked: int) -> str:
     told = f"Supported: all of {len(claims)} claims."
     if flagged:
         worst = max(flagged, key=lambda claim: (claim.score or 0.0, -claim.span.start))
-        what = worst.text or worst.statement
-        told = f"Not supported: {len(flagged)} of {len(claims)} claims. “{what}”: {worst.reason}"
+        told = f"Not supported: {len(flagged)} of {len(claims)} claims. “{worst.shown}”: {worst.reason}"
     return told if heard == asked else f"{told} Only {heard} of {asked} opinions could be heard."
 
 

@@ -16,8 +16,9 @@ from groundwire.core.span import Span
 class Said:
     """One claim as one oracle said it.
 
-    ``span`` is where the words that it quoted stand in the answer, or None. A support of UNVERIFIED is one
-    that was said and can't be believed. ``confidence`` is in that support, from 0 to 1; None is not told.
+    ``span`` is where it stands in the answer, or None: the words that it quoted, or, if ``guessed``, those
+    that it shares most with. A support of UNVERIFIED is one that was said and can't be believed.
+    ``confidence`` is in that support, from 0 to 1; None is not told.
     """
 
     oracle: str
@@ -28,6 +29,7 @@ class Said:
     words: tuple[Span, ...] = ()
     evidence: tuple[Evidence, ...] = ()
     reason: str = ""
+    guessed: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -65,5 +67,5 @@ def of_claim(oracle: str, claim: Claim) -> Said:
 
 
 def placed(said: Said, span: Span | None) -> Said:
-    """The same claim at a place in the answer."""
-    return said if span is None or said.span is not None else replace(said, span=span)
+    """The same claim at a place in the answer that was guessed, unless it has one."""
+    return said if span is None or said.span is not None else replace(said, span=span, guessed=True)

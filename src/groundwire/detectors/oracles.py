@@ -79,7 +79,7 @@ def read(given: Any) -> Oracle:
     if isinstance(given, Oracle):
         return given
     if isinstance(given, dict) and "detector" in given:
-        oracle: Oracle = settings.part(Oracle, given, "oracle")
+        oracle: Oracle = settings.part(Oracle, given, "oracles")
         return oracle
     return Oracle(detector=settings.build(given, nested=True))
 

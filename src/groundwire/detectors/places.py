@@ -82,7 +82,7 @@ def _window(sentence: Span, worded: Worded, wanted: set[str]) -> Span:
         if total <= 0:
             total, start = 0, i
         total += 1 if stem in wanted else -1
-        if total > best:
+        if total >= best:  # of two that are alike the later one: statements repeat what they begin with
             best, at = total, (start, i)
     words = worded.words[at[0]].start, worded.words[at[1]].end
     return Span(*words).shifted(sentence.start)

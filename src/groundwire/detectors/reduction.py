@@ -80,12 +80,13 @@ def lexical(statements: Sequence[str]) -> Floats:
 def _alike(said: Sequence[Said], table: Floats) -> Floats:
     worded = [overlap.word(one.statement) for one in said]
     figures = [_figures(one) for one in worded]
-    quoted = Counter((one.oracle, one.span) for one in said)
+    spans = [None if one.guessed else one.span for one in said]
+    quoted = Counter((one.oracle, span) for one, span in zip(said, spans, strict=True))
     alike = table.copy()
     for i, mine in enumerate(said):
         for j in range(i):
-            once = quoted[mine.oracle, mine.span] == quoted[said[j].oracle, said[j].span] == 1
-            if once and mine.oracle != said[j].oracle and _same_words(mine.span, said[j].span):
+            once = quoted[mine.oracle, spans[i]] == quoted[said[j].oracle, spans[j]] == 1
+            if once and mine.oracle != said[j].oracle and _same_words(spans[i], spans[j]):
                 alike[i, j] = alike[j, i] = 1.0
             elif _clash(figures[i], figures[j]) or bool(worded[i].negated) != bool(worded[j].negated):
                 alike[i, j] = alike[j, i] = 0.0
@@ -129,7 +130,8 @@ def _linked(alike: Floats, threshold: float) -> list[list[int]]:
 
 
 def _merge(said: Sequence[Said]) -> Merged:
-    spans = Counter(one.span for one in said if one.span)
+    exact = [one for one in said if one.span and not one.guessed]
+    spans = Counter(one.span for one in exact or said if one.span)
     statements = Counter(one.statement for one in said)
     # Ties go to the shorter words, then to those that stand first.
     span = min(spans, key=lambda s: (-spans[s], len(s), s), default=None)

@@ -16,7 +16,7 @@ from groundwire import prompts
 from groundwire.checker import AbstainedError
 from groundwire.core.errors import ConfigurationError, GroundwireError
 from groundwire.core.interaction import Interaction
-from groundwire.core.verdict import Abstention, Outcome, Verdict
+from groundwire.core.verdict import Abstention, Outcome, Recommendation, Verdict
 
 UNCHECKED_WARNING = "This answer could not be checked against the documents."
 WITHHELD = "The answer was withheld: the documents do not support it."
@@ -171,11 +171,21 @@ class Reactions:
         return _warning(outcome) or WITHHELD
 
 
+def recommended(interaction: Interaction, outcome: Outcome) -> Action:
+    """A Decider that does what a detector recommends: it retries where a cascade wants more retrieved.
+
+    Whatever else it recommends stays on the outcome, for whoever queues answers for review.
+    """
+    del interaction
+    wanted = outcome.recommendation is Recommendation.RETRIEVE and isinstance(outcome, Verdict)
+    return Action.RETRY if wanted else Action.ANNOTATE
+
+
 def note(outcome: Outcome) -> str:
     """What the answering model is told before it answers again: the unsupported claims, worst first."""
     flagged = sorted((c for c in outcome.claims if c.support.flagged), key=lambda c: -(c.score or 0.0))
     # As JSON strings, so that no claim reads as more than one line of this list.
-    listed = [f"- {json.dumps(claim.text, ensure_ascii=False)}" for claim in flagged[:_MOST_CLAIMS]]
+    listed = [f"- {json.dumps(claim.shown, ensure_ascii=False)}" for claim in flagged[:_MOST_CLAIMS]]
     return prompts.get("retry").fill(claims="\n".join(listed or ["- all of it"]))
 
 

@@ -1,7 +1,8 @@
 """What judging a dataset would take, told by the plans themselves before any model is asked.
 
-Requests are counted and not performed, so a method whose later requests depend on earlier replies is counted
-as far as its first ones: the figures are what it takes at least.
+Requests to models are counted and not performed, so a method whose later requests depend on earlier replies
+is counted as far as its first ones: the figures are what it takes at least. Encoders cost nothing and do
+read, where what they say decides whether a model is asked.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ from dataclasses import dataclass
 from groundwire.core.budget import calls_of, request_tokens
 from groundwire.core.detector import Detector
 from groundwire.core.interaction import Interaction
-from groundwire.core.plan import Complete, Embed, Embedded, Failed, Reply, Request
+from groundwire.core.plan import Complete, Embed, Embedded, Encode, Failed, Reply, Request
 from groundwire.core.verdict import AbstentionReason, Usage
-from groundwire.judge.drivers import run
+from groundwire.judge.drivers import NoBackend, run
 from groundwire.judge.prices import Price
+from groundwire.local.backend import LocalBackend
 
 REPLY_TOKENS = 300  # of a reply to one call, if nothing better is known
 
@@ -48,7 +50,7 @@ def estimate(
 
     A reply is taken to have ``reply_tokens``; a call that has to be asked twice is counted once.
     """
-    counter, answers = _Counter(), 0
+    counter, answers = _Counter(reads=detector.takes_model and detector.needs_encoder), 0
     for interaction in interactions:
         run(detector.detect(interaction), counter)
         answers += 1
@@ -66,9 +68,13 @@ def estimate(
 
 
 class _Counter:
-    """A backend that performs nothing: it counts, and replies with vectors or that nothing was asked."""
+    """A backend that asks no model: it counts, and replies with vectors or that nothing was asked.
 
-    def __init__(self) -> None:
+    ``reads`` has encoders perform what is theirs.
+    """
+
+    def __init__(self, *, reads: bool) -> None:
+        self._local = LocalBackend(NoBackend()) if reads else None
         self.calls = self.tokens = self.embedding_calls = self.embedding_tokens = 0
 
     def perform(self, requests: Sequence[Request], *, timeout: float | None) -> Sequence[Reply]:
@@ -86,4 +92,6 @@ class _Counter:
             self.embedding_calls += 1
             self.embedding_tokens += request_tokens(request)
             return Embedded(vectors=tuple((1.0, 0.0) for _ in request.texts))
+        if isinstance(request, Encode) and self._local is not None:
+            return self._local.perform([request], timeout=None)[0]
         return Failed(reason=AbstentionReason.NOT_SAMPLED, detail="nothing is asked in a dry run")

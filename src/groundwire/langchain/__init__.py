@@ -14,6 +14,7 @@ from groundwire.core.errors import MissingExtraError
 if TYPE_CHECKING:
     from groundwire.host.actions import Action as Action
     from groundwire.host.actions import HallucinationError as HallucinationError
+    from groundwire.host.actions import recommended as recommended
     from groundwire.langchain.capture import Capture as Capture
     from groundwire.langchain.capture import Captured as Captured
     from groundwire.langchain.declared import interaction as interaction
@@ -39,6 +40,7 @@ _HOMES = {
     "NameClaims": ".retry",
     "RunnableWithHallucinationCheck": ".runnable",
     "interaction": ".declared",
+    "recommended": "groundwire.host.actions",
     "with_hallucination_check": ".runnable",
 }
 
@@ -54,6 +56,7 @@ __all__ = [
     "NameClaims",
     "RunnableWithHallucinationCheck",
     "interaction",
+    "recommended",
     "with_hallucination_check",
 ]
 

@@ -192,7 +192,7 @@ def _claims(interaction: Interaction, claims: Sequence[_Numbered]) -> Iterator[C
         sources = (passage_name(interaction, evidence.passage) for evidence in claim.evidence)
         yield ClaimView(
             number=number,
-            text=one_line(claim.text),
+            text=one_line(claim.shown),
             support=str(claim.support),
             sign=_SIGNS[claim.support],
             score="" if claim.score is None else f"{claim.score:.2f}",

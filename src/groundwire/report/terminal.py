@@ -193,7 +193,7 @@ def _claims(interaction: Interaction, outcome: Outcome, *, full: bool) -> Iterat
 def _claim(claim: Claim, style: str) -> Text:
     score = "" if claim.score is None else f" {claim.score:.2f}"
     text = Text.assemble((f"{claim.support}{score}  ", style))
-    said, left_out = clipped(one_line(claim.text), _LONGEST_QUOTE)
+    said, left_out = clipped(one_line(claim.shown), _LONGEST_QUOTE)
     text.append(said + ("…" if left_out else ""))
     if claim.reason:
         text.append(f"  ({one_line(claim.reason)})", style="italic")

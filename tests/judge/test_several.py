@@ -1,0 +1,162 @@
+"""Several models behind one judge, several replies to one input, and prompts that providers keep."""
+
+import pytest
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+
+from groundwire import AbstentionReason, Checker, ConfigurationError, Judge, Usage
+from groundwire.core.budget import Budget, counted
+from groundwire.core.plan import Complete, Completed, Failed
+from groundwire.detectors import ClaimEnsemble
+from groundwire.detectors.claim_reader import ClaimReader
+from groundwire.judge.limits import Limits
+from groundwire.judge.memory import Memory
+from groundwire.judge.prices import Price
+from tests.detectors.test_claim_ensemble import ALL, LONG, TEA, as_text, reading
+from tests.servers.bedrock_server import MODEL, bedrock, says
+
+__all__ = ["bedrock"]
+
+
+class Many(BaseChatModel):
+    """A model that gives ``n`` replies to one input, which it counts once with each, as OpenAI's do."""
+
+    n: int = 1
+    reply: str = "hello"
+    seen: list = []  # noqa: RUF012 - a field of pydantic's
+
+    @property
+    def _llm_type(self):
+        return "many"
+
+    def _generate(self, messages, stop=None, run_manager=None, **kwargs):
+        self.seen.append((self.n, messages))
+        usage = {"input_tokens": 100, "output_tokens": 7 * self.n, "total_tokens": 100 + 7 * self.n}
+        texts = [f"{self.reply} {i}" if self.reply == "hello" else self.reply for i in range(self.n)]
+        return ChatResult(
+            generations=[ChatGeneration(message=AIMessage(text, usage_metadata=usage)) for text in texts]
+        )
+
+
+def asked(judge, **fields):
+    (reply,) = judge.perform([Complete(system="s", user="u", **fields)], timeout=None)
+    return reply
+
+
+def test_samples_are_one_request_where_the_model_takes_their_number():
+    model = Many()
+    reply = asked(Judge(model), samples=3)
+    assert reply.texts == ("hello 0", "hello 1", "hello 2")
+    assert [n for n, _ in model.seen] == [3]
+    assert (reply.usage.calls, reply.usage.input_tokens, reply.usage.output_tokens) == (1, 100, 21)
+
+
+def test_samples_are_requests_of_their_own_elsewhere():
+    reply = asked(Judge(lambda system, user: "hello"), samples=3)
+    assert (reply.texts, reply.usage.calls) == (("hello",) * 3, 3)
+    bound = asked(Judge(Many().with_retry()), samples=3)
+    assert (len(bound.texts), bound.usage.calls, bound.usage.input_tokens) == (3, 3, 300)
+
+
+def test_a_model_keeps_its_own_number_where_one_reply_is_asked_for():
+    model = Many()
+    assert asked(Judge(model)).texts == ("hello 0",)
+    assert model.n == 1
+
+
+def test_the_saving_of_samples_is_measured_in_the_verdict():
+    text = as_text(reading(*ALL))
+    detector = ClaimEnsemble(oracles=(ClaimReader(readings=1, samples=3),))
+    once = Checker(detector, judge=Judge(Many(reply=text))).check(TEA).usage
+    each = Checker(detector, judge=Judge(Many(reply=text).with_retry())).check(TEA).usage
+    assert (once.calls, once.input_tokens, once.saved_tokens) == (1, 100, 200)
+    assert (each.calls, each.input_tokens, each.saved_tokens) == (3, 300, 0)
+
+
+@pytest.mark.parametrize(("calls", "tokens"), [(1, 10), (3, 30)])
+def test_uncounted_tokens_are_estimated_for_each_call_that_was_made(calls, tokens):
+    request = Complete(system="", user="y" * 40, samples=3)
+    reply = Completed(texts=("x" * 40,) * 3, usage=Usage(calls=calls))
+    assert counted(request, reply).input_tokens == tokens
+    assert counted(request, reply).output_tokens == 30
+
+
+def test_a_request_goes_to_the_model_of_its_name():
+    judge = Judge(lambda s, u: "own", models={"second": lambda s, u: "other"})
+    assert judge.models == {"second"}
+    replies = judge.perform(
+        [Complete(system="", user=""), Complete(system="", user="", model="second")], timeout=None
+    )
+    assert [reply.texts for reply in replies] == [("own",), ("other",)]
+
+
+def test_a_model_that_the_judge_has_not_is_a_failed_request():
+    reply = asked(Judge(lambda s, u: "own"), model="second")
+    assert isinstance(reply, Failed)
+    assert reply.reason is AbstentionReason.MODEL_FAILED
+    assert "no model named 'second'" in reply.detail
+
+
+def test_models_have_their_own_prices_and_memory():
+    first, second = Many(reply="a"), Many(reply="b")
+    judge = Judge(first, models={"second": second}, prices={"Many": Price(input=10.0)}, memory=Memory())
+    assert asked(judge).usage.cost == pytest.approx(0.001)
+    assert asked(judge, model="second").texts == ("b",)
+    assert asked(judge).usage.calls == 0
+    assert (len(first.seen), len(second.seen)) == (1, 1)
+
+
+def test_every_model_needs_a_price_for_a_budget_in_money():
+    with pytest.raises(ConfigurationError) as caught:
+        Judge(
+            Many(),
+            models={"": Many(), "second": lambda s, u: "x", "third": 3},
+            limits=Limits(budget=Budget(cost=1)),
+        )
+    told = str(caught.value)
+    assert "a further model needs a name" in told
+    assert "needs a price for the model 'Many'" in told
+    assert "an object of type 'int' can't judge" in told
+
+
+def test_bedrock_is_told_where_the_shared_beginning_of_a_prompt_ends(bedrock):
+    pytest.importorskip("langchain_aws")
+    bedrock.always = says(as_text(*[reading(*ALL)] * 2), input_tokens=1500)
+    judge = Judge(f"bedrock:{MODEL}", parameters={"region_name": "eu-central-1"})
+    oracles = [{"detector": {"name": "claim_reader", "readings": n}, "name": f"r{n}"} for n in (1, 2)]
+    outcome = Checker(ClaimEnsemble(oracles=oracles, caching=True), judge=judge).check(LONG)
+    assert outcome.hallucinated
+    first, second = (
+        [next(iter(part)) for part in body["messages"][0]["content"]] for body in bodies(bedrock)
+    )
+    assert first == second == ["text", "cachePoint", "text"]
+    kept = {body["messages"][0]["content"][0]["text"] for body in bodies(bedrock)}
+    assert len(kept) == 1
+    assert bodies(bedrock)[0]["messages"][0]["content"][1] == {"cachePoint": {"type": "default"}}
+
+
+def bodies(server):
+    return [body for _, body in server.requests]
+
+
+def test_what_bedrock_read_from_its_cache_is_in_the_usage(bedrock):
+    pytest.importorskip("langchain_aws")
+
+    def act(http, body):
+        usage = {"inputTokens": 40, "outputTokens": 5, "totalTokens": 1045, "cacheReadInputTokens": 1000}
+        message = {"role": "assistant", "content": [{"text": "hello"}]}
+        http.answer(
+            200,
+            {
+                "output": {"message": message},
+                "stopReason": "end_turn",
+                "usage": usage,
+                "metrics": {"latencyMs": 1},
+            },
+        )
+
+    bedrock.always = act
+    judge = Judge(f"bedrock:{MODEL}", parameters={"region_name": "eu-central-1"})
+    usage = asked(judge, prefix=1).usage
+    assert (usage.input_tokens, usage.cached_tokens) == (1040, 1000)
