@@ -17,7 +17,8 @@ from groundwire.checker import Checker, Policy
 from groundwire.cli.outputs import console
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.wire import plain
-from groundwire.detectors.cascade import Cascade, Stage
+from groundwire.detectors.cascade import Cascade
+from groundwire.detectors.stages import Stage
 from groundwire.report.visible import escaped
 from groundwire.tuned import to_dict
 
@@ -130,9 +131,16 @@ def tune(given: argparse.Namespace) -> int:
     out = Path(given.out)
     _require_writable(out)
     checkers = list(_checkers(given))
+    tuning.require_options(
+        [checker.detector for checker in checkers],
+        target,
+        calibration=given.calibration,
+        aggregation=given.aggregation,
+        combination=given.combination,
+    )
     examples = _examples(given)
     tuning.require_labels(examples, target)
-    cascade = len(checkers) == 1 and checkers[0].detector.name == "cascade"
+    cascade = len(checkers) == 1 and isinstance(checkers[0].detector, Cascade)
     judging = tuning.stages(checkers[0]) if cascade else checkers
     try:
         judged = [list(_judged(examples, checker, given)) for checker in judging]
@@ -270,9 +278,10 @@ def _title(found: Tuning) -> str:
 def _table(found: Tuning) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("on answers held out")
-    table.add_column("its own threshold")
+    table.add_column("its own threshold" if found.reading else "its own bands")
     table.add_column("tuned")
-    table.add_row("threshold", f"{found.own_threshold:.3f}", f"{found.tuned.grading.threshold:.3f}")
+    if found.reading is not None:
+        table.add_row("threshold", f"{found.own_threshold:.3f}", f"{found.tuned.grading.threshold:.3f}")
     for name in _SHOWN:
         if name in found.after or name in found.before:
             before, after = found.before.get(name), found.after.get(name)
