@@ -41,12 +41,19 @@ base:
 	$(VENV)-base/bin/python -m pip install -q -c constraints.txt dist/*.whl
 	cd $(VENV)-base && bin/python ../tests/base_install.py
 
+# Every offline detector on the same labelled answers: a table, and a report to look at.
 bench: $(VENV)/.dev
+	$(PIP) --group bench
+	$(BIN)/python -m benchmarks.compare --data $(DATA)
+
+# All other measurements that benchmarks/RESULTS.md has.
+benchmarks: $(VENV)/.dev
 	$(PIP) --group bench
 	$(BIN)/python -m benchmarks.lexical
 	$(BIN)/python -m benchmarks.embedded
 	$(BIN)/python -m benchmarks.overhead
 	$(BIN)/python -m benchmarks.overhead_llama_index
+	$(BIN)/python -m benchmarks.tuned --data $(DATA) --outcomes build/tuned
 	$(BIN)/python -m benchmarks.ensembles
 	$(BIN)/python -m benchmarks.cascade
 

@@ -133,6 +133,7 @@ def test_columns_are_named(run, tmp_path):
         (("--replay",), "name it with --replies FILE"),
         (("--columns", "label"), "expected PART=COLUMN"),
         (("--columns", "verdict=x"), "no part of an example is called 'verdict'"),
+        (("--detectors", "lexical,token,lexical"), "two contestants are called 'lexical'"),
         (("--layout", "squad"), "no layout is called 'squad'"),
         (("--layout", "drop"), "is no JSON"),
     ],

@@ -19,7 +19,7 @@ from groundwire.bench.intervals import ROUNDS, Difference, Figure, compare_flags
 from groundwire.bench.runs import Judged, identity, judge
 from groundwire.bench.scorecard import Answers, Card, averaged, brief, card, flagged, scored
 from groundwire.checker import Checker, Policy
-from groundwire.core.errors import InputError
+from groundwire.core.errors import ConfigurationError, InputError
 from groundwire.core.verdict import Verdict
 from groundwire.detectors.catalogue import METHODS
 
@@ -140,8 +140,12 @@ def compare(
 
     ``records`` is a folder where outcomes are kept as they come: a comparison that was stopped goes on from
     there. Rows without a label are left out, and told. Raises InputError where no row has one, and
-    ConfigurationError for records of something else.
+    ConfigurationError for two contestants of one name and for records of something else.
     """
+    everyone = [*contestants, *shortcuts()]
+    for name, count in Counter(one.name for one in everyone).items():
+        if count > 1:
+            raise ConfigurationError(f"{count} contestants are called {name!r}: give each a name of its own")
     notes = list(overlap(sets).lines())
     labelled: dict[str, list[Example]] = {}
     for name, examples in sets.items():
@@ -151,7 +155,6 @@ def compare(
         if not labelled[name]:
             raise InputError(f"{name}: no answer has a label, so there is nothing to measure against")
         notes += _scarce(name, labelled[name])
-    everyone = [*contestants, *shortcuts()]
     judged: dict[str, dict[str, list[Judged]]] = {}
     for one in everyone:
         judged[one.name] = {

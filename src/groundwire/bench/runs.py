@@ -71,6 +71,7 @@ def identity(checker: Checker) -> dict[str, Any]:
         "version": spec.version,
         "parameters": wire.plain(spec.parameters),
         "grading": wire.plain(checker.policy.grading),
+        "tuned": checker.policy.tuned and checker.policy.tuned.fingerprint,
         "model": getattr(checker.judge, "model", None),
     }
 

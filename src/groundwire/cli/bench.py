@@ -105,7 +105,7 @@ def bench(given: argparse.Namespace) -> int:
     if folder:
         _require_report(given.plots)
         folder.mkdir(parents=True, exist_ok=True)
-    checkers = dict(_checkers(given))
+    checkers = _named(_checkers(given))
     sets = _sets(given)
     if given.dry_run:
         return _estimate(checkers, sets, given)
@@ -121,6 +121,15 @@ def bench(given: argparse.Namespace) -> int:
         console(stderr=True).print(f"Stopped: {kept}.", style="bold yellow", soft_wrap=True)
         return _INTERRUPTED
     return _tell(report.told(comparison, title=given.title), given, folder)
+
+
+def _named(found: Iterator[tuple[str, Checker]]) -> dict[str, Checker]:
+    checkers: dict[str, Checker] = {}
+    for name, checker in found:
+        if name in checkers:
+            raise ConfigurationError(f"two contestants are called {name!r}: name each once, and files apart")
+        checkers[name] = checker
+    return checkers
 
 
 def _checkers(given: argparse.Namespace) -> Iterator[tuple[str, Checker]]:

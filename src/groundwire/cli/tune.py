@@ -3,33 +3,22 @@
 from __future__ import annotations
 
 import argparse
-import json
-import sys
 from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-from rich.table import Table
 
 from groundwire import config
 from groundwire.checker import Checker, Policy
 from groundwire.cli.outputs import console
+from groundwire.cli.tuning_output import tell
 from groundwire.core.errors import ConfigurationError
-from groundwire.core.wire import plain
-from groundwire.detectors.cascade import Cascade
-from groundwire.detectors.stages import Stage
-from groundwire.report.visible import escaped
-from groundwire.tuned import to_dict
 
 if TYPE_CHECKING:
     from groundwire.bench.examples import Example
     from groundwire.bench.runs import Judged
-    from groundwire.bench.tuning import Tuning
 
 _DONE = 0
 _INTERRUPTED = 130
-_SHOWN = ("precision", "recall", "f1", "false_alarms", "auroc", "brier", "calibration_error", "calls")
 
 _DESCRIPTION = """\
 Fit how a detector's scores are read to labelled answers: its threshold, the cuts of its levels, its
@@ -131,6 +120,13 @@ def tune(given: argparse.Namespace) -> int:
     out = Path(given.out)
     _require_writable(out)
     checkers = list(_checkers(given))
+    tuning.require_options(
+        [checker.detector for checker in checkers],
+        target,
+        calibration=given.calibration,
+        aggregation=given.aggregation,
+        combination=given.combination,
+    )
     examples = _examples(given)
     tuning.require_labels(examples, target)
     cascade = len(checkers) == 1 and checkers[0].detector.name == "cascade"
@@ -162,7 +158,7 @@ def tune(given: argparse.Namespace) -> int:
             combination=given.combination,
         )
     found.save(out, settings={"judge": {"model": given.model}} if given.model else None)
-    _tell(found, given, out)
+    tell(found, out, as_json=given.json, quiet=given.quiet)
     return _DONE
 
 
@@ -233,78 +229,6 @@ def _require_writable(out: Path) -> None:
             f"--out {str(out)!r}: "
             + ("it is a directory" if out.is_dir() else f"there is no directory {str(out.parent)!r}")
         )
-
-
-def _tell(found: Tuning, given: argparse.Namespace, out: Path) -> None:
-    if given.json:
-        told = {
-            "tuned": to_dict(found.tuned),
-            "before": {name: asdict(figure) for name, figure in found.before.items()},
-            "after": {name: asdict(figure) for name, figure in found.after.items()},
-            "lead": found.lead and asdict(found.lead),
-            "cuts": list(found.cuts),
-            "not_judged": dict(found.not_judged),
-            "file": str(out),
-        }
-        sys.stdout.write(escaped(json.dumps(plain(told), ensure_ascii=False, allow_nan=False)) + "\n")
-        return
-    for warning in found.tuned.warnings:
-        console(stderr=True).print(f"Warning: {warning}.", style="yellow", soft_wrap=True)
-    if given.quiet:
-        return
-    text = console(stderr=False)
-    text.print(_title(found), soft_wrap=True)
-    text.print(_table(found))
-    for line in _lines(found):
-        text.print(line, soft_wrap=True)
-    text.print(f"Written: {out}. Use it: groundwire check FILE --config {out}", soft_wrap=True)
-
-
-def _title(found: Tuning) -> str:
-    labels = found.tuned.labels
-    return (
-        f"{found.detector.name} tuned for {found.tuned.target} on {labels.answers:,} answers about "
-        f"{labels.groups:,} sources, {labels.hallucinated:,} of them hallucinated"
-    )
-
-
-def _table(found: Tuning) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("on answers held out")
-    table.add_column("its own threshold")
-    table.add_column("tuned")
-    table.add_row("threshold", f"{found.own_threshold:.3f}", f"{found.tuned.grading.threshold:.3f}")
-    for name in _SHOWN:
-        if name in found.after or name in found.before:
-            before, after = found.before.get(name), found.after.get(name)
-            table.add_row(name.replace("_", " "), str(before or "-"), str(after or "-"))
-    return table
-
-
-def _lines(found: Tuning) -> Iterator[str]:
-    medium, high = found.tuned.grading.cuts
-    if found.lead:
-        gain = found.lead
-        name = found.measure.replace("_", " ")
-        shown = f"{gain.difference.value:+.3f} [{gain.difference.low:+.3f}, {gain.difference.high:+.3f}]"
-        yield f"{name}, tuned less its own: {shown}, p = {gain.p:.3f}"
-    if isinstance(found.detector, Cascade):
-        yield from (_band(stage) for stage in found.detector.line)
-    if found.reading is not None:
-        yield f"read: {found.read}; calibration: {found.reading.kind}"
-        yield (
-            f"threshold before calibration: {found.reading.cut:.3f}; without each part in turn "
-            f"{min(found.cuts):.3f} to {max(found.cuts):.3f}"
-        )
-    yield f"levels: medium from {medium:.3f}, high from {high:.3f}"
-    if found.tuned.promise:
-        yield f"Promise: {found.tuned.promise}."
-
-
-def _band(stage: Stage) -> str:
-    accept = "" if stage.accept is None else f"grounded below {stage.accept:.3f}"
-    flag = "" if stage.flag is None else f"hallucinated from {stage.flag:.3f} on"
-    return f"stage {stage.name}: " + (", ".join(filter(None, (accept, flag))) or "decides the rest")
 
 
 def _count(text: str) -> int:

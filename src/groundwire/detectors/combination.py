@@ -12,9 +12,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from groundwire.detectors.lexical_model import Forest
+if TYPE_CHECKING:
+    from groundwire.detectors.lexical_model import Forest
 
 # Log-odds of scores nearer to 0 or 1 than this are those of this: a judge's plain 0 is not infinitely sure.
 _LEAST = 0.01
@@ -117,6 +118,8 @@ class Trees(Combination):
 
     @cached_property
     def _forest(self) -> Forest:
+        from groundwire.detectors.lexical_model import Forest  # noqa: PLC0415 - numpy, for those with trees
+
         return Forest.read({**asdict(self), "features": [str(i) for i in range(self.members)]})
 
 

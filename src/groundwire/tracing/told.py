@@ -29,6 +29,6 @@ def comment(outcome: Outcome, *, include_text: bool) -> str:
     if isinstance(outcome, Abstention):
         neutral, told = f"Could not be judged{by}", [outcome.detail]
     else:
-        unsupported = [f"- {claim.text}" for claim in outcome.claims if claim.support.flagged]
+        unsupported = [f"- {claim.shown}" for claim in outcome.claims if claim.support.flagged]
         neutral, told = f"{outcome.wording.title}{by}", [outcome.reason, *unsupported]
     return "\n".join([neutral, *filter(None, told)]) if include_text else neutral

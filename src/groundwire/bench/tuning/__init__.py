@@ -11,6 +11,17 @@ from groundwire.bench.tuning.fitted import Tuning as Tuning
 from groundwire.bench.tuning.fitted import stack as stack
 from groundwire.bench.tuning.fitted import tune as tune
 from groundwire.bench.tuning.inputs import require_labels as require_labels
+from groundwire.bench.tuning.inputs import require_options as require_options
 from groundwire.bench.tuning.targets import Target as Target
 
-__all__ = ["Target", "Tuning", "TuningError", "require_labels", "stack", "stages", "tune", "tune_cascade"]
+__all__ = [
+    "Target",
+    "Tuning",
+    "TuningError",
+    "require_labels",
+    "require_options",
+    "stack",
+    "stages",
+    "tune",
+    "tune_cascade",
+]

@@ -18,7 +18,7 @@ from groundwire.bench.metrics import Labelled
 from groundwire.bench.runs import Judged
 from groundwire.bench.tuning.errors import TuningError
 from groundwire.bench.tuning.fitted import Tuning
-from groundwire.bench.tuning.inputs import LEAST_PARTS, require_own_reading
+from groundwire.bench.tuning.inputs import LEAST_PARTS, require_options, require_own_reading
 from groundwire.bench.tuning.rows import Groups, folds
 from groundwire.bench.tuning.sweep import Flags, Floats
 from groundwire.bench.tuning.targets import Measure, Target
@@ -68,6 +68,7 @@ def tune_cascade(
     wanted = target if isinstance(target, Target) else Target.parse(target)
     require_own_reading(checker)
     cascade = _cascade(checker)
+    require_options([cascade], wanted)
     given = [[one for one in said if one.example.label is not None] for said in judged]
     examples = _same(given, cascade)
     labels = np.array([one.label for one in examples], dtype=np.bool_)
@@ -154,12 +155,7 @@ def _target(target: Target) -> bands.Target:
         return bands.Target(calls=float("inf"))
     if target.measure is Measure.COST:
         return bands.Target(calls=target.bound)
-    if target.measure in (Measure.PRECISION, Measure.RECALL):
-        return bands.Target(**{str(target.measure): target.bound})
-    raise TuningError(
-        f"target {target}: bands are fitted for f1, precision>=..., recall>=... or cost<=... calls; for a "
-        "promise, tune one detector or a stack"
-    )
+    return bands.Target(**{str(target.measure): target.bound})
 
 
 def _banded(line: Sequence[Stage], found: Sequence[bands.Band]) -> Iterator[Stage]:

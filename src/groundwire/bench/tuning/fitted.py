@@ -20,12 +20,13 @@ from groundwire.bench.tuning.inputs import (
     labelled_by,
     one_of,
     require_learning,
+    require_options,
     require_own_reading,
     told,
 )
 from groundwire.bench.tuning.procedure import Procedure, Reading
 from groundwire.bench.tuning.rows import OWN, RULES, Rows, by_members, by_rules, folds
-from groundwire.bench.tuning.targets import Measure, Target
+from groundwire.bench.tuning.targets import Target
 from groundwire.checker import Checker
 from groundwire.core.detector import Detector
 from groundwire.core.plan import Backend
@@ -116,6 +117,7 @@ def tune(
     wanted = target if isinstance(target, Target) else Target.parse(target)
     require_learning()
     require_own_reading(checker)
+    require_options([checker.detector], wanted, calibration=calibration, aggregation=aggregation)
     labelled, missing = labelled_by(judged, checker)
     rows = by_rules(labelled, one_of("aggregation", aggregation, (OWN, *RULES)))
     if aggregation not in (AUTO, *rows.names):
@@ -124,11 +126,6 @@ def tune(
         )
     if aggregation != AUTO:
         rows = replace(rows, names=(aggregation,), columns=rows.columns[:, [rows.names.index(aggregation)]])
-    if wanted.measure is Measure.COST:
-        raise TuningError(
-            f"target {wanted}: {checker.detector.name!r} makes the same calls whatever its threshold: a cost "
-            "is for a cascade (--detector cascade, or tune_cascade)"
-        )
     procedure = Procedure(
         target=wanted, calibrations=one_of("calibration", calibration, calibrating.KINDS), seed=seed
     )
@@ -158,6 +155,8 @@ def stack(
         raise TuningError(f"a stack takes at least two detectors and what each said, not {len(checkers)}")
     for checker in checkers:
         require_own_reading(checker)
+    members = [checker.detector for checker in checkers]
+    require_options(members, wanted, calibration=calibration, combination=combination)
     names = [checker.detector.name for checker in checkers]
     if len(set(names)) < len(names):
         names = [f"{name} {i + 1}" for i, name in enumerate(names)]
@@ -165,8 +164,6 @@ def stack(
     pairs = [labelled_by(said, checker) for said, checker in zip(alike, checkers, strict=True)]
     missing = Counter(reason for _, found in pairs for reason in found.elements())
     by_name = {name: said for name, (said, _) in zip(names, pairs, strict=True)}
-    if wanted.measure is Measure.COST:
-        raise TuningError(f"target {wanted}: a stack asks all its members of every answer: tune a cascade")
     kinds = one_of("combination", combination, stacking.KINDS)
     procedure = Procedure(
         target=wanted,
@@ -182,7 +179,7 @@ def stack(
         by_members(by_name),
         labelled=next(iter(by_name.values())),
         missing=missing,
-        detector=[checker.detector for checker in checkers],
+        detector=members,
         judge=judges[0] if judges else NoBackend(),
     )
 

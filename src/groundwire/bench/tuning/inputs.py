@@ -9,16 +9,20 @@ import numpy as np
 
 from groundwire.bench.examples import Example
 from groundwire.bench.runs import Judged
+from groundwire.bench.tuning import calibrating, stacking
 from groundwire.bench.tuning.errors import TuningError
 from groundwire.bench.tuning.guarantee import require_enough
-from groundwire.bench.tuning.rows import folds
-from groundwire.bench.tuning.targets import Target
+from groundwire.bench.tuning.rows import OWN, RULES, folds
+from groundwire.bench.tuning.targets import Measure, Target
 from groundwire.checker import Checker
+from groundwire.core.detector import Detector
 from groundwire.core.errors import ConfigurationError, MissingExtraError
 from groundwire.core.verdict import Verdict
 from groundwire.core.wire import plain
+from groundwire.detectors.cascade import Cascade
 
 AUTO = "auto"
+_OF_BANDS = (Measure.F1, Measure.COST, Measure.PRECISION, Measure.RECALL)
 LEAST_PARTS = 3  # of cross-validation around cross-validation
 
 
@@ -38,6 +42,35 @@ def require_labels(examples: Sequence[Example], target: Target) -> None:
     folds(labels, groups, least=LEAST_PARTS)
     if target.guaranteed:
         require_enough(target, labels, groups)
+
+
+def require_options(
+    detectors: Sequence[Detector],
+    target: Target,
+    *,
+    calibration: str = AUTO,
+    aggregation: str = AUTO,
+    combination: str = AUTO,
+) -> None:
+    """Raises TuningError where these detectors can't be tuned for that, or an option is none.
+
+    Several detectors are a stack. To be asked before anything is judged, as ``require_labels`` is.
+    """
+    one_of("calibration", calibration, calibrating.KINDS)
+    one_of("aggregation", aggregation, (OWN, *RULES))
+    one_of("combination", combination, stacking.KINDS)
+    cascade = len(detectors) == 1 and isinstance(detectors[0], Cascade)
+    if cascade and target.measure not in _OF_BANDS:
+        raise TuningError(
+            f"target {target}: bands are fitted for f1, precision>=..., recall>=... or cost<=... calls; for "
+            "anything else, tune one detector or a stack"
+        )
+    if target.measure is Measure.COST and not cascade:
+        name = detectors[0].name if len(detectors) == 1 else "a stack"
+        raise TuningError(
+            f"target {target}: {name} makes the same calls whatever its threshold: a cost is for a cascade "
+            "(--detector cascade, or tune_cascade)"
+        )
 
 
 def labelled_by(judged: Iterable[Judged], checker: Checker) -> tuple[list[Judged], Counter[str]]:
@@ -84,6 +117,7 @@ def judged_by_all(judged: list[list[Judged]], names: Sequence[str]) -> list[list
 
 
 def told(missing: Counter[str]) -> str:
+    """Why answers were not judged, the commonest reason first."""
     return ", ".join(f"{count} {reason}" for reason, count in missing.most_common())
 
 
@@ -95,6 +129,7 @@ def one_of(what: str, given: str, known: Sequence[str]) -> tuple[str, ...]:
 
 
 def require_own_reading(checker: Checker) -> None:
+    """Raises ConfigurationError for a checker whose outcomes are not its detector's own."""
     if checker.policy.tuned is not None or checker.policy.grading is not None:
         raise ConfigurationError(
             "tuning fits the threshold: give a checker whose policy has neither 'grading' nor 'tuned'"
@@ -102,6 +137,7 @@ def require_own_reading(checker: Checker) -> None:
 
 
 def require_learning() -> None:
+    """Raises MissingExtraError where scikit-learn is not installed."""
     try:
         import sklearn  # noqa: F401, PLC0415 - wanted here alone, and slow to load
     except ImportError as error:
