@@ -8,9 +8,9 @@ from sklearn import metrics as theirs
 
 from groundwire import Usage
 from groundwire.bench import curves, metrics
-from groundwire.bench.intervals import compare_flags, compare_scores, interval
+from groundwire.bench.intervals import Averaged, compare_flags, compare_scores, interval
 from groundwire.bench.metrics import Flagged, Labelled
-from groundwire.bench.scorecard import averaged, card, marked, scored
+from groundwire.bench.scorecard import card, marked, scored
 from groundwire.core.span import Span
 from tests.bench.answers import said
 
@@ -141,7 +141,7 @@ def test_a_shortcut_is_turned_where_that_suits_it():
     up = [said(0.9), said(0.1, label=False)]
     down = [said(0.1), said(0.9, label=False)]
     data = scored({"up": up, "down": down}, either_way=True)
-    assert averaged(metrics.auroc)(data) == 1
+    assert Averaged(metrics.auroc)(data) == 1
 
 
 def test_what_an_answer_took_is_told_as_it_was():

@@ -15,9 +15,9 @@ import numpy as np
 from groundwire.bench import metrics
 from groundwire.bench.baselines import AlwaysFlag, AnswerLength, NovelWords
 from groundwire.bench.examples import Example, fingerprint, overlap
-from groundwire.bench.intervals import ROUNDS, Difference, Figure, compare_flags, compare_scores
+from groundwire.bench.intervals import ROUNDS, Averaged, Difference, Figure, compare_flags, compare_scores
 from groundwire.bench.runs import Judged, identity, judge
-from groundwire.bench.scorecard import Answers, Card, averaged, brief, card, flagged, scored
+from groundwire.bench.scorecard import Answers, Card, brief, card, flagged, scored
 from groundwire.checker import Checker, Policy
 from groundwire.core.errors import ConfigurationError, InputError
 from groundwire.core.verdict import Verdict
@@ -253,14 +253,14 @@ def _leads(
             one, other = _both(judged[first.name], judged[second.name])
             found = {
                 "auroc": compare_scores(
-                    averaged(metrics.auroc),
+                    Averaged(metrics.auroc),
                     scored(one, either_way=first.shortcut),
                     scored(other, either_way=second.shortcut),
                     rounds,
                 )
             }
             if first.flags and second.flags:
-                found["f1"] = compare_flags(averaged(metrics.f1), flagged(one), flagged(other), rounds)
+                found["f1"] = compare_flags(Averaged(metrics.f1), flagged(one), flagged(other), rounds)
             yield (first.name, second.name), found
 
 

@@ -5,9 +5,9 @@ Answers to one source stand or fall together, so sources are drawn, and not answ
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +44,22 @@ class Difference:
     answers: int
 
 
+@dataclass(frozen=True)
+class Averaged(Generic[S]):
+    """A measure on each stratum by itself, and the mean of these; where it is NaN, a stratum is left out."""
+
+    measure: Callable[[S], float]
+
+    def __call__(self, data: S) -> float:
+        return float(_mean([[self.measure(part)] for part in self.parts(data)])[0])
+
+    def parts(self, data: S) -> list[S]:
+        """The strata."""
+        if data.strata is None:
+            return [data]
+        return [data.at(members) for members in _strata(data)] or [data]
+
+
 def figure(measure: Callable[[S], float], data: S, rounds: int = ROUNDS) -> Figure | None:
     """A measure with its interval; None where it means nothing on these answers."""
     value = measure(data) if len(data) else float("nan")
@@ -60,18 +76,17 @@ def interval(
 
     Resamples on which the measure is NaN are left out; NaN where it is on all of them.
     """
-    values = [measure(replace(data, weights=weights)) for weights in resamples(data, rounds)]
-    known = [value for value in values if not np.isnan(value)]
-    if not known:
-        return float("nan"), float("nan")
-    outside = 50 * (1 - confidence)
-    low, high = np.percentile(known, [outside, 100 - outside])
-    return float(low), float(high)
+    each, parts = _parted(measure, data)
+    values = [
+        [each(replace(part, weights=weights)) for weights in resamples(part, rounds, seed=at)]
+        for at, part in enumerate(parts)
+    ]
+    return _middle(_mean(values), confidence)
 
 
-def resamples(data: Sample, rounds: int = ROUNDS) -> Iterator[Floats]:
+def resamples(data: Sample, rounds: int = ROUNDS, *, seed: int = 0) -> Iterator[Floats]:
     """The weights of the answers in each of so many draws of groups, with replacement, in every stratum."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(seed)
     strata = [(members, *_coded(data.groups[members])) for members in _strata(data)]
     for _ in range(rounds):
         weights = data.weights.copy()
@@ -90,57 +105,102 @@ def compare_scores(
 ) -> Difference | None:
     """Whether two methods' scores for the same answers differ in a measure that only asks for their order.
 
-    Both are read as ranks within their stratum, and under the hypothesis that they are equally good each
-    source's may be exchanged: the share of random exchanges that part them as far is ``p`` (a paired
-    permutation test). None where the measure means nothing.
+    Both are read as ranks, and under the hypothesis that they are equally good each source's may be
+    exchanged: the share of random exchanges that part them as far is ``p`` (a paired permutation test). None
+    where the measure means nothing.
     """
-    mine, theirs = (np.empty(len(first)) for _ in range(2))
-    for members in _strata(first):
-        mine[members], theirs[members] = _ranks(first.scores[members]), _ranks(second.scores[members])
 
-    def parted(weights: Floats, swapped: NDArray[np.bool_]) -> float:
-        one = replace(first, weights=weights, scores=np.where(swapped, theirs, mine))
-        other = replace(first, weights=weights, scores=np.where(swapped, mine, theirs))
-        return measure(one) - measure(other)
+    def ranked(data: Labelled) -> Labelled:
+        return replace(data, scores=_ranks(data.scores))
 
-    return _compared(parted, first, rounds)
+    def exchanged(one: Labelled, other: Labelled, which: NDArray[np.bool_]) -> tuple[Labelled, Labelled]:
+        return (
+            replace(one, scores=np.where(which, other.scores, one.scores)),
+            replace(other, scores=np.where(which, one.scores, other.scores)),
+        )
+
+    each, ones = _parted(measure, first)
+    pairs = [
+        (ranked(one), ranked(other)) for one, other in zip(ones, _parted(measure, second)[1], strict=True)
+    ]
+    return _compared(each, pairs, exchanged, rounds)
 
 
 def compare_flags(
     measure: Callable[[Flagged], float], first: Flagged, second: Flagged, rounds: int = ROUNDS
 ) -> Difference | None:
     """The same for a measure of what two methods flagged."""
-    mine, theirs = first.flagged, second.flagged
 
-    def parted(weights: Floats, swapped: NDArray[np.bool_]) -> float:
-        one = replace(first, weights=weights, flagged=np.where(swapped, theirs, mine))
-        other = replace(first, weights=weights, flagged=np.where(swapped, mine, theirs))
-        return measure(one) - measure(other)
+    def exchanged(one: Flagged, other: Flagged, which: NDArray[np.bool_]) -> tuple[Flagged, Flagged]:
+        return (
+            replace(one, flagged=np.where(which, other.flagged, one.flagged)),
+            replace(other, flagged=np.where(which, one.flagged, other.flagged)),
+        )
 
-    return _compared(parted, first, rounds)
+    each, ones = _parted(measure, first)
+    pairs = list(zip(ones, _parted(measure, second)[1], strict=True))
+    return _compared(each, pairs, exchanged, rounds)
 
 
 def _compared(
-    parted: Callable[[Floats, NDArray[np.bool_]], float], data: Sample, rounds: int
+    measure: Callable[[S], float],
+    pairs: Sequence[tuple[S, S]],
+    exchanged: Callable[[S, S, NDArray[np.bool_]], tuple[S, S]],
+    rounds: int,
 ) -> Difference | None:
-    as_judged = np.zeros(len(data), dtype=bool)
-    value = parted(data.weights, as_judged) if len(data) else float("nan")
+    answers = sum(len(one) for one, _ in pairs)
+    value = float(_mean([[measure(one) - measure(other)] for one, other in pairs])[0]) if answers else np.nan
     if np.isnan(value):
         return None
-    drawn = [parted(weights, as_judged) for weights in resamples(data, rounds)]
-    known = [one for one in drawn if not np.isnan(one)]
-    low, high = np.percentile(known, [2.5, 97.5]) if known else (float("nan"), float("nan"))
-    which, count = _coded(data.groups)
-    rng = np.random.default_rng(1)
-    as_far = 0
-    for _ in range(rounds):
-        other = parted(data.weights, rng.integers(0, 2, count).astype(bool)[which])
-        as_far += not abs(other) < abs(value) - 1e-12  # a NaN can't tell them apart either
+    drawn, swapped = [], []
+    for at, (one, other) in enumerate(pairs):
+        drawn.append(
+            [
+                measure(replace(one, weights=weights)) - measure(replace(other, weights=weights))
+                for weights in resamples(one, rounds, seed=at)
+            ]
+        )
+        which, count = _coded(one.groups)
+        rng = np.random.default_rng((1, at))
+        found = []
+        for _ in range(rounds):
+            mine, theirs = exchanged(one, other, rng.integers(0, 2, count).astype(bool)[which])
+            found.append(measure(mine) - measure(theirs))
+        swapped.append(found)
+    low, high = _middle(_mean(drawn), CONFIDENCE)
+    # A NaN can't tell them apart either.
+    as_far = ~(np.abs(_mean(swapped)) < abs(value) - 1e-12)
     return Difference(
-        difference=Figure(value=value, low=float(low), high=float(high)),
-        p=(1 + as_far) / (1 + rounds),
-        answers=len(data),
+        difference=Figure(value=value, low=low, high=high),
+        p=float(1 + as_far.sum()) / (1 + rounds),
+        answers=answers,
     )
+
+
+def _parted(measure: Callable[[S], float], data: S) -> tuple[Callable[[S], float], list[S]]:
+    """What is measured, and on which parts: strata, for a measure that is a mean of theirs."""
+    if isinstance(measure, Averaged):
+        return measure.measure, measure.parts(data)
+    return measure, [data]
+
+
+def _mean(values: Sequence[Sequence[float]]) -> Floats:
+    """The mean of the parts, a row each, round by round; NaN where all of them are."""
+    whole = np.array(values, dtype=np.float64)
+    known = ~np.isnan(whole)
+    count = known.sum(axis=0)
+    total = np.where(known, whole, 0.0).sum(axis=0)
+    mean: Floats = np.divide(total, count, out=np.full(whole.shape[1], np.nan), where=count > 0)
+    return mean
+
+
+def _middle(values: Floats, confidence: float) -> tuple[float, float]:
+    known = values[~np.isnan(values)]
+    if not len(known):
+        return float("nan"), float("nan")
+    outside = 50 * (1 - confidence)
+    low, high = np.percentile(known, [outside, 100 - outside])
+    return float(low), float(high)
 
 
 def _ranks(scores: Floats) -> Floats:

@@ -8,7 +8,7 @@ scikit-learn's, which a test holds them to. NaN says that a measure means nothin
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self
 
 import numpy as np
@@ -38,15 +38,26 @@ class Sample:
     def at(self, index: NDArray[np.intp] | NDArray[np.bool_]) -> Self:
         """The answers at these places, in this order; a place may come up several times."""
         kept = {f.name: getattr(self, f.name) for f in fields(self)}
-        return replace(self, **{name: values[index] for name, values in kept.items() if values is not None})
+        arrays = {name: values[index] for name, values in kept.items() if isinstance(values, np.ndarray)}
+        return replace(self, **arrays)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Labelled(Sample):
-    """Answers with labels (1 is hallucinated) and scores in [0, 1]."""
+    """Answers with labels (1 is hallucinated) and scores in [0, 1].
+
+    ``placed`` is worked out: the scores, the different ones in order, and where each answer's stands. It goes
+    along where only weights change, as in resampling, and is worked out anew for other scores.
+    """
 
     labels: NDArray[np.int64]
     scores: Floats
+    placed: tuple[Floats, Floats, NDArray[np.intp]] | None = field(default=None, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.placed is None or self.placed[0] is not self.scores:
+            cuts, place = np.unique(self.scores, return_inverse=True)
+            object.__setattr__(self, "placed", (self.scores, cuts, place))
 
     def flags(self, threshold: float) -> Flagged:
         """The same answers, each flagged whose score reaches the threshold."""
@@ -97,7 +108,8 @@ class Bin:
 
 def auroc(data: Labelled) -> float:
     """How often a hallucinated answer scores above a faithful one, ties half; NaN where labels are alike."""
-    values, place = np.unique(data.scores, return_inverse=True)
+    assert data.placed is not None
+    _, values, place = data.placed
     bad = np.bincount(place, weights=data.weights * data.labels, minlength=len(values))
     good = np.bincount(place, weights=data.weights * (1 - data.labels), minlength=len(values))
     pairs = bad.sum() * good.sum()
@@ -250,7 +262,8 @@ def characters(spans: Iterable[Span]) -> set[int]:
 
 def _from_the_top(data: Labelled) -> tuple[Floats, Floats, Floats]:
     """Each score from the highest down, with the weight of what it hits and flags as a threshold."""
-    cuts, place = np.unique(data.scores, return_inverse=True)
+    assert data.placed is not None
+    _, cuts, place = data.placed
     hit = np.bincount(place, weights=data.weights * data.labels, minlength=len(cuts))
     flagged = np.bincount(place, weights=data.weights, minlength=len(cuts))
     return cuts[::-1], hit[::-1].cumsum(), flagged[::-1].cumsum()

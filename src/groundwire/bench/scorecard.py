@@ -9,21 +9,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any, TypeVar
+from functools import lru_cache, partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groundwire.bench import metrics
-from groundwire.bench.intervals import ROUNDS, Figure, figure
-from groundwire.bench.metrics import Bin, Flagged, Labelled, Marked, Sample, characters
+from groundwire.bench.intervals import ROUNDS, Averaged, Figure, figure
+from groundwire.bench.metrics import Bin, Flagged, Labelled, Marked, characters
 from groundwire.bench.runs import Judged
 from groundwire.core.span import Span
 from groundwire.core.verdict import Verdict
 from groundwire.text import sentences
 
-S = TypeVar("S", bound=Sample)
 Answers = Mapping[str, Sequence[Judged]]
 """What a method said of the answers of each set."""
 
@@ -91,16 +90,16 @@ def card(answers: Answers, *, shortcut: bool = False, flags: bool = True, rounds
     every = [one for judged in answers.values() for one in judged]
     data, decided = scored(answers, either_way=shortcut), flagged(answers)
     figures: dict[str, Figure | None] = {
-        name: figure(averaged(measure), data, rounds)
+        name: figure(Averaged(measure), data, rounds)
         for name, measure in RANKED.items()
         if not (shortcut and name == "brier")
     }
     if flags:
-        figures |= {name: figure(averaged(measure), decided, rounds) for name, measure in DECIDED.items()}
+        figures |= {name: figure(Averaged(measure), decided, rounds) for name, measure in DECIDED.items()}
     for unit, of in (("span", characters), ("sentence", None)):
         marks = marked(answers, of)
         for name, located in LOCATED.items():
-            figures[f"{unit}_{name}"] = figure(averaged(located), marks, rounds) if marks else None
+            figures[f"{unit}_{name}"] = figure(Averaged(located), marks, rounds) if marks else None
     calibrated = not shortcut and len(data) > 0
     return Card(
         answers=len(every),
@@ -110,8 +109,8 @@ def card(answers: Answers, *, shortcut: bool = False, flags: bool = True, rounds
         figures=figures,
         bounds=_bounds(answers, flags=flags, either_way=shortcut),
         best_cut=metrics.best_f1(data)[1] if len(data) else None,
-        ece=averaged(metrics.ece)(data) if calibrated else None,
-        chance_ece=averaged(metrics.chance_ece)(data) if calibrated else None,
+        ece=Averaged(metrics.ece)(data) if calibrated else None,
+        chance_ece=Averaged(metrics.chance_ece)(data) if calibrated else None,
         reliability=metrics.reliability(data) if calibrated else (),
         spent=_spent(every),
     )
@@ -120,22 +119,9 @@ def card(answers: Answers, *, shortcut: bool = False, flags: bool = True, rounds
 def brief(answers: Answers, *, shortcut: bool = False, rounds: int = ROUNDS) -> dict[str, Figure | None]:
     """AUROC and F1 alone, for a slice of a set."""
     return {
-        "auroc": figure(averaged(metrics.auroc), scored(answers, either_way=shortcut), rounds),
-        "f1": None if shortcut else figure(averaged(metrics.f1), flagged(answers), rounds),
+        "auroc": figure(Averaged(metrics.auroc), scored(answers, either_way=shortcut), rounds),
+        "f1": None if shortcut else figure(Averaged(metrics.f1), flagged(answers), rounds),
     }
-
-
-def averaged(measure: Callable[[S], float]) -> Callable[[S], float]:
-    """The measure on each set, and the mean of these; sets on which it means nothing are left out."""
-
-    def mean(data: S) -> float:
-        if data.strata is None or len(names := np.unique(data.strata)) <= 1:
-            return measure(data)
-        values = [measure(data.at(data.strata == name)) for name in names]
-        known = [value for value in values if not np.isnan(value)]
-        return float(np.mean(known)) if known else float("nan")
-
-    return mean
 
 
 def scored(answers: Answers, *, either_way: bool = False) -> Labelled:
@@ -171,7 +157,7 @@ def marked(answers: Answers, of: Callable[[tuple[Span, ...]], set[int]] | None) 
     for _, one in known:
         truth, said = one.example.spans or (), one.outcome.spans
         if of is None:
-            cut = sentences.split(one.example.interaction.answer)
+            cut = _sentences(one.example.interaction.answer)
             pairs.append((_touched(cut, truth), _touched(cut, said)))
         else:
             pairs.append((of(truth), of(said)))
@@ -183,6 +169,11 @@ def marked(answers: Answers, of: Callable[[tuple[Span, ...]], set[int]] | None) 
         flagged=_floats(len(said) for _, said in pairs),
         both=_floats(len(truth & said) for truth, said in pairs),
     )
+
+
+@lru_cache(maxsize=1 << 14)
+def _sentences(answer: str) -> tuple[Span, ...]:
+    return tuple(sentences.split(answer))
 
 
 def _touched(cut: Sequence[Span], spans: Sequence[Span]) -> set[int]:
@@ -230,11 +221,15 @@ def _bounds(answers: Answers, *, flags: bool, either_way: bool) -> dict[str, tup
     arrays = _arrays(every)
     scores = np.empty(len(every))
     scores[~unjudged] = scored(answers, either_way=either_way).scores
-    found = {"auroc": _bound(arrays, scores, unjudged, averaged(metrics.auroc))}
+    found = {"auroc": _bound(arrays, scores, unjudged, Averaged(metrics.auroc))}
     if flags:
         scores[~unjudged] = flagged(answers).flagged
-        found["f1"] = _bound(arrays, scores, unjudged, averaged(lambda drawn: metrics.f1(drawn.flags(0.5))))
+        found["f1"] = _bound(arrays, scores, unjudged, Averaged(_f1_of_flags))
     return found
+
+
+def _f1_of_flags(data: Labelled) -> float:
+    return metrics.f1(data.flags(0.5))
 
 
 def _bound(
