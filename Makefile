@@ -57,7 +57,7 @@ $(VENV)/.demo: $(VENV)/.base pyproject.toml constraints.txt
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.base pyproject.toml constraints.txt
-	$(PIP) -e '.[langchain,aws,llama-index,parquet,report,yaml]' --group dev
+	$(PIP) -e '.[langchain,aws,llama-index,parquet,postgres,report,yaml]' --group dev
 	touch $@
 
 $(VENV)/.encoders: $(VENV)/.dev

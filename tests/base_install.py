@@ -20,6 +20,7 @@ EXTRAS = [
     "jinja2",
     "pyarrow",
     "sklearn",
+    "sqlalchemy",
     "yaml",
 ]
 ROWS = [

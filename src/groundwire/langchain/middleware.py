@@ -18,7 +18,7 @@ from groundwire.core.verdict import Abstention, AbstentionReason, Outcome
 from groundwire.host.actions import Action, Decision, note
 from groundwire.host.judging import ajudged, judged
 from groundwire.langchain import values
-from groundwire.langchain.options import Common, settle_common
+from groundwire.langchain.options import Common, settle_common, tell
 from groundwire.langchain.output import KEY, Attach, acted_on, answer_text, attached
 from groundwire.tracing.langsmith import annotate_current_run
 
@@ -53,7 +53,7 @@ class HallucinationMiddleware(AgentMiddleware[CheckedState, Any, Any]):
 
     def __init__(self, **options: Unpack[Common]) -> None:
         super().__init__()
-        self.checker, self._reactions = settle_common(options)
+        self.checker, self._reactions, self._monitor = settle_common(options)
 
     @hook_config(can_jump_to=["model"])
     def after_agent(self, state: CheckedState, runtime: Runtime[Any]) -> dict[str, Any] | None:
@@ -77,6 +77,7 @@ class HallucinationMiddleware(AgentMiddleware[CheckedState, Any, Any]):
     def _update(self, turn: _Turn, outcome: Outcome) -> dict[str, Any]:
         attempt = len(turn.notes) + 1
         decision = self._reactions.decide(turn.interaction, outcome, attempt=attempt)
+        tell(self._monitor, turn.interaction, outcome, decision, attempt)
         if decision.action is Action.RETRY:
             return {"jump_to": "model", "messages": [HumanMessage(note(outcome), additional_kwargs=_NOTE)]}
         annotate_current_run(outcome, action=str(decision.action), attempts=attempt)

@@ -11,7 +11,10 @@ from langchain_core.runnables import Runnable
 
 from groundwire.checker import Checker, OnAbstention, default_checker
 from groundwire.core.errors import ConfigurationError
-from groundwire.host.actions import Action, Decider, Reactions
+from groundwire.core.interaction import Interaction
+from groundwire.core.keeper import Keeper, keep
+from groundwire.core.verdict import Outcome
+from groundwire.host.actions import Action, Decider, Decision, Reactions
 from groundwire.langchain.output import Attach
 from groundwire.langchain.retry import NameClaims, Retry, Revise, Revised
 
@@ -21,11 +24,13 @@ class Common(TypedDict, total=False):
 
     ``on_hallucination`` and ``on_abstention`` are an Action, its name, or a callable (interaction, outcome)
     that returns an Action, its name, a text to answer with, or None. ``replacement`` is what the action
-    "replace" answers with, the level's warning if left out. When an answer is still hallucinated after
+    "replace" answers with, the level's warning if left out. ``monitor``, the checker's own if left out, keeps
+    every outcome in a database. When an answer is still hallucinated after
     ``max_retries`` retries, ``after_retries`` is done with it.
     """
 
     checker: Checker | None
+    monitor: Keeper | None
     on_hallucination: Action | str | Decider
     on_abstention: Action | str | Decider
     replacement: str | None
@@ -56,6 +61,11 @@ class Settings:
     reactions: Reactions
     retry: Retry
     attach: Attach
+    monitor: Keeper | None = None
+
+    def keep(self, interaction: Interaction, outcome: Outcome, decision: Decision, attempt: int) -> None:
+        """Tell the monitor of an outcome, and of what is done about it. Never raises."""
+        tell(self.monitor, interaction, outcome, decision, attempt)
 
 
 def settle(bound: object, options: Mapping[str, Any]) -> Settings:
@@ -74,18 +84,39 @@ def settle(bound: object, options: Mapping[str, Any]) -> Settings:
     retry = _retry(bound, reactions, options, problems)
     if problems:
         raise ConfigurationError(*problems)
-    return Settings(
-        checker=checker or default_checker(), reactions=reactions, retry=retry, attach=Attach(attach)
-    )
+    checker, monitor = _watched(checker, options)
+    return Settings(checker=checker, reactions=reactions, retry=retry, attach=Attach(attach), monitor=monitor)
 
 
-def settle_common(options: Mapping[str, Any]) -> tuple[Checker, Reactions]:
+def settle_common(options: Mapping[str, Any]) -> tuple[Checker, Reactions, Keeper | None]:
     """The meaning of what is common. Raises ConfigurationError, naming every mistake at once."""
     problems = _unknown(options, Common.__annotations__)
     checker, reactions = _common(options, problems)
     if problems:
         raise ConfigurationError(*problems)
-    return checker or default_checker(), reactions
+    checker, monitor = _watched(checker, options)
+    return checker, reactions, monitor
+
+
+def tell(
+    monitor: Keeper | None, interaction: Interaction, outcome: Outcome, decision: Decision, attempt: int
+) -> None:
+    """Tell a monitor, if there is one, of an outcome and what is done about it. Never raises."""
+    keep(
+        monitor,
+        interaction,
+        outcome,
+        run_id=interaction.id,
+        action=str(decision.action),
+        attempt=attempt,
+    )
+
+
+def _watched(checker: Checker | None, options: Mapping[str, Any]) -> tuple[Checker, Keeper | None]:
+    """The checker, and what keeps outcomes in its place: the wrapper knows what was done about them."""
+    checker = checker or default_checker()
+    monitor = options.get("monitor")
+    return checker.unwatched(), checker.monitor if monitor is None else monitor
 
 
 def _unknown(options: Iterable[str], known: Mapping[str, Any]) -> list[str]:
@@ -104,6 +135,9 @@ def _common(options: Mapping[str, Any], problems: list[str]) -> tuple[Checker | 
         kind = type(checker).__qualname__
         problems.append(f"checker must be a Checker, not {kind}: Checker(detector, judge=...) makes one")
         checker = None
+    monitor = options.get("monitor")
+    if monitor is not None and not hasattr(monitor, "keep"):
+        problems.append(f"monitor must be a Monitor, not {type(monitor).__qualname__}: Monitor(url)")
     named = {f.name for f in fields(Reactions)}
     try:
         reactions = Reactions(**{name: value for name, value in options.items() if name in named})
