@@ -140,7 +140,9 @@ class Writer:
             self._over, thread = True, self._thread
             self._changed.notify_all()
         if thread is not None:
-            thread.join(_LINGER)
+            thread.join(_AGAIN + _LINGER)
+        if thread is None or not thread.is_alive():
+            self._spool.close()  # another monitor, of this process or the next, may take it over
         return done
 
     @property
