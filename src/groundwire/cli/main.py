@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from groundwire import __version__
 from groundwire.cli.catalogue import add_commands
 from groundwire.cli.check import COULD_NOT_RUN, CheckOptions, check
+from groundwire.cli.monitor import add_monitor
 from groundwire.core.errors import GroundwireError
 from groundwire.report.visible import visible
 from groundwire.tables import Columns, Format
@@ -108,6 +109,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     _add_check(commands)
     add_commands(commands)
+    add_monitor(commands)
     return parser
 
 

@@ -23,7 +23,7 @@ from groundwire.core.interaction import Interaction
 from groundwire.core.redaction import Redact, masked
 from groundwire.core.span import Span
 from groundwire.core.verdict import Outcome
-from groundwire.monitor import comparison, export, figures, history, patterns, queues, retention, reviews
+from groundwire.monitor import comparison, export, figures, history, patterns, queues, reviews
 from groundwire.monitor.alerts import Alert, Alerts, log_alert
 from groundwire.monitor.answer import Heard, Ids, Kept, Row, moment, row, tag_text
 from groundwire.monitor.comparison import Comparison
@@ -34,7 +34,7 @@ from groundwire.monitor.figures import Figures, Group
 from groundwire.monitor.filters import Filter
 from groundwire.monitor.patterns import Embed, Pattern
 from groundwire.monitor.queues import Page, Queue
-from groundwire.monitor.retention import Retention
+from groundwire.monitor.retention import Retention, forget, prune
 from groundwire.monitor.reviews import Agreement, Feedback, Opinion
 from groundwire.monitor.sampling import Sampling, Why
 from groundwire.monitor.schema import answers, feedback, reservations
@@ -363,9 +363,15 @@ class Monitor:
         """Write answers with their feedback as "csv" or "jsonl"; how many there were."""
         return export.write(self._shelf.with_feedback(wanted), stream, Form(form))
 
-    def prune(self) -> int:
-        """Delete now what the retention no longer allows; how many answers went."""
-        return 0 if self._retention is None else retention.prune(self._database, self._retention)
+    def export_one(self, stream: TextIO, key: str) -> None:
+        """Write one answer with its feedback, as a line of "jsonl"."""
+        one = self.get(key)
+        export.write([(one, self.feedback(one.id))], stream, Form.JSONL)
+
+    def prune(self, retention: Retention | None = None) -> int:
+        """Delete now what a retention, the monitor's own if left out, does not allow; how many answers went."""
+        allowed = retention or self._retention
+        return 0 if allowed is None else prune(self._database, allowed)
 
     def forget(self, name: str, value: object) -> int:
         """Delete a person's data: every answer with this tag, and its feedback; how many answers went.
@@ -376,7 +382,7 @@ class Monitor:
             raise StoreError(
                 "some outcomes wait to be written, and may be of whom is to be forgotten: try again"
             )
-        return retention.forget(self._database, name, value)
+        return forget(self._database, name, value)
 
     # -- inside ------------------------------------------------------------------------------------------
 
