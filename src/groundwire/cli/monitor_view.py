@@ -80,14 +80,8 @@ def figures(told: Figures, agreement: Sequence[Agreement]) -> None:
             "to judge",
             Text(f"median; 95 of 100 within {told.p95:.2f} s", style="dim"),
         )
-    if told.calls:
-        grid.add_row(f"{told.calls:,}", "model calls", Text(f"{told.tokens:,} tokens", style="dim"))
-        if told.cost is None:
-            grid.add_row("?", "cost", Text("no price is known", style="dim"))
-        else:
-            grid.add_row(
-                f"{told.cost:,.4f}", "cost", Text(f"of the {told.priced:,} answers with a price", style="dim")
-            )
+    for row in _spent(told):
+        grid.add_row(*row)
     for row in _quality(told):
         grid.add_row(*row)
     for one in agreement[:5]:
@@ -95,6 +89,16 @@ def figures(told: Figures, agreement: Sequence[Agreement]) -> None:
         who = f"{one_line(one.first)} and {one_line(one.second)} agree on {one.agreed:,} of {one.answers:,}"
         grid.add_row(chance, "kappa", Text(who, style="dim"))
     out.print(grid)
+
+
+def _spent(told: Figures) -> Iterator[tuple[str, str, Text]]:
+    if told.calls:
+        yield f"{told.calls:,}", "model calls", Text(f"{told.tokens:,} tokens", style="dim")
+        if told.cost is None:
+            yield "?", "cost", Text("no price is known", style="dim")
+        else:
+            note = f"of the {told.priced:,} answers with a price"
+            yield f"{told.cost:,.4f}", "cost", Text(note, style="dim")
 
 
 def _quality(told: Figures) -> Iterator[tuple[str, str, Text]]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import secrets
 import threading
 import time
@@ -26,6 +27,7 @@ from groundwire.monitor.sampling import Why
 _LONGEST_TAG_NAME = 100
 _LONGEST_TAG = 200
 _MOST_TAGS = 32
+_NULL = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
 TAG = "tag"
 """The name under which a list of bare tags, such as LangChain's, is kept."""
 
@@ -135,7 +137,7 @@ def row(heard: Heard, redact: Redact | None, own: Mapping[str, str]) -> Row:
         "answer_id": heard.id,
         "question": None if interaction is None else _text(interaction.question),
         "answer": None if interaction is None else _text(interaction.answer),
-        "rest": json.dumps(_plain({"outcome": wire.encode(outcome), **_rest(interaction)})),
+        "rest": _json({"outcome": wire.encode(outcome), **_rest(interaction)}),
     }
     score, threshold = outcome.score, outcome.threshold
     answer = {
@@ -225,13 +227,13 @@ def _rest(interaction: Interaction | None) -> dict[str, Any]:
     if interaction is None:
         return {}
     return {
-        "id": interaction.id,
+        "id": wire.plain(interaction.id),
         "contexts": [
-            {"text": p.text, "id": p.id, "metadata": p.metadata, "score": p.score}
-            for p in interaction.contexts
+            {name: wire.plain(getattr(passage, name)) for name in ("text", "id", "metadata", "score")}
+            for passage in interaction.contexts
         ],
-        "history": [{"role": str(turn.role), "text": turn.text} for turn in interaction.history],
-        "metadata": interaction.metadata,
+        "history": [{"role": str(turn.role), "text": wire.plain(turn.text)} for turn in interaction.history],
+        "metadata": wire.plain(interaction.metadata),
     }
 
 
@@ -262,16 +264,11 @@ def _hash(*texts: str) -> str:
     return hashlib.sha256(whole.encode("utf-8", "replace")).hexdigest()[:16]
 
 
-def _plain(value: Any) -> Any:
-    """JSON's own form of a value, without the null character that PostgreSQL's texts can't hold."""
-    if isinstance(value, str):
-        return value.replace("\0", "␀")
-    if isinstance(value, dict):
-        return {_plain(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_plain(item) for item in value]
-    return _plain(wire.plain(value)) if not isinstance(value, int | float | bool | None) else value
+def _json(value: Any) -> str:
+    """JSON without the null character, which PostgreSQL's texts can't hold even as an escape."""
+    text = json.dumps(value)
+    return _NULL.sub(r"\1\\u2400", text) if r"\u0000" in text else text
 
 
 def _text(text: str) -> str:
-    return str(_plain(wire.plain(text)))
+    return str(wire.plain(text)).replace("\0", "␀")

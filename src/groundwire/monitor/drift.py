@@ -150,38 +150,37 @@ class Watch:
         since = self._rows - self._settings.reference
         if len(self._window) < self._settings.window or since % self._settings.step:
             return []
-        return [alarm for alarm in self._compared(at) if self._is_new(alarm)]
+        return list(self._compared(at))
 
     def _compared(self, at: datetime) -> Iterator[Alarm]:
         recent = _known(self._window)
         if len(recent) >= _FEWEST and len(self._scores) >= _FEWEST:
-            yield Alarm(
-                what=Drifting.SCORES,
-                row=self._rows,
-                at=at,
-                before=float(self._scores.mean()),
-                now=float(recent.mean()),
-                p=smirnov(self._scores, recent)[1],
-                stability=stability(self._scores, recent),
-            )
+            p = smirnov(self._scores, recent)[1]
+            if self._is_new(Drifting.SCORES, p):
+                yield Alarm(
+                    what=Drifting.SCORES,
+                    row=self._rows,
+                    at=at,
+                    before=float(self._scores.mean()),
+                    now=float(recent.mean()),
+                    p=p,
+                    stability=stability(self._scores, recent),
+                )
         first, window = len(self._first), len(self._window)
         missing, missing_now = first - len(self._scores), window - len(recent)
-        yield Alarm(
-            what=Drifting.ABSTENTIONS,
-            row=self._rows,
-            at=at,
-            before=missing / first,
-            now=missing_now / window,
-            p=fisher(missing, first - missing, missing_now, window - missing_now),
-            stability=None,
-        )
+        p = fisher(missing, first - missing, missing_now, window - missing_now)
+        if self._is_new(Drifting.ABSTENTIONS, p):
+            before, now = missing / first, missing_now / window
+            yield Alarm(
+                what=Drifting.ABSTENTIONS, row=self._rows, at=at, before=before, now=now, p=p, stability=None
+            )
 
-    def _is_new(self, alarm: Alarm) -> bool:
-        if alarm.p >= _OVER:
-            self._raised.discard(alarm.what)
-        if alarm.p >= self._settings.chance or alarm.what in self._raised:
+    def _is_new(self, what: Drifting, p: float) -> bool:
+        if p >= _OVER:
+            self._raised.discard(what)
+        if p >= self._settings.chance or what in self._raised:
             return False
-        self._raised.add(alarm.what)
+        self._raised.add(what)
         return True
 
 

@@ -20,7 +20,7 @@ from groundwire.monitor.answer import moment
 from groundwire.monitor.filters import Filter
 from groundwire.monitor.reviews import truth
 from groundwire.monitor.sampling import Why
-from groundwire.monitor.schema import answers, tags
+from groundwire.monitor.schema import answers, feedback, tags
 from groundwire.monitor.statistics import Rate, rate
 
 _BINS = 20
@@ -179,8 +179,9 @@ def quality(connection: sa.Connection, wanted: Filter) -> Quality:
     parts: dict[str, sa.ColumnElement[Any]] = {
         "sampled": _SAMPLED,
         "ruled": c.why == str(Why.RULE),
-        "drawn": c.drawn.is_not(None),
-        "drawn_flagged": c.drawn_flagged.is_not(None),
+        "drawn": _drawn(c.drawn),
+        "waiting": c.drawn.is_not(None) & seen.c.reviews.is_(None),
+        "drawn_flagged": _drawn(c.drawn_flagged),
         "flagged": _FLAGGED,
         "reviewed": seen.c.reviews.is_not(None),
         "real": seen.c.real,
@@ -200,12 +201,24 @@ def quality(connection: sa.Connection, wanted: Filter) -> Quality:
     return Quality(
         reviewed=reviewed,
         undecided=undecided,
-        waiting=_sum(cells, drawn=True, reviewed=False),
+        waiting=_sum(cells, waiting=True),
         precision=precision,
         precision_basis=precision_basis,
         recall=recall,
         recall_basis=recall_basis,
     )
+
+
+def _drawn(when: sa.Column[Any]) -> sa.ColumnElement[bool]:
+    """Whether an answer was drawn, by chance, among answers that are all reviewed.
+
+    What was drawn together counts together: those of it that people had reviewed before are more often flagged
+    than those that still wait.
+    """
+    other = answers.alias("other")
+    own = other.c[when.name]
+    said = sa.exists().where(feedback.c.answer_id == other.c.id)
+    return when.is_not(None) & when.not_in(sa.select(own).where(own.is_not(None), ~said))
 
 
 def _precision(cells: list[dict[str, Any]]) -> tuple[Rate | None, str]:

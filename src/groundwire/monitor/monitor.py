@@ -369,7 +369,7 @@ class Monitor:
         export.write([(one, self.feedback(one.id))], stream, Form.JSONL)
 
     def prune(self, retention: Retention | None = None) -> int:
-        """Delete now what a retention, the monitor's own if left out, does not allow; how many answers went."""
+        """Delete what a retention, the monitor's own if left out, does not allow; how many answers went."""
         allowed = retention or self._retention
         return 0 if allowed is None else prune(self._database, allowed)
 

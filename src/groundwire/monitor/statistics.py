@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,14 +42,13 @@ def rate(count: int, of: int) -> Rate | None:
 def fisher(hits: int, others: int, hits2: int, others2: int) -> float:
     """How often chance alone would part two shares at least so far (Fisher's exact test, two-sided)."""
     first, second, right = hits + others, hits2 + others2, hits + hits2
-    lowest, highest = max(0, right - second), min(first, right)
-
-    def log_chance(k: int) -> float:
-        return _log_choose(first, k) + _log_choose(second, right - k) - _log_choose(first + second, right)
-
-    seen = log_chance(hits)
-    chances = [log_chance(k) for k in range(lowest, highest + 1)]
-    return min(1.0, math.fsum(math.exp(c) for c in chances if c <= seen + 1e-7))
+    logs = _log_factorials(first + second)
+    k = np.arange(max(0, right - second), min(first, right) + 1)
+    # Of every table with these margins: the chance of its one free cell.
+    chances = -(logs[k] + logs[first - k] + logs[right - k] + logs[second - right + k])
+    margins = logs[first] + logs[second] + logs[right] + logs[first + second - right] - logs[first + second]
+    seen = chances[hits - k[0]]
+    return min(1.0, float(np.exp(chances[chances <= seen + 1e-7] + margins).sum()))
 
 
 def smirnov(reference: Floats, recent: Floats) -> tuple[float, float]:
@@ -116,6 +116,12 @@ def kappa(first: Sequence[object], second: Sequence[object]) -> float | None:
 
 def _log_choose(n: int, k: int) -> float:
     return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
+
+
+@lru_cache(maxsize=64)
+def _log_factorials(most: int) -> Floats:
+    """The logarithm of every factorial up to that of ``most``."""
+    return np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, most + 1)))])
 
 
 def _kolmogorov(scaled: float) -> float:
