@@ -137,14 +137,14 @@ def test_reviews_of_other_queues_do_not_bend_what_the_random_one_tells(opened):
     """However many flagged answers people review besides, intervals of the drawn sample hold the truth."""
     store = opened()
     store._random = chance = random.Random(3)
-    keep(store, *[0.9 if chance.random() < 0.3 else 0.1 for _ in range(900)])
+    keep(store, *[0.9 if chance.random() < 0.3 else 0.1 for _ in range(300)])
     rows = list(store.rows())
     real = [row for row in rows if truth_of(row)]
     recall = sum(row.outcome.hallucinated for row in real) / len(real)
     flagged = [row for row in rows if row.outcome.hallucinated]
     precision = sum(map(truth_of, flagged)) / len(flagged)
     review(store, flagged[: len(flagged) * 3 // 4])
-    while store.count(Filter(reviewed=True)) < 500:
+    while store.count(Filter(reviewed=True)) < 170:
         review(store, store.next("ann", limit=30))
     store.next("bob", limit=40)  # drawn, and not reviewed yet
     quality = store.figures().quality
@@ -174,8 +174,7 @@ def test_errors_that_have_something_in_common_are_named(opened):
         seen = interaction(
             n, question="luggage size" if wrong else "fare of a seat", route="/b" if wrong else "/a"
         )
-        key = store.keep(seen, verdict(0.9))
-        store.flush()
+        key = store.keep(seen, verdict(0.9), durable=True)
         store.review(key, "disagree" if wrong and n % 2 else "agree", reviewer="ann")
     found = {one.name: one for one in store.patterns()}
     assert found["route /b"].here.value == 0.5
@@ -190,7 +189,6 @@ def test_errors_without_a_pattern_name_none(opened):
     store = opened()
     chance = random.Random(5)
     for n in range(80):
-        key = store.keep(interaction(n, route=f"/{n % 4}"), verdict(0.9))
-        store.flush()
+        key = store.keep(interaction(n, route=f"/{n % 4}"), verdict(0.9), durable=True)
         store.review(key, "disagree" if chance.random() < 0.3 else "agree", reviewer="ann")
     assert [one for one in store.patterns() if one.p < 0.05] == []

@@ -212,8 +212,8 @@ def quality(connection: sa.Connection, wanted: Filter) -> Quality:
 def _drawn(when: sa.Column[Any]) -> sa.ColumnElement[bool]:
     """Whether an answer was drawn, by chance, among answers that are all reviewed.
 
-    What was drawn together counts together: those of it that people had reviewed before are more often flagged
-    than those that still wait.
+    What was drawn together counts together: those of it that people had reviewed before are flagged more
+    often than those that still wait.
     """
     other = answers.alias("other")
     own = other.c[when.name]
