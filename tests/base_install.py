@@ -21,6 +21,7 @@ EXTRAS = [
     "jinja2",
     "pyarrow",
     "sklearn",
+    "sqlalchemy",
     "yaml",
 ]
 ROWS = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import time
 import uuid
@@ -18,7 +19,9 @@ from groundwire.core.detector import Detector
 from groundwire.core.errors import ConfigurationError, GroundwireError, InputError
 from groundwire.core.grading import Grading
 from groundwire.core.interaction import Interaction, Passage, Turn
+from groundwire.core.keeper import Keeper, keep, keeper_problems
 from groundwire.core.plan import Backend, Plan, metered, together
+from groundwire.core.redaction import Redact, masked_interaction
 from groundwire.core.tuned import Tuned
 from groundwire.core.verdict import Abstention, AbstentionReason, Outcome, Usage, Verdict, reread
 from groundwire.judge.drivers import NoBackend, arun, run
@@ -54,8 +57,9 @@ class Policy:
 
     ``grading`` replaces the detector's own threshold, levels and wording; ``tuned`` does, too, and calibrates
     first, as fitted to labels for this very detector. ``timeout`` is in seconds for one check; None waits as
-    long as it takes. ``budget`` is the most that one check may spend. With
-    ``enabled`` off nothing is judged, and every outcome says so: an Abstention with NOT_SAMPLED.
+    long as it takes. ``budget`` is the most that one check may spend. With ``enabled`` off nothing is judged,
+    and every outcome says so: an Abstention with NOT_SAMPLED. ``redact`` masks texts before they are judged,
+    so that nothing else reaches a model, or is quoted in an outcome; what is masked can't be checked.
     """
 
     enabled: bool = True
@@ -64,6 +68,7 @@ class Policy:
     timeout: float | None = 60.0
     budget: Budget | None = None
     on_abstention: OnAbstention = OnAbstention.RETURN
+    redact: Redact | None = None
 
     def __post_init__(self) -> None:
         problems = []
@@ -81,6 +86,8 @@ class Policy:
             problems.append("grading and tuned both set the threshold: give one of them")
         if self.budget is not None and not isinstance(self.budget, Budget):
             problems.append(f"budget must be a Budget, not {type(self.budget).__name__}")
+        if self.redact is not None and not callable(self.redact):
+            problems.append(f"redact must be callable with a text, not {self.redact!r:.60}")
         if problems:
             raise ConfigurationError(*problems)
 
@@ -89,8 +96,8 @@ class Checker:
     """Judges interactions. Safe to share between threads and event loops.
 
     ``detector`` is a Detector or a registered name (the embedded one if left out). ``judge`` answers
-    what the detector asks of models; a detector that asks none leaves it idle, which warns. Raises
-    ConfigurationError at once when they don't fit.
+    what the detector asks of models; a detector that asks none leaves it idle, which warns. ``monitor`` keeps
+    every outcome. Raises ConfigurationError at once when they don't fit.
     """
 
     def __init__(
@@ -99,6 +106,7 @@ class Checker:
         *,
         judge: Backend | None = None,
         policy: Policy | None = None,
+        monitor: Keeper | None = None,
     ) -> None:
         if detector is None or isinstance(detector, str):
             detector = detectors.get(detector or detectors.DEFAULT)()
@@ -139,6 +147,9 @@ class Checker:
         self.policy = policy or Policy()
         if self.policy.tuned is not None:
             require_fit(self.policy.tuned, detector, judge)
+        if problems := keeper_problems(monitor):
+            raise ConfigurationError(*problems)
+        self.monitor = monitor
 
     @classmethod
     def from_config(cls, source: str | Path | Mapping[str, Any]) -> Checker:
@@ -164,6 +175,12 @@ class Checker:
 
     def __repr__(self) -> str:
         return f"Checker(detector={self.detector!r}, policy={self.policy!r})"
+
+    def unwatched(self) -> Checker:
+        """The same checker without its monitor, for whoever tells the monitor more than a checker can."""
+        other = copy.copy(self)
+        other.monitor = None
+        return other
 
     def check(self, interaction: Interaction) -> Outcome:
         """Judge one interaction, waiting for it."""
@@ -223,6 +240,8 @@ class Checker:
                 f"only an Interaction can be judged, not {type(interaction).__name__} {interaction!r:.60}: "
                 "gw.Interaction(question=..., contexts=..., answer=...)"
             )
+        if self.policy.redact is not None:
+            interaction = masked_interaction(self.policy.redact, interaction)
         plan = self.detector.detect(interaction) if self.policy.enabled else _disabled()
         return metered(within(plan, self.policy.budget) if self.policy.budget else plan)
 
@@ -233,11 +252,11 @@ class Checker:
         # What was spent is counted here; what was not, only the detector knows.
         usage = replace(usage, saved_tokens=outcome.usage.saved_tokens)
         outcome = replace(outcome, usage=usage, id=interaction.id or uuid.uuid4().hex)
-        if isinstance(outcome, Abstention):
-            if outcome.detector is None:
-                outcome = replace(outcome, detector=self.detector.spec)
-            if self.policy.on_abstention is OnAbstention.RAISE:
-                raise AbstainedError(outcome)
+        if isinstance(outcome, Abstention) and outcome.detector is None:
+            outcome = replace(outcome, detector=self.detector.spec)
+        keep(self.monitor, interaction, outcome)
+        if isinstance(outcome, Abstention) and self.policy.on_abstention is OnAbstention.RAISE:
+            raise AbstainedError(outcome)
         return outcome
 
     def _read(self, verdict: Verdict) -> Outcome:

@@ -193,7 +193,7 @@ class Verdict:
 
     @property
     def hallucinated(self) -> bool:
-        return self.score >= self.threshold
+        return bool(self.score >= self.threshold)  # of numpy's numbers it would not be a bool
 
     @property
     def grounded(self) -> bool:

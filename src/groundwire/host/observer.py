@@ -17,6 +17,7 @@ from uuid import UUID
 from groundwire.checker import AbstainedError, Checker, default_checker
 from groundwire.core.fork import renew_after_fork
 from groundwire.core.interaction import Interaction
+from groundwire.core.keeper import Keeper, keep
 from groundwire.core.verdict import Abstention, AbstentionReason, Outcome
 from groundwire.host.background import Background, OverdueError
 from groundwire.host.judging import failure
@@ -68,7 +69,8 @@ class Observed:
 class Observer:
     """Judges what it is shown. Safe to share between threads; never raises into the host.
 
-    ``checker`` is the default checker if left out. ``on_outcome`` gets every record, on the thread that
+    ``checker`` is the default checker if left out. ``monitor``, the checker's own if left out, keeps every
+    record. ``on_outcome`` gets every record, on the thread that
     judged it, or on the host's own where there was no room to judge; what it raises is logged. The latest
     ``keep`` records are kept. A detector that asks a model is given up some time after its checker's timeout;
     any other may keep a thread, and the interpreter's exit, for as long as it computes.
@@ -83,13 +85,17 @@ class Observer:
         workers: int,
         max_pending: int,
         keep: int,
+        monitor: Keeper | None = None,
     ) -> None:
         if keep < 0:
             raise ValueError(f"keep must be at least 0, not {keep!r}")
         # Loaded here, not by the first answer: a process that forks while a thread of it imports or loads
         # leaves its child with locks that nobody will ever open.
-        self._checker = checker or default_checker()
-        self._checker.detector.load()
+        checker = checker or default_checker()
+        checker.detector.load()
+        # Kept here and not by the checker, which is not asked about every answer, and may be given up.
+        self._monitor = checker.monitor if monitor is None else monitor
+        self._checker = checker.unwatched()
         self._on_outcome = on_outcome
         self._mode = Mode(mode)
         # Only models keep one waiting: whatever computes is stopped by nothing, and a watch on it costs.
@@ -155,6 +161,7 @@ class Observer:
         self._tell(seen, self._keep_record(seen, outcome, judged=True))
 
     def _tell(self, seen: Observed, record: Record) -> None:
+        keep(self._monitor, record.interaction, record.outcome, run_id=record.run_id)
         if self._on_outcome is not None:
             try:
                 self._on_outcome(record)

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, TypedDict
 
 from groundwire.checker import Checker, OnAbstention, default_checker
 from groundwire.core.errors import ConfigurationError
-from groundwire.host.actions import Action, Decider, Reactions
+from groundwire.core.interaction import Interaction
+from groundwire.core.keeper import Keeper, keep, keeper_problems
+from groundwire.core.verdict import Outcome
+from groundwire.host.actions import Action, Decider, Decision, Reactions
 
 
 class Common(TypedDict, total=False):
@@ -21,11 +24,13 @@ class Common(TypedDict, total=False):
 
     ``on_hallucination`` and ``on_abstention`` are an Action, its name, or a callable (interaction, outcome)
     that returns an Action, its name, a text to answer with, or None. ``replacement`` is what the action
-    "replace" answers with, the level's warning if left out. When an answer is still hallucinated after
-    ``max_retries`` retries, ``after_retries`` is done with it.
+    "replace" answers with, the level's warning if left out. ``monitor``, the checker's own if left out, keeps
+    every outcome in a database. When an answer is still hallucinated after ``max_retries`` retries,
+    ``after_retries`` is done with it.
     """
 
     checker: Checker | None
+    monitor: Keeper | None
     on_hallucination: Action | str | Decider
     on_abstention: Action | str | Decider
     replacement: str | None
@@ -33,13 +38,27 @@ class Common(TypedDict, total=False):
     after_retries: Action | str
 
 
-def settle_common(options: Mapping[str, Any]) -> tuple[Checker, Reactions]:
+@dataclass(frozen=True, kw_only=True)
+class CommonSettings:
+    """What the common options mean. The checker keeps nothing: the wrapper knows what was done, too."""
+
+    checker: Checker
+    reactions: Reactions
+    monitor: Keeper | None
+
+    def keep(self, interaction: Interaction, outcome: Outcome, decision: Decision, attempt: int) -> None:
+        """Tell the monitor, if there is one, of an outcome and what is done about it. Never raises."""
+        action = str(decision.action)
+        keep(self.monitor, interaction, outcome, run_id=interaction.id, action=action, attempt=attempt)
+
+
+def settle_common(options: Mapping[str, Any]) -> CommonSettings:
     """The meaning of what is common. Raises ConfigurationError, naming every mistake at once."""
     problems = unknown(options, Common.__annotations__)
-    checker, reactions = common(options, problems)
+    settings = common(options, problems)
     if problems:
         raise ConfigurationError(*problems)
-    return checker or default_checker(), reactions
+    return settings
 
 
 def unknown(options: Iterable[str], known: Mapping[str, Any]) -> list[str]:
@@ -53,13 +72,15 @@ def unknown(options: Iterable[str], known: Mapping[str, Any]) -> list[str]:
     return problems
 
 
-def common(options: Mapping[str, Any], problems: list[str]) -> tuple[Checker | None, Reactions]:
-    """The checker, None for the default one, and the rules; what is wrong is added to ``problems``."""
+def common(options: Mapping[str, Any], problems: list[str]) -> CommonSettings:
+    """The meaning of what is common; what is wrong with it is added to ``problems``."""
     checker = options.get("checker")
     if checker is not None and not isinstance(checker, Checker):
         kind = type(checker).__qualname__
         problems.append(f"checker must be a Checker, not {kind}: Checker(detector, judge=...) makes one")
         checker = None
+    monitor = options.get("monitor")
+    problems += keeper_problems(monitor)
     named = {f.name for f in fields(Reactions)}
     try:
         reactions = Reactions(**{name: value for name, value in options.items() if name in named})
@@ -69,4 +90,9 @@ def common(options: Mapping[str, Any], problems: list[str]) -> tuple[Checker | N
     if checker is not None and checker.policy.on_abstention is OnAbstention.RAISE:
         # Such a checker raises by itself; streams must know, and what is found unjudgeable here must agree.
         reactions = replace(reactions, on_abstention=Action.RAISE)
-    return checker, reactions
+    checker = checker or default_checker()
+    return CommonSettings(
+        checker=checker.unwatched(),
+        reactions=reactions,
+        monitor=checker.monitor if monitor is None else monitor,
+    )

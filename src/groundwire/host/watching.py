@@ -12,6 +12,7 @@ from typing import Protocol, Self
 
 from groundwire.checker import Checker
 from groundwire.core.errors import ConfigurationError
+from groundwire.core.keeper import keeper_problems
 from groundwire.host.observer import Mode, Observer, Stats
 from groundwire.host.record import Record
 
@@ -70,7 +71,7 @@ class Watching:
         self.flush()
 
 
-def require(checker: object, on_outcome: object, mode: object, **limits: int) -> None:
+def require(checker: object, on_outcome: object, mode: object, *, monitor: object, **limits: int) -> None:
     """Check what every handler is given. Raises ConfigurationError, naming every mistake at once."""
     problems = []
     if checker is not None and not isinstance(checker, Checker):
@@ -80,6 +81,7 @@ def require(checker: object, on_outcome: object, mode: object, **limits: int) ->
         problems.append(f"on_outcome must be callable with a Record, not {type(on_outcome).__qualname__}")
     if mode not in list(Mode):
         problems.append(f"mode must be one of {', '.join(repr(str(m)) for m in Mode)}, not {mode!r}")
+    problems += keeper_problems(monitor)
     for name, value in limits.items():
         least = 0 if name == "keep" else 1
         if not isinstance(value, int) or value < least:

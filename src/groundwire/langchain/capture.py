@@ -23,6 +23,7 @@ from groundwire.core.verdict import AbstentionReason
 from groundwire.langchain import units
 from groundwire.langchain.contexts import contexts
 from groundwire.langchain.declared import CURRENT, KEYS, Block
+from groundwire.langchain.labels import labels
 from groundwire.langchain.runs import ABSENT, Kind, Run, Runs, Unit
 
 _LOG = logging.getLogger(__name__)
@@ -235,6 +236,7 @@ class Capture(BaseCallbackHandler):
         problem, detail = units.problem(unit, said, answering, has_context=has_context)
         run = units.answering_run(unit, answering)
         interaction = None
+        nothing: dict[str, Any] = {}
         if said is not None or problem is AbstentionReason.PARTIAL_ANSWER:
             interaction = Interaction(
                 question=self._part(
@@ -244,6 +246,7 @@ class Capture(BaseCallbackHandler):
                 answer=said or "",
                 history=self._part("history", lambda: units.history(unit), ()),
                 id=str(run.id),
+                metadata=self._part("labels", lambda: labels(unit, answering), nothing),
             )
         return Captured(
             run_id=run.id,

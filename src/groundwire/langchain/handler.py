@@ -12,6 +12,7 @@ from typing import Protocol, Self
 from uuid import UUID
 
 from groundwire.checker import Checker
+from groundwire.core.keeper import Keeper
 from groundwire.core.verdict import AbstentionReason, Outcome
 from groundwire.host.observer import Mode, Observed, Observer
 from groundwire.host.record import Record
@@ -38,8 +39,9 @@ class GroundwireCallbackHandler(Watching, Capture):
     ``on_outcome`` gets each Record as it comes. In the mode "background" answers are judged on ``workers``
     threads, and those beyond ``max_pending`` waiting ones are dropped and counted; "inline" judges before the
     run goes on, which holds an event loop for as long as it takes. The latest ``keep`` records are kept.
-    Where LangSmith traces a run, its outcome goes there as feedback, unless ``langsmith`` is False. The keys
-    and ``max_runs`` are those of Capture. Raises ConfigurationError, naming every mistake at once.
+    ``monitor``, the checker's own if left out, keeps all of them in a database. Where LangSmith traces a run,
+    its outcome goes there as feedback, unless ``langsmith`` is False. The keys and ``max_runs`` are those of
+    Capture. Raises ConfigurationError, naming every mistake at once.
 
     >>> handler = GroundwireCallbackHandler()
     >>> chain.invoke(question, config={"callbacks": [handler]})  # doctest: +SKIP
@@ -59,13 +61,21 @@ class GroundwireCallbackHandler(Watching, Capture):
         max_pending: int = 1000,
         workers: int = 2,
         keep: int = 1000,
+        monitor: Keeper | None = None,
         max_runs: int = 10_000,
         question_key: str | None = None,
         context_key: str | None = None,
         answer_key: str | None = None,
     ) -> None:
         require(
-            checker, on_outcome, mode, max_pending=max_pending, workers=workers, keep=keep, max_runs=max_runs
+            checker,
+            on_outcome,
+            mode,
+            monitor=monitor,
+            max_pending=max_pending,
+            workers=workers,
+            keep=keep,
+            max_runs=max_runs,
         )
         super().__init__(
             self._answered,
@@ -75,7 +85,13 @@ class GroundwireCallbackHandler(Watching, Capture):
             answer_key=answer_key,
         )
         self._observer = Observer(
-            checker, on_outcome, mode=mode, workers=workers, max_pending=max_pending, keep=keep
+            checker,
+            on_outcome,
+            mode=mode,
+            workers=workers,
+            max_pending=max_pending,
+            keep=keep,
+            monitor=monitor,
         )
         self._traced = langsmith is not False
         self._sink: Sink | None = None if isinstance(langsmith, bool) else langsmith

@@ -53,7 +53,8 @@ class HallucinationMiddleware(AgentMiddleware[CheckedState, Any, Any]):
 
     def __init__(self, **options: Unpack[Common]) -> None:
         super().__init__()
-        self.checker, self._reactions = settle_common(options)
+        self._settings = settle_common(options)
+        self.checker = self._settings.checker
 
     @hook_config(can_jump_to=["model"])
     def after_agent(self, state: CheckedState, runtime: Runtime[Any]) -> dict[str, Any] | None:
@@ -76,7 +77,8 @@ class HallucinationMiddleware(AgentMiddleware[CheckedState, Any, Any]):
 
     def _update(self, turn: _Turn, outcome: Outcome) -> dict[str, Any]:
         attempt = len(turn.notes) + 1
-        decision = self._reactions.decide(turn.interaction, outcome, attempt=attempt)
+        decision = self._settings.reactions.decide(turn.interaction, outcome, attempt=attempt)
+        self._settings.keep(turn.interaction, outcome, decision, attempt)
         if decision.action is Action.RETRY:
             return {"jump_to": "model", "messages": [HumanMessage(note(outcome), additional_kwargs=_NOTE)]}
         annotate_current_run(outcome, action=str(decision.action), attempts=attempt)

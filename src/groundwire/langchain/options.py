@@ -8,10 +8,9 @@ from typing import Any
 
 from langchain_core.runnables import Runnable
 
-from groundwire.checker import Checker, default_checker
 from groundwire.core.errors import ConfigurationError
 from groundwire.host.actions import Reactions
-from groundwire.host.options import Common, common, unknown
+from groundwire.host.options import Common, CommonSettings, common, unknown
 from groundwire.langchain.output import Attach
 from groundwire.langchain.retry import NameClaims, Retry, Revise, Revised
 
@@ -32,11 +31,9 @@ class Options(Common, total=False):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
+class Settings(CommonSettings):
     """What the options mean."""
 
-    checker: Checker
-    reactions: Reactions
     retry: Retry
     attach: Attach
 
@@ -53,13 +50,11 @@ def settle(bound: object, options: Mapping[str, Any]) -> Settings:
     attach = options.get("attach", Attach.AUTO)
     if attach not in list(Attach):
         problems.append(f"attach must be one of {', '.join(repr(str(a)) for a in Attach)}, not {attach!r}")
-    checker, reactions = common(options, problems)
-    retry = _retry(bound, reactions, options, problems)
+    settled = common(options, problems)
+    retry = _retry(bound, settled.reactions, options, problems)
     if problems:
         raise ConfigurationError(*problems)
-    return Settings(
-        checker=checker or default_checker(), reactions=reactions, retry=retry, attach=Attach(attach)
-    )
+    return Settings(**vars(settled), retry=retry, attach=Attach(attach))
 
 
 def _retry(bound: object, reactions: Reactions, options: Mapping[str, Any], problems: list[str]) -> Retry:

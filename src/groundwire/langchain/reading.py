@@ -104,6 +104,7 @@ class Call:
             answer=answer or "",
             history=whole.history if whole else (),
             id=self._id,
+            metadata=whole.metadata if whole else None,
         )
         if answer is None:
             return _unreadable(interaction, output, self._keys.answer)

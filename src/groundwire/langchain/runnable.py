@@ -62,6 +62,7 @@ class RunnableWithHallucinationCheck(RunnableSerializable[Any, Any]):
     # As they were given: LangChain rebuilds a runnable with configurable fields from these.
     bound: Runnable[Any, Any]
     checker: Any = None
+    monitor: Any = None
     on_hallucination: Any = Action.ANNOTATE
     on_abstention: Any = Action.ANNOTATE
     replacement: str | None = None
@@ -142,10 +143,11 @@ class RunnableWithHallucinationCheck(RunnableSerializable[Any, Any]):
             decision = self._settings.reactions.decide(reading.interaction, outcome, attempt=attempt)
             if decision.action is Action.RETRY:
                 if (again := self._settings.retry.again(runnable, asked, outcome)) is not None:
+                    self._settings.keep(reading.interaction, outcome, decision, attempt)
                     runnable, asked = again
                     continue
                 decision = self._settings.reactions.given_up(reading.interaction, outcome)
-            self._report(outcome, decision, attempt)
+            self._report(reading.interaction, outcome, decision, attempt)
             output = restored(acted_on(answered.output, decision, self.answer_key), given, asked)
             yield _Finished(output=attached(output, outcome.to_dict(), self._settings.attach))
             return
@@ -258,11 +260,12 @@ class RunnableWithHallucinationCheck(RunnableSerializable[Any, Any]):
 
     def _ended(self, passing: OutputStream, reading: Reading, outcome: Outcome) -> Iterator[Any]:
         decision = self._settings.reactions.decide(reading.interaction, outcome, attempt=1)
-        self._report(outcome, decision, attempt=1)
+        self._report(reading.interaction, outcome, decision, attempt=1)
         return passing.close(outcome.to_dict(), parted(decision.text))
 
-    def _report(self, outcome: Outcome, decision: Decision, attempt: int) -> None:
-        """Put the outcome on the trace of this very run, then raise what was asked for."""
+    def _report(self, interaction: Interaction, outcome: Outcome, decision: Decision, attempt: int) -> None:
+        """Keep the outcome, put it on the trace of this very run, then raise what was asked for."""
+        self._settings.keep(interaction, outcome, decision, attempt)
         annotate_current_run(outcome, action=str(decision.action), attempts=attempt)
         if decision.error is not None:
             raise decision.error

@@ -14,7 +14,7 @@ import itertools
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
@@ -78,6 +78,8 @@ class Run:
     context: bool = False
     answer: bool = False
     keys: Mapping[str, Any] | None = None
+    tags: Sequence[str] = ()
+    metadata: Mapping[str, Any] = field(default_factory=dict)
 
     def below(self) -> Scope:
         """What the runs are part of that this one starts."""
@@ -238,7 +240,8 @@ class Runs:
                 tree, scope = parent.tree, parent.below()
             run = Run(run_id, kind, parent, tree, scope, inputs, next(self._order), time.time())
             if tags or metadata:
-                self._declare(run, tags or (), metadata or {})
+                run.tags, run.metadata = tags or (), metadata or {}
+                self._declare(run, run.tags, run.metadata)
             if run.scope.hidden or tree.over:
                 run.inputs = None
             elif run.answer or (kind is Kind.MODEL and not scope.retriever):

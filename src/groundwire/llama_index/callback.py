@@ -14,6 +14,7 @@ from llama_index.core.callbacks.base_handler import BaseCallbackHandler
 from llama_index.core.callbacks.schema import CBEventType, EventPayload
 
 from groundwire.checker import Checker
+from groundwire.core.keeper import Keeper
 from groundwire.host.observer import Mode
 from groundwire.host.record import Record
 from groundwire.llama_index.handler import Judging
@@ -49,6 +50,7 @@ class GroundwireCallbackHandler(Judging, BaseCallbackHandler):
         max_pending: int = 1000,
         workers: int = 2,
         keep: int = 1000,
+        monitor: Keeper | None = None,
         max_spans: int = 10_000,
     ) -> None:
         Judging.__init__(
@@ -60,6 +62,7 @@ class GroundwireCallbackHandler(Judging, BaseCallbackHandler):
             max_pending=max_pending,
             workers=workers,
             keep=keep,
+            monitor=monitor,
             max_spans=max_spans,
         )
         BaseCallbackHandler.__init__(self, event_starts_to_ignore=[], event_ends_to_ignore=[])

@@ -137,6 +137,7 @@ class CheckedChatEngine(Transparent, BaseChatEngine):
             decision = settings.reactions.decide(reading.interaction, outcome, attempt=attempt)
             if decision.action is Action.RETRY:
                 if memory is not None:
+                    settings.keep(reading.interaction, outcome, decision, attempt)
                     yield _Rewrite(memory=memory, messages=before)
                     engine, asked = settings.retry.again(engine, asked, outcome)
                     continue
@@ -148,7 +149,7 @@ class CheckedChatEngine(Transparent, BaseChatEngine):
                 kept = yield _Recall(memory=memory)
                 said = decision.text if decision.action is Action.REPLACE else None
                 yield _Rewrite(memory=memory, messages=_put_right(kept, message, asked, said))
-            report(outcome, decision, attempt)
+            report(settings, reading.interaction, outcome, decision, attempt)
             response = attached(acted_on(answered.response, decision), outcome.to_dict(), settings.attach)
             yield Finished(response=response)
             return

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from groundwire.core import wire
+from groundwire.core.interaction import Interaction
 from groundwire.core.verdict import Abstention, AbstentionReason, Outcome
 from groundwire.host.actions import Decision
 from groundwire.host.judging import ajudged, judged
@@ -38,8 +39,11 @@ def unjudged(settings: Settings, reading: Reading) -> Outcome | None:
     return reading.abstention if settings.checker.policy.enabled else None
 
 
-def report(outcome: Outcome, decision: Decision, attempt: int) -> None:
-    """Put the outcome on the span of the call it is made in, then raise what was asked for."""
+def report(
+    settings: Settings, interaction: Interaction, outcome: Outcome, decision: Decision, attempt: int
+) -> None:
+    """Keep the outcome, put it on the span of the call it is made in, then raise what was asked for."""
+    settings.keep(interaction, outcome, decision, attempt)
     annotate(locate(), outcome, action=str(decision.action), attempts=attempt)
     if decision.error is not None:
         raise decision.error
@@ -84,6 +88,7 @@ class Ending:
 
     def _settle(self, reading: Reading, outcome: Outcome) -> str:
         decision = self._settings.reactions.decide(reading.interaction, outcome, attempt=1)
+        self._settings.keep(reading.interaction, outcome, decision, attempt=1)
         self._put(outcome.to_dict())
         annotate(self._where, outcome, action=str(decision.action), attempts=1)
         return parted(decision.text)

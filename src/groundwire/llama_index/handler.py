@@ -17,6 +17,7 @@ from llama_index_instrumentation import get_dispatcher
 from llama_index_instrumentation.dispatcher import Dispatcher
 
 from groundwire.checker import Checker
+from groundwire.core.keeper import Keeper
 from groundwire.core.verdict import AbstentionReason, Outcome
 from groundwire.host.observer import Mode, Observed, Observer
 from groundwire.host.record import Record
@@ -42,19 +43,27 @@ class Judging(Watching):
         max_pending: int,
         workers: int,
         keep: int,
+        monitor: Keeper | None,
         max_spans: int,
     ) -> None:
         require(
             checker,
             on_outcome,
             mode,
+            monitor=monitor,
             max_pending=max_pending,
             workers=workers,
             keep=keep,
             max_spans=max_spans,
         )
         self._observer = Observer(
-            checker, on_outcome, mode=mode, workers=workers, max_pending=max_pending, keep=keep
+            checker,
+            on_outcome,
+            mode=mode,
+            workers=workers,
+            max_pending=max_pending,
+            keep=keep,
+            monitor=monitor,
         )
         self._sinks: Sequence[SpanSink] = (OpenTelemetrySink(),) if sinks is None else tuple(sinks)
         self._responses = _Responses()
@@ -121,9 +130,10 @@ class GroundwireHandler(Judging):
     It only observes: it never gates, delays or breaks a call. ``checker`` is the default one if left out;
     ``on_outcome`` gets each Record as it comes. In the mode "background" answers are judged on ``workers``
     threads, and those beyond ``max_pending`` waiting ones are dropped and counted; "inline" judges before the
-    call returns, which holds an event loop for as long as it takes. The latest ``keep`` records are kept.
-    ``sinks`` are where outcomes of traced answers are sent: to OpenTelemetry if left out, nowhere if empty.
-    ``max_spans`` is as for Capture. Raises ConfigurationError, naming every mistake at once.
+    call returns, which holds an event loop for as long as it takes. The latest ``keep`` records are kept;
+    ``monitor``, the checker's own if left out, keeps all of them in a database. ``sinks`` are where outcomes
+    of traced answers are sent: to OpenTelemetry if left out, nowhere if empty. ``max_spans`` is how many
+    calls are followed at once. Raises ConfigurationError, naming every mistake at once.
 
     >>> handler = GroundwireHandler().install()  # doctest: +SKIP
     >>> response = query_engine.query("What does a second bag cost?")  # doctest: +SKIP
@@ -140,6 +150,7 @@ class GroundwireHandler(Judging):
         max_pending: int = 1000,
         workers: int = 2,
         keep: int = 1000,
+        monitor: Keeper | None = None,
         max_spans: int = 10_000,
     ) -> None:
         super().__init__(
@@ -150,6 +161,7 @@ class GroundwireHandler(Judging):
             max_pending=max_pending,
             workers=workers,
             keep=keep,
+            monitor=monitor,
             max_spans=max_spans,
         )
         self._installed: list[Dispatcher] = []

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from groundwire.checker import Checker, default_checker
 from groundwire.core.errors import ConfigurationError
 from groundwire.host.actions import Reactions
-from groundwire.host.options import Common, common, unknown
+from groundwire.host.options import Common, CommonSettings, common, unknown
 from groundwire.llama_index.output import Attach
 from groundwire.llama_index.retry import NameClaims, Retry, Revise, Revised
 
@@ -26,11 +25,9 @@ class Options(Common, total=False):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
+class Settings(CommonSettings):
     """What the options mean."""
 
-    checker: Checker
-    reactions: Reactions
     retry: Retry
     attach: Attach
 
@@ -46,13 +43,11 @@ def settle(engine: object, options: Mapping[str, Any], *, kind: type, problems: 
     attach = options.get("attach", Attach.METADATA)
     if attach not in list(Attach):
         problems.append(f"attach must be one of {', '.join(repr(str(a)) for a in Attach)}, not {attach!r}")
-    checker, reactions = common(options, problems)
-    retry = _retry(engine, reactions, options, problems)
+    settled = common(options, problems)
+    retry = _retry(engine, settled.reactions, options, problems)
     if problems:
         raise ConfigurationError(*problems)
-    return Settings(
-        checker=checker or default_checker(), reactions=reactions, retry=retry, attach=Attach(attach)
-    )
+    return Settings(**vars(settled), retry=retry, attach=Attach(attach))
 
 
 def _retry(engine: object, reactions: Reactions, options: Mapping[str, Any], problems: list[str]) -> Retry:

@@ -100,12 +100,13 @@ class CheckedQueryEngine(Transparent, BaseQueryEngine):
             outcome = unjudged(settings, reading) or (yield reading.interaction)
             decision = settings.reactions.decide(reading.interaction, outcome, attempt=attempt)
             if decision.action is Action.RETRY:
+                settings.keep(reading.interaction, outcome, decision, attempt)
                 engine, question = settings.retry.again(engine, asked.query_str, outcome)
                 if question != asked.query_str:
                     searched = query.custom_embedding_strs or [query.query_str]
                     asked = QueryBundle(question, custom_embedding_strs=searched)
                 continue
-            report(outcome, decision, attempt)
+            report(settings, reading.interaction, outcome, decision, attempt)
             response = attached(acted_on(answered.response, decision), outcome.to_dict(), settings.attach)
             yield Finished(response=_as_stream(response, answered.stream))
             return

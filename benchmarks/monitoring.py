@@ -1,0 +1,170 @@
+"""A monitor at work: a story of 2,000 answers and a reviewer who errs, and what keeping costs.
+
+    python -m benchmarks.monitoring [--data ../shared/data] [--part story|load] [--seconds 60]
+
+The story's answers are summaries of real models (QAGS and SummEval), judged by the ``lexical`` detector. From
+the 1,001st on the retriever's index is broken: every answer stands beside another one's passages.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import os
+import random
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from groundwire import Checker, Interaction
+from groundwire.core.keeper import Keeper
+from groundwire.core.plan import Plan
+from groundwire.core.verdict import Outcome
+from groundwire.detectors import get
+from groundwire.langchain import GroundwireCallbackHandler
+from groundwire.monitor import Kept, Monitor, Rate
+
+ROOT = Path(__file__).parents[1]
+DATA = Path(os.environ.get("GROUNDWIRE_DATA", ROOT.parent / "shared" / "data"))
+SETS = ("qags", "summeval")
+ANSWERS = 2000
+BROKEN_FROM = 1000
+ERRS = 0.05
+CHAINS = 64
+
+
+def interactions(data: Path) -> Iterator[tuple[Interaction, bool]]:
+    """2,000 answers and whether each is hallucinated, in an order that does not change."""
+    rows = []
+    for name in SETS:
+        with gzip.open(data / "eval" / f"{name}.jsonl.gz", "rt", encoding="utf-8") as stream:
+            rows += [json.loads(line) for line in stream]
+    random.Random(0).shuffle(rows)
+    rows = rows[:ANSWERS]
+    for number, row in enumerate(rows):
+        broken = number >= BROKEN_FROM
+        context = rows[(number + ANSWERS // 3) % ANSWERS]["context"] if broken else row["context"]
+        yield (
+            Interaction(
+                contexts=context,
+                answer=row["answer"],
+                metadata={"set": row["dataset"], "truth": int(row["label"] or broken)},
+            ),
+            bool(row["label"]) or broken,
+        )
+
+
+def story(monitor: Monitor, data: Path, detector: str = "lexical") -> None:
+    """Judge and keep every answer, then have 400 of them reviewed: 300 of a fair sample, 100 flagged ones."""
+    checker = Checker(detector, monitor=monitor)
+    for _ in checker.check_many(interaction for interaction, _ in interactions(data)):
+        pass
+    monitor.flush()
+    chance = random.Random(0)
+    for queue, count in (("random", 300), ("flagged", 100)):
+        for kept in monitor.next("simulated", queue=queue, limit=count):
+            monitor.review(kept.id, _opinion(kept, chance), reviewer="simulated")
+
+
+def truth(kept: Kept) -> bool:
+    """Whether a kept answer of the story is hallucinated."""
+    return dict(kept.tags)["truth"] == "1"
+
+
+def _opinion(kept: Kept, chance: random.Random) -> str:
+    agrees = truth(kept) is kept.outcome.hallucinated
+    return "agree" if agrees is (chance.random() >= ERRS) else "disagree"
+
+
+def tell(data: Path) -> None:
+    """The story, and its figures beside what is true of all 2,000."""
+    with tempfile.TemporaryDirectory() as folder, Monitor(f"sqlite:///{folder}/story.db") as monitor:
+        story(monitor, data)
+        quality = monitor.figures().quality
+        rows = list(monitor.rows())
+        right = [kept for kept in rows if kept.outcome.hallucinated and truth(kept)]
+        print(f"precision {_shown(quality.precision)}, in truth {len(right) / _flagged(rows):.3f}")
+        print(f"recall {_shown(quality.recall)}, in truth {len(right) / sum(map(truth, rows)):.3f}")
+        for alarm in monitor.drift()[0]:
+            print(f"answer {alarm.row}: {alarm.message}")
+
+
+def _shown(rate: Rate | None) -> str:
+    return "unknown" if rate is None else f"{rate.value:.3f} [{rate.low:.3f}, {rate.high:.3f}]"
+
+
+def _flagged(rows: list[Kept]) -> int:
+    return sum(kept.outcome.hallucinated is True for kept in rows)
+
+
+class Nothing(get("lexical")):  # type: ignore[misc]  # a registered class, known only when it runs
+    """A detector that takes no time, so that keeping is all there is to measure."""
+
+    def detect(self, interaction: Interaction) -> Plan[Outcome]:
+        del interaction
+        yield from ()
+        return _VERDICT
+
+
+_VERDICT = Checker("lexical").check(Interaction(contexts="A bag costs 25 EUR.", answer="A bag costs 75 EUR."))
+
+
+def load(seconds: float) -> None:
+    """64 chains at once, each pausing as a model would, with and without a monitor, in turns."""
+    from benchmarks.overhead import chain  # noqa: PLC0415 - LangChain is slow to import
+
+    taken: dict[str, list[float]] = {"without": [], "with": []}
+    with tempfile.TemporaryDirectory() as folder, Monitor(f"sqlite:///{folder}/load.db") as monitor:
+        for _ in range(3):
+            for name, keeper in (("without", None), ("with", monitor)):
+                taken[name] += _run(chain(), keeper, seconds / 6)
+        monitor.flush()
+        kept, stats = monitor.count(), monitor.stats
+    for name, times in taken.items():
+        p50, p95 = np.percentile(times, [50, 95]) * 1000
+        print(f"{name}: {len(times):,} calls, p50 {p50:.1f} ms, p95 {p95:.1f} ms")
+    print(f"kept {kept:,} of {len(taken['with']):,}, dropped {stats.dropped}, failed {stats.failed}")
+
+
+def _run(chain: object, keeper: Keeper | None, seconds: float) -> list[float]:
+    handler = GroundwireCallbackHandler(Checker(Nothing()), monitor=keeper, max_pending=100_000)
+    times: list[float] = []
+    over = time.monotonic() + seconds
+
+    def work() -> None:
+        while time.monotonic() < over:
+            started = time.perf_counter()
+            chain.invoke("What is the fee?", config={"callbacks": [handler]})  # type: ignore[attr-defined]
+            times.append(time.perf_counter() - started)
+            time.sleep(0.5)  # as a model would take
+
+    threads = [threading.Thread(target=work) for _ in range(CHAINS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    handler.flush()
+    return times
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--data", type=Path, default=DATA)
+    parser.add_argument("--part", choices=("story", "load"), action="append")
+    parser.add_argument("--seconds", type=float, default=60.0)
+    given = parser.parse_args()
+    if "story" in (given.part or ("story", "load")):
+        tell(given.data)
+    if "load" in (given.part or ("story", "load")):
+        load(given.seconds)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,322 @@
+"""``groundwire monitor``: what was kept, what people think of it, and what follows from both."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+import textwrap
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from groundwire.cli import monitor_view as view
+from groundwire.core.errors import ConfigurationError
+from groundwire.core.wire import plain
+
+if TYPE_CHECKING:
+    from groundwire.monitor import Filter, Monitor
+
+DONE = 0
+ALARM = 1
+_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+_EXAMPLES = """\
+examples:
+  groundwire monitor                                  the figures of everything that was kept
+  groundwire monitor --since 7d --by route --every day
+  groundwire monitor --db postgresql://user@host/db --tag application=handbook --json
+  groundwire monitor next --reviewer ann              the next answer of a fair sample, reserved for ann
+  groundwire monitor review ID disagree --reviewer ann --note "the page says so"
+  groundwire monitor list --queue uncertain --limit 20
+  groundwire monitor export --form csv > answers.csv
+  groundwire monitor compare --before prompt_version=1 --after prompt_version=2
+  groundwire monitor drift || page-somebody           1 when an alarm was raised
+
+exit codes: 0 done, 1 drift raised an alarm, 2 could not run. Full documentation: docs/monitoring.md
+"""
+
+
+def add_monitor(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command to the parser of the whole."""
+    common = _common()
+    parser = commands.add_parser(
+        "monitor",
+        help="tell what was kept of production, and review it",
+        description=textwrap.dedent("""\
+            Tell how often the kept answers hallucinate, where, at what cost, and how right the detector is by
+            human judgement. Answers are kept by a Monitor that is given to a handler, a wrapper or a checker.
+            """),
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        parents=[common],
+    )
+    parser.set_defaults(run=_with(_figures))
+    parser.add_argument("--by", metavar="TAG", action="append", help="figures of each value of a tag, too")
+    parser.add_argument("--every", choices=("hour", "day", "week"), help="figures over time, too")
+    parser.add_argument(
+        "--patterns", action="store_true", help="what the detector's errors have in common, too"
+    )
+    more = parser.add_subparsers(dest="what", metavar="WHAT")
+
+    def add(
+        name: str, act: Callable[[Monitor, argparse.Namespace], int], what: str
+    ) -> argparse.ArgumentParser:
+        made = more.add_parser(name, help=what, description=f"{what[0].upper()}{what[1:]}.", parents=[common])
+        made.set_defaults(run=_with(act))
+        return made
+
+    listed = add("list", _list, "list kept answers, one a line")
+    listed.add_argument("--queue", default="newest", metavar="QUEUE", help="newest, uncertain, flagged, ...")
+    listed.add_argument("--limit", type=int, default=20, metavar="N", help="how many (default: 20)")
+    listed.add_argument("--text", default="", metavar="TEXT", help="only with this in question or answer")
+    add("show", _show, "show one answer in full, with its feedback").add_argument("id", metavar="ID")
+    following = add("next", _next, "show the next answer to review, and reserve it")
+    following.add_argument("--reviewer", required=True, metavar="NAME", help="for whom")
+    following.add_argument(
+        "--queue", default="random", metavar="QUEUE", help="default: random, a fair sample"
+    )
+    _add_review(add("review", _review, "keep what a reviewer thinks of an answer"))
+    exported = add("export", _export, "write answers and feedback to standard output")
+    exported.add_argument("--form", choices=("csv", "jsonl"), default="jsonl", help="default: jsonl")
+    compared = add("compare", _compare, "compare two sets of answers on the same questions")
+    for side in ("before", "after"):
+        compared.add_argument(
+            f"--{side}", required=True, type=_tag, metavar="TAG=VALUE", help=f"the answers {side}"
+        )
+    drift = add("drift", _drift, "tell whether scores or abstentions drift")
+    drift.add_argument("--rebase", action="store_true", help="take the answers from now on as the reference")
+    pruned = add("prune", _prune, "delete what is too old or too much")
+    pruned.add_argument("--days", type=float, metavar="N", help="older than so many days")
+    pruned.add_argument("--megabytes", type=float, metavar="N", help="the oldest, beyond so much text")
+    forgotten = add("forget", _forget, "delete all answers with a tag, such as a person's")
+    forgotten.add_argument("of", type=_tag, metavar="TAG=VALUE")
+    add("migrate", _migrate, "bring the database up to date, and do nothing else")
+
+
+def _common() -> argparse.ArgumentParser:
+    """Options of every form of the command. Without defaults: those of a form would hide what came before."""
+    common = argparse.ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS)
+    common.add_argument("--db", metavar="URL", help="default: sqlite:///groundwire.db")
+    common.add_argument("--since", type=_moment, metavar="WHEN", help="2026-11-01, or 90m, 24h, 7d, 4w ago")
+    common.add_argument("--until", type=_moment, metavar="WHEN", help="the first moment beyond")
+    common.add_argument("--tag", type=_tag, action="append", metavar="TAG=VALUE", help="only with this tag")
+    common.add_argument("--json", action="store_true", help="print JSON")
+    return common
+
+
+def _add_review(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("id", metavar="ID", help="the answer's, its outcome's, or its run's")
+    parser.add_argument(
+        "opinion", choices=("agree", "disagree", "unsure"), help="with the detector's outcome"
+    )
+    parser.add_argument("--reviewer", required=True, metavar="NAME")
+    truth = parser.add_mutually_exclusive_group()
+    truth.add_argument(
+        "--hallucinated", action="store_true", default=None, help="where the opinion can't say"
+    )
+    truth.add_argument("--grounded", dest="hallucinated", action="store_false", default=None)
+    parser.add_argument(
+        "--span", type=_span, action="append", metavar="START:END", help="unsupported characters"
+    )
+    parser.add_argument("--kind", metavar="KIND", help="what sort of hallucination it is")
+    parser.add_argument("--note", default="", metavar="TEXT")
+
+
+def _with(act: Callable[[Monitor, argparse.Namespace], int]) -> Callable[[argparse.Namespace], int]:
+    """The same with the monitor that the options mean, which is closed afterwards."""
+
+    def run(given: argparse.Namespace) -> int:
+        with closing(_open(getattr(given, "db", None))) as monitor:
+            return act(monitor, given)
+
+    return run
+
+
+def _open(url: str | None) -> Monitor:
+    from groundwire.monitor import Monitor  # noqa: PLC0415 - an extra, and slow to import
+    from groundwire.monitor.monitor import DEFAULT_URL  # noqa: PLC0415
+
+    url = url or DEFAULT_URL
+    if url.startswith("sqlite:///") and not (path := Path(url.removeprefix("sqlite:///"))).exists():
+        # Nothing was ever kept there, and to make an empty store would hide a wrong name.
+        raise ConfigurationError(
+            f"{path}: no such database; --db names another, such as sqlite:///path/to/file.db"
+        )
+    return Monitor(url, drift=None)
+
+
+def _filter(given: argparse.Namespace, **more: Any) -> Filter:
+    from groundwire.monitor import Filter  # noqa: PLC0415
+
+    tags = dict(getattr(given, "tag", None) or ())
+    return Filter(since=getattr(given, "since", None), until=getattr(given, "until", None), tags=tags, **more)
+
+
+def _figures(monitor: Monitor, given: argparse.Namespace) -> int:
+    wanted = _filter(given)
+    figures = monitor.figures(wanted)
+    over = monitor.over_time(wanted, every=given.every) if given.every else ()
+    groups = {tag: monitor.by(tag, wanted) for tag in given.by or ()}
+    patterns = monitor.patterns(wanted) if given.patterns else None
+    if _json(given):
+        view.say_json(
+            {
+                "figures": plain(asdict(figures)),
+                "over_time": [plain(asdict(group)) for group in over],
+                "by": {tag: [plain(asdict(group)) for group in found] for tag, found in groups.items()},
+                "agreement": [plain(asdict(one)) for one in monitor.agreement(wanted)],
+                **({} if patterns is None else {"patterns": [plain(asdict(one)) for one in patterns]}),
+            }
+        )
+        return DONE
+    view.figures(figures, monitor.agreement(wanted))
+    if over:
+        view.groups(given.every, over)
+    for tag, found in groups.items():
+        view.groups(tag, found)
+    if patterns is not None:
+        view.patterns(patterns)
+    if not groups and (names := monitor.tags()):
+        view.hint(f"--by counts by a tag: {', '.join(names)}")
+    return DONE
+
+
+def _list(monitor: Monitor, given: argparse.Namespace) -> int:
+    page = monitor.page(_filter(given, text=given.text), queue=given.queue, limit=given.limit)
+    for line in page.lines:
+        view.say_json(plain(asdict(line))) if _json(given) else view.line(line)
+    if page.after and not _json(given):
+        view.hint("there are more: --limit shows them")
+    return DONE
+
+
+def _show(monitor: Monitor, given: argparse.Namespace) -> int:
+    kept = monitor.get(given.id)
+    said = monitor.feedback(kept.id)
+    if _json(given):
+        monitor.export_one(sys.stdout, kept.id)
+    else:
+        view.answer(kept, said)
+    return DONE
+
+
+def _next(monitor: Monitor, given: argparse.Namespace) -> int:
+    found = monitor.next(given.reviewer, queue=given.queue, wanted=_filter(given))
+    if not found:
+        view.hint(f"nothing in the {given.queue} queue is left for {given.reviewer}")
+    for kept in found:
+        if _json(given):
+            monitor.export_one(sys.stdout, kept.id)
+        else:
+            view.answer(kept, ())
+            view.hint(
+                f"groundwire monitor review {kept.id} agree|disagree|unsure --reviewer {given.reviewer}"
+            )
+    return DONE
+
+
+def _review(monitor: Monitor, given: argparse.Namespace) -> int:
+    said = monitor.review(
+        given.id,
+        given.opinion,
+        reviewer=given.reviewer,
+        hallucinated=given.hallucinated,
+        spans=given.span,
+        kind=given.kind,
+        note=given.note,
+        source="cli",
+    )
+    if _json(given):
+        view.say_json(plain(asdict(said)))
+    else:
+        truth = {True: "hallucinated", False: "grounded", None: "not decided"}[said.hallucinated]
+        view.hint(f"kept: {said.reviewer} is of the opinion {said.opinion}; the answer is {truth}")
+    return DONE
+
+
+def _export(monitor: Monitor, given: argparse.Namespace) -> int:
+    count = monitor.export(sys.stdout, _filter(given), form=given.form)
+    view.hint(f"{count:,} answers written")
+    return DONE
+
+
+def _compare(monitor: Monitor, given: argparse.Namespace) -> int:
+    from dataclasses import replace  # noqa: PLC0415
+
+    wanted = _filter(given)
+    before, after = (
+        replace(wanted, tags={**wanted.tags, name: value}) for name, value in (given.before, given.after)
+    )
+    compared = monitor.compare(before, after)
+    if _json(given):
+        view.say_json(plain(asdict(compared)))
+    else:
+        view.comparison(compared)
+    return DONE
+
+
+def _drift(monitor: Monitor, given: argparse.Namespace) -> int:
+    if given.rebase:
+        monitor.rebase()
+        view.hint("the answers from now on are the reference")
+        return DONE
+    alarms, has_reference = monitor.drift(_filter(given))
+    if _json(given):
+        view.say_json({"has_reference": has_reference, "alarms": [alarm.to_dict() for alarm in alarms]})
+    else:
+        view.drift(alarms, has_reference=has_reference)
+    return ALARM if alarms else DONE
+
+
+def _prune(monitor: Monitor, given: argparse.Namespace) -> int:
+    from groundwire.monitor import Retention  # noqa: PLC0415
+
+    if given.days is None and given.megabytes is None:
+        raise ConfigurationError("prune needs --days N, --megabytes N, or both")
+    gone = monitor.prune(Retention(days=given.days, megabytes=given.megabytes))
+    view.hint(f"{gone:,} answers deleted")
+    return DONE
+
+
+def _forget(monitor: Monitor, given: argparse.Namespace) -> int:
+    name, value = given.of
+    view.hint(f"{monitor.forget(name, value):,} answers deleted")
+    return DONE
+
+
+def _migrate(monitor: Monitor, given: argparse.Namespace) -> int:
+    del given
+    monitor.count()  # opening it was all
+    view.hint("the database is up to date")
+    return DONE
+
+
+def _json(given: argparse.Namespace) -> bool:
+    return bool(getattr(given, "json", False))
+
+
+def _moment(text: str) -> datetime:
+    if ago := re.fullmatch(r"(\d{1,6})([mhdw])", text):
+        return datetime.now(UTC) - timedelta(**{_UNITS[ago[2]]: int(ago[1])})
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected a date, or 90m, 24h, 7d, 4w, not {text!r}") from None
+
+
+def _tag(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not name or not equals:
+        raise argparse.ArgumentTypeError(f"expected TAG=VALUE, not {text!r}")
+    return name, value
+
+
+def _span(text: str) -> tuple[int, int]:
+    found = re.fullmatch(r"(\d{1,9}):(\d{1,9})", text)
+    if not found:
+        raise argparse.ArgumentTypeError(f"expected START:END in characters, not {text!r}")
+    return int(found[1]), int(found[2])

@@ -1,0 +1,223 @@
+"""The database: how it is opened, brought up to date under a lock, and read and written in transactions.
+
+SQLite in WAL mode and PostgreSQL are told apart here, and nowhere else but where a statement needs it.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy import event
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, NoSuchModuleError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+
+from groundwire.core.errors import ConfigurationError, GroundwireError, MissingExtraError
+from groundwire.core.fork import renew_after_fork
+from groundwire.monitor import schema
+
+_LOCK = 0x6772_6E64  # names our lock among those of a PostgreSQL server
+_CONNECT = 5  # seconds that a PostgreSQL server has to answer
+
+
+class StoreError(GroundwireError, RuntimeError):
+    """The store can't be read or written now, or does not hold what was asked for."""
+
+
+class Durability(StrEnum):
+    """What a committed row of SQLite survives: the end of its PROCESS, or a loss of POWER too (slower)."""
+
+    PROCESS = "process"
+    POWER = "power"
+
+
+class Database:
+    """One database. Safe to share between threads; a forked child opens connections of its own.
+
+    Opens nothing by itself. Raises ConfigurationError for a URL that can't work.
+    """
+
+    def __init__(self, url: str, *, durability: Durability, busy: float) -> None:
+        self.url = _url(url)
+        self.is_sqlite = self.url.get_backend_name() == "sqlite"
+        self.path = Path(self.url.database or "").absolute() if self.is_sqlite else None
+        self._durability = durability
+        self._busy = busy
+        self.engine = self._engine()
+        self.after_fork()
+        renew_after_fork(self)
+
+    def __repr__(self) -> str:
+        return f"Database({self.url.render_as_string(hide_password=True)!r})"
+
+    def after_fork(self) -> None:
+        """Leave the parent's connections to the parent."""
+        self.engine.dispose(close=False)
+        self._current = False
+        self._lock = threading.Lock()
+
+    def close(self) -> None:
+        """Give up the connections; the next use opens others."""
+        self.engine.dispose()
+
+    # -- transactions ------------------------------------------------------------------------------------
+
+    @contextmanager
+    def reading(self) -> Iterator[sa.Connection]:
+        """A transaction that reads. Raises StoreError when the database is away."""
+        with self._told(), self.ready().connect() as connection:
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[sa.Connection]:
+        """A transaction that writes, and commits at its end. Raises StoreError when the database is away."""
+        with self._told(), self.transaction() as connection:
+            yield connection
+
+    @contextmanager
+    def transaction(self) -> Iterator[sa.Connection]:
+        """``writing`` with the database's own errors."""
+        with self.ready().connect() as opened:
+            connection = opened.execution_options(groundwire_writes=True)
+            with connection.begin():
+                yield connection
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except DBAPIError as error:
+            raise StoreError(f"{self.name} can't be used now: {type(error.orig).__name__}") from error
+
+    @property
+    def name(self) -> str:
+        """The database as people know it, without a password."""
+        return self.url.render_as_string(hide_password=True)
+
+    def one_at_a_time(self, connection: sa.Connection) -> None:
+        """Let no other process in until this transaction ends; SQLite's writers are alone anyway."""
+        if not self.is_sqlite:
+            connection.execute(sa.text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK + 1})
+
+    def insert(self, table: sa.Table) -> sqlite.Insert | postgresql.Insert:
+        """An insert that can be told what to do about a row that is there already."""
+        return sqlite.insert(table) if self.is_sqlite else postgresql.insert(table)
+
+    # -- opening -----------------------------------------------------------------------------------------
+
+    def ready(self) -> sa.Engine:
+        """The engine of a database that is up to date, migrating it first if it must be.
+
+        Raises ConfigurationError when a newer groundwire has been at it.
+        """
+        if not self._current:
+            with self._lock:
+                if not self._current:
+                    self._migrate()
+                    self._current = True
+        return self.engine
+
+    def _migrate(self) -> None:
+        if self.path is not None:
+            _own(self.path)
+        with self.engine.connect() as opened:
+            connection = opened.execution_options(groundwire_writes=True)
+            with connection.begin():
+                if not self.is_sqlite:  # SQLite's writing transaction is a lock itself
+                    connection.execute(sa.text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
+                version = self._version(connection)
+                if version is not None and version > schema.HEAD:
+                    raise ConfigurationError(
+                        f"{self.name} was made by a newer groundwire (schema {version}, this one knows "
+                        f"{schema.HEAD}): upgrade groundwire, or give another url"
+                    )
+                if version != schema.HEAD:
+                    _upgrade(connection)
+
+    @staticmethod
+    def _version(connection: sa.Connection) -> str | None:
+        if not sa.inspect(connection).has_table("alembic_version"):
+            return None
+        found = connection.execute(sa.text("SELECT version_num FROM alembic_version")).scalar()
+        return None if found is None else str(found)
+
+    def _engine(self) -> sa.Engine:
+        try:
+            if not self.is_sqlite:
+                return sa.create_engine(
+                    self.url, pool_pre_ping=True, connect_args={"connect_timeout": _CONNECT}
+                )
+            engine = sa.create_engine(self.url, connect_args={"timeout": self._busy})
+        except ModuleNotFoundError as error:
+            package = error.name or "a database driver"
+            raise MissingExtraError(f"a monitor on {self.name}", package=package, extra="monitor") from error
+        event.listen(engine, "connect", self._prepare)
+        event.listen(engine, "begin", _begin)
+        return engine
+
+    def _prepare(self, connection: Any, _: object) -> None:
+        connection.isolation_level = None  # transactions begin where we say
+        full = self._durability is Durability.POWER
+        for pragma in (
+            "auto_vacuum=INCREMENTAL",  # heard only by a database that is still empty
+            "journal_mode=WAL",
+            f"synchronous={'FULL' if full else 'NORMAL'}",
+            "foreign_keys=ON",
+            "secure_delete=ON",
+        ):
+            connection.execute(f"PRAGMA {pragma}")
+
+
+def is_away(error: BaseException) -> bool:
+    """Whether a database's error may pass: no connection, no lock, no room. Other errors stay."""
+    return isinstance(error, OperationalError | InterfaceError | PoolTimeoutError | OSError) or (
+        isinstance(error, DBAPIError) and error.connection_invalidated
+    )
+
+
+def _begin(connection: sa.Connection) -> None:
+    writes = connection.get_execution_options().get("groundwire_writes")
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _url(text: str) -> sa.URL:
+    expected = "expected 'sqlite:///path/to/file.db' or 'postgresql://user@host/database'"
+    try:
+        url = sa.make_url(text)
+        backend = url.get_backend_name()
+    except (ArgumentError, NoSuchModuleError) as error:
+        raise ConfigurationError(f"url is no database's: {expected}") from error
+    if backend == "postgresql":
+        return url.set(drivername="postgresql+psycopg")
+    if backend != "sqlite":
+        raise ConfigurationError(f"url names a database of kind {backend!r}: {expected}")
+    if not url.database or url.database == ":memory:":
+        raise ConfigurationError(f"url names a database in memory, which keeps nothing: {expected}")
+    return url
+
+
+def _own(path: Path) -> None:
+    """Make the file readable by its owner alone; the files that SQLite puts beside it follow it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    with suppress(PermissionError):  # another owner's file has another owner's mode
+        path.chmod(0o600)
+
+
+def _upgrade(connection: sa.Connection) -> None:
+    # Half a second to import, and not needed by a database that is up to date.
+    from alembic import command  # noqa: PLC0415
+    from alembic.config import Config  # noqa: PLC0415
+
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).parent / "migrations").replace("%", "%%"))
+    config.set_main_option("path_separator", "os")
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")

@@ -1,0 +1,324 @@
+"""How often answers hallucinate, where, at what cost, and how right the detector is by human judgement.
+
+Everything is counted by the database. How often is reckoned from what chance chose to be kept, and from
+nothing else; how right, from what was drawn for review by chance.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+import numpy as np
+import sqlalchemy as sa
+
+from groundwire.core.errors import ConfigurationError
+from groundwire.monitor.answer import moment
+from groundwire.monitor.filters import Filter
+from groundwire.monitor.reviews import truth
+from groundwire.monitor.sampling import Why
+from groundwire.monitor.schema import answers, feedback, tags
+from groundwire.monitor.statistics import Rate, rate
+
+_BINS = 20
+_MOST_GROUPS = 100
+EVERY = {"hour": timedelta(hours=1), "day": timedelta(days=1), "week": timedelta(weeks=1)}
+_MONDAY = 4 * 86_400_000_000  # 1970 began on a Thursday
+
+_SAMPLED = answers.c.why == str(Why.SAMPLE)
+_FLAGGED = answers.c.hallucinated.is_(sa.true())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Group:
+    """The answers of one time, or of one value of a tag.
+
+    ``begins`` is the time's begin, or None. ``detection`` is the share of hallucinated answers among the
+    judged, ``abstained`` that of answers which could not be judged; None of none.
+    """
+
+    name: str
+    answers: int
+    detection: Rate | None
+    abstained: Rate | None
+    begins: datetime | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quality:
+    """How right the detector is by human judgement.
+
+    ``precision`` is the share of flagged answers that are hallucinated, ``recall`` the share of hallucinated
+    ones that are flagged; each is None where it can't be had, and its ``_basis`` says from what it was
+    reckoned, or why not. ``reviewed`` counts answers with feedback, ``undecided`` those of them on which
+    nobody, or as many as not, decided. ``waiting`` were drawn for the random sample and are not reviewed yet.
+    """
+
+    reviewed: int
+    undecided: int
+    waiting: int
+    precision: Rate | None
+    precision_basis: str
+    recall: Rate | None
+    recall_basis: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figures:
+    """What the kept answers say.
+
+    ``sampled`` of the ``answers`` were kept by chance alone; ``detection`` and ``abstained`` are theirs.
+    ``levels``, ``abstentions``, ``kinds`` and ``scores`` (20 bins of .05) count the sampled ones. ``median``
+    and ``p95`` are seconds of judging; ``cost`` is None where no price is known, and ``priced`` counts the
+    answers where one is.
+    """
+
+    answers: int
+    sampled: int
+    detection: Rate | None
+    abstained: Rate | None
+    levels: Mapping[str, int] = field(default_factory=dict)
+    abstentions: Mapping[str, int] = field(default_factory=dict)
+    kinds: Mapping[str, int] = field(default_factory=dict)
+    scores: tuple[int, ...] = ()
+    median: float | None = None
+    p95: float | None = None
+    calls: int = 0
+    tokens: int = 0
+    cost: float | None = None
+    priced: int = 0
+    first: datetime | None = None
+    last: datetime | None = None
+    quality: Quality
+
+
+def figures(connection: sa.Connection, wanted: Filter) -> Figures:
+    """All figures of the answers that meet the filter."""
+    conditions = wanted.conditions()
+    c = answers.c
+    whole = connection.execute(
+        sa.select(
+            sa.func.count().label("answers"),
+            sa.func.coalesce(sa.func.sum(c.calls), 0).label("calls"),
+            sa.func.coalesce(sa.func.sum(c.tokens), 0).label("tokens"),
+            sa.func.sum(c.cost).label("cost"),
+            sa.func.count(c.cost).label("priced"),
+            sa.func.min(c.at).label("first"),
+            sa.func.max(c.at).label("last"),
+        ).where(*conditions)
+    ).one()
+    counts = _counts(connection, conditions)
+    judged = sum(counts["level"].values())
+    sampled = judged + sum(counts["abstention"].values())
+    middle, high = _latency(connection, conditions)
+    return Figures(
+        answers=whole.answers,
+        sampled=sampled,
+        detection=rate(counts["hallucinated"][True], judged),
+        abstained=rate(sampled - judged, sampled),
+        levels=dict(counts["level"]),
+        abstentions=dict(counts["abstention"].most_common()),
+        kinds=dict(counts["kind"].most_common()),
+        scores=_histogram(connection, conditions),
+        median=middle,
+        p95=high,
+        calls=int(whole.calls),
+        tokens=int(whole.tokens),
+        cost=whole.cost,
+        priced=whole.priced,
+        first=whole.first and moment(whole.first),
+        last=whole.last and moment(whole.last),
+        quality=quality(connection, wanted),
+    )
+
+
+def over_time(connection: sa.Connection, wanted: Filter, every: str) -> tuple[Group, ...]:
+    """The figures of each hour, day or week (from Monday, UTC) that has an answer, in order."""
+    if every not in EVERY:
+        raise ConfigurationError(f"every must be one of {', '.join(map(repr, EVERY))}, not {every!r}")
+    width = EVERY[every] // timedelta(microseconds=1)
+    shift = _MONDAY if every == "week" else 0
+    # As a literal: PostgreSQL does not see that two parameters of a query are the same.
+    bucket = (answers.c.at - sa.literal_column(str(shift))) // sa.literal_column(str(width))
+    found = connection.execute(_grouped(bucket, wanted).order_by(bucket)).all()
+    groups = []
+    for row in found:
+        begins = moment(int(row.name) * width + shift)
+        shown = f"{begins:%Y-%m-%d %H:%M}" if every == "hour" else f"{begins:%Y-%m-%d}"
+        groups.append(_group(shown, row, begins))
+    return tuple(groups)
+
+
+def by_tag(connection: sa.Connection, wanted: Filter, name: str) -> tuple[Group, ...]:
+    """The figures of each value of a tag, or of detector, kind or action; the most frequent first."""
+    count = sa.func.count().desc()
+    if name in {"detector", "kind", "action"}:
+        query = _grouped(answers.c[name], wanted)
+    else:
+        query = _grouped(tags.c.value, wanted).join(
+            tags, (tags.c.answer_id == answers.c.id) & (tags.c.name == name)
+        )
+    found = connection.execute(query.order_by(count).limit(_MOST_GROUPS)).all()
+    return tuple(_group("" if row.name is None else str(row.name), row, None) for row in found)
+
+
+def tag_names(connection: sa.Connection) -> dict[str, int]:
+    """Every name of a tag, and how many values it has; those with few values first."""
+    values = sa.func.count(tags.c.value.distinct())
+    found = connection.execute(sa.select(tags.c.name, values).group_by(tags.c.name)).all()
+    return dict(sorted(((name, count) for name, count in found), key=lambda one: (one[1], one[0])))
+
+
+def quality(connection: sa.Connection, wanted: Filter) -> Quality:
+    """How right the detector is about the answers that meet the filter."""
+    seen = truth()
+    c = answers.c
+    parts: dict[str, sa.ColumnElement[Any]] = {
+        "sampled": _SAMPLED,
+        "ruled": c.why == str(Why.RULE),
+        "drawn": _drawn(c.drawn),
+        "waiting": c.drawn.is_not(None) & seen.c.reviews.is_(None),
+        "drawn_flagged": _drawn(c.drawn_flagged),
+        "flagged": _FLAGGED,
+        "reviewed": seen.c.reviews.is_not(None),
+        "real": seen.c.real,
+    }
+    columns = [sa.type_coerce(part, sa.Boolean).label(name) for name, part in parts.items()]
+    query = (
+        sa.select(*columns, sa.func.count().label("count"))
+        .select_from(answers.outerjoin(seen, seen.c.answer_id == c.id))
+        .where(*wanted.conditions(), c.judged.is_(sa.true()))
+        .group_by(*columns)
+    )
+    cells = [dict(row) for row in connection.execute(query).mappings()]
+    reviewed = _sum(cells, reviewed=True)
+    undecided = sum(cell["count"] for cell in cells if cell["reviewed"] and cell["real"] is None)
+    precision, precision_basis = _precision(cells)
+    recall, recall_basis = _recall(cells) if wanted.fair else (None, "the filter depends on the outcome")
+    return Quality(
+        reviewed=reviewed,
+        undecided=undecided,
+        waiting=_sum(cells, waiting=True),
+        precision=precision,
+        precision_basis=precision_basis,
+        recall=recall,
+        recall_basis=recall_basis,
+    )
+
+
+def _drawn(when: sa.Column[Any]) -> sa.ColumnElement[bool]:
+    """Whether an answer was drawn, by chance, among answers that are all reviewed.
+
+    What was drawn together counts together: those of it that people had reviewed before are flagged more
+    often than those that still wait.
+    """
+    other = answers.alias("other")
+    own = other.c[when.name]
+    said = sa.exists().where(feedback.c.answer_id == other.c.id)
+    return when.is_not(None) & when.not_in(sa.select(own).where(own.is_not(None), ~said))
+
+
+def _precision(cells: list[dict[str, Any]]) -> tuple[Rate | None, str]:
+    flagged = [cell for cell in cells if cell["flagged"] and not cell["ruled"]]
+    if not _sum(flagged):
+        return None, "nothing was flagged"
+    if not _sum(flagged, reviewed=True):
+        return None, "no flagged answer was reviewed"
+    drawn = [cell for cell in flagged if cell["drawn"] or cell["drawn_flagged"]]
+    if not _sum(flagged, reviewed=False):
+        basis, chosen = "all flagged answers", flagged
+    elif _sum(drawn, reviewed=True):
+        basis, chosen = "flagged answers drawn by chance", drawn
+    else:
+        basis, chosen = "the flagged answers that people chose to review, which chance did not draw", flagged
+    right = _sum(chosen, real=True)
+    return rate(right, right + _sum(chosen, real=False)), basis
+
+
+def _recall(cells: list[dict[str, Any]]) -> tuple[Rate | None, str]:
+    sampled = [cell for cell in cells if cell["sampled"]]
+    if not _sum(sampled):
+        return None, "no answer was kept by chance alone: Sampling(rate=...) above 0 provides them"
+    drawn = [cell for cell in sampled if cell["drawn"]]
+    if not _sum(sampled, reviewed=False):
+        basis, chosen = "all answers kept by chance", sampled
+    elif _sum(drawn, reviewed=True):
+        basis, chosen = "answers drawn by chance", drawn
+    else:
+        return None, "no answer of the random sample was reviewed: review the random queue"
+    found, real = _sum(chosen, real=True, flagged=True), _sum(chosen, real=True)
+    if not real:
+        return None, f"no hallucination among the {_sum(chosen, reviewed=True)} reviewed of {basis}"
+    return rate(found, real), basis
+
+
+def _sum(cells: list[dict[str, Any]], **wanted: bool) -> int:
+    """How many answers have these properties; None is neither true nor false."""
+    return sum(
+        cell["count"] for cell in cells if all(_is(cell[name], value) for name, value in wanted.items())
+    )
+
+
+def _is(value: bool | None, wanted: bool) -> bool:
+    return value is not None and bool(value) is wanted
+
+
+def _grouped(name: sa.ColumnElement[Any], wanted: Filter) -> sa.Select[Any]:
+    return (
+        sa.select(
+            name.label("name"),
+            sa.func.count().label("answers"),
+            sa.func.count(sa.case((answers.c.judged.is_(sa.true()), 1))).label("judged"),
+            sa.func.count(sa.case((_FLAGGED, 1))).label("flagged"),
+        )
+        .select_from(answers)
+        .where(_SAMPLED, *wanted.conditions())
+        .group_by(name)
+    )
+
+
+def _group(name: str, row: Any, begins: datetime | None) -> Group:
+    return Group(
+        name=name,
+        answers=row.answers,
+        detection=rate(row.flagged, row.judged),
+        abstained=rate(row.answers - row.judged, row.answers),
+        begins=begins,
+    )
+
+
+def _counts(connection: sa.Connection, conditions: list[sa.ColumnElement[bool]]) -> dict[str, Counter[Any]]:
+    c = answers.c
+    names = ("level", "kind", "abstention", "hallucinated")
+    query = (
+        sa.select(*(c[name] for name in names), sa.func.count().label("count"))
+        .where(_SAMPLED, *conditions)
+        .group_by(*(c[name] for name in names))
+    )
+    counts: dict[str, Counter[Any]] = {name: Counter() for name in names}
+    for row in connection.execute(query).mappings():
+        for name in names:
+            if row[name] is not None:
+                counts[name][row[name]] += row["count"]
+    return counts
+
+
+def _histogram(connection: sa.Connection, conditions: list[sa.ColumnElement[bool]]) -> tuple[int, ...]:
+    query = sa.select(answers.c.score).where(_SAMPLED, answers.c.score.is_not(None), *conditions)
+    scores = np.fromiter(connection.execute(query).scalars(), dtype=float)
+    counts, _ = np.histogram(scores, bins=_BINS, range=(0.0, 1.0))
+    return tuple(int(count) for count in counts)
+
+
+def _latency(
+    connection: sa.Connection, conditions: list[sa.ColumnElement[bool]]
+) -> tuple[float | None, float | None]:
+    query = sa.select(answers.c.seconds).where(*conditions)
+    seconds = np.fromiter(connection.execute(query).scalars(), dtype=float)
+    if not len(seconds):
+        return None, None
+    middle, high = np.percentile(seconds, [50, 95])
+    return float(middle), float(high)

@@ -1,0 +1,104 @@
+"""Which kept answers are meant: conditions that everything that reads the store understands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+import sqlalchemy as sa
+
+from groundwire.core.errors import ConfigurationError
+from groundwire.core.grading import Level
+from groundwire.core.verdict import AbstentionReason
+from groundwire.monitor.answer import microseconds, tag_text
+from groundwire.monitor.schema import answers, bodies, feedback, tags
+
+
+@dataclass(frozen=True, kw_only=True)
+class Filter:
+    """Kept answers that meet every condition given; all of them where none is.
+
+    ``since`` is the first moment and ``until`` the first beyond. ``tags`` are names with the value each must
+    have. ``score`` is a lowest and a highest. ``detector`` is a name or a fingerprint. ``text`` must stand in
+    the question or the answer, in whatever case. ``drafts`` includes answers that nobody was given, because
+    another attempt followed. Raises ConfigurationError, naming every mistake at once.
+    """
+
+    since: datetime | None = None
+    until: datetime | None = None
+    tags: Mapping[str, str] = field(default_factory=dict)
+    hallucinated: bool | None = None
+    judged: bool | None = None
+    levels: tuple[Level, ...] = ()
+    abstention: AbstentionReason | None = None
+    kind: str | None = None
+    score: tuple[float, float] | None = None
+    reviewed: bool | None = None
+    detector: str | None = None
+    text: str = ""
+    drafts: bool = False
+
+    def __post_init__(self) -> None:
+        problems = [
+            f"{name} must be a datetime, not {value!r}"
+            for name, value in (("since", self.since), ("until", self.until))
+            if value is not None and not isinstance(value, datetime)
+        ]
+        levels = (self.levels,) if isinstance(self.levels, str) else self.levels
+        try:
+            object.__setattr__(self, "levels", tuple(Level(level) for level in levels))
+            if self.abstention is not None:
+                object.__setattr__(self, "abstention", AbstentionReason(self.abstention))
+        except ValueError as error:
+            problems.append(str(error))
+        if self.score is not None and not (len(self.score) == 2 and self.score[0] <= self.score[1]):
+            problems.append(f"score must be a lowest and a highest, not {self.score!r}")
+        if problems:
+            raise ConfigurationError(*problems)
+
+    @property
+    def fair(self) -> bool:
+        """Whether it asks nothing that depends on the outcome, so that a sample of it is a fair one."""
+        asked = (self.hallucinated, self.judged, self.abstention, self.kind, self.score, self.reviewed)
+        return all(one is None for one in asked) and not self.levels and not self.text
+
+    def conditions(self) -> list[sa.ColumnElement[bool]]:
+        """The same for a query of the table ``answers``."""
+        c = answers.c
+        found: list[sa.ColumnElement[bool]] = [] if self.drafts else [c.draft.is_(sa.false())]
+        if self.since is not None:
+            found.append(c.at >= microseconds(self.since))
+        if self.until is not None:
+            found.append(c.at < microseconds(self.until))
+        if self.detector is not None:
+            found.append((c.detector == self.detector) | (c.fingerprint == self.detector))
+        found += [tagged(name, value) for name, value in self.tags.items()]
+        return [*found, *self._about_the_outcome()]
+
+    def _about_the_outcome(self) -> Iterator[sa.ColumnElement[bool]]:
+        c = answers.c
+        for column, wanted in ((c.hallucinated, self.hallucinated), (c.judged, self.judged)):
+            if wanted is not None:
+                yield column.is_(sa.true() if wanted else sa.false())
+        if self.levels:
+            yield c.level.in_([str(level) for level in self.levels])
+        for column, named in ((c.abstention, self.abstention), (c.kind, self.kind)):
+            if named is not None:
+                yield column == str(named)
+        if self.score is not None:
+            yield c.score.between(*self.score)
+        if self.reviewed is not None:
+            some = sa.exists().where(feedback.c.answer_id == c.id)
+            yield some if self.reviewed else ~some
+        if self.text:
+            said = (
+                text.icontains(self.text, autoescape=True) for text in (bodies.c.question, bodies.c.answer)
+            )
+            yield sa.exists().where((bodies.c.answer_id == c.id) & sa.or_(*said))
+
+
+def tagged(name: str, value: object) -> sa.ColumnElement[bool]:
+    """Whether an answer has a tag."""
+    own = tags.c.answer_id == answers.c.id
+    return sa.exists().where(own & (tags.c.name == name) & (tags.c.value == tag_text(value)))

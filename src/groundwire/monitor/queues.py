@@ -1,0 +1,187 @@
+"""In which order answers are looked at, page by page, and who reviews which of them.
+
+A random queue hands answers out by the number that chance gave each when it was kept, and marks every answer
+up to there as drawn, reviewed elsewhere or not. What is drawn is therefore a fair sample, whatever else
+people review; precision and recall are reckoned from it.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import time
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import sqlalchemy as sa
+
+from groundwire.core.errors import ConfigurationError, InputError
+from groundwire.monitor.answer import Line, line
+from groundwire.monitor.database import Database
+from groundwire.monitor.filters import Filter
+from groundwire.monitor.sampling import Why
+from groundwire.monitor.schema import answers, bodies, feedback, reservations
+
+_SNIPPET = 300
+
+
+class Queue(StrEnum):
+    """An order to look at answers in.
+
+    UNCERTAIN: nearest to the threshold first. FLAGGED: hallucinations, by chance. RANDOM: everything that
+    chance chose to be kept, by chance. NEWEST: latest first. DISAGREEING: latest first, those about whose
+    very words two detectors differ.
+    """
+
+    UNCERTAIN = "uncertain"
+    FLAGGED = "flagged"
+    RANDOM = "random"
+    NEWEST = "newest"
+    DISAGREEING = "disagreeing"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page:
+    """Some kept answers in brief. ``after`` asks for the next page; None says that there is none."""
+
+    lines: tuple[Line, ...]
+    after: str | None
+
+
+def page(connection: sa.Connection, wanted: Filter, queue: Queue, *, limit: int, after: str | None) -> Page:
+    """One page, as fast from the middle of a hundred thousand as from their start."""
+    key, descending = _order(queue)
+    reviews = sa.select(sa.func.count()).where(feedback.c.answer_id == answers.c.id).scalar_subquery()
+    query = (
+        sa.select(
+            answers,
+            key.label("key"),
+            sa.func.substr(bodies.c.question, 1, _SNIPPET).label("question"),
+            sa.func.substr(bodies.c.answer, 1, _SNIPPET).label("answer"),
+            reviews.label("reviews"),
+        )
+        .join(bodies, bodies.c.answer_id == answers.c.id)
+        .where(*wanted.conditions(), *_members(queue))
+        .order_by(*((c.desc() if descending else c.asc()) for c in (key, answers.c.id)))
+        .limit(limit + 1)
+    )
+    if after is not None:
+        last, place = _read_place(after), sa.tuple_(key, answers.c.id)
+        query = query.where(place < last if descending else place > last)
+    rows = connection.execute(query).mappings().all()
+    more = len(rows) > limit
+    shown = rows[:limit]
+    return Page(
+        lines=tuple(line(dict(row)) for row in shown),
+        after=_place(shown[-1]["key"], shown[-1]["id"]) if more else None,
+    )
+
+
+def hand_out(
+    database: Database,
+    wanted: Filter,
+    queue: Queue,
+    *,
+    reviewer: str,
+    limit: int,
+    seconds: float,
+    reviewers: int,
+) -> list[str]:
+    """The ids of the next answers for a reviewer, reserved for so many seconds.
+
+    None that the reviewer has reviewed, or that as many others as ``reviewers`` have reviewed or reserved.
+    """
+    if queue is Queue.RANDOM and not wanted.fair:
+        raise ConfigurationError(
+            "the random queue draws a fair sample, so its filter may ask for times, tags and a detector, and "
+            "for nothing that depends on the outcome"
+        )
+    with database.writing() as connection:
+        database.one_at_a_time(connection)
+        return _hand_out(database, connection, wanted, queue, reviewer, limit, seconds, reviewers)
+
+
+def _hand_out(  # noqa: PLR0917 - the inside of the one above
+    database: Database,
+    connection: sa.Connection,
+    wanted: Filter,
+    queue: Queue,
+    reviewer: str,
+    limit: int,
+    seconds: float,
+    reviewers: int,
+) -> list[str]:
+    now = time.time_ns() // 1000
+    connection.execute(sa.delete(reservations).where(reservations.c.until <= now))
+    key, descending = _order(queue)
+    mine = sa.exists().where(feedback.c.answer_id == answers.c.id, feedback.c.reviewer == reviewer)
+    given = sa.select(sa.func.count()).where(feedback.c.answer_id == answers.c.id).scalar_subquery()
+    held = (
+        sa.select(sa.func.count())
+        .where(reservations.c.answer_id == answers.c.id, reservations.c.reviewer != reviewer)
+        .scalar_subquery()
+    )
+    found = connection.execute(
+        sa.select(answers.c.id, answers.c.chance)
+        .where(*wanted.conditions(), *_members(queue), ~mine, given + held < reviewers)
+        .order_by(*((c.desc() if descending else c.asc()) for c in (key, answers.c.id)))
+        .limit(limit)
+    ).all()
+    if not found:
+        return []
+    until = now + round(seconds * 1e6)
+    insert = database.insert(reservations)
+    connection.execute(
+        insert.on_conflict_do_update(
+            index_elements=["answer_id", "reviewer"], set_={"until": insert.excluded.until}
+        ),
+        [{"answer_id": row.id, "reviewer": reviewer, "until": until} for row in found],
+    )
+    column = {Queue.RANDOM: answers.c.drawn, Queue.FLAGGED: answers.c.drawn_flagged}.get(queue)
+    if column is not None and wanted.fair:
+        connection.execute(
+            sa.update(answers)
+            .where(*wanted.conditions(), *_members(queue), answers.c.chance <= found[-1].chance)
+            .where(column.is_(None))
+            .values({column.name: now})
+        )
+    return [row.id for row in found]
+
+
+def _order(queue: Queue) -> tuple[sa.ColumnElement[Any], bool]:
+    """What a queue is ordered by, and whether from the highest on."""
+    if queue is Queue.UNCERTAIN:
+        return answers.c.margin, False
+    if queue in {Queue.RANDOM, Queue.FLAGGED}:
+        return answers.c.chance, False
+    return answers.c.at, True
+
+
+def _members(queue: Queue) -> list[sa.ColumnElement[bool]]:
+    if queue is Queue.UNCERTAIN:
+        return [answers.c.margin.is_not(None)]
+    if queue is Queue.FLAGGED:
+        return [answers.c.hallucinated.is_(sa.true())]
+    if queue is Queue.RANDOM:
+        return [answers.c.why == str(Why.SAMPLE)]
+    if queue is Queue.DISAGREEING:
+        other = answers.alias("other")
+        return [
+            sa.exists().where(other.c.twin == answers.c.twin, other.c.hallucinated != answers.c.hallucinated)
+        ]
+    return []
+
+
+def _place(key: Any, answer: str) -> str:
+    return base64.urlsafe_b64encode(json.dumps([key, answer]).encode()).decode()
+
+
+def _read_place(text: str) -> tuple[Any, str]:
+    try:
+        key, answer = json.loads(base64.urlsafe_b64decode(text.encode()))
+        if isinstance(key, int | float) and isinstance(answer, str):
+            return key, answer
+    except ValueError:
+        pass
+    raise InputError(f"no page begins after {text!r:.60}: give the ``after`` of an earlier page")

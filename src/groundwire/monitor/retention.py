@@ -1,0 +1,104 @@
+"""What is not kept for ever, and what a person asks to be forgotten."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+
+from groundwire.core.errors import ConfigurationError
+from groundwire.monitor.database import Database
+from groundwire.monitor.filters import tagged
+from groundwire.monitor.schema import answers
+
+_AT_ONCE = 1000
+_DAY = 86_400_000_000
+_MEGABYTE = 1_000_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Retention:
+    """How long answers are kept, and how many megabytes of their text; the oldest go first. None is no limit.
+
+    Feedback goes with its answer. Raises ConfigurationError, naming every mistake at once.
+    """
+
+    days: float | None = None
+    megabytes: float | None = None
+
+    def __post_init__(self) -> None:
+        problems = [
+            f"{name} must be a number above 0, or None, not {value!r}"
+            for name, value in (("days", self.days), ("megabytes", self.megabytes))
+            if value is not None
+            and (isinstance(value, bool) or not isinstance(value, int | float) or value <= 0)
+        ]
+        if problems:
+            raise ConfigurationError(*problems)
+
+
+def prune(database: Database, retention: Retention) -> int:
+    """Delete what is too old, and the oldest of what is too much; how many answers went."""
+    gone = 0
+    if retention.days is not None:
+        oldest = time.time_ns() // 1000 - round(retention.days * _DAY)
+        gone += _delete(database, answers.c.at < oldest)
+    if retention.megabytes is not None and (last := _beyond(database, retention.megabytes)) is not None:
+        gone += _delete(database, answers.c.id <= last)
+    if gone:
+        shrink(database)
+    return gone
+
+
+def forget(database: Database, name: str, value: object) -> int:
+    """Delete every answer with a tag, and all that was said about it; how many answers went."""
+    gone = _delete(database, tagged(name, value))
+    shrink(database)
+    return gone
+
+
+def shrink(database: Database) -> None:
+    """Give the room of what was deleted back to the disk, and leave nothing of it in SQLite's journal.
+
+    What a reader still has open stays until the next time.
+    """
+    if not database.is_sqlite:
+        return
+    connection = database.ready().raw_connection()
+    try:
+        cursor = connection.cursor()
+        cursor.execute("PRAGMA incremental_vacuum").fetchall()
+        cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        cursor.close()
+    finally:
+        connection.close()
+
+
+def _beyond(database: Database, megabytes: float) -> str | None:
+    """The newest answer that no longer fits, counted from the newest of all; None when all fit."""
+    total = 0
+    with database.reading() as connection:
+        if (
+            connection.execute(sa.select(sa.func.sum(answers.c.size))).scalar() or 0
+        ) <= megabytes * _MEGABYTE:
+            return None
+        for key, size in connection.execute(
+            sa.select(answers.c.id, answers.c.size).order_by(answers.c.id.desc())
+        ):
+            total += size
+            if total > megabytes * _MEGABYTE:
+                return str(key)
+    return None
+
+
+def _delete(database: Database, which: sa.ColumnElement[bool]) -> int:
+    """Delete in small transactions, so that whoever writes is not kept waiting."""
+    gone = 0
+    while True:
+        with database.writing() as connection:
+            some = sa.select(answers.c.id).where(which).limit(_AT_ONCE).scalar_subquery()
+            done = connection.execute(sa.delete(answers).where(answers.c.id.in_(some))).rowcount
+        gone += done
+        if done < _AT_ONCE:
+            return gone

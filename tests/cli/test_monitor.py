@@ -1,0 +1,132 @@
+"""``groundwire monitor``: what it prints, what it keeps, and what it says to mistakes."""
+
+import csv
+import io
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from groundwire.cli.main import main
+from groundwire.monitor import Monitor
+from tests.monitor.told import keep
+
+PAGE = (Path(__file__).parents[2] / "docs" / "monitoring.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def run(tmp_path, capsys):
+    """Runs the command on a store of four answers; the code, stdout and stderr."""
+    url = f"sqlite:///{tmp_path}/kept.db"
+    with Monitor(url) as monitor:
+        run.ids = keep(monitor, 0.9, 0.1, route="/a") + keep(monitor, 0.6, None, route="/b")
+
+    def command(*arguments):
+        code = main(["monitor", *arguments, "--db", url])
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    command.ids = run.ids
+    return command
+
+
+def test_the_figures_are_printed(run):
+    code, out, err = run("--by", "route", "--every", "week")
+    assert code == 0
+    for told in ("4 answers kept", "2 hallucinated", "1 not judged", "NO_CONTEXT 1", "/a", "/b"):
+        assert told in " ".join(out.split()), told
+    assert "0 reviewed" in " ".join(out.split())
+    assert err == ""
+
+
+def test_options_may_stand_before_and_after_what_is_done(run, tmp_path, capsys):
+    url = f"sqlite:///{tmp_path}/kept.db"
+    assert main(["monitor", "--db", url, "--tag", "route=/a", "list", "--json"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 2
+    _, out, _ = run("list", "--tag", "route=/b", "--limit", "1", "--json")
+    assert [json.loads(line)["abstention"] for line in out.splitlines()] == ["NO_CONTEXT"]
+
+
+def test_a_review_from_the_next_answer_to_the_figures(run):
+    code, out, err = run("next", "--reviewer", "ann")
+    assert code == 0
+    key = re.search(r"review (\w{32})", err)[1]
+    assert key in out
+    options = ("--reviewer", "ann", "--note", "sure", "--span", "0:4", "--hallucinated")
+    told = json.loads(run("show", key, "--json")[1])
+    opinion = "disagree" if told["hallucination"]["hallucinated"] is False else "agree"
+    code, _, err = run("review", key, opinion, *options)
+    assert (code, "the answer is hallucinated" in err) == (0, True)
+    assert "ann: " in run("show", key)[1]
+    assert run("next", "--reviewer", "ann", "--queue", "newest")[1].count(key) == 0
+
+
+def test_answers_are_exported_for_a_spreadsheet_and_for_programs(run):
+    _, out, err = run("export", "--form", "csv")
+    assert [row["score"] for row in csv.DictReader(io.StringIO(out))] == ["0.9", "0.1", "0.6", ""]
+    assert "4 answers written" in err
+    _, out, _ = run("export", "--tag", "route=/a")
+    assert len([json.loads(line) for line in out.splitlines()]) == 2
+
+
+def test_what_is_exported_can_be_checked(run, tmp_path, capsys):
+    table = tmp_path / "kept.jsonl"
+    table.write_text(run("export", "--tag", "route=/a")[1], encoding="utf-8")
+    assert main(["check", str(table), "--detector", "lexical", "-q"]) == 1
+    assert "2 answers" in " ".join(capsys.readouterr().out.split())
+
+
+def test_comparing_forgetting_pruning_and_migrating(run):
+    code, out, _ = run("compare", "--before", "route=/a", "--after", "route=/b", "--json")
+    assert (code, json.loads(out)["pairs"]) == (0, 1)
+    assert "1 questions" in " ".join(run("compare", "--before", "route=/a", "--after", "route=/b")[1].split())
+    assert "2 answers deleted" in run("forget", "route=/a")[2]
+    assert "0 answers deleted" in run("prune", "--days", "1")[2]
+    assert "up to date" in run("migrate")[2]
+    assert "too few answers" in run("drift")[1]
+    assert run("drift", "--rebase")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--db", "sqlite:///nowhere.db"], "nowhere.db: no such database"),
+        (["show", "nothing"], "no answer with the id 'nothing'"),
+        (["list", "--queue", "oldest"], "queue must be one of 'uncertain'"),
+        (["prune"], "prune needs --days N"),
+    ],
+)
+def test_mistakes_are_named(run, capsys, arguments, said):
+    if "--db" in arguments:
+        assert main(["monitor", *arguments]) == 2
+        assert said in capsys.readouterr().err
+        return
+    code, out, err = run(*arguments)
+    assert (code, out) == (2, "")
+    assert said in err
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--since", "soon"], ["--tag", "route"], ["review", "x", "agree", "--span", "1"]]
+)
+def test_options_that_can_not_be_read_are_refused(arguments, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        main(["monitor", *arguments])
+    assert stopped.value.code == 2
+    assert "expected" in capsys.readouterr().err
+
+
+def test_the_page_tells_of_every_form_and_option(capsys):
+    with pytest.raises(SystemExit):
+        main(["monitor", "--help"])
+    whole = capsys.readouterr().out
+    forms = re.findall(r"^    ([a-z]+) {2,}", whole, re.MULTILINE)
+    assert len(forms) == 10
+    options = set(re.findall(r"(?<![\w-])--[a-z]+", whole))
+    for form in forms:
+        assert f"`groundwire monitor {form}" in PAGE, form
+        with pytest.raises(SystemExit):
+            main(["monitor", form, "--help"])
+        options |= set(re.findall(r"(?<![\w-])--[a-z]+", capsys.readouterr().out))
+    assert options - {"--help"} <= set(re.findall(r"(?<![\w-])--[a-z]+", PAGE))

@@ -1,0 +1,194 @@
+"""What people say is kept, handed out fairly, and reckoned with honestly."""
+
+import random
+
+import pytest
+from sklearn.metrics import cohen_kappa_score
+
+from groundwire import ConfigurationError, InputError, Span
+from groundwire.monitor import Filter, Opinion, Sampling
+from groundwire.monitor.statistics import kappa
+from tests.monitor.told import interaction, keep, verdict
+
+
+def test_a_review_is_kept_and_a_second_thought_replaces_it(store):
+    (key,) = keep(store, 0.9)
+    store.review(key, "agree", reviewer="ann", note="sure")
+    said = store.review(
+        key, Opinion.DISAGREE, reviewer="ann", spans=[Span(0, 1), (3, 6)], kind="irrelevant", note="or not"
+    )
+    assert store.feedback(key) == (said,)
+    assert (said.hallucinated, said.spans, said.kind) == (False, (Span(0, 1), Span(3, 6)), "irrelevant")
+
+
+def test_of_an_abstention_only_the_reviewer_knows_the_truth(store):
+    (key,) = keep(store, None)
+    assert store.review(key, "agree", reviewer="ann").hallucinated is None
+    assert store.review(key, "disagree", reviewer="ann", hallucinated=True).hallucinated is True
+
+
+@pytest.mark.parametrize(
+    ("opinion", "options", "said"),
+    [
+        ("maybe", {}, "opinion must be one of 'agree', 'disagree', 'unsure', not 'maybe'"),
+        ("agree", {"reviewer": ""}, "reviewer must be a name"),
+        ("agree", {"hallucinated": False}, "says hallucinated=True, and False was given"),
+        ("agree", {"spans": [(0, 99)]}, "inside the answer of 19 characters, not 0 to 99"),
+        ("agree", {"kind": "odd"}, "kind must be one of"),
+    ],
+)
+def test_a_wrong_review_is_refused(store, opinion, options, said):
+    (key,) = keep(store, 0.9)
+    with pytest.raises(InputError, match=said):
+        store.review(key, opinion, **{"reviewer": "ann", **options})
+    assert store.feedback(key) == ()
+
+
+def test_blind_reviewers_see_others_only_after_their_own_word(store):
+    (key,) = keep(store, 0.9)
+    store.review(key, "agree", reviewer="ann")
+    assert store.feedback(key, seen_by="bob", blind=True) == ()
+    store.review(key, "disagree", reviewer="bob")
+    assert [said.reviewer for said in store.feedback(key, seen_by="bob", blind=True)] == ["ann", "bob"]
+
+
+def test_nobody_is_given_what_another_is_at(store):
+    keep(store, *[0.9] * 6)
+    ann, bob = store.next("ann", limit=3), store.next("bob", limit=3)
+    assert {row.id for row in ann} | {row.id for row in bob} == {row.id for row in store.rows()}
+    assert [row.id for row in store.next("ann", limit=3)] == [row.id for row in ann]
+    assert store.next("cy") == []
+    store.review(ann[0].id, "agree", reviewer="ann")
+    assert store.next("cy") == []  # reviewed is done
+    assert [row.id for row in store.next("cy", reviewers=2)] != []
+
+
+def test_a_reservation_ends(store):
+    keep(store, 0.9)
+    assert store.next("ann", reserve=0.001)
+    assert [row.id for row in store.next("bob")] == [row.id for row in store.rows()]
+
+
+def test_a_random_queue_takes_no_filter_that_looks_at_outcomes(store):
+    keep(store, 0.9, 0.1, route="/a")
+    assert len(store.next("ann", limit=9, wanted=Filter(tags={"route": "/a"}))) == 2
+    with pytest.raises(ConfigurationError, match="draws a fair sample"):
+        store.next("ann", wanted=Filter(hallucinated=True))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_kappa_is_what_scikit_learn_reckons(seed):
+    chance = random.Random(seed)
+    first = [chance.random() < 0.4 for _ in range(60)]
+    second = [one if chance.random() < 0.7 else not one for one in first]
+    assert kappa(first, second) == pytest.approx(cohen_kappa_score(first, second))
+
+
+def test_kappa_is_unknown_where_chance_alone_would_agree():
+    assert kappa([True, True], [True, True]) is None
+    assert kappa([], []) is None
+
+
+def test_agreement_is_told_of_each_two_reviewers(store):
+    ids = keep(store, 0.9, 0.1, 0.8, 0.2)
+    for key, bobs in zip(ids, ("agree", "agree", "disagree", "unsure"), strict=True):
+        store.review(key, "agree", reviewer="ann")
+        store.review(key, bobs, reviewer="bob")
+    (one,) = store.agreement()
+    assert (one.first, one.second, one.answers, one.agreed) == ("ann", "bob", 3, 2)
+
+
+def test_an_even_split_decides_nothing(store):
+    (key,) = keep(store, 0.9)
+    store.review(key, "agree", reviewer="ann")
+    store.review(key, "disagree", reviewer="bob")
+    quality = store.figures().quality
+    assert (quality.reviewed, quality.undecided, quality.precision) == (1, 1, None)
+    store.review(key, "agree", reviewer="cy")
+    assert store.figures().quality.precision.value == 1
+
+
+def truth_of(row):
+    """A population in which the detector's flags are right 3 times in 4, and it finds half of all."""
+    number = int(row.interaction.question.split()[3])
+    return number % 4 != 0 if row.outcome.hallucinated else number % 3 == 0
+
+
+def review(store, rows):
+    for row in rows:
+        agrees = truth_of(row) == row.outcome.hallucinated
+        store.review(row.id, "agree" if agrees else "disagree", reviewer="ann")
+
+
+def test_recall_is_refused_without_a_random_sample(store):
+    keep(store, 0.9, 0.1, 0.2)
+    quality = store.figures().quality
+    assert quality.precision is None
+    assert (quality.recall, quality.recall_basis.split(":")[0]) == (
+        None,
+        "no answer of the random sample was reviewed",
+    )
+    review(store, store.next("ann", queue="uncertain"))
+    assert store.figures().quality.recall is None
+    assert "depends on the outcome" in store.figures(Filter(levels=("low",))).quality.recall_basis
+
+
+def test_reviews_of_other_queues_do_not_bend_what_the_random_one_tells(opened):
+    """However many flagged answers people review besides, intervals of the drawn sample hold the truth."""
+    store = opened()
+    store._random = chance = random.Random(3)
+    keep(store, *[0.9 if chance.random() < 0.3 else 0.1 for _ in range(300)])
+    rows = list(store.rows())
+    real = [row for row in rows if truth_of(row)]
+    recall = sum(row.outcome.hallucinated for row in real) / len(real)
+    flagged = [row for row in rows if row.outcome.hallucinated]
+    precision = sum(map(truth_of, flagged)) / len(flagged)
+    review(store, flagged[: len(flagged) * 3 // 4])
+    while store.count(Filter(reviewed=True)) < 170:
+        review(store, store.next("ann", limit=30))
+    store.next("bob", limit=40)  # drawn, and not reviewed yet
+    quality = store.figures().quality
+    assert quality.recall_basis == "answers drawn by chance"
+    assert quality.recall.low <= recall <= quality.recall.high
+    assert quality.recall.of < len(real)
+    assert quality.precision.low <= precision <= quality.precision.high
+    for who in ("ann", "bob"):
+        review(store, store.next(who, limit=900))
+    whole = store.figures().quality
+    assert whole.recall.value == pytest.approx(recall)
+    assert whole.precision.value == pytest.approx(precision)
+    assert whole.recall_basis == "all answers kept by chance"
+
+
+def test_what_a_rule_kept_does_not_enter_precision(opened):
+    store = opened(sampling=Sampling(rate=0.0, rule=lambda *_: True))
+    (key,) = keep(store, 0.9)
+    store.review(key, "agree", reviewer="ann")
+    assert store.figures().quality.precision_basis == "nothing was flagged"
+
+
+def test_errors_that_have_something_in_common_are_named(opened):
+    store = opened()
+    for n in range(120):
+        wrong = n % 3 == 0
+        seen = interaction(
+            n, question="luggage size" if wrong else "fare of a seat", route="/b" if wrong else "/a"
+        )
+        key = store.keep(seen, verdict(0.9), durable=True)
+        store.review(key, "disagree" if wrong and n % 2 else "agree", reviewer="ann")
+    found = {one.name: one for one in store.patterns()}
+    assert found["route /b"].here.value == 0.5
+    assert found["route /b"].elsewhere.value == 0
+    assert found["route /b"].p < 1e-6
+    assert all(store.get(key).interaction for one in found.values() for key in one.examples)
+    topics = [name for name in found if name.startswith("topic")]
+    assert any("luggage" in name for name in topics)
+
+
+def test_errors_without_a_pattern_name_none(opened):
+    store = opened()
+    chance = random.Random(5)
+    for n in range(80):
+        key = store.keep(interaction(n, route=f"/{n % 4}"), verdict(0.9), durable=True)
+        store.review(key, "disagree" if chance.random() < 0.3 else "agree", reviewer="ann")
+    assert [one for one in store.patterns() if one.p < 0.05] == []

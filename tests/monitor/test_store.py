@@ -1,0 +1,306 @@
+"""What is kept is what was told, on SQLite and on PostgreSQL alike."""
+
+import datetime as dt
+import io
+import json
+import stat
+import threading
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from groundwire import ConfigurationError, InputError, Interaction, Policy
+from groundwire.checker import Checker
+from groundwire.core.redaction import MASK
+from groundwire.monitor import Filter, Monitor, Redaction, Retention, Sampling
+from groundwire.monitor.sampling import Why
+from tests.core.strategies import verdicts
+from tests.monitor.told import abstention, interaction, keep, verdict
+from tests.scripted import AsksModel, NovelWords
+
+
+def test_what_is_read_back_is_what_was_kept(store):
+    run = uuid4()
+    for outcome in (verdict(), abstention()):
+        told = interaction(route="/fares", model="m-1", tags=["a", "b"])
+        key = store.keep(told, outcome, run_id=run, action="warn", attempt=2, durable=True)
+        kept = store.get(key)
+        assert (kept.interaction, kept.outcome) == (told, outcome)
+        assert (kept.run_id, kept.action, kept.attempt, kept.draft) == (str(run), "warn", 2, False)
+        assert kept.tags == (("model", "m-1"), ("route", "/fares"), ("tag", "a"), ("tag", "b"))
+        assert abs((dt.datetime.now(dt.UTC) - kept.at).total_seconds()) < 60
+        assert kept.sampled
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(text=st.text(st.characters(exclude_categories=[])), outcome=verdicts())
+def test_whatever_can_be_judged_can_be_kept(store, text, outcome):
+    """Null characters and lone surrogates, which no database takes, too; no length changes."""
+    seen = Interaction(question=text, contexts=[text, text], answer=text, metadata={"any": text, text: 1})
+    key = store.keep(seen, outcome, durable=True)
+    kept = store.get(key)
+    assert len(kept.interaction.answer) == len(kept.interaction.contexts[1].text) == len(text)
+    assert kept.outcome.score == outcome.score
+    assert kept.outcome.spans == outcome.spans
+
+
+def test_an_answer_that_could_not_be_read_is_kept_as_such(store):
+    key = store.keep(None, abstention(), durable=True)
+    assert store.get(key).interaction is None
+
+
+def test_an_answer_is_found_by_the_ids_that_an_application_knows(store):
+    run = str(uuid4())
+    key = store.keep(interaction(), verdict(id="outcome-7"), run_id=run)
+    assert store.get("outcome-7").id == store.get(run).id == store.get(key).id == key
+    with pytest.raises(InputError, match="no answer with the id 'elsewhere'"):
+        store.get("elsewhere")
+
+
+def test_rows_come_in_the_order_in_which_they_were_told_from_many_threads(store):
+    def tell(n):
+        for i in range(50):
+            store.keep(interaction(n), verdict(), run_id=f"{n}-{i}")
+
+    threads = [threading.Thread(target=tell, args=(n,)) for n in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert store.flush(30)
+    runs = [kept.run_id for kept in store.rows()]
+    assert len(runs) == 400
+    for n in range(8):
+        assert [run for run in runs if run.startswith(f"{n}-")] == [f"{n}-{i}" for i in range(50)]
+
+
+def test_pages_together_are_every_row_once_in_every_order(store):
+    keep(store, 0.9, 0.1, None, 0.55, 0.45, 0.9, 0.2, *[0.7] * 20)
+    for queue, members in (("newest", 27), ("uncertain", 26), ("random", 27), ("flagged", 23)):
+        seen, after = [], None
+        while True:
+            page = store.page(queue=queue, limit=4, after=after)
+            seen += [line.id for line in page.lines]
+            after = page.after
+            if after is None:
+                break
+        assert len(seen) == len(set(seen)) == members, queue
+    margins = [abs(line.score - line.threshold) for line in store.page(queue="uncertain", limit=50).lines]
+    assert margins == sorted(margins)
+    with pytest.raises(InputError, match="no page begins after 'nonsense'"):
+        store.page(after="nonsense")
+    with pytest.raises(InputError, match="queue must be one of"):
+        store.page(queue="oldest")
+
+
+def test_answers_about_whose_words_detectors_differ_have_a_queue(store):
+    keep(store, 0.9, 0.1)  # different questions
+    for score in (0.9, 0.2):
+        store.keep(interaction(question="the same"), verdict(score))
+    store.flush()
+    assert {line.question for line in store.page(queue="disagreeing").lines} == {"the same"}
+
+
+def test_filters_find_what_they_say(store):
+    keep(store, 0.9, 0.1, None, route="/a")
+    keep(store, 0.6, question="100% of the Fee_s?", route="/b")
+    store.keep(interaction(), verdict(0.9), action="retry", durable=True)
+
+    def count(**wanted):
+        return store.count(Filter(**wanted))
+
+    assert count() == 4
+    assert count(drafts=True) == 5
+    assert count(tags={"route": "/a"}) == 3
+    assert count(tags={"route": "/a"}, hallucinated=True) == 1
+    assert count(judged=False) == count(abstention="NO_CONTEXT") == 1
+    assert count(levels=("high",)) == 1
+    assert count(score=(0.55, 0.65)) == 1
+    assert count(detector="told") == 4
+    assert count(text="100% OF the fee_s") == 1
+    assert count(text="%") == 1
+    assert count(since=dt.datetime.now(dt.UTC) - dt.timedelta(minutes=1)) == 4
+    assert count(until=dt.datetime.now(dt.UTC) - dt.timedelta(minutes=1)) == 0
+    assert count(reviewed=False) == 4
+    with pytest.raises(ConfigurationError, match="since must be a datetime"):
+        Filter(since="yesterday")
+
+
+def test_sampling_keeps_what_it_names_and_marks_what_chance_chose(opened):
+    kinds = Sampling(rate=0.0, flagged=True, abstentions=True, rule=lambda seen, _: "x" in seen.question)
+    store = opened(sampling=kinds)
+    keep(store, 0.9, 0.1, None)
+    store.keep(interaction(question="x"), verdict(0.1))
+    store.flush()
+    assert [kept.outcome.score for kept in store.rows()] == [0.9, None, 0.1]
+    assert not any(kept.sampled for kept in store.rows())
+    assert store.figures().detection is None
+    assert "no answer was kept by chance" in store.figures().quality.recall_basis
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.25, 1.0])
+def test_a_rate_keeps_that_share(rate):
+    chances = [i / 1000 for i in range(1000)]
+    whys = [Sampling(rate=rate).why(chance, interaction(), verdict(0.1)) for chance in chances]
+    assert whys.count(Why.SAMPLE) == 1000 * rate
+
+
+def test_a_rule_that_fails_keeps_the_outcome(caplog):
+    def broken(seen, outcome):
+        raise KeyError
+
+    assert Sampling(rate=0, rule=broken).why(0.5, None, verdict()) is Why.RULE
+    assert "the sampling rule failed (KeyError)" in caplog.text
+
+
+def test_what_is_masked_is_nowhere_in_the_store(tmp_path, opened):
+    """Not in any file of it: texts, quotations, claims, metadata, notes. Spans still hold."""
+    secret = "ann@example.com"
+    store = opened(redact=Redaction("emails", "cards", "keys"))
+    seen = Interaction(
+        question=f"Who is {secret}?",
+        contexts=f"Write to {secret}.",
+        answer=f"Ask {secret}!",
+        metadata={"who": secret, "deep": [{"er": secret}]},
+    )
+    outcome = Checker(NovelWords()).check(seen)
+    key = store.keep(seen, outcome, durable=True)
+    store.review(key, "agree", reviewer="r", note=f"told by {secret}")
+    kept = store.get(key)
+    assert kept.interaction.answer == f"Ask {MASK * len(secret)}!"
+    assert kept.outcome.spans == outcome.spans
+    assert all(claim.text == claim.span.of(kept.interaction.answer) for claim in kept.outcome.claims)
+    assert store.feedback(key)[0].note == f"told by {MASK * len(secret)}"
+    store.close()
+    assert all(
+        secret.encode() not in path.read_bytes() for path in Path(tmp_path).rglob("*") if path.is_file()
+    )
+
+
+def test_a_policy_masks_what_a_model_is_asked():
+    asked = []
+
+    class Model:
+        max_concurrency = 1
+
+        def perform(self, requests, timeout=None):
+            asked.extend(requests)
+            raise RuntimeError
+
+    seen = Interaction(contexts="a", answer="Ask ann@example.com.")
+    checker = Checker(AsksModel(), judge=Model(), policy=Policy(redact=Redaction("emails")))
+    with pytest.raises(RuntimeError):
+        checker.check(seen)
+    assert "ann@" not in repr(asked)
+    assert asked
+
+
+def test_the_database_is_its_owners_alone(tmp_path, opened):
+    store = opened()
+    keep(store, 0.9)
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.glob("answers.db*")}
+    assert len(modes) > 1
+    assert set(modes.values()) == {0o600}
+
+
+def test_a_person_is_forgotten(tmp_path, opened, url):
+    store = opened(url)
+    keep(store, 0.9, 0.2, user_id="ann", answer="Ann's own words.")
+    (other,) = keep(store, 0.9, user_id="bob")
+    store.review(store.page().lines[-1].id, "agree", reviewer="r", note="Ann's own note")
+    assert store.forget("user_id", "ann") == 2
+    assert [kept.id for kept in store.rows()] == [other]
+    assert store.forget("user_id", "ann") == 0
+    store.close()
+    for path in tmp_path.glob("answers.db*"):
+        assert b"Ann's own" not in path.read_bytes()
+
+
+def test_what_is_too_old_or_too_much_goes_the_oldest_first(url, opened):
+    store = opened(url, retention=Retention(days=1))
+    keep(store, 0.9, 0.1)
+    assert store.prune() == 0
+    store = opened(url, retention=Retention(megabytes=0.01))
+    ids = keep(store, *[0.3] * 30)
+    gone = store.prune()
+    left = [kept.id for kept in store.rows()]
+    assert 0 < gone < 32
+    assert left == ids[-len(left) :]
+    old = opened(url, retention=Retention(days=1e-9))
+    assert old.prune() == len(left)
+    assert store.count() == 0
+
+
+def test_a_newer_schema_is_refused(url, opened):
+    store = opened(url)
+    with store._database.writing() as connection:
+        connection.exec_driver_sql("UPDATE alembic_version SET version_num = '9999'")
+    with pytest.raises(ConfigurationError, match="made by a newer groundwire"):
+        Monitor(url)
+
+
+def test_many_that_open_an_empty_database_at_once_all_find_it_ready(url):
+    monitors, errors = [], []
+
+    def open_one():
+        try:
+            monitors.append(Monitor(url))
+        except Exception as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=open_one) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+    assert [monitor.count() for monitor in monitors] == [0] * 6
+    for monitor in monitors:
+        monitor.close()
+
+
+def test_migrations_make_exactly_the_tables_that_the_code_knows(url, opened):
+    from alembic.autogenerate import compare_metadata
+    from alembic.migration import MigrationContext
+
+    from groundwire.monitor.schema import metadata
+
+    store = opened(url)
+    with store._database.reading() as connection:
+        differences = compare_metadata(MigrationContext.configure(connection), metadata)
+    assert differences == []
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"url": "mysql://x/y"}, "kind 'mysql'"),
+        ({"url": "nonsense"}, "url is no database's"),
+        ({"url": "sqlite://"}, "in memory"),
+        ({"tags": ["a"]}, "tags must be a dict"),
+        ({"sampling": 0.5}, "sampling must be a Sampling, not float"),
+        ({"redact": "emails"}, "redact must be callable"),
+        ({"durability": "never"}, "durability must be"),
+        ({"capacity": 0, "timeout": -1}, "capacity must be a number above 0.*timeout must be"),
+        ({"alerts": ["pager"]}, "an alert must be callable"),
+    ],
+)
+def test_mistakes_are_named_early(options, said):
+    with pytest.raises(ConfigurationError, match=said):
+        Monitor(**options)
+
+
+def test_exports_hold_no_formula_and_are_read_again(store):
+    key = store.keep(interaction(answer="=HYPERLINK(1)", question="-2+3"), verdict(0.1), durable=True)
+    store.review(key, "disagree", reviewer="@ann", note="+")
+    table = io.StringIO()
+    assert store.export(table, form="csv") == 1
+    cells = table.getvalue().splitlines()[1].split(",")
+    assert not any(cell.lstrip('" ').startswith(("=", "+", "-", "@")) for cell in cells)
+    lines = io.StringIO()
+    store.export(lines, form="jsonl")
+    row = json.loads(lines.getvalue())
+    assert (row["answer"], row["label"], row["hallucination"]["score"]) == ("=HYPERLINK(1)", 1, 0.1)

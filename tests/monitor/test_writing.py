@@ -1,0 +1,226 @@
+"""Nothing that was acknowledged is lost, and what waits is written in its order."""
+
+import json
+import logging
+import os
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from groundwire import Checker, DetectorSpec
+from groundwire.monitor import Durability, StoreError
+from tests.monitor.told import interaction, keep, verdict
+from tests.scripted import NovelWords
+
+ROOT = Path(__file__).parents[2]
+KILLS = 20
+
+
+def test_what_was_acknowledged_survives_any_kill(tmp_path, opened):
+    """SIGKILL at 20 random moments: every acknowledged id is a whole row, and the database is sound."""
+    url = f"sqlite:///{tmp_path}/answers.db"
+    said = subprocess.run(
+        [sys.executable, "-m", "tests.monitor.writing", url, str(KILLS)],
+        capture_output=True,
+        check=True,
+        text=True,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": f"{ROOT}/src:{ROOT}"},
+    )
+    acknowledged = said.stdout.split()
+    assert len(acknowledged) > 10 * KILLS
+    store = opened(url)
+    kept = {row.id: row for row in store.rows()}
+    assert [key for key in acknowledged if key not in kept] == []
+    assert all(row.outcome.claims for row in kept.values())
+    with sqlite3.connect(tmp_path / "answers.db") as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        halves = "SELECT count(*) FROM answers WHERE id NOT IN (SELECT answer_id FROM bodies)"
+        assert connection.execute(halves).fetchone() == (0,)
+
+
+def test_a_database_that_is_away_costs_nothing_but_time(postgres, opened, caplog):
+    """Kept before, while and after the server was down, from several threads: all there, in order."""
+    store = opened(postgres.fresh("away"))
+    before = keep(store, 0.9, 0.1)
+    postgres.stop()
+    try:
+        during = [store.keep(interaction(n), verdict()) for n in range(700)]
+        deadline = time.monotonic() + 30
+        while store.stats.spooled < 700 and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert store.stats.spooled == 700
+        with pytest.raises(StoreError, match="can't be used now"):
+            store.count()
+    finally:
+        postgres.start()
+    after = [store.keep(interaction(n), verdict()) for n in range(10)]
+    assert store.flush(60)
+    assert [row.id for row in store.rows()] == before + during + after
+    assert (store.stats.written, store.stats.spooled, store.stats.dropped, store.stats.failed) == (
+        712,
+        0,
+        0,
+        0,
+    )
+    assert caplog.text.count("outcomes are kept on disk") == 1
+
+
+def test_what_a_process_left_on_disk_the_next_one_writes(tmp_path, opened):
+    """Its database locked, a process ends; what it had kept is in the next one's database, in order."""
+    url = f"sqlite:///{tmp_path}/answers.db"
+    store = opened(url, timeout=0.2)
+    with sqlite3.connect(tmp_path / "answers.db", isolation_level=None) as other:
+        other.execute("BEGIN IMMEDIATE")
+        told = [store.keep(interaction(n), verdict()) for n in range(20)]
+        assert not store.close(timeout=1)
+        other.execute("ROLLBACK")
+    assert list((tmp_path / "spool").iterdir())
+    later = opened(url)
+    told += keep(later, 0.9)
+    assert sorted(row.id for row in later.rows()) == sorted(told)
+    assert [path for path in (tmp_path / "spool").iterdir() if path.stat().st_size] == []
+
+
+def test_a_line_cut_off_by_a_kill_is_left_out(tmp_path, opened):
+    spool = tmp_path / "spool"
+    spool.mkdir()
+    (spool / "1-aa.jsonl").write_text('[{"id": "cut', encoding="utf-8")
+    store = opened()
+    (key,) = keep(store, 0.9)
+    assert [row.id for row in store.rows()] == [key]
+
+
+def test_waiting_for_a_commit_ends_in_an_error_and_the_row_is_written_later(tmp_path, opened):
+    store = opened(timeout=0.3)
+    with sqlite3.connect(tmp_path / "answers.db", isolation_level=None) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreError, match=r"not committed within 0\.3 seconds"):
+            store.keep(interaction(), verdict(), durable=True)
+        other.execute("ROLLBACK")
+    assert store.flush(30)
+    assert store.count() == 1
+
+
+def test_what_finds_no_room_is_counted_and_told_once(tmp_path, opened, caplog):
+    store = opened(timeout=0.1, capacity=5, spool_megabytes=0.001)
+    with sqlite3.connect(tmp_path / "answers.db", isolation_level=None) as other:
+        other.execute("BEGIN IMMEDIATE")
+        for n in range(300):
+            store.keep(interaction(n), verdict())
+        deadline = time.monotonic() + 20
+        while store.stats.queued and time.monotonic() < deadline:
+            time.sleep(0.02)
+        other.execute("ROLLBACK")
+    assert store.flush(30)
+    stats = store.stats
+    assert stats.written + stats.dropped + stats.failed == 300
+    assert stats.dropped + stats.failed > 250
+    assert store.count() == stats.written
+    assert caplog.text.count("outcomes are lost") == 1
+
+
+def test_one_that_can_not_be_encoded_costs_no_other(store, caplog):
+    class Unreadable:
+        def __repr__(self):
+            raise ValueError("no")
+
+    store.keep(interaction(), verdict())
+    store.keep(
+        interaction(), verdict(detector=DetectorSpec(name="x", version="1", parameters={"a": Unreadable()}))
+    )
+    store.keep(interaction(), verdict())
+    assert store.flush(30)
+    assert (store.stats.written, store.stats.failed) == (2, 1)
+    assert store.count() == 2
+
+
+def test_an_exit_of_the_interpreter_writes_what_waits(tmp_path):
+    code = """
+import sys
+from groundwire.monitor import Monitor
+from tests.monitor.told import interaction, verdict
+store = Monitor(sys.argv[1])
+for n in range(300):
+    store.keep(interaction(n), verdict())
+"""
+    subprocess.run(
+        [sys.executable, "-c", code, f"sqlite:///{tmp_path}/answers.db"],
+        check=True,
+        timeout=60,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": f"{ROOT}/src:{ROOT}"},
+    )
+    with sqlite3.connect(tmp_path / "answers.db") as connection:
+        assert connection.execute("SELECT count(*) FROM answers").fetchone() == (300,)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_a_forked_child_keeps_its_own_and_nothing_twice(url, opened):
+    store = opened(url)
+    keep(store, 0.9)
+    for n in range(50):
+        store.keep(interaction(n), verdict(), run_id="parent")
+    child = os.fork()
+    if child == 0:
+        done = 1
+        try:
+            for n in range(50):
+                store.keep(interaction(n), verdict(), run_id="child")
+            done = 0 if store.flush(20) else 1
+        finally:
+            os._exit(done)
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 0
+    assert store.flush(20)
+    runs = [row.run_id for row in store.rows()]
+    assert (len(runs), runs.count("parent"), runs.count("child")) == (101, 50, 50)
+
+
+def test_power_durability_asks_for_a_sync_of_every_commit(opened):
+    for durability, synchronous in ((Durability.PROCESS, 1), (Durability.POWER, 2)):
+        store = opened(durability=durability)
+        with store._database.reading() as connection:
+            assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == synchronous
+            assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
+
+
+def test_a_keeper_that_fails_harms_nobody(caplog):
+    class Broken:
+        def keep(self, *_, **__):
+            raise OSError("full")
+
+    outcome = Checker(NovelWords(), monitor=Broken()).check(interaction())
+    assert outcome.hallucinated
+    assert "could not be kept (OSError)" in caplog.text
+
+
+def test_an_application_starts_without_its_monitors_database(tmp_path, opened, caplog):
+    with caplog.at_level(logging.WARNING):
+        store = opened("postgresql://nobody@127.0.0.1:9/nothing")
+    assert "outcomes are kept on disk until it can be opened" in caplog.text
+    for n in range(3):
+        store.keep(interaction(n), verdict())
+    assert not store.close(timeout=3)
+    rows = [line for path in (tmp_path / "spool").iterdir() for line in path.read_text().splitlines()]
+    assert len({json.loads(row)[0]["id"] for row in rows}) == 3
+
+
+def test_64_threads_that_keep_at_once_lose_nothing(store):
+    def tell():
+        for n in range(20):
+            store.keep(interaction(n), verdict(), durable=n % 10 == 0)
+
+    threads = [threading.Thread(target=tell) for _ in range(64)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert store.flush(60)
+    assert store.count() == 64 * 20
