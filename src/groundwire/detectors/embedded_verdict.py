@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from groundwire.core.claim import Claim, Evidence, Support
 from groundwire.core.grading import Grading
-from groundwire.core.plan import ReadClaim, Reading
+from groundwire.core.plan import ReadClaim
 from groundwire.core.span import Span, union
 from groundwire.detectors import embedded_model
 from groundwire.detectors.lexical_features import CLAIM_FEATURES, Seen
@@ -70,16 +70,17 @@ class ReadJudging(Judging):
         the question's own words where there are others, are never meant.
         """
         start = seen.span.start
-        sure = embedded_model.load().word
         borne_out = [f.span.shifted(start) for f, c, _ in seen.checked if c.status is Status.FOUND]
         worded = zip(seen.worded.words, seen.worded.stems, strict=True)
         asked = [word.span.shifted(start) for word, stem in worded if stem in self._asked]
-        read = _without(_without(read, borne_out), asked)
+        sure = embedded_model.load().word
+        flagged = embedded_model.unsupported_words(read, sure)
+        meant = [span for run in flagged if (span := _trimmed(run, read, [*borne_out, *asked]))]
         named = [fact.span.shifted(start) for fact in seen.lacking]
         named += [run_span(seen, run) for run in seen.missing_names]
         if any(1 - word.reading.supported >= sure for word in read.words):
-            named += embedded_model.unsupported_words(read, sure)
-        return tuple(union(named or self._missing_runs(seen) or embedded_model.unsupported_words(read, sure)))
+            named += meant
+        return tuple(union(named or self._missing_runs(seen) or meant or flagged))
 
     def _nearest(self, seen: Seen, read: ReadClaim) -> tuple[Evidence, ...]:
         """The sentence that shares most with the claim; else what the encoder read first."""
@@ -93,16 +94,11 @@ _SPOKEN_OF = 0.5
 _BEST_WINDOW = CLAIM_FEATURES.index("best_window")
 
 
-def _without(read: ReadClaim, spans: Sequence[Span]) -> ReadClaim:
-    """The reading with the words in some spans as if they were supported; as it is where that leaves none."""
-    words = tuple(
-        replace(word, reading=_BORNE_OUT) if any(word.span.overlaps(span) for span in spans) else word
-        for word in read.words
-    )
-    return replace(read, words=words) if any(word.reading is not _BORNE_OUT for word in words) else read
-
-
-_BORNE_OUT = Reading(supported=1.0, unsupported=0.0, contradicted=0.0)
+def _trimmed(run: Span, read: ReadClaim, spared: Sequence[Span]) -> Span | None:
+    """A run of words without those at its ends that are in spared spans; None where all are."""
+    words = [word.span for word in read.words if word.span.overlaps(run)]
+    kept = [word for word in words if not any(word.overlaps(span) for span in spared)]
+    return Span(kept[0].start, kept[-1].end) if kept else None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
