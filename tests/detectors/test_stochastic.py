@@ -53,7 +53,7 @@ def test_by_embeddings_a_claim_is_as_far_as_the_nearest_sentence_of_each_new_ans
     assert scores(outcome) == pytest.approx([sum(bag) / 3, sum(dogs) / 3])
     assert outcome.score == pytest.approx(sum(dogs) / 3)
     assert outcome.reason == (
-        f"{(sum(bag) + sum(dogs)) / 6:.2f} against it over 3 new answers, with a spread of "
+        f"{outcome.score:.2f} against it over 3 new answers, with a spread of "
         f"{(pstdev(bag) + pstdev(dogs)) / 2:.2f}."
     )
     assert f"a spread of {pstdev(dogs):.2f}" in outcome.claims[1].reason

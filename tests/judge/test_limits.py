@@ -151,7 +151,11 @@ def test_a_call_that_waits_for_its_turn_is_not_timed_meanwhile_but_its_check_is(
 def test_a_budget_is_renewed_with_its_period():
     clock = Clock()
     allowance = Allowance(Budget(calls=2), period=3600, clock=clock)
-    assert [allowance.claim() for _ in range(3)] == ["", "", "2 calls"]
+    assert [allowance.claim() for _ in range(3)] == [
+        "",
+        "",
+        "it needs 1 call, and has 2 in all, 2 of them made",
+    ]
     clock.now += 3599
     assert allowance.claim()
     clock.now += 1
@@ -161,10 +165,10 @@ def test_a_budget_is_renewed_with_its_period():
 @pytest.mark.parametrize(
     ("budget", "spent", "told"),
     [
-        (Budget(tokens=100), Usage(input_tokens=60, output_tokens=40), "100 tokens"),
-        (Budget(cost=0.5), Usage(cost=0.5), "0.5 in money"),
-        (Budget(calls=1), Usage(), "1 calls"),
-        (Budget(calls=0), Usage(), "0 calls"),
+        (Budget(tokens=100), Usage(input_tokens=60, output_tokens=40), "the limit of 100 tokens is reached"),
+        (Budget(cost=0.5), Usage(cost=0.5), "the limit of 0.5 in money is reached"),
+        (Budget(calls=1), Usage(), "it needs 1 call, and has 1 in all, 1 of them made"),
+        (Budget(calls=0), Usage(), "it needs 1 call, and has 0 in all"),
     ],
 )
 def test_a_budget_says_which_limit_is_reached(budget, spent, told):
@@ -199,7 +203,7 @@ def test_tokens_that_a_model_does_not_count_are_estimated_for_its_budget():
     texts = [reply.texts for reply in (ask(judge) + ask(judge)) if isinstance(reply, Completed)]
     assert texts == [("y" * 40,)] * 2
     (third,) = ask(judge)
-    assert third.detail.endswith("20 tokens")
+    assert third.detail.endswith("the limit of 20 tokens is reached")
 
 
 def test_a_budget_in_money_needs_a_price():

@@ -36,7 +36,7 @@ def denied(claim: Worded, text: str, context: Context) -> Denied | None:
     for start in range(len(claim.words) if flags else 0):
         for stop in range(min(len(claim.words), start + _LONGEST_NAME), start, -1):
             key = "".join(claim.stems[start:stop]).replace("-", "")
-            entries: Sequence[tuple[Flag, Match]] = flags.get(key, ())
+            entries = flags.get(key, [])
             name = range(start, stop)
             said = _affirmed(claim, text, name) if entries else None
             if said is None or not _denied(said, entries) or _told(claim, name, context, entries):
