@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from groundwire import Checker, Usage
+from groundwire import Checker, ConfigurationError, Usage
 from groundwire.bench import charts, page, report, table
 from groundwire.bench.comparison import Contestant, compare, contestant
 from groundwire.core.span import Span
@@ -186,3 +186,31 @@ def test_a_set_is_chosen_and_a_threshold_is_slid(told, tmp_path):
     assert cells == ["12", "0", "12", "0"]
     rates = [rate.text for rate in box.all("dd")]
     assert rates == ["0.500", "1.000", "0.667", "100"]
+
+
+def test_of_many_detectors_the_best_is_compared_with_every_other():
+    """Six detectors make five pairs with the best of them, and two with shortcuts each, and no more."""
+
+    def entered(number):
+        def run(examples, record, progress):
+            for at, one in enumerate(examples):
+                right = at % 10 >= number
+                score = 0.9 if bool(one.label) is right else 0.1
+                yield replace(said(score, seconds=0.1), example=one)
+
+        return Contestant(name=f"number {number}", run=run)
+
+    compared = compare({"set": list(fees())}, [entered(number) for number in (3, 0, 1, 2, 4, 5)], rounds=5)
+    pairs = list(compared.leads)
+    assert [pair for pair in pairs if "always flag" in pair] == [
+        (f"number {number}", "always flag") for number in (3, 0, 1, 2, 4, 5)
+    ]
+    among = [pair for pair in pairs if pair[1].startswith("number")]
+    assert among == [("number 0", f"number {number}") for number in (3, 1, 2, 4, 5)]
+    assert len(pairs) == 5 + 2 * 6
+    assert all("auroc" not in found for pair, found in compared.leads.items() if "always flag" in pair)
+
+
+def test_contestants_of_one_name_are_refused():
+    with pytest.raises(ConfigurationError, match="2 contestants are called 'lexical'"):
+        compare({"set": list(fees())}, [contestant("lexical", Checker("lexical"))] * 2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -64,9 +65,9 @@ class Slice:
 class Comparison:
     """All that was measured. ``cards`` hold, for each set and for their mean, each contestant's figures.
 
-    ``leads`` are paired tests: by how much each contestant's AUROC, and F1, is above each other's on the
-    answers that both judged, over all sets. ``notes`` say what a reader must know: repeats, leaks, rows
-    without a label.
+    ``leads`` are paired tests: by how much one contestant's AUROC, and F1, is above another's on the answers
+    that both judged, over all sets; of more than ``MANY`` detectors, the best is compared with every other.
+    ``notes`` say what a reader must know: repeats, leaks, rows without a label.
     """
 
     sets: Sets
@@ -85,6 +86,8 @@ class Comparison:
 
 
 MEAN = "mean of the sets"
+MANY = 4
+"""Detectors up to which each is compared with each other."""
 SCARCE = 50
 """With fewer answers of a label, a reader is told that nothing is sure."""
 FEWEST = 10
@@ -161,13 +164,15 @@ def compare(
             name: list(one.run(examples, _record(records, name, one), progress and not one.shortcut))
             for name, examples in labelled.items()
         }
+    cards = _cards(labelled, everyone, judged, rounds)
+    whole = cards[MEAN if len(labelled) > 1 else next(iter(labelled))]
     return Comparison(
         sets=labelled,
         contestants=everyone,
         judged=judged,
-        cards=_cards(labelled, everyone, judged, rounds),
+        cards=cards,
         slices=list(_slices(labelled, everyone, judged, rounds)),
-        leads=dict(_leads(everyone, judged, rounds)),
+        leads=dict(_leads(everyone, judged, whole, rounds)),
         notes=notes,
         data={name: fingerprint(examples) for name, examples in labelled.items()},
     )
@@ -244,24 +249,38 @@ def _slices(
 
 
 def _leads(
-    everyone: Sequence[Contestant], judged: Mapping[str, Answers], rounds: int
+    everyone: Sequence[Contestant], judged: Mapping[str, Answers], whole: Mapping[str, Card], rounds: int
 ) -> Iterator[tuple[tuple[str, str], dict[str, Difference | None]]]:
-    for at, first in enumerate(everyone):
-        for second in everyone[at + 1 :]:
-            if first.shortcut and second.shortcut:
-                continue
-            one, other = _both(judged[first.name], judged[second.name])
-            found = {
-                "auroc": compare_scores(
-                    Averaged(metrics.auroc),
-                    scored(one, either_way=first.shortcut),
-                    scored(other, either_way=second.shortcut),
-                    rounds,
-                )
-            }
-            if first.flags and second.flags:
-                found["f1"] = compare_flags(Averaged(metrics.f1), flagged(one), flagged(other), rounds)
-            yield (first.name, second.name), found
+    for first, second in _pairs(everyone, whole):
+        one, other = _both(judged[first.name], judged[second.name])
+        found = {}
+        if AlwaysFlag.name not in (first.name, second.name):  # which orders nothing
+            mine, theirs = scored(one, either_way=first.shortcut), scored(other, either_way=second.shortcut)
+            found["auroc"] = compare_scores(Averaged(metrics.auroc), mine, theirs, rounds)
+        if first.flags and second.flags:
+            found["f1"] = compare_flags(Averaged(metrics.f1), flagged(one), flagged(other), rounds)
+        yield (first.name, second.name), found
+
+
+def _pairs(
+    everyone: Sequence[Contestant], whole: Mapping[str, Card]
+) -> Iterator[tuple[Contestant, Contestant]]:
+    """Who is compared with whom: of many, the best with every other, and each with the best shortcut."""
+
+    def reached(one: Contestant) -> float:
+        figure = whole[one.name].figures["auroc"]
+        return figure.value if figure else -1.0
+
+    entered = [one for one in everyone if not one.shortcut]
+    rivals = [one for one in everyone if one.shortcut]
+    if len(entered) <= MANY:
+        yield from itertools.combinations(entered, 2)
+    else:
+        best = max(entered, key=reached)
+        yield from ((best, one) for one in entered if one is not best)
+        rival = max(rivals, key=reached)
+        rivals = [one for one in rivals if one.flags or one is rival]
+    yield from itertools.product(entered, rivals)
 
 
 def _both(first: Answers, second: Answers) -> tuple[Answers, Answers]:

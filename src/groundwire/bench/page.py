@@ -184,7 +184,7 @@ def _leads(report: Mapping[str, Any]) -> list[dict[str, Any]]:
     for one in report["leads"]:
         for measure, title in (("auroc", "AUROC"), ("f1", "F1")):
             found = one.get(measure)
-            if not found or (measure == "auroc" and "always flag" in (one["first"], one["second"])):
+            if not found:
                 continue
             ahead = found["value"] >= 0
             low, high = (found["low"], found["high"]) if ahead else (-found["high"], -found["low"])
