@@ -28,8 +28,8 @@ from benchmarks import judged
 from groundwire import Checker, Grading, Policy, Verdict
 from groundwire.core import fitted_aggregation
 from groundwire.core.aggregation import AnyUnsupported, Fraction, LengthWeighted, WorstK
-from groundwire.detectors import exact
-from groundwire.detectors.bands import Band, FittedBands, Target, decide, fit_bands
+from groundwire.detectors.cascade import exact
+from groundwire.detectors.cascade.bands import Band, FittedBands, Target, decide, fit_bands
 from training.lexical import CALIBRATE, FIT, FITTED_ON, part, read
 
 ROOT = Path(__file__).resolve().parents[1]

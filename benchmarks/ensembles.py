@@ -21,8 +21,15 @@ from numpy.typing import NDArray
 from benchmarks import judged
 from groundwire.core.budget import least
 from groundwire.core.claim import LABELS, Support, Vote
-from groundwire.detectors.claim_reader import ClaimReader
-from groundwire.detectors.resolution import GROUNDED, Bayesian, Majority, Resolution, Weighted, fit_votes
+from groundwire.detectors.ensemble.claim_reader import ClaimReader
+from groundwire.detectors.ensemble.resolution import (
+    GROUNDED,
+    Bayesian,
+    Majority,
+    Resolution,
+    Weighted,
+    fit_votes,
+)
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARES = (0.55, 0.1, 0.2, 0.15)  # of supported, inferred, unsupported and contradicted claims

@@ -10,9 +10,9 @@ import json
 from collections.abc import Callable
 
 import groundwire as gw
-from groundwire.detectors.claim_ensemble import ClaimEnsemble
-from groundwire.detectors.claim_reader import ClaimReader
-from groundwire.detectors.oracles import Oracle
+from groundwire.detectors.ensemble.claim_ensemble import ClaimEnsemble
+from groundwire.detectors.ensemble.claim_reader import ClaimReader
+from groundwire.detectors.ensemble.oracles import Oracle
 
 INTERACTION = gw.Interaction(
     question="Is green tea healthy?",

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks import cascade, ensembles
-from groundwire.detectors.resolution import Majority
+from groundwire.detectors.ensemble.resolution import Majority
 
 
 def test_simulated_oracles_are_right_as_often_as_they_were_set_to_be():

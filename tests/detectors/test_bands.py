@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groundwire.detectors.bands import Band, Target, decide, fit_bands
+from groundwire.detectors.cascade.bands import Band, Target, decide, fit_bands
 
 
 def simulated(n=600, *, seed=0, wrong=0.05):

@@ -25,7 +25,7 @@ from groundwire import (
 )
 from groundwire.core.verdict import DetectorSpec, Recommendation, Step
 from groundwire.detectors import Cascade, Embedded, JudgeDetector, Lexical, Semantic
-from groundwire.detectors.stages import Facts, Stage, rescaled
+from groundwire.detectors.cascade.stages import Facts, Stage, rescaled
 from groundwire.judge.drivers import NoBackend, run
 from groundwire.judge.dry_run import estimate
 from tests.scripted import Always, AsksModel, ByLength

@@ -26,10 +26,10 @@ from groundwire.core.plan import Completed, Embed, Embedded, Failed
 from groundwire.core.verdict import Recommendation, Step
 from groundwire.detectors import ClaimEnsemble, JudgeDetector
 from groundwire.detectors import Embedded as EmbeddedDetector
-from groundwire.detectors.claim_reader import ClaimReader
-from groundwire.detectors.dynamic import Dynamic
-from groundwire.detectors.oracles import Oracle
-from groundwire.detectors.resolution import Confidence, Weighted
+from groundwire.detectors.ensemble.claim_reader import ClaimReader
+from groundwire.detectors.ensemble.dynamic import Dynamic
+from groundwire.detectors.ensemble.oracles import Oracle
+from groundwire.detectors.ensemble.resolution import Confidence, Weighted
 from groundwire.judge.drivers import run
 
 TEA, CONTEXTS = green_tea.INTERACTION, [p.text for p in green_tea.INTERACTION.contexts]

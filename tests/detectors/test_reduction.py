@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from groundwire import Span, Support
 from groundwire.core.claim import LABELS
-from groundwire.detectors.opinions import Said
-from groundwire.detectors.places import Places
-from groundwire.detectors.reduction import lexical, merged
+from groundwire.detectors.ensemble.opinions import Said
+from groundwire.detectors.ensemble.places import Places
+from groundwire.detectors.ensemble.reduction import lexical, merged
 
 TEA = "Green tea boosts metabolism, enhances brain function, and can cure chronic diseases."
 ANSWER = f"{TEA} It costs 25 EUR. Dogs are not allowed in the shop."

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from groundwire import ConfigurationError, Support
 from groundwire.core.claim import LABELS, Vote
 from groundwire.core.dawid_skene import DawidSkene
-from groundwire.detectors.resolution import (
+from groundwire.detectors.ensemble.resolution import (
     GROUNDED,
     Bayesian,
     Confidence,

@@ -9,7 +9,7 @@ from groundwire import AbstentionReason, Checker, ConfigurationError, Judge, Usa
 from groundwire.core.budget import Budget, counted
 from groundwire.core.plan import Complete, Completed, Failed
 from groundwire.detectors import ClaimEnsemble
-from groundwire.detectors.claim_reader import ClaimReader
+from groundwire.detectors.ensemble.claim_reader import ClaimReader
 from groundwire.judge.limits import Limits
 from groundwire.judge.memory import Memory
 from groundwire.judge.prices import Price

@@ -18,7 +18,7 @@ from groundwire.tuned import to_dict
 
 if TYPE_CHECKING:
     from groundwire.bench.tuning import Tuning
-    from groundwire.detectors.stages import Stage
+    from groundwire.detectors.cascade.stages import Stage
 
 _SHOWN = ("precision", "recall", "f1", "false_alarms", "auroc", "brier", "calibration_error", "calls")
 

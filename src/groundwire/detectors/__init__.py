@@ -18,8 +18,8 @@ DEFAULT = "embedded"
 _REGISTERED = {
     "answer_relevancy": "groundwire.detectors.answer_relevancy:AnswerRelevancy",
     "bedrock_grounding": "groundwire.detectors.bedrock_grounding:BedrockGrounding",
-    "cascade": "groundwire.detectors.cascade:Cascade",
-    "claim_ensemble": "groundwire.detectors.claim_ensemble:ClaimEnsemble",
+    "cascade": "groundwire.detectors.cascade.cascade:Cascade",
+    "claim_ensemble": "groundwire.detectors.ensemble.claim_ensemble:ClaimEnsemble",
     "context_utilization": "groundwire.detectors.context_utilization:ContextUtilization",
     "contradiction": "groundwire.detectors.contradiction:Contradiction",
     "embedded": "groundwire.detectors.embedded:Embedded",

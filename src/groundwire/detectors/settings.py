@@ -116,7 +116,7 @@ def shown(value: Any) -> str:
 
 def _kind(name: str, *, nested: bool) -> type[Detector]:
     if nested and name in _NESTED:
-        from groundwire.detectors.claim_reader import ClaimReader  # noqa: PLC0415 - prompts, for who asks
+        from groundwire.detectors.ensemble.claim_reader import ClaimReader  # noqa: PLC0415 - prompts, for who asks
 
         return ClaimReader
     return detectors.get(name)

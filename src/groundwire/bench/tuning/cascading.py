@@ -26,9 +26,9 @@ from groundwire.checker import Checker
 from groundwire.core.grading import Grading
 from groundwire.core.tuned import Labels, Measured, Tuned
 from groundwire.core.verdict import Verdict
-from groundwire.detectors import bands, exact
-from groundwire.detectors.cascade import Cascade
-from groundwire.detectors.stages import Facts, Stage
+from groundwire.detectors.cascade import bands, exact
+from groundwire.detectors.cascade.cascade import Cascade
+from groundwire.detectors.cascade.stages import Facts, Stage
 from groundwire.tuned import origin_of
 
 _ROUNDS = 300

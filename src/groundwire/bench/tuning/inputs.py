@@ -19,7 +19,7 @@ from groundwire.core.detector import Detector
 from groundwire.core.errors import ConfigurationError, MissingExtraError
 from groundwire.core.verdict import Verdict
 from groundwire.core.wire import plain
-from groundwire.detectors.cascade import Cascade
+from groundwire.detectors.cascade.cascade import Cascade
 
 AUTO = "auto"
 _OF_BANDS = (Measure.F1, Measure.COST, Measure.PRECISION, Measure.RECALL)

@@ -14,8 +14,8 @@ from groundwire.core.plan import Complete, Failed, Plan, Reply, Request, T, aski
 from groundwire.core.verdict import Abstention
 from groundwire.detectors import settings
 from groundwire.detectors.catalogue import METHODS
-from groundwire.detectors.claim_reader import ClaimReader
-from groundwire.detectors.opinions import Heard, Opinion, of_claim
+from groundwire.detectors.ensemble.claim_reader import ClaimReader
+from groundwire.detectors.ensemble.opinions import Heard, Opinion, of_claim
 
 # Providers keep no shorter beginnings of a prompt; the shortest limit known is 1,024 tokens.
 _WORTH_KEEPING = 4_096

@@ -29,9 +29,10 @@ from groundwire.core.verdict import (
     Usage,
     Verdict,
 )
-from groundwire.detectors import exact, settings
+from groundwire.detectors import settings
+from groundwire.detectors.cascade import exact
+from groundwire.detectors.cascade.stages import FACTS, Facts, Stage, line_problems, read, rescaled, unverified
 from groundwire.detectors.lexical import Lexical
-from groundwire.detectors.stages import FACTS, Facts, Stage, line_problems, read, rescaled, unverified
 from groundwire.detectors.statements import no_ground
 from groundwire.text.claims import cut
 
@@ -53,8 +54,8 @@ class Cascade(Detector):
 
     By default: exact facts; ``lexical``; ``embedded``, for which the bands were fitted on RAGTruth (see
     benchmarks/RESULTS.md); then ``judge``, where a judge is given, for what is left.
-    ``detectors.bands.fit_bands`` fits bands to labelled answers of yours. A detector or name in place of a
-    ``Stage`` is one without a band, which only the last can be.
+    ``detectors.cascade.bands.fit_bands`` fits bands to labelled answers of yours. A detector or name in place
+    of a ``Stage`` is one without a band, which only the last can be.
 
     The verdict is that of the stage that decided, with its ``route``: what each stage did, and what the
     others would have taken at least. Scores are put on one scale, so that each stage's own cut is this

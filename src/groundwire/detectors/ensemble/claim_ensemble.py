@@ -30,16 +30,17 @@ from groundwire.core.verdict import (
     Usage,
     Verdict,
 )
-from groundwire.detectors import oracles as asked
-from groundwire.detectors import reduction, settings
+from groundwire.detectors import settings
 from groundwire.detectors.asking import whole_numbers
-from groundwire.detectors.claim_reader import ClaimReader
-from groundwire.detectors.claim_votes import Ballot, reason, would_change
-from groundwire.detectors.dynamic import Dynamic
-from groundwire.detectors.opinions import Heard, Opinion
-from groundwire.detectors.oracles import Oracle, primed
-from groundwire.detectors.places import Places
-from groundwire.detectors.resolution import Majority, Resolution, read_resolution
+from groundwire.detectors.ensemble import oracles as asked
+from groundwire.detectors.ensemble import reduction
+from groundwire.detectors.ensemble.claim_reader import ClaimReader
+from groundwire.detectors.ensemble.claim_votes import Ballot, reason, would_change
+from groundwire.detectors.ensemble.dynamic import Dynamic
+from groundwire.detectors.ensemble.opinions import Heard, Opinion
+from groundwire.detectors.ensemble.oracles import Oracle, primed
+from groundwire.detectors.ensemble.places import Places
+from groundwire.detectors.ensemble.resolution import Majority, Resolution, read_resolution
 from groundwire.detectors.statements import no_ground
 from groundwire.detectors.vectors import embed
 

@@ -11,7 +11,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from groundwire.detectors.band_values import Decisions, Figures, Flags, Floats, Indices, Interval, Target
+from groundwire.detectors.cascade.band_values import (
+    Decisions,
+    Figures,
+    Flags,
+    Floats,
+    Indices,
+    Interval,
+    Target,
+)
 
 _MOST_CUTS = 80  # candidate places for each end of a band
 _SWEEPS = 12

@@ -18,8 +18,8 @@ from groundwire.core.plan import Complete, Completed, Failed, Plan, Reply
 from groundwire.core.span import Span
 from groundwire.core.verdict import AbstentionReason, Outcome
 from groundwire.detectors.asking import Ask, PromptDetector, clean, listed, whole_numbers
-from groundwire.detectors.opinions import Heard, Opinion, Said
-from groundwire.detectors.places import Places
+from groundwire.detectors.ensemble.opinions import Heard, Opinion, Said
+from groundwire.detectors.ensemble.places import Places
 from groundwire.detectors.shown import ShownPassages
 from groundwire.prompts.forms import ReadClaimForm, readings
 from groundwire.prompts.replies import UnreadableError
@@ -61,7 +61,7 @@ class ClaimReader(PromptDetector):
         return problems
 
     def detect(self, interaction: Interaction) -> Plan[Outcome]:
-        from groundwire.detectors.claim_ensemble import ClaimEnsemble  # noqa: PLC0415 - which is made of these
+        from groundwire.detectors.ensemble.claim_ensemble import ClaimEnsemble  # noqa: PLC0415 - which is made of these
 
         return (yield from ClaimEnsemble(oracles=(self,), grading=self.grading).detect(interaction))
 

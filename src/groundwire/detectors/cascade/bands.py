@@ -10,8 +10,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from groundwire.detectors.band_search import Data, Ends, Pool, met, searched
-from groundwire.detectors.band_values import Band, Decisions, Figures, FittedBands, Interval, Target
+from groundwire.detectors.cascade.band_search import Data, Ends, Pool, met, searched
+from groundwire.detectors.cascade.band_values import Band, Decisions, Figures, FittedBands, Interval, Target
 
 __all__ = [
     "Band",

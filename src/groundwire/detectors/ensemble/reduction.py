@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from groundwire.core.claim import Support
 from groundwire.core.span import Span, union
-from groundwire.detectors.opinions import Said, placed
-from groundwire.detectors.places import Places
+from groundwire.detectors.ensemble.opinions import Said, placed
+from groundwire.detectors.ensemble.places import Places
 from groundwire.text import overlap
 from groundwire.text.overlap import Worded
 

@@ -12,10 +12,10 @@ from groundwire.core.aggregation import Aggregation
 from groundwire.core.claim import Claim, Evidence, Support, Vote
 from groundwire.core.interaction import Interaction
 from groundwire.core.span import Span, union
-from groundwire.detectors.opinions import Said
-from groundwire.detectors.places import Places
-from groundwire.detectors.reduction import Merged, usable
-from groundwire.detectors.resolution import GROUNDED, Decided, Resolution
+from groundwire.detectors.ensemble.opinions import Said
+from groundwire.detectors.ensemble.places import Places
+from groundwire.detectors.ensemble.reduction import Merged, usable
+from groundwire.detectors.ensemble.resolution import GROUNDED, Decided, Resolution
 
 _MOST_EVIDENCE = 4
 _NOWHERE = Span(0, 0)
