@@ -102,15 +102,22 @@ def summary(report: Mapping[str, Any], order: Sequence[str]) -> list[str]:
         lines += [line for line in [_lead(report, best, rival, "the best shortcut, ")] if line]
     if len(ranked) > 1:
         lines += [line for line in [_lead(report, best, ranked[1], "the next detector, ")] if line]
+    lost: dict[int, list[str]] = {}
     for name in ranked:
-        won = len(methods[name]["beats_every_shortcut"])
-        if won < len(report["sets"]):
-            lines.append(
-                f"{name} is above every shortcut on {won} of {len(report['sets'])} sets: "
-                "where it is not, its score says little that counting words does not."
-            )
-        if (coverage := cards[name]["coverage"]) < 1:
-            lines.append(f"{name} judged {coverage:.1%} of the answers; its figures are of these.")
+        lost.setdefault(len(methods[name]["beats_every_shortcut"]), []).append(name)
+    lines += [
+        f"Above every shortcut on {won} of {len(report['sets'])} sets: {', '.join(names)}. "
+        "Where a score is not, it says little that counting words does not."
+        for won, names in sorted(lost.items())
+        if won < len(report["sets"])
+    ]
+    part = [
+        f"{name} {round(cards[name]['coverage'] * cards[name]['answers']):,} of {cards[name]['answers']:,}"
+        for name in ranked
+        if cards[name]["coverage"] < 1
+    ]
+    if part:
+        lines.append(f"Not all answers were judged: {', '.join(part)}. Figures are of these.")
     return lines
 
 
