@@ -74,12 +74,15 @@ class ReadJudging(Judging):
         borne_out = [f.span.shifted(start) for f, c, _ in seen.checked if c.status is Status.FOUND]
         worded = zip(seen.worded.words, seen.worded.stems, strict=True)
         asked = [word.span.shifted(start) for word, stem in worded if stem in self._asked]
-        read = _without(_without(read, borne_out), asked)
         named = [fact.span.shifted(start) for fact in seen.lacking]
         named += [run_span(seen, run) for run in seen.missing_names]
         if any(1 - word.reading.supported >= sure for word in read.words):
-            named += embedded_model.unsupported_words(read, sure)
-        return tuple(union(named or self._missing_runs(seen) or embedded_model.unsupported_words(read, sure)))
+            runs = embedded_model.unsupported_words(read, sure)
+            named += [run for run in runs if _more_than(run, read, [*borne_out, *asked])]
+        if not named:
+            named = self._missing_runs(seen)
+        left = _without(_without(read, borne_out), asked)
+        return tuple(union(named or embedded_model.unsupported_words(left, sure)))
 
     def _nearest(self, seen: Seen, read: ReadClaim) -> tuple[Evidence, ...]:
         """The sentence that shares most with the claim; else what the encoder read first."""
@@ -91,6 +94,12 @@ class ReadJudging(Judging):
 # A sentence with this share of the claim's words, weighed by their rarity, speaks of the same.
 _SPOKEN_OF = 0.5
 _BEST_WINDOW = CLAIM_FEATURES.index("best_window")
+
+
+def _more_than(run: Span, read: ReadClaim, spans: Sequence[Span]) -> bool:
+    """Whether some word of a run lies in none of the spans."""
+    words = [word.span for word in read.words if run.overlaps(word.span)]
+    return any(not any(word.overlaps(span) for span in spans) for word in words)
 
 
 def _without(read: ReadClaim, spans: Sequence[Span]) -> ReadClaim:
