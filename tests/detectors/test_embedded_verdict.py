@@ -86,10 +86,7 @@ class TestMarkedWords:
 
     def test_the_question_s_words_are_not_where_there_are_others(self):
         answer = "We sell shoes in Rome."
-        assert self.marked(answer, "We sell boots.", question="Any shoes?", wrong="shoes sell") == [
-            "sell",
-            "Rome",
-        ]
+        assert self.marked(answer, "We sell boots.", question="Any shoes?", wrong="shoes") == ["Rome"]
         assert self.marked("We sell shoes.", "We sell boots.", question="Any shoes?") == ["shoes"]
 
 
