@@ -179,7 +179,7 @@ def fill(store, count):
 
 
 def test_many_answers_are_read_in_a_moment(opened):
-    """Pages, filters and figures; GROUNDWIRE_ROWS=100000 asks for more rows."""
+    """Pages, filters and figures within a busy machine's limits; GROUNDWIRE_ROWS=100000 asks for more."""
     store = opened(drift=None)
     fill(store, int(os.environ.get("GROUNDWIRE_ROWS", "10000")))
     page = store.page(queue="uncertain")
