@@ -314,6 +314,7 @@ def test_with_a_judge_the_model_and_its_prompts_are_part_of_what_a_tuning_was_ma
                 answer=f"It is so: score {0.9 if one.label and i % 5 else 0.1}.",
             ),
             label=one.label,
+            group=one.id,
         )
         for i, one in enumerate(examples(90))
     ]

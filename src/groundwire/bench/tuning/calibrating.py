@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from groundwire.bench.tuning.regression import logistic
 from groundwire.bench.tuning.rows import Groups, folds
 from groundwire.bench.tuning.sweep import Flags, Floats
 from groundwire.core.calibration import Calibration, Isotonic, Platt, Temperature
@@ -81,31 +82,11 @@ def _temperature(figures: Floats, labels: Flags) -> Temperature:
 
 
 def _platt(figures: Floats, labels: Flags) -> Platt | None:
-    """Logistic regression on smoothed labels (Platt, 1999); None where it would turn the score round.
-
-    Newton's steps, halved while they lead uphill (Lin, Lin and Weng, 2007). The slope is held back a little,
-    so that there is one also where a threshold parts the labels without a mistake.
-    """
+    """Logistic regression on smoothed labels (Platt, 1999); None where it would turn the score round."""
     bad, good = labels.sum(), (~labels).sum()
     smooth = np.where(labels, (bad + 1) / (bad + 2), 1 / (good + 2))
     rows = np.column_stack([figures, np.ones(len(figures))])
-    held = np.diag([1e-3, 1e-9])
-
-    def loss(fitted: Floats) -> float:
-        margin = rows @ fitted
-        return float((np.logaddexp(0, margin) - smooth * margin).sum() + fitted @ held @ fitted / 2)
-
-    fitted = np.zeros(2)
-    for _ in range(50):
-        chance = 1 / (1 + np.exp(-(rows @ fitted)))
-        downhill = rows.T @ (smooth - chance) - held @ fitted
-        if np.abs(downhill).max() < 1e-9 * len(figures):
-            break
-        step = np.linalg.solve((rows * (chance * (1 - chance))[:, None]).T @ rows + held, downhill)
-        while loss(fitted + step) > loss(fitted) and np.abs(step).max() > 1e-12:
-            step /= 2
-        fitted = fitted + step
-    slope, intercept = map(float, fitted)
+    slope, intercept = map(float, logistic(rows, smooth, np.array([1e-3, 1e-9])))
     return Platt(slope=slope, intercept=intercept) if slope > 0 else None
 
 

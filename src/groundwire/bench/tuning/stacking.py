@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from groundwire.bench.tuning import regression
 from groundwire.bench.tuning.errors import TuningError
 from groundwire.bench.tuning.rows import Groups, folds
 from groundwire.bench.tuning.sweep import Flags, Floats
@@ -64,18 +65,16 @@ def logistic(columns: Floats, labels: Flags) -> Logistic:
     A member that would count against what it says is left out, the worst first, and the others fitted anew.
     Raises TuningError where no member is of use.
     """
-    from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 - it is slow to load
-
     odds = np.vectorize(log_odds)(columns)
     kept = list(range(columns.shape[1]))
     while kept:
-        model = LogisticRegression(C=1.0, max_iter=1_000).fit(odds[:, kept], labels)
-        weights = model.coef_[0]
-        if weights.min() >= 0:
-            whole = np.zeros(columns.shape[1])
-            whole[kept] = weights
-            return Logistic(weights=tuple(map(float, whole)), bias=float(model.intercept_[0]))
-        kept.pop(int(weights.argmin()))
+        rows = np.column_stack([odds[:, kept], np.ones(len(odds))])
+        penalties = np.array([*[1.0] * len(kept), 1e-9])
+        *weights, bias = regression.logistic(rows, labels.astype(np.float64), penalties).tolist()
+        if min(weights) >= 0:
+            whole = dict(zip(kept, weights, strict=True))
+            return Logistic(weights=tuple(whole.get(i, 0.0) for i in range(columns.shape[1])), bias=bias)
+        kept.pop(weights.index(min(weights)))
     raise TuningError(
         "no detector of these scores hallucinated answers higher than grounded ones: stack others"
     )

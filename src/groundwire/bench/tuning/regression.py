@@ -1,0 +1,33 @@
+"""Logistic regression of a few figures by Newton's steps: what scikit-learn finds, much sooner."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from groundwire.bench.tuning.sweep import Floats
+
+
+def logistic(rows: Floats, truth: Floats, penalties: Floats) -> Floats:
+    """The weights under which ``truth``, chances in [0, 1], is likeliest: one for each column of ``rows``.
+
+    ``penalties`` hold each weight back by half of its square times that, so that there are weights also where
+    a line parts the answers without a mistake. Steps are halved while they lead uphill (Lin, Lin and Weng,
+    2007).
+    """
+
+    def loss(weights: Floats) -> float:
+        margin = rows @ weights
+        return float((np.logaddexp(0, margin) - truth * margin).sum() + (penalties * weights**2).sum() / 2)
+
+    weights = np.zeros(rows.shape[1])
+    for _ in range(50):
+        chance = 1 / (1 + np.exp(-(rows @ weights)))
+        downhill = rows.T @ (truth - chance) - penalties * weights
+        if np.abs(downhill).max() < 1e-9 * len(rows):
+            break
+        curve = (rows * (chance * (1 - chance))[:, None]).T @ rows + np.diag(penalties)
+        step = np.linalg.solve(curve, downhill)
+        while loss(weights + step) > loss(weights) and np.abs(step).max() > 1e-12:
+            step /= 2
+        weights = weights + step
+    return weights
