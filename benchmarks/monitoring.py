@@ -1,6 +1,6 @@
-"""A monitor at work: a story of 2,000 answers and a reviewer who errs, and what keeping costs.
+"""A monitor at work: a story of 2,000 answers and a reviewer who errs, what keeping costs, and what reading.
 
-    python -m benchmarks.monitoring [--data ../shared/data] [--part story|load] [--seconds 60]
+    python -m benchmarks.monitoring [--data ../shared/data] [--part story|load|pages] [--seconds 60] [--rows 100000]
 
 The story's answers are summaries of real models (QAGS and SummEval), judged by the ``lexical`` detector. From
 the 1,001st on the retriever's index is broken: every answer stands beside another one's passages.
@@ -16,18 +16,19 @@ import random
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from groundwire import Checker, Interaction
+from groundwire import Checker, Interaction, Verdict
 from groundwire.core.keeper import Keeper
 from groundwire.core.plan import Plan
 from groundwire.core.verdict import Outcome
 from groundwire.detectors import get
 from groundwire.langchain import GroundwireCallbackHandler
-from groundwire.monitor import Kept, Monitor, Rate
+from groundwire.monitor import Filter, Kept, Monitor, Rate
 
 ROOT = Path(__file__).parents[1]
 DATA = Path(os.environ.get("GROUNDWIRE_DATA", ROOT.parent / "shared" / "data"))
@@ -36,6 +37,7 @@ ANSWERS = 2000
 BROKEN_FROM = 1000
 ERRS = 0.05
 CHAINS = 64
+PARTS = ("story", "load", "pages")
 
 
 def interactions(data: Path) -> Iterator[tuple[Interaction, bool]]:
@@ -131,6 +133,39 @@ def load(seconds: float) -> None:
     print(f"kept {kept:,} of {len(taken['with']):,}, dropped {stats.dropped}, failed {stats.failed}")
 
 
+def pages(rows: int) -> None:
+    """How long each thing takes that a reader of many kept answers does."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Monitor(f"sqlite:///{folder}/pages.db", drift=None) as monitor,
+    ):
+        chance, flagged = random.Random(0), _VERDICT
+        assert isinstance(flagged, Verdict)
+        for n in range(rows):
+            told = replace(flagged, score=chance.uniform(flagged.threshold, 1.0))
+            asked = Interaction(
+                contexts="A bag costs 25 EUR.", answer=f"Bag {n} costs 75 EUR.", metadata={"route": n % 7}
+            )
+            monitor.keep(asked, told, durable=n % 1000 == 999)
+        monitor.flush()
+        middle = monitor.page(queue="uncertain").after
+        acts: dict[str, Callable[[], object]] = {
+            "the newest": lambda: monitor.page(queue="newest"),
+            "the most uncertain, second page": lambda: monitor.page(queue="uncertain", after=middle),
+            "a search": lambda: monitor.page(Filter(text="bag 77"), queue="newest"),
+            "a filter by tag": lambda: monitor.page(Filter(tags={"route": "3"}), queue="random"),
+            "disagreeing detectors": lambda: monitor.page(queue="disagreeing"),
+            "a reviewer's next twenty": lambda: monitor.next("ann", limit=20),
+            "all figures": monitor.figures,
+            "figures by hour": lambda: monitor.over_time(every="hour"),
+            "figures by tag": lambda: monitor.by("route"),
+        }
+        for name, act in acts.items():
+            started = time.perf_counter()
+            act()
+            print(f"{name}: {time.perf_counter() - started:.3f} s of {rows:,} answers")
+
+
 def _run(chain: object, keeper: Keeper | None, seconds: float) -> list[float]:
     handler = GroundwireCallbackHandler(Checker(Nothing()), monitor=keeper, max_pending=100_000)
     times: list[float] = []
@@ -157,13 +192,17 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--data", type=Path, default=DATA)
-    parser.add_argument("--part", choices=("story", "load"), action="append")
+    parser.add_argument("--part", choices=PARTS, action="append")
     parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--rows", type=int, default=100_000)
     given = parser.parse_args()
-    if "story" in (given.part or ("story", "load")):
+    parts = given.part or PARTS
+    if "story" in parts:
         tell(given.data)
-    if "load" in (given.part or ("story", "load")):
+    if "load" in parts:
         load(given.seconds)
+    if "pages" in parts:
+        pages(given.rows)
 
 
 if __name__ == "__main__":
