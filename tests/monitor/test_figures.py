@@ -81,6 +81,7 @@ def test_figures_by_a_tag_count_each_of_its_values(store):
     assert (a.name, a.answers, a.detection.count, a.detection.of, a.abstained.count) == ("/a", 3, 1, 2, 1)
     assert (b.name, b.answers) == ("/b", 1)
     assert [group.name for group in store.by("detector")] == ["told"]
+    assert [group.name for group in store.by("route", Filter(tags={"route": "/b"}, reviewed=False))] == ["/b"]
     assert store.tags() == {"route": 2}
 
 

@@ -125,6 +125,7 @@ def test_filters_find_what_they_say(store):
     assert count(since=dt.datetime.now(dt.UTC) - dt.timedelta(minutes=1)) == 4
     assert count(until=dt.datetime.now(dt.UTC) - dt.timedelta(minutes=1)) == 0
     assert count(reviewed=False) == 4
+    assert [line.score for line in store.page(Filter(text="100%", tags={"route": "/b"})).lines] == [0.6]
     with pytest.raises(ConfigurationError, match="since must be a datetime"):
         Filter(since="yesterday")
 

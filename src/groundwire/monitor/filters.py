@@ -88,17 +88,19 @@ class Filter:
                 yield column == str(named)
         if self.score is not None:
             yield c.score.between(*self.score)
+        # Under names of their own: a query that joins these tables must not take them for its own.
         if self.reviewed is not None:
-            some = sa.exists().where(feedback.c.answer_id == c.id)
+            said = feedback.alias()
+            some = sa.exists().where(said.c.answer_id == c.id)
             yield some if self.reviewed else ~some
         if self.text:
-            said = (
-                text.icontains(self.text, autoescape=True) for text in (bodies.c.question, bodies.c.answer)
-            )
-            yield sa.exists().where((bodies.c.answer_id == c.id) & sa.or_(*said))
+            body = bodies.alias()
+            found = (text.icontains(self.text, autoescape=True) for text in (body.c.question, body.c.answer))
+            yield sa.exists().where((body.c.answer_id == c.id) & sa.or_(*found))
 
 
 def tagged(name: str, value: object) -> sa.ColumnElement[bool]:
     """Whether an answer has a tag."""
-    own = tags.c.answer_id == answers.c.id
-    return sa.exists().where(own & (tags.c.name == name) & (tags.c.value == tag_text(value)))
+    own = tags.alias()
+    same = (own.c.answer_id == answers.c.id) & (own.c.name == name) & (own.c.value == tag_text(value))
+    return sa.exists().where(same)
