@@ -1,6 +1,6 @@
 """A monitor at work: a story of 2,000 answers and a reviewer who errs, what keeping costs, and what reading.
 
-    python -m benchmarks.monitoring [--data ../shared/data] [--part story|load|pages] [--seconds 60] [--rows 100000]
+    python -m benchmarks.monitoring [--part story|load|pages] [--seconds 60] [--rows 100000]
 
 The story's answers are summaries of real models (QAGS and SummEval), judged by the ``lexical`` detector. From
 the 1,001st on the retriever's index is broken: every answer stands beside another one's passages.

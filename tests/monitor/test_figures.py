@@ -192,4 +192,6 @@ def test_a_queue_of_many_answers_comes_page_by_page_each_once(opened):
         assert queue != "newest" or len(seen) == 2_000
     assert store.figures().answers == 2_000
     assert sum(group.answers for group in store.by("route")) == 2_000
-    assert all("bag 7 " in line.answer for line in store.page(Filter(text="bag 7 "), queue="newest").lines)
+    found = store.page(Filter(text="bag 7 "), queue="newest").lines
+    assert found
+    assert all("bag 7 " in f"{line.question} {line.answer}" for line in found)
