@@ -108,47 +108,21 @@ class Checker:
         policy: Policy | None = None,
         monitor: Keeper | None = None,
     ) -> None:
-        if detector is None or isinstance(detector, str):
-            detector = detectors.get(detector or detectors.DEFAULT)()
-        if not isinstance(detector, Detector):
-            raise ConfigurationError(
-                f"detector must be a Detector or a registered name, not {detector!r:.60}: "
-                "an instance, such as Lexical(), and not its class"
-            )
+        if isinstance(judge, NoBackend):  # what a checker without a judge has: none
+            judge = None
+        problems = keeper_problems(monitor)
         if judge is not None and not hasattr(judge, "perform"):
-            raise ConfigurationError(f"judge must be a Judge, not {type(judge).__name__}: judge=Judge(model)")
-        detector = detector.beside(judge)
-        wanted = "judge=Judge(model, embeddings=...)" if detector.needs_embeddings else "judge=Judge(model)"
-        if detector.needs_model and judge is None:
-            raise ConfigurationError(
-                f"the {detector.name!r} detector asks a model, and none was given: pass {wanted}"
-            )
-        if detector.needs_embeddings and not getattr(judge, "embeds", True):
-            raise ConfigurationError(
-                f"the {detector.name!r} detector compares embeddings, and the judge has none: pass {wanted}"
-            )
-        if unknown := sorted(detector.models - set(getattr(judge, "models", detector.models))):
-            raise ConfigurationError(
-                *(
-                    f"the {detector.name!r} detector asks the model {name!r}, and the judge has none of that "
-                    f"name: pass judge=Judge(model, models={{{name!r}: ...}})"
-                    for name in unknown
-                )
-            )
-        if judge is not None and not detector.takes_model:
-            warnings.warn(
-                f"the {detector.name!r} detector asks no model, so its judge is never used: leave it out, or "
-                "name a detector that asks one, such as 'judge'",
-                stacklevel=2,
-            )
+            problems.append(f"judge must be a Judge, not {type(judge).__name__}: judge=Judge(model)")
+        if problems:
+            raise ConfigurationError(*problems)
+        detector = _meant(detector).beside(judge)
+        _require_model(detector, judge)
         self.detector = detector
         self.judge: Backend = judge or NoBackend()
         self._backend = LocalBackend(self.judge)
         self.policy = policy or Policy()
         if self.policy.tuned is not None:
             require_fit(self.policy.tuned, detector, judge)
-        if problems := keeper_problems(monitor):
-            raise ConfigurationError(*problems)
         self.monitor = monitor
 
     @classmethod
@@ -263,6 +237,44 @@ class Checker:
         if self.policy.tuned is not None:
             return self.policy.tuned.read(verdict)
         return verdict if self.policy.grading is None else reread(verdict, self.policy.grading)
+
+
+def _meant(detector: Detector | str | None) -> Detector:
+    """The detector that was given or named. Raises ConfigurationError for anything else."""
+    if detector is None or isinstance(detector, str):
+        return detectors.get(detector or detectors.DEFAULT)()
+    if isinstance(detector, Detector):
+        return detector
+    raise ConfigurationError(
+        f"detector must be a Detector or a registered name, not {detector!r:.60}: "
+        "an instance, such as Lexical(), and not its class"
+    )
+
+
+def _require_model(detector: Detector, judge: Backend | None) -> None:
+    """Raise ConfigurationError where the judge lacks what the detector asks; warn where it asks nothing."""
+    name = detector.name
+    wanted = "judge=Judge(model, embeddings=...)" if detector.needs_embeddings else "judge=Judge(model)"
+    if detector.needs_model and judge is None:
+        raise ConfigurationError(f"the {name!r} detector asks a model, and none was given: pass {wanted}")
+    if detector.needs_embeddings and not getattr(judge, "embeds", True):
+        raise ConfigurationError(
+            f"the {name!r} detector compares embeddings, and the judge has none: pass {wanted}"
+        )
+    if unknown := sorted(detector.models - set(getattr(judge, "models", detector.models))):
+        raise ConfigurationError(
+            *(
+                f"the {name!r} detector asks the model {one!r}, and the judge has none of that name: "
+                f"pass judge=Judge(model, models={{{one!r}: ...}})"
+                for one in unknown
+            )
+        )
+    if judge is not None and not detector.takes_model:
+        warnings.warn(
+            f"the {name!r} detector asks no model, so its judge is never used: leave it out, or name a "
+            "detector that asks one, such as 'judge'",
+            stacklevel=3,
+        )
 
 
 def check(

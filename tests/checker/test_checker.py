@@ -213,6 +213,15 @@ def test_no_more_go_out_together_than_the_judge_performs_at_once():
     assert judge.batches == [3, 3, 1]
 
 
+def test_a_checker_made_from_the_parts_of_another_is_no_mistake(recwarn):
+    """A checker without a judge still has what answers in its place, and hands it on."""
+    first = Checker("lexical")
+    Checker(first.detector, judge=first.judge)
+    assert not recwarn.list
+    with pytest.raises(ConfigurationError, match="none was given"):
+        Checker("judge", judge=first.judge)
+
+
 def test_a_judge_that_is_never_asked_is_told():
     """A detector that asks no model and a judge are a mistake of whoever gave both, but no failure."""
     with pytest.warns(UserWarning, match="'lexical' detector asks no model, so its judge is never used"):
