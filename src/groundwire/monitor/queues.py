@@ -167,9 +167,9 @@ def _members(queue: Queue) -> list[sa.ColumnElement[bool]]:
         return [answers.c.why == str(Why.SAMPLE)]
     if queue is Queue.DISAGREEING:
         other = answers.alias("other")
-        return [
-            sa.exists().where(other.c.twin == answers.c.twin, other.c.hallucinated != answers.c.hallucinated)
-        ]
+        # Equal to its opposite, and not unequal: an index answers that at once, of however many twins.
+        opposite = other.c.hallucinated == sa.not_(answers.c.hallucinated)
+        return [sa.exists().where(other.c.twin == answers.c.twin, opposite)]
     return []
 
 
