@@ -166,11 +166,17 @@ def _members(queue: Queue) -> list[sa.ColumnElement[bool]]:
     if queue is Queue.RANDOM:
         return [answers.c.why == str(Why.SAMPLE)]
     if queue is Queue.DISAGREEING:
-        other = answers.alias("other")
+        # One way and the other, and not "unequal": an index answers that at once, of however many twins.
         return [
-            sa.exists().where(other.c.twin == answers.c.twin, other.c.hallucinated != answers.c.hallucinated)
+            sa.or_(_contradicted(by=sa.true(), own=sa.false()), _contradicted(by=sa.false(), own=sa.true()))
         ]
     return []
+
+
+def _contradicted(*, by: sa.ColumnElement[bool], own: sa.ColumnElement[bool]) -> sa.ColumnElement[bool]:
+    other = answers.alias()
+    twin = sa.exists().where(other.c.twin == answers.c.twin, other.c.hallucinated == by)
+    return (answers.c.hallucinated == own) & twin
 
 
 def _place(key: Any, answer: str) -> str:

@@ -27,7 +27,7 @@ answers = sa.Table(
     sa.Column("outcome_id", sa.Text, index=True),
     sa.Column("run_id", sa.Text, index=True),
     sa.Column("pair", sa.String(16), index=True),
-    sa.Column("twin", sa.String(16), index=True),
+    sa.Column("twin", sa.String(16)),
     sa.Column("judged", sa.Boolean, nullable=False),
     sa.Column("score", sa.Double),
     sa.Column("threshold", sa.Double),
@@ -51,6 +51,7 @@ answers = sa.Table(
     sa.Column("drawn_flagged", sa.BigInteger),
     sa.Column("size", sa.Integer, nullable=False),
     sa.Index("ix_answers_flagged", "hallucinated", "chance"),
+    sa.Index("ix_answers_twin", "twin", "hallucinated"),
 )
 """One row an outcome. ``pair`` is shared by answers to one question, ``twin`` by the very same answer.
 

@@ -40,9 +40,10 @@ def upgrade() -> None:
         sa.Column("drawn_flagged", sa.BigInteger),
         sa.Column("size", sa.Integer, nullable=False),
     )
-    for name in ("at", "outcome_id", "run_id", "pair", "twin", "margin", "chance"):
+    for name in ("at", "outcome_id", "run_id", "pair", "margin", "chance"):
         op.create_index(f"ix_answers_{name}", "answers", [name])
     op.create_index("ix_answers_flagged", "answers", ["hallucinated", "chance"])
+    op.create_index("ix_answers_twin", "answers", ["twin", "hallucinated"])
     op.create_table(
         "bodies",
         _of_answer(),
