@@ -41,7 +41,7 @@ def test_a_cascade_that_wants_more_retrieved_is_obeyed_by_the_wrapper():
 
 def test_what_is_to_be_reviewed_is_returned_and_says_so():
     checked = with_hallucination_check(
-        chain(lambda documents: "Pets of passengers are welcome."),
+        chain(lambda documents: "Bags may be paid on board."),
         checker=Checker("cascade"),
         on_hallucination=recommended,
         retry=Expand(),
