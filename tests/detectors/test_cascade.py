@@ -33,7 +33,9 @@ from tests.scripted import Always, AsksModel, ByLength
 PASSAGES = ["You may bring one bag of up to 8 kg. A second bag costs 25 EUR.", "Dogs travel for 50 EUR."]
 WRONG = Interaction(question="A second bag?", contexts=PASSAGES, answer="A second bag costs 75 EUR.")
 RIGHT = Interaction(question="A second bag?", contexts=PASSAGES, answer="A second bag costs 25 EUR.")
-OPEN = Interaction(question="Pets?", contexts=PASSAGES, answer="Dogs may sit beside their owners during the journey.")
+OPEN = Interaction(
+    question="Pets?", contexts=PASSAGES, answer="Dogs may sit beside their owners during the journey."
+)
 
 
 def verdict(score, *, threshold=0.5, support=None):
