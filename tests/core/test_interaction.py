@@ -27,13 +27,13 @@ def test_contexts_of_every_accepted_shape_become_passages(contexts, texts):
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"answer": None}, "answer must be a str, not NoneType None"),
+        ({"answer": None}, "answer is None: no answer to judge was given"),
         ({"answer": b"bytes"}, "answer must be a str, not bytes b'bytes'; decode it first"),
         ({"answer": "a", "contexts": 42}, "contexts must be a str, a Passage or a list of them, not int 42"),
         ({"answer": "a", "contexts": b"x"}, "decode it first"),
         ({"answer": "a", "contexts": {"text": "x"}}, "not dict"),
         ({"answer": "a", "contexts": ["fine", 3.5]}, r"contexts\[1\] must be a str, not float 3.5"),
-        ({"answer": "a", "contexts": ["fine", None]}, r"contexts\[1\] must be a str, not NoneType"),
+        ({"answer": "a", "contexts": ["fine", None]}, r"contexts\[1\] is None: no text was given"),
         ({"answer": "a", "question": 7}, "question must be a str, not int 7"),
     ],
 )
