@@ -39,7 +39,7 @@ base:
 	$(VENV)-base/bin/python -m pip install -q --upgrade pip build
 	$(VENV)-base/bin/python -m build -q --wheel
 	$(VENV)-base/bin/python -m pip install -q -c constraints.txt dist/*.whl
-	cd $(VENV)-base && bin/python ../tests/base_install.py
+	cd $(VENV)-base && bin/python -P ../tests/base_install.py
 
 # Every offline detector on the same labelled answers: a table, and a report to look at.
 bench: $(VENV)/.dev
