@@ -108,8 +108,6 @@ class Checker:
         policy: Policy | None = None,
         monitor: Keeper | None = None,
     ) -> None:
-        if isinstance(judge, NoBackend):  # what a checker without a judge has: none
-            judge = None
         problems = keeper_problems(monitor)
         if judge is not None and not hasattr(judge, "perform"):
             problems.append(f"judge must be a Judge, not {type(judge).__name__}: judge=Judge(model)")
@@ -269,7 +267,8 @@ def _require_model(detector: Detector, judge: Backend | None) -> None:
                 for one in unknown
             )
         )
-    if judge is not None and not detector.takes_model:
+    # NoBackend is what a checker without a judge has, and hands on with its other parts.
+    if not (judge is None or isinstance(judge, NoBackend) or detector.takes_model):
         warnings.warn(
             f"the {name!r} detector asks no model, so its judge is never used: leave it out, or name a "
             "detector that asks one, such as 'judge'",

@@ -218,8 +218,6 @@ def test_a_checker_made_from_the_parts_of_another_is_no_mistake(recwarn):
     first = Checker("lexical")
     Checker(first.detector, judge=first.judge)
     assert not recwarn.list
-    with pytest.raises(ConfigurationError, match="none was given"):
-        Checker("judge", judge=first.judge)
 
 
 def test_a_judge_that_is_never_asked_is_told():
