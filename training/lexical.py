@@ -28,6 +28,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
+from groundwire.bench.tuning.stacking import exported
 from groundwire.core import calibration
 from groundwire.detectors import lexical_features, lexical_model
 from groundwire.detectors.lexical_features import ANSWER_FEATURES, CLAIM_FEATURES
@@ -347,24 +348,11 @@ def calibrate(scored: Sequence[tuple[float, Row]], bins: int = 12) -> dict[str, 
 
 
 def export(model: HistGradientBoostingClassifier, features: Sequence[str]) -> dict[str, Any]:
-    """scikit-learn's trees as plain lists; see ``lexical_model.Forest``."""
-    data: dict[str, list[Any]] = {
-        key: [] for key in ("roots", "feature", "threshold", "left", "right", "value")
-    }
-    depth = 0
-    for (tree,) in model._predictors:  # noqa: SLF001 - scikit-learn has no public form of its trees
-        root = len(data["feature"])
-        data["roots"].append(root)
-        for i, node in enumerate(tree.nodes):
-            leaf = bool(node["is_leaf"])
-            data["feature"].append(0 if leaf else int(node["feature_idx"]))
-            data["threshold"].append(0.0 if leaf else float(f"{node['num_threshold']:.9g}"))
-            data["left"].append(root + (i if leaf else int(node["left"])))
-            data["right"].append(root + (i if leaf else int(node["right"])))
-            data["value"].append(float(f"{node['value']:.6g}") if leaf else 0.0)
-            depth = max(depth, int(node["depth"]))
-    base = float(np.ravel(model._baseline_prediction)[0])  # noqa: SLF001
-    return {"features": list(features), "depth": depth, "base": base, **data}
+    """scikit-learn's trees as plain lists, rounded; see ``lexical_model.Forest``."""
+    data = exported(model)
+    data["threshold"] = [float(f"{value:.9g}") for value in data["threshold"]]
+    data["value"] = [float(f"{value:.6g}") for value in data["value"]]
+    return {"features": list(features), **data}
 
 
 def report(scored: Sequence[tuple[float, Row]], curve: Mapping[str, Any] | None) -> None:

@@ -42,7 +42,7 @@ class ReadJudging(Judging):
                 score,
                 words=words,
                 evidence=(nearest,),
-                reason=f"{self._quoted(words)} here, {quoted(nearest.quote)} in the document",
+                reason=f"{self._quoted(words or [seen.span])} here, {quoted(nearest.quote)} in the document",
             )
         reason = self._why_unsupported(seen, words)
         return self._claim(seen, Support.UNSUPPORTED, score, words=words, reason=reason)
@@ -66,8 +66,8 @@ class ReadJudging(Judging):
     def _words(self, seen: Seen, read: ReadClaim) -> tuple[Span, ...]:
         """The words read as unsupported, and the exact facts and names that no passage has.
 
-        Where the encoder is sure of no word, those that no passage has. What the documents bear out, and
-        the question's own words where there are others, are never meant.
+        Where the encoder is sure of no word, those that no passage has. A stretch neither begins nor ends
+        with what the documents bear out or with the question's own words, where it has others.
         """
         start = seen.span.start
         borne_out = [f.span.shifted(start) for f, c, _ in seen.checked if c.status is Status.FOUND]

@@ -146,10 +146,9 @@ class Judging:
         if seen.verbatim:
             reason = "word for word in the document"
         elif seen.missing:
-            verb = "are" if len(self._missing_runs(seen)) > 1 else "is"
-            reason = (
-                f"not flagged, though {self._quoted(self._missing_runs(seen))} {verb} not in the documents"
-            )
+            runs = self._missing_runs(seen)
+            verb = "are" if len(runs) > 1 else "is"
+            reason = f"not flagged, though {self._quoted(runs)} {verb} not in the documents"
         elif evidence:
             reason = "its words are in the documents"
         else:

@@ -11,7 +11,7 @@ from dataclasses import fields
 from typing import Any
 
 from groundwire import detectors
-from groundwire.core.aggregation import Aggregation, AnyUnsupported, Fraction, LengthWeighted, WorstK
+from groundwire.core.aggregation import RULES, Aggregation
 from groundwire.core.detector import Detector
 from groundwire.core.errors import ConfigurationError
 
@@ -78,13 +78,7 @@ def aggregation(given: Any) -> Aggregation:
         return given
     from groundwire.core.fitted_aggregation import Fitted  # noqa: PLC0415 - numpy, for those who fitted one
 
-    kinds: dict[str, type[Any]] = {
-        "any_unsupported": AnyUnsupported,
-        "fraction": Fraction,
-        "length_weighted": LengthWeighted,
-        "worst_k": WorstK,
-        "fitted": Fitted,
-    }
+    kinds: dict[str, type[Any]] = {**RULES, "fitted": Fitted}
     table = {"kind": given} if isinstance(given, str) else given
     kind = kinds.get(str(table.get("kind"))) if isinstance(table, Mapping) else None
     if kind is None:

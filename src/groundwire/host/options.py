@@ -61,6 +61,14 @@ def settle_common(options: Mapping[str, Any]) -> CommonSettings:
     return settings
 
 
+def checker_problems(checker: object) -> list[str]:
+    """What is wrong with what was given as a checker; None is the default one."""
+    if checker is None or isinstance(checker, Checker):
+        return []
+    kind = type(checker).__qualname__
+    return [f"checker must be a Checker, not {kind}: Checker(detector, judge=...) makes one"]
+
+
 def unknown(options: Iterable[str], known: Mapping[str, Any]) -> list[str]:
     """What is wrong with the names of the options, each with a hint."""
     problems = []
@@ -75,9 +83,8 @@ def unknown(options: Iterable[str], known: Mapping[str, Any]) -> list[str]:
 def common(options: Mapping[str, Any], problems: list[str]) -> CommonSettings:
     """The meaning of what is common; what is wrong with it is added to ``problems``."""
     checker = options.get("checker")
-    if checker is not None and not isinstance(checker, Checker):
-        kind = type(checker).__qualname__
-        problems.append(f"checker must be a Checker, not {kind}: Checker(detector, judge=...) makes one")
+    if wrong := checker_problems(checker):
+        problems += wrong
         checker = None
     monitor = options.get("monitor")
     problems += keeper_problems(monitor)

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import Protocol, Self
 
-from groundwire.checker import Checker
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.keeper import keeper_problems
 from groundwire.host.observer import Mode, Observer, Stats
+from groundwire.host.options import checker_problems
 from groundwire.host.record import Record
 
 
@@ -73,10 +73,7 @@ class Watching:
 
 def require(checker: object, on_outcome: object, mode: object, *, monitor: object, **limits: int) -> None:
     """Check what every handler is given. Raises ConfigurationError, naming every mistake at once."""
-    problems = []
-    if checker is not None and not isinstance(checker, Checker):
-        kind = type(checker).__qualname__
-        problems.append(f"checker must be a Checker, not {kind}: Checker(detector, judge=...) makes one")
+    problems = checker_problems(checker)
     if on_outcome is not None and not callable(on_outcome):
         problems.append(f"on_outcome must be callable with a Record, not {type(on_outcome).__qualname__}")
     if mode not in list(Mode):
