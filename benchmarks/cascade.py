@@ -30,7 +30,8 @@ from groundwire.core import fitted_aggregation
 from groundwire.core.aggregation import AnyUnsupported, Fraction, LengthWeighted, WorstK
 from groundwire.detectors.cascade import exact
 from groundwire.detectors.cascade.bands import Band, FittedBands, Target, decide, fit_bands
-from training.lexical import CALIBRATE, FIT, FITTED_ON, part, read
+from training.labelled_sets import part, read
+from training.lexical import CALIBRATE, FIT, FITTED_ON
 
 ROOT = Path(__file__).resolve().parents[1]
 Floats = NDArray[np.float64]
@@ -76,10 +77,10 @@ def main() -> None:
     parser.add_argument("--plot", type=Path, default=ROOT / "docs" / "images" / "cascade.png")
     args = parser.parse_args()
     rows = [row for name in FITTED_ON for row in read(args.data / "train" / f"{name}.jsonl.gz")]
-    rows = [row for row in rows if part(row["meta"]["source_id"]) >= FIT]
+    rows = [row for row in rows if part(row) >= FIT]
     said = scored(rows, args.scores)
-    fitting = answers([row for row in rows if part(row["meta"]["source_id"]) < CALIBRATE], said)
-    testing = answers([row for row in rows if part(row["meta"]["source_id"]) >= CALIBRATE], said)
+    fitting = answers([row for row in rows if part(row) < CALIBRATE], said)
+    testing = answers([row for row in rows if part(row) >= CALIBRATE], said)
     print(f"fitted on {len(fitting.labels)} answers, measured on {len(testing.labels)} to other sources\n")
     facts(testing)
     fitted_defaults(fitting, testing)

@@ -14,8 +14,6 @@ they come, so a run that was stopped goes on.
 from __future__ import annotations
 
 import argparse
-import gzip
-import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -35,6 +33,7 @@ from groundwire.core.verdict import Outcome
 from groundwire.detectors.judge import JudgeDetector
 from groundwire.detectors.self_eval import SelfEval
 from groundwire.detectors.stochastic import Comparison, Stochastic
+from training import labelled_sets
 from training.labelled_sets import RAGTRUTH, SEED, TEST
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -152,8 +151,7 @@ def replaying(
 
 
 def read(path: Path) -> Rows:
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        return {row["id"]: row for row in map(json.loads, lines)}
+    return {row["id"]: row for row in labelled_sets.read(path)}
 
 
 def _judge(row: Mapping[str, Any], name: str) -> recorded.Recorded | None:

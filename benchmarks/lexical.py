@@ -23,7 +23,8 @@ from benchmarks import judged, lines  # noqa: E402 - found from the repository's
 from groundwire import Checker, Interaction  # noqa: E402
 from groundwire.bench import metrics  # noqa: E402
 from groundwire.text import overlap, tokens  # noqa: E402
-from training.lexical import CALIBRATE, FIT, FITTED_ON, contexts, part, read  # noqa: E402
+from training.labelled_sets import contexts, part, read  # noqa: E402
+from training.lexical import CALIBRATE, FIT, FITTED_ON  # noqa: E402
 
 Row = judged.Row
 
@@ -43,8 +44,8 @@ def main() -> None:
 def quality(ragtruth: Sequence[Row], folder: Path) -> None:
     detector = judged.detector("lexical")
     sides = {
-        "calibrated on": [r for r in ragtruth if FIT <= part(r["meta"]["source_id"]) < CALIBRATE],
-        "held out": [r for r in ragtruth if part(r["meta"]["source_id"]) >= CALIBRATE],
+        "calibrated on": [r for r in ragtruth if FIT <= part(r) < CALIBRATE],
+        "held out": [r for r in ragtruth if part(r) >= CALIBRATE],
     }
     scored = {side: judge(detector, rows) for side, rows in sides.items()}
     thresholds(scored)

@@ -13,7 +13,7 @@ from typing import Any
 
 from benchmarks.judged import Judged, Method, Row
 from groundwire.core.span import Span
-from training.lexical import contexts
+from training.labelled_sets import contexts
 
 LETTUCEDETECT = "LettuceDetect"
 LETTUCEDETECT_NOTE = (

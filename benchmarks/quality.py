@@ -18,7 +18,7 @@ from groundwire.bench import intervals, metrics
 from groundwire.bench.intervals import Figure
 from groundwire.bench.metrics import Bin, Labelled
 from groundwire.text import language, tokens
-from training.lexical import contexts
+from training.labelled_sets import contexts
 
 
 @dataclass(frozen=True, kw_only=True)

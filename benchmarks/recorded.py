@@ -38,7 +38,7 @@ from groundwire.detectors.self_eval import SelfEval  # noqa: E402
 from groundwire.detectors.stochastic import Comparison, Stochastic  # noqa: E402
 from groundwire.detectors.token import TokenOverlap  # noqa: E402
 from groundwire.text.claims import cut  # noqa: E402
-from training.lexical import contexts, read  # noqa: E402
+from training.labelled_sets import contexts, read  # noqa: E402
 
 Row = Mapping[str, Any]
 SAMPLES = 10

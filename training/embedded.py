@@ -62,7 +62,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--out", type=Path, default=ROOT / "src/groundwire/detectors/data/embedded.json")
     args = parser.parse_args()
-    raw = [row for name in RAGTRUTH for row in read_set(args.data, name)]
+    raw = [row for name in RAGTRUTH for row in read_set(args.data / "train" / f"{name}.jsonl.gz")]
     rows = read([row for row in raw if part(row) >= FIT])
     fitting = [row for row in rows if row.part < TEST]
     model = fit(fitting)

@@ -59,7 +59,7 @@ class Sets:
 
     def read(self, *names: str) -> list[Raw]:
         """The answers of these sets, one set after the other."""
-        return [raw for name in names for raw in read(self.data, name)[: self.most]]
+        return [raw for name in names for raw in read(self.data / "train" / f"{name}.jsonl.gz")[: self.most]]
 
 
 def main() -> None:

@@ -1,7 +1,8 @@
 """Labelled answers as they lie on disk, and which of them may teach what.
 
-Sources are split by a hash of their id, the same one that the lexical detector's are split by: below ``FIT``
-they teach the encoder, from ``TEST`` on they only measure, those between fit what is stacked on the encoder.
+Sources are split by a hash of their id. Below ``FIT`` they teach the encoder, from ``TEST`` on they only
+measure, those between fit what is stacked on the encoder. The lexical detector is split by the same hash, at
+cuts of its own.
 """
 
 from __future__ import annotations
@@ -20,16 +21,20 @@ RAGTRUTH = ("ragtruth_qa", "ragtruth_data2txt_summary")
 Raw = Mapping[str, Any]
 
 
-def read(data: Path, name: str) -> list[Raw]:
+def read(path: Path) -> list[dict[str, Any]]:
     """The answers of one set: a file of JSON lines, packed with gzip."""
-    with gzip.open(data / "train" / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
         return [json.loads(line) for line in lines]
+
+
+def place(source: str) -> float:
+    """Where a source falls in [0, 1)."""
+    return int(hashlib.sha256(f"{SEED}:{source}".encode()).hexdigest()[:12], 16) / 16**12
 
 
 def part(raw: Raw) -> float:
     """Where an answer's source falls in [0, 1); all answers to a source fall together."""
-    source = str(raw["meta"].get("source_id") or raw["context"])
-    return int(hashlib.sha256(f"{SEED}:{source}".encode()).hexdigest()[:12], 16) / 16**12
+    return place(str(raw["meta"].get("source_id") or raw["context"]))
 
 
 def contexts(raw: Raw) -> list[str]:

@@ -10,7 +10,6 @@ stand on two sides. What was tried, with numbers, is in ``training/README.md``.
 from __future__ import annotations
 
 import argparse
-import gzip
 import hashlib
 import json
 import sys
@@ -40,6 +39,7 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks import lines  # noqa: E402 - found from the repository's root
 from groundwire.bench.metrics import Labelled  # noqa: E402
+from training.labelled_sets import SEED, contexts, place, read  # noqa: E402
 
 Floats = NDArray[np.float64]
 
@@ -59,7 +59,6 @@ LARGEST_SET = 1_500
 # unsupported one weighs: one sentence in eight is, and an answer of one sentence shall not profit from it.
 PIECES, PIECES_WEIGHT, PIECES_UNSUPPORTED = 4, 0.6, 3.0
 FIT, CALIBRATE = 0.6, 0.8
-SEED = "lexical-1"
 # A stem missing from fewer claims has no weight of its own.
 RAREST = 20
 TELLING = [CLAIM_FEATURES.index("telling"), CLAIM_FEATURES.index("most_telling")]
@@ -120,22 +119,6 @@ def main() -> None:
     print(f"wrote {args.out.name} ({args.out.stat().st_size / 1000:.0f} kB)")
 
 
-def read(path: Path) -> list[dict[str, Any]]:
-    """The rows of one gzip'd file of JSON lines."""
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines]
-
-
-def part(source: str) -> float:
-    """Where a source falls in [0, 1): fitted on below FIT, calibrated on below CALIBRATE, else tested on."""
-    return int(hashlib.sha256(f"{SEED}:{source}".encode()).hexdigest()[:12], 16) / 16**12
-
-
-def contexts(row: Mapping[str, Any]) -> list[str]:
-    """The passages of a row."""
-    return row.get("contexts") or [row["context"]]
-
-
 def ragtruth(raw: Sequence[Mapping[str, Any]]) -> list[Row]:
     """RAGTruth's answers, each task weighing the same, as in its own test split."""
     sizes = Counter(row["task"] for row in raw)
@@ -166,7 +149,7 @@ def look(row: Mapping[str, Any], weight: float) -> Row | None:
         label=row["label"],
         task=row["task"],
         source=source,
-        part=part(source),
+        part=place(source),
         weight=weight,
         claims=np.array([claim.features for claim in seen]),
         unsupported=np.array(marked, dtype=bool),

@@ -42,12 +42,6 @@ def test_what_teaches_lies_below_what_measures():
     assert lexical.FIT <= FIT < TEST == lexical.CALIBRATE
 
 
-@given(st.text(min_size=1))
-def test_the_lexical_detector_is_split_alike(source):
-    """It is stacked on the encoder: neither may have learnt what the other is tested on."""
-    assert part(answer(source)) == lexical.part(source)
-
-
 def test_a_context_in_one_piece_is_one_passage():
     """And one that comes in passages stays so."""
     assert contexts(answer("1", "All.")) == ["All."]
