@@ -1,5 +1,6 @@
 """Verdicts in OpenTelemetry, with the real SDK and exporters in memory."""
 
+import json
 import subprocess
 import sys
 import threading
@@ -17,9 +18,9 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 
 from groundwire import Abstention, AbstentionReason, Claim, Grading, Span, Support, Verdict
+from groundwire.core.sink import Sinks, Told
 from groundwire.core.verdict import DetectorSpec
 from groundwire.judge.isolation import isolated
-from groundwire.core.sink import Sinks, Told
 from groundwire.tracing.otel import OpenTelemetrySink, SpanAddress, annotate_current_span, locate
 from groundwire.tracing.scores import Score, ScoreSink, TryLaterError
 
@@ -141,6 +142,23 @@ def test_a_verdict_can_have_a_span_of_its_own(telemetry):
     assert trace.format_span_id(verdict.parent.span_id) == address.span_id
     assert trace.format_trace_id(verdict.context.trace_id) == address.trace_id
     assert verdict.attributes["gen_ai.evaluation.score.value"] == 0.9
+
+
+@pytest.mark.parametrize("outcome", [WRONG, ABSTAINED])
+def test_a_verdicts_span_is_an_evaluation_to_openinference(telemetry, outcome):
+    """Phoenix and Arize read these attributes; they are what OpenInference's own helper makes."""
+    helper = pytest.importorskip("openinference.instrumentation", reason="needs its package")
+    telemetry.sink(verdict_spans=True).send(of(outcome), ended(telemetry))
+    told = dict(telemetry.spans.get_finished_spans()[-1].attributes)
+    prefix = "evaluations.0.evaluation."
+    own = {key.removeprefix(prefix): value for key, value in told.items() if key.startswith(prefix)}
+    assert helper.get_evaluation_attributes(evaluations=[own]) == {prefix + k: v for k, v in own.items()}
+    assert own["name"] == "hallucination"
+    assert (own.get("score"), own["label"]) == (outcome.score, "high" if outcome is WRONG else "NO_CONTEXT")
+    assert own["annotator_kind"] == "CODE"
+    assert json.loads(own["metadata"])["hallucination_detector"] == "novel-words 1"
+    assert told["openinference.span.kind"] == "EVALUATOR"
+    assert "secret" not in str(told)
 
 
 def test_where_nothing_is_traced_nothing_is_addressed():

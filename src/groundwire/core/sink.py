@@ -122,7 +122,7 @@ class Sinks:
         done = True
         for one in self.all:
             left = None if deadline is None else max(0.0, deadline - time.monotonic())
-            done = self._guarded("flush", one, left) is not False and done
+            done = bool(self._guarded("flush", one, left)) and done
         return done
 
     def _overhear(self, plan: Plan[T]) -> Plan[T]:
