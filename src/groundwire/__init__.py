@@ -9,6 +9,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from groundwire.core.version import VERSION
+
 if TYPE_CHECKING:
     from groundwire import detectors as detectors
     from groundwire.checker import AbstainedError as AbstainedError
@@ -43,7 +45,7 @@ if TYPE_CHECKING:
     from groundwire.core.verdict import Verdict as Verdict
     from groundwire.judge.judge import Judge as Judge
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 _HOMES = {
     "groundwire.checker": (

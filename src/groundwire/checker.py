@@ -7,7 +7,7 @@ import itertools
 import time
 import uuid
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -22,6 +22,7 @@ from groundwire.core.interaction import Interaction, Passage, Turn
 from groundwire.core.keeper import Keeper, keep, keeper_problems
 from groundwire.core.plan import Backend, Plan, metered, together
 from groundwire.core.redaction import Redact, masked_interaction
+from groundwire.core.sink import Sink, Sinks, Told, sink_problems
 from groundwire.core.tuned import Tuned
 from groundwire.core.verdict import Abstention, AbstentionReason, Outcome, Usage, Verdict, reread
 from groundwire.judge.drivers import NoBackend, arun, run
@@ -97,7 +98,7 @@ class Checker:
 
     ``detector`` is a Detector or a registered name (the embedded one if left out). ``judge`` answers
     what the detector asks of models; a detector that asks none leaves it idle, which warns. ``monitor`` keeps
-    every outcome. Raises ConfigurationError at once when they don't fit.
+    every outcome, and ``sinks`` are told of it. Raises ConfigurationError at once when they don't fit.
     """
 
     def __init__(
@@ -107,8 +108,9 @@ class Checker:
         judge: Backend | None = None,
         policy: Policy | None = None,
         monitor: Keeper | None = None,
+        sinks: Sequence[Sink] = (),
     ) -> None:
-        problems = keeper_problems(monitor)
+        problems = [*keeper_problems(monitor), *sink_problems(sinks)]
         if judge is not None and not hasattr(judge, "perform"):
             problems.append(f"judge must be a Judge, not {type(judge).__name__}: judge=Judge(model)")
         if problems:
@@ -122,6 +124,9 @@ class Checker:
         if self.policy.tuned is not None:
             require_fit(self.policy.tuned, detector, judge)
         self.monitor = monitor
+        self.sinks = self._listening = Sinks(sinks)
+        if hasattr(monitor, "stats"):
+            self.sinks.watch("monitor", monitor)
 
     @classmethod
     def from_config(cls, source: str | Path | Mapping[str, Any]) -> Checker:
@@ -135,6 +140,7 @@ class Checker:
         return cls(
             detector,
             judge=settings.judge.build() if settings.judge else None,
+            sinks=settings.build_sinks(),
             policy=Policy(
                 enabled=settings.enabled,
                 grading=None if tuned else settings.build_grading(detector.grading),
@@ -148,10 +154,15 @@ class Checker:
     def __repr__(self) -> str:
         return f"Checker(detector={self.detector!r}, policy={self.policy!r})"
 
-    def unwatched(self) -> Checker:
-        """The same checker without its monitor, for whoever tells the monitor more than a checker can."""
+    def unwatched(self, listening: Sinks | None = None) -> Checker:
+        """The same checker without its monitor and its sinks, for whoever tells them more than a checker can.
+
+        Only of what its judge is asked it tells sinks, for nobody else knows: ``listening``, or else its own.
+        """
         other = copy.copy(self)
         other.monitor = None
+        other.sinks = Sinks()
+        other._listening = self._listening if listening is None else listening  # noqa: SLF001 - a copy of this
         return other
 
     def check(self, interaction: Interaction) -> Outcome:
@@ -215,7 +226,8 @@ class Checker:
         if self.policy.redact is not None:
             interaction = masked_interaction(self.policy.redact, interaction)
         plan = self.detector.detect(interaction) if self.policy.enabled else _disabled()
-        return metered(within(plan, self.policy.budget) if self.policy.budget else plan)
+        plan = within(plan, self.policy.budget) if self.policy.budget else plan
+        return metered(self._listening.overheard(plan))
 
     def _settle(self, outcome: Outcome, interaction: Interaction, usage: Usage) -> Outcome:
         """Read the outcome by this checker's policy, and put on it what only the checker knows."""
@@ -226,10 +238,16 @@ class Checker:
         outcome = replace(outcome, usage=usage, id=interaction.id or uuid.uuid4().hex)
         if isinstance(outcome, Abstention) and outcome.detector is None:
             outcome = replace(outcome, detector=self.detector.spec)
-        keep(self.monitor, interaction, outcome)
+        self.tell(interaction, outcome)
         if isinstance(outcome, Abstention) and self.policy.on_abstention is OnAbstention.RAISE:
             raise AbstainedError(outcome)
         return outcome
+
+    def tell(self, interaction: Interaction, outcome: Outcome) -> None:
+        """Have an outcome kept, and the sinks told of it. Never raises."""
+        keep(self.monitor, interaction, outcome)
+        if self.sinks:
+            self.sinks.tell(Told(interaction=interaction, outcome=outcome))
 
     def _read(self, verdict: Verdict) -> Outcome:
         if self.policy.tuned is not None:

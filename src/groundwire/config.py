@@ -17,6 +17,7 @@ This module reads and checks them, naming every mistake at once; ``Checker.from_
     timeout: 60                   # seconds for one check
     budget: {calls: 10}           # of one check
     on_abstention: return         # or raise
+    sinks: [{prometheus: {port: 9464}}, langfuse]     # who else is told of outcomes; see docs/sinks.md
     tuned: tuned.json             # what groundwire tune wrote, beside this file; in place of a threshold
     threshold: 0.5
     levels:
@@ -41,6 +42,7 @@ from groundwire.core.budget import Budget
 from groundwire.core.detector import Detector
 from groundwire.core.errors import ConfigurationError, MissingExtraError
 from groundwire.core.grading import WORDING, Grading, Level, Wording
+from groundwire.core.sink import Sink
 from groundwire.core.tuned import Tuned
 from groundwire.detectors import settings
 from groundwire.tuned import from_dict as tuned_from_dict
@@ -180,6 +182,7 @@ class Settings(_Section):
     threshold: Fraction | None = None
     levels: LevelsSettings = LevelsSettings()
     tuned: dict[str, Any] | None = None
+    sinks: tuple[str | dict[str, dict[str, Any] | None], ...] = ()
 
     def build_detector(self) -> Detector:
         """The detector these settings name.
@@ -190,6 +193,14 @@ class Settings(_Section):
             return self._detector()
         except ConfigurationError as error:
             raise ConfigurationError(*error.problems, *self._level_problems()) from error
+
+    def build_sinks(self) -> tuple[Sink, ...]:
+        """Who is told of outcomes. Raises ConfigurationError naming every mistake at once."""
+        if not self.sinks:
+            return ()
+        from groundwire.sinks.settings import build  # noqa: PLC0415 - most checkers tell nobody
+
+        return build(self.sinks)
 
     def build_grading(self, default: Grading) -> Grading | None:
         """How scores are read, starting from the detector's own; None when nothing is set here."""

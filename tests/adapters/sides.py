@@ -98,7 +98,7 @@ class LlamaIndex:
     def handler(self, checker, on_outcome=None, **options):
         from groundwire.llama_index import GroundwireHandler
 
-        return GroundwireHandler(checker, on_outcome, sinks=(), **options).install()
+        return GroundwireHandler(checker, on_outcome, **{"sinks": (), **options}).install()
 
     def ask(self, interaction, way):
         return self._run(self.engine(interaction, way), interaction, way)[0]

@@ -1,6 +1,7 @@
 """Settings: every format reads the same, and all mistakes are named at once."""
 
 import json
+import urllib.request
 
 import pytest
 
@@ -269,3 +270,44 @@ def test_parameters_that_may_hold_keys_are_never_repeated(parameters):
     with pytest.raises(ConfigurationError) as caught:
         Checker.from_config({"detector": "judge", "judge": {"model": "nobody:m", "parameters": parameters}})
     assert SECRET not in str(caught.value)
+
+
+def test_sinks_are_named_in_settings_and_told():
+    """By a name, or by a name with options; a port that is served is served once."""
+    pytest.importorskip("prometheus_client", reason="needs groundwire[prometheus]")
+    pytest.importorskip("langfuse", reason="needs groundwire[langfuse]")
+    given = {
+        "detector": "lexical",
+        "sinks": ["opentelemetry", {"prometheus": {"port": 0}}, {"langfuse": {"include_text": True}}],
+    }
+    checker, again = Checker.from_config(given), Checker.from_config(given)
+    names = [sink.name for sink in checker.sinks.all]
+    assert names == ["opentelemetry", "prometheus", "langfuse"]
+    metrics = checker.sinks.all[1]
+    assert again.sinks.all[1] is metrics
+    assert metrics.port
+    checker.check(Interaction(contexts="A bag costs 25 EUR.", answer="A bag costs 75 EUR."))
+    url = f"http://127.0.0.1:{metrics.port}/metrics"
+    with urllib.request.urlopen(url, timeout=10) as answer:
+        text = answer.read().decode()
+    assert 'groundwire_verdicts_total{detector="lexical",verdict="hallucinated"}' in text
+    metrics.close()
+
+
+@pytest.mark.parametrize(
+    ("sinks", "said"),
+    [
+        (["promtheus"], "sinks.0: unknown sink 'promtheus'; expected one of prometheus"),
+        ([{"prometheus": {"prot": 1}}], "sinks.0: unknown option 'prot' of prometheus; expected one of port"),
+        ([{"prometheus": {"port": "x"}}], "sinks.0: port must be"),
+        (["mlflow", {"phoenix": {}, "mlflow": {}}], "sinks.1: expected one name"),
+        ([{"langfuse": {"include_text": 1}}, "nothing"], "sinks.0: include_text must be bool"),
+        ([{"langfuse": {"include_text": 1}}, "nothing"], "sinks.1: unknown sink 'nothing'"),
+        ([{"opentelemetry_metrics": {"a": 1}}], "there is none to set here"),
+    ],
+)
+def test_mistakes_in_sinks_are_named(sinks, said):
+    """All at once, each with its place and what was expected."""
+    with pytest.raises(ConfigurationError) as error:
+        Checker.from_config({"detector": "lexical", "sinks": sinks})
+    assert said in str(error.value)

@@ -1,5 +1,6 @@
 """Verdicts in OpenTelemetry, with the real SDK and exporters in memory."""
 
+import json
 import subprocess
 import sys
 import threading
@@ -17,6 +18,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 
 from groundwire import Abstention, AbstentionReason, Claim, Grading, Span, Support, Verdict
+from groundwire.core.sink import Sinks, Told
 from groundwire.core.verdict import DetectorSpec
 from groundwire.judge.isolation import isolated
 from groundwire.tracing.otel import OpenTelemetrySink, SpanAddress, annotate_current_span, locate
@@ -54,6 +56,11 @@ def telemetry():
     return Telemetry()
 
 
+def of(outcome, **about):
+    """An outcome as sinks are told of it."""
+    return Told(interaction=None, outcome=outcome, **about)
+
+
 def ended(telemetry):
     """The address of a span that has ended."""
     with telemetry.tracer.start_as_current_span("query"):
@@ -63,7 +70,7 @@ def ended(telemetry):
 def test_an_outcome_is_an_event_of_the_span_that_was_judged(telemetry):
     """By its ids, also long after it has ended, from any thread and context."""
     address = ended(telemetry)
-    thread = threading.Thread(target=telemetry.sink().send, args=(address, WRONG))
+    thread = threading.Thread(target=telemetry.sink().send, args=(of(WRONG), address))
     thread.start()
     thread.join()
     (event,) = telemetry.events
@@ -93,14 +100,14 @@ def test_a_span_that_forgets_its_ids_is_found_all_the_same(telemetry):
         with trace.use_span(stand_in):
             address = locate()
     stand_in.forget()
-    telemetry.sink().send(address, WRONG)
+    telemetry.sink().send(of(WRONG), address)
     assert trace.format_span_id(telemetry.events[0].span_id) == address.span_id
 
 
 def test_a_span_that_records_gets_attributes(telemetry):
     """The same as the event's; so backends that read no events show them."""
     with telemetry.tracer.start_as_current_span("query"):
-        telemetry.sink().send(locate(), WRONG)
+        telemetry.sink().send(of(WRONG), locate())
     (span,) = telemetry.spans.get_finished_spans()
     assert dict(span.attributes) == dict(telemetry.events[0].attributes)
     assert span.attributes["hallucination_score"] == 0.9
@@ -108,7 +115,7 @@ def test_a_span_that_records_gets_attributes(telemetry):
 
 def test_what_could_not_be_judged_has_no_number(telemetry):
     """Its reason is the error's type, and nothing averages it."""
-    telemetry.sink().send(ended(telemetry), ABSTAINED)
+    telemetry.sink().send(of(ABSTAINED), ended(telemetry))
     told = dict(telemetry.events[0].attributes)
     assert told["error.type"] == "NO_CONTEXT"
     assert told["hallucination_status"] == "abstained"
@@ -119,8 +126,8 @@ def test_what_could_not_be_judged_has_no_number(telemetry):
 @pytest.mark.parametrize("outcome", [WRONG, ABSTAINED])
 def test_no_text_leaves_unless_asked(telemetry, outcome):
     """Traces are read by more people than answers are."""
-    telemetry.sink().send(ended(telemetry), outcome)
-    telemetry.sink(include_text=True).send(ended(telemetry), outcome)
+    telemetry.sink().send(of(outcome), ended(telemetry))
+    telemetry.sink(include_text=True).send(of(outcome), ended(telemetry))
     without, with_text = telemetry.events
     assert "secret" not in str(dict(without.attributes))
     assert "secret" in with_text.attributes["gen_ai.evaluation.explanation"]
@@ -129,12 +136,29 @@ def test_no_text_leaves_unless_asked(telemetry, outcome):
 def test_a_verdict_can_have_a_span_of_its_own(telemetry):
     """Below the judged one, for backends that take no log events."""
     address = ended(telemetry)
-    telemetry.sink(verdict_spans=True).send(address, WRONG)
+    telemetry.sink(verdict_spans=True).send(of(WRONG), address)
     verdict = telemetry.spans.get_finished_spans()[-1]
     assert verdict.name == "hallucination"
     assert trace.format_span_id(verdict.parent.span_id) == address.span_id
     assert trace.format_trace_id(verdict.context.trace_id) == address.trace_id
     assert verdict.attributes["gen_ai.evaluation.score.value"] == 0.9
+
+
+@pytest.mark.parametrize("outcome", [WRONG, ABSTAINED])
+def test_a_verdicts_span_is_an_evaluation_to_openinference(telemetry, outcome):
+    """Phoenix and Arize read these attributes; they are what OpenInference's own helper makes."""
+    helper = pytest.importorskip("openinference.instrumentation", reason="needs its package")
+    telemetry.sink(verdict_spans=True).send(of(outcome), ended(telemetry))
+    told = dict(telemetry.spans.get_finished_spans()[-1].attributes)
+    prefix = "evaluations.0.evaluation."
+    own = {key.removeprefix(prefix): value for key, value in told.items() if key.startswith(prefix)}
+    assert helper.get_evaluation_attributes(evaluations=[own]) == {prefix + k: v for k, v in own.items()}
+    assert own["name"] == "hallucination"
+    assert (own.get("score"), own["label"]) == (outcome.score, "high" if outcome is WRONG else "NO_CONTEXT")
+    assert own["annotator_kind"] == "CODE"
+    assert json.loads(own["metadata"])["hallucination_detector"] == "novel-words 1"
+    assert told["openinference.span.kind"] == "EVALUATOR"
+    assert "secret" not in str(told)
 
 
 def test_where_nothing_is_traced_nothing_is_addressed():
@@ -160,7 +184,8 @@ def test_a_provider_that_fails_harms_nobody(telemetry, caplog):
         def get_logger(self, *arguments, **options):
             raise RuntimeError("secret")
 
-    OpenTelemetrySink(logger_provider=Broken()).send(ended(telemetry), WRONG)
+    address = ended(telemetry)
+    Sinks([OpenTelemetrySink(logger_provider=Broken())]).tell(of(WRONG), (address,))
     (warning,) = [r.getMessage() for r in caplog.records if r.levelname == "WARNING"]
     assert "RuntimeError" in warning
     assert "secret" not in warning
@@ -208,9 +233,9 @@ def test_a_score_has_what_backends_ask_for():
     """Ids, a name, a number or none, a label of few kinds, and no text of the answer."""
     written = []
     sink = ScoreSink(written.append)
-    sink.send(address(), WRONG)
+    sink.send(of(WRONG), address())
     assert sink.flush(10)
-    sink.send(address(2), ABSTAINED)
+    sink.send(of(ABSTAINED), address(2))
     assert sink.flush(10)
     wrong, abstained = written
     assert wrong == Score(
@@ -221,6 +246,7 @@ def test_a_score_has_what_backends_ask_for():
         label="high",
         comment=wrong.comment,
         metadata=wrong.metadata,
+        id=wrong.id,
     )
     assert wrong.metadata["hallucination_score"] == 0.9
     assert (abstained.value, abstained.label) == (None, "NO_CONTEXT")
@@ -240,7 +266,7 @@ def test_a_backend_that_is_busy_is_asked_again():
 
     sink = ScoreSink(write)
     for n in (1, 2, 3):
-        sink.send(address(n), WRONG)
+        sink.send(of(WRONG), address(n))
         sink.flush(10)
     assert sink.flush(10)
     assert (sink.counts.delivered, sink.counts.failed) == (2, 1)
@@ -249,6 +275,6 @@ def test_a_backend_that_is_busy_is_asked_again():
 def test_a_score_can_hold_the_text_where_that_is_wanted():
     written = []
     sink = ScoreSink(written.append, include_text=True)
-    sink.send(address(), WRONG)
+    sink.send(of(WRONG), address())
     assert sink.flush(10)
     assert "secret words" in written[0].comment

@@ -11,7 +11,6 @@ from dataclasses import replace
 from groundwire.checker import AbstainedError, Checker, OnAbstention
 from groundwire.core.errors import GroundwireError
 from groundwire.core.interaction import Interaction
-from groundwire.core.keeper import keep
 from groundwire.core.verdict import Abstention, AbstentionReason, Outcome
 
 _LOG = logging.getLogger(__name__)
@@ -47,7 +46,7 @@ def _abstained(checker: Checker, interaction: Interaction, error: Exception) -> 
     _LOG.warning("the %s detector failed (%s)", checker.detector.name, type(error).__name__)
     _LOG.debug("the detector failed", exc_info=error)
     outcome = replace(failure(error), detector=checker.detector.spec, id=interaction.id)
-    keep(checker.monitor, interaction, outcome)
+    checker.tell(interaction, outcome)
     if checker.policy.on_abstention is OnAbstention.RAISE:
         raise AbstainedError(outcome) from error
     return outcome

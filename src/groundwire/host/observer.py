@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from uuid import UUID
@@ -18,6 +18,7 @@ from groundwire.checker import AbstainedError, Checker, default_checker
 from groundwire.core.fork import renew_after_fork
 from groundwire.core.interaction import Interaction
 from groundwire.core.keeper import Keeper, keep
+from groundwire.core.sink import Marks, Sink, Sinks, Told, settled_sinks
 from groundwire.core.verdict import Abstention, AbstentionReason, Outcome
 from groundwire.host.background import Background, OverdueError
 from groundwire.host.judging import failure
@@ -50,7 +51,7 @@ class Observed:
     """One answer as a room saw it. ``problem`` says why it can't be judged, None that it can.
 
     ``trace_id`` is another id under which its record may be asked for. ``deliver`` takes the outcome to a
-    trace; it may wait, but must not raise.
+    trace; it may wait, but must not raise. ``marks`` are what the sinks said of where it is traced.
     """
 
     run_id: UUID
@@ -59,6 +60,7 @@ class Observed:
     problem: AbstentionReason | None = None
     detail: str = ""
     deliver: Callable[[Outcome], None] | None = None
+    marks: Marks | None = None
 
     @property
     def ids(self) -> tuple[UUID, ...]:
@@ -70,10 +72,11 @@ class Observer:
     """Judges what it is shown. Safe to share between threads; never raises into the host.
 
     ``checker`` is the default checker if left out. ``monitor``, the checker's own if left out, keeps every
-    record. ``on_outcome`` gets every record, on the thread that
-    judged it, or on the host's own where there was no room to judge; what it raises is logged. The latest
-    ``keep`` records are kept. A detector that asks a model is given up some time after its checker's timeout;
-    any other may keep a thread, and the interpreter's exit, for as long as it computes.
+    record; ``sinks``, the checker's own and ``default_sinks`` if left out, are told of it. ``on_outcome``
+    gets every record, on the thread that judged it, or on the host's own where there was no room to judge;
+    what it raises is logged. The latest ``keep`` records are kept. A detector that asks a model is given up
+    some time after its checker's timeout; any other may keep a thread, and the interpreter's exit, for as
+    long as it computes.
     """
 
     def __init__(
@@ -86,6 +89,8 @@ class Observer:
         max_pending: int,
         keep: int,
         monitor: Keeper | None = None,
+        sinks: Sequence[Sink] | None = None,
+        default_sinks: Sequence[Sink] = (),
     ) -> None:
         if keep < 0:
             raise ValueError(f"keep must be at least 0, not {keep!r}")
@@ -95,7 +100,11 @@ class Observer:
         checker.detector.load()
         # Kept here and not by the checker, which is not asked about every answer, and may be given up.
         self._monitor = checker.monitor if monitor is None else monitor
-        self._checker = checker.unwatched()
+        self.sinks: Sinks = settled_sinks(sinks, checker.sinks, default_sinks)
+        self.sinks.watch("answers", self)
+        if hasattr(self._monitor, "stats"):
+            self.sinks.watch("monitor", self._monitor)
+        self._checker = checker.unwatched(self.sinks)
         self._on_outcome = on_outcome
         self._mode = Mode(mode)
         # Only models keep one waiting: whatever computes is stopped by nothing, and a watch on it costs.
@@ -162,6 +171,9 @@ class Observer:
 
     def _tell(self, seen: Observed, record: Record) -> None:
         keep(self._monitor, record.interaction, record.outcome, run_id=record.run_id)
+        if self.sinks:
+            told = Told(interaction=record.interaction, outcome=record.outcome, run_id=record.run_id)
+            self.sinks.tell(told, seen.marks)
         if self._on_outcome is not None:
             try:
                 self._on_outcome(record)

@@ -12,6 +12,7 @@ from typing import Protocol, Self
 
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.keeper import keeper_problems
+from groundwire.core.sink import sink_problems
 from groundwire.host.observer import Mode, Observer, Stats
 from groundwire.host.options import checker_problems
 from groundwire.host.record import Record
@@ -30,7 +31,7 @@ class Watching:
 
     def _senders(self) -> Iterable[Flushable]:
         """The sinks that outcomes were sent to."""
-        return ()
+        return (self._observer.sinks,)
 
     @property
     def outcomes(self) -> list[Record]:
@@ -71,14 +72,22 @@ class Watching:
         self.flush()
 
 
-def require(checker: object, on_outcome: object, mode: object, *, monitor: object, **limits: int) -> None:
+def require(
+    checker: object,
+    on_outcome: object,
+    mode: object,
+    *,
+    monitor: object,
+    sinks: object,
+    **limits: int,
+) -> None:
     """Check what every handler is given. Raises ConfigurationError, naming every mistake at once."""
     problems = checker_problems(checker)
     if on_outcome is not None and not callable(on_outcome):
         problems.append(f"on_outcome must be callable with a Record, not {type(on_outcome).__qualname__}")
     if mode not in list(Mode):
         problems.append(f"mode must be one of {', '.join(repr(str(m)) for m in Mode)}, not {mode!r}")
-    problems += keeper_problems(monitor)
+    problems += [*keeper_problems(monitor), *sink_problems(sinks)]
     for name, value in limits.items():
         least = 0 if name == "keep" else 1
         if not isinstance(value, int) or value < least:

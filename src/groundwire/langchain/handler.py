@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol, Self
 from uuid import UUID
 
 from groundwire.checker import Checker
 from groundwire.core.keeper import Keeper
+from groundwire.core.sink import Sink
 from groundwire.core.verdict import AbstentionReason, Outcome
 from groundwire.host.observer import Mode, Observed, Observer
 from groundwire.host.record import Record
-from groundwire.host.watching import Watching, require
+from groundwire.host.watching import Flushable, Watching, require
 from groundwire.judge.isolation import JUDGING
 from groundwire.langchain.capture import Capture, Captured
 from groundwire.tracing.langsmith import LangSmithSink, RunAddress, locate
@@ -24,8 +25,8 @@ from groundwire.tracing.langsmith import LangSmithSink, RunAddress, locate
 _LOG = logging.getLogger(__name__)
 
 
-class Sink(Protocol):
-    """Where outcomes of traced runs are sent; groundwire.tracing.langsmith.LangSmithSink is one."""
+class RunSink(Protocol):
+    """Where outcomes of LangSmith's runs are sent; groundwire.tracing.langsmith.LangSmithSink is one."""
 
     def send(self, address: RunAddress, outcome: Outcome) -> None: ...
 
@@ -39,7 +40,8 @@ class GroundwireCallbackHandler(Watching, Capture):
     ``on_outcome`` gets each Record as it comes. In the mode "background" answers are judged on ``workers``
     threads, and those beyond ``max_pending`` waiting ones are dropped and counted; "inline" judges before the
     run goes on, which holds an event loop for as long as it takes. The latest ``keep`` records are kept.
-    ``monitor``, the checker's own if left out, keeps all of them in a database. Where LangSmith traces a run,
+    ``monitor``, the checker's own if left out, keeps all of them in a database; ``sinks``, likewise, are told
+    of them: metrics, scores in Langfuse, Phoenix or MLflow. Where LangSmith traces a run,
     its outcome goes there as feedback, unless ``langsmith`` is False. The keys and ``max_runs`` are those of
     Capture. Raises ConfigurationError, naming every mistake at once.
 
@@ -57,11 +59,12 @@ class GroundwireCallbackHandler(Watching, Capture):
         on_outcome: Callable[[Record], None] | None = None,
         *,
         mode: Mode | str = Mode.BACKGROUND,
-        langsmith: bool | Sink = True,
+        langsmith: bool | RunSink = True,
         max_pending: int = 1000,
         workers: int = 2,
         keep: int = 1000,
         monitor: Keeper | None = None,
+        sinks: Sequence[Sink] | None = None,
         max_runs: int = 10_000,
         question_key: str | None = None,
         context_key: str | None = None,
@@ -72,6 +75,7 @@ class GroundwireCallbackHandler(Watching, Capture):
             on_outcome,
             mode,
             monitor=monitor,
+            sinks=sinks,
             max_pending=max_pending,
             workers=workers,
             keep=keep,
@@ -92,9 +96,10 @@ class GroundwireCallbackHandler(Watching, Capture):
             max_pending=max_pending,
             keep=keep,
             monitor=monitor,
+            sinks=sinks,
         )
         self._traced = langsmith is not False
-        self._sink: Sink | None = None if isinstance(langsmith, bool) else langsmith
+        self._sink: RunSink | None = None if isinstance(langsmith, bool) else langsmith
         self._sink_lock = threading.Lock()
 
     def result(self, run_id: UUID, timeout: float | None = None) -> Record | None:
@@ -105,8 +110,8 @@ class GroundwireCallbackHandler(Watching, Capture):
         """
         return self._observer.result(run_id, timeout)
 
-    def _senders(self) -> Iterable[Sink]:
-        return () if self._sink is None else (self._sink,)
+    def _senders(self) -> Iterable[Flushable]:
+        return (*super()._senders(), *(() if self._sink is None else (self._sink,)))
 
     # -- for the whole process ---------------------------------------------------------------------------
 
@@ -140,6 +145,7 @@ class GroundwireCallbackHandler(Watching, Capture):
                 problem=captured.problem,
                 detail=captured.detail,
                 deliver=self._deliverer(captured),
+                marks=self._observer.sinks.locate(captured.run_id, captured.started),
             )
         )
 

@@ -12,6 +12,7 @@ import logging
 from collections.abc import AsyncIterator, Generator, Iterator
 from dataclasses import dataclass
 from typing import Any, Unpack
+from uuid import UUID
 
 from langchain_core.callbacks.manager import AsyncCallbackManagerForChainRun, CallbackManagerForChainRun
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableSerializable
@@ -63,6 +64,7 @@ class RunnableWithHallucinationCheck(RunnableSerializable[Any, Any]):
     bound: Runnable[Any, Any]
     checker: Any = None
     monitor: Any = None
+    sinks: Any = None
     on_hallucination: Any = Action.ANNOTATE
     on_abstention: Any = Action.ANNOTATE
     replacement: str | None = None
@@ -143,7 +145,7 @@ class RunnableWithHallucinationCheck(RunnableSerializable[Any, Any]):
             decision = self._settings.reactions.decide(reading.interaction, outcome, attempt=attempt)
             if decision.action is Action.RETRY:
                 if (again := self._settings.retry.again(runnable, asked, outcome)) is not None:
-                    self._settings.keep(reading.interaction, outcome, decision, attempt)
+                    self._keep(reading.interaction, outcome, decision, attempt)
                     runnable, asked = again
                     continue
                 decision = self._settings.reactions.given_up(reading.interaction, outcome)
@@ -265,10 +267,16 @@ class RunnableWithHallucinationCheck(RunnableSerializable[Any, Any]):
 
     def _report(self, interaction: Interaction, outcome: Outcome, decision: Decision, attempt: int) -> None:
         """Keep the outcome, put it on the trace of this very run, then raise what was asked for."""
-        self._settings.keep(interaction, outcome, decision, attempt)
+        self._keep(interaction, outcome, decision, attempt)
         annotate_current_run(outcome, action=str(decision.action), attempts=attempt)
         if decision.error is not None:
             raise decision.error
+
+    def _keep(self, interaction: Interaction, outcome: Outcome, decision: Decision, attempt: int) -> None:
+        # A reading's id is that of the wrapper's own run.
+        run_id = None if interaction.id is None else UUID(interaction.id)
+        marks = self._settings.sinks.locate(run_id)
+        self._settings.keep(interaction, outcome, decision, attempt, marks=marks)
 
     # -- what it looks like from outside -----------------------------------------------------------------
 

@@ -7,7 +7,7 @@ An exception in a callback would break the application's query, so none leaves h
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from llama_index.core.callbacks.base_handler import BaseCallbackHandler
@@ -15,11 +15,11 @@ from llama_index.core.callbacks.schema import CBEventType, EventPayload
 
 from groundwire.checker import Checker
 from groundwire.core.keeper import Keeper
+from groundwire.core.sink import Sink
 from groundwire.host.observer import Mode
 from groundwire.host.record import Record
 from groundwire.llama_index.handler import Judging
 from groundwire.llama_index.spans import Kind
-from groundwire.tracing.otel import SpanSink
 
 _KINDS = {
     CBEventType.QUERY: Kind.QUERY,
@@ -46,7 +46,7 @@ class GroundwireCallbackHandler(Judging, BaseCallbackHandler):
         on_outcome: Callable[[Record], None] | None = None,
         *,
         mode: Mode | str = Mode.BACKGROUND,
-        sinks: Iterable[SpanSink] | None = None,
+        sinks: Sequence[Sink] | None = None,
         max_pending: int = 1000,
         workers: int = 2,
         keep: int = 1000,

@@ -15,7 +15,6 @@ from groundwire.llama_index import units
 from groundwire.llama_index.options import Settings
 from groundwire.llama_index.output import KEY, Attach, parted
 from groundwire.llama_index.reading import Call, Reading
-from groundwire.tracing.otel import annotate, locate
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,9 +41,8 @@ def unjudged(settings: Settings, reading: Reading) -> Outcome | None:
 def report(
     settings: Settings, interaction: Interaction, outcome: Outcome, decision: Decision, attempt: int
 ) -> None:
-    """Keep the outcome, put it on the span of the call it is made in, then raise what was asked for."""
+    """Keep the outcome, tell the sinks, in the call it is made in, then raise what was asked for."""
     settings.keep(interaction, outcome, decision, attempt)
-    annotate(locate(), outcome, action=str(decision.action), attempts=attempt)
     if decision.error is not None:
         raise decision.error
 
@@ -62,7 +60,7 @@ class Ending:
         # Held weakly: a circle would keep a stream that is given up open until the next garbage collection.
         self._response = weakref.ref(answered.response)
         self._found = answered.call.found(answered.response)
-        self._where = locate()  # now: at its end, a stream is in its reader's context
+        self._marks = settings.sinks.locate()  # now: at its end, a stream is in its reader's context
         self._put(wire.pending(answered.call.id))
 
     def complete(self, text: str) -> str:
@@ -88,9 +86,8 @@ class Ending:
 
     def _settle(self, reading: Reading, outcome: Outcome) -> str:
         decision = self._settings.reactions.decide(reading.interaction, outcome, attempt=1)
-        self._settings.keep(reading.interaction, outcome, decision, attempt=1)
+        self._settings.keep(reading.interaction, outcome, decision, attempt=1, marks=self._marks)
         self._put(outcome.to_dict())
-        annotate(self._where, outcome, action=str(decision.action), attempts=1)
         return parted(decision.text)
 
     def _put(self, verdict: dict[str, Any]) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any, Self
 from uuid import UUID
@@ -18,19 +18,19 @@ from llama_index_instrumentation.dispatcher import Dispatcher
 
 from groundwire.checker import Checker
 from groundwire.core.keeper import Keeper
-from groundwire.core.verdict import AbstentionReason, Outcome
+from groundwire.core.sink import Sink
+from groundwire.core.verdict import AbstentionReason
 from groundwire.host.observer import Mode, Observed, Observer
 from groundwire.host.record import Record
 from groundwire.host.watching import Watching, require
 from groundwire.llama_index.capture import Capture, Captured
-from groundwire.tracing.otel import OpenTelemetrySink, SpanAddress, SpanSink, locate
+from groundwire.tracing.otel import OpenTelemetrySink
 
 
 class Judging(Watching):
     """Has what a room captured judged, finds records by the response they are about, and tells traces.
 
-    The part that both handlers share. ``sinks`` are where outcomes of traced answers are sent: to
-    OpenTelemetry if left out.
+    The part that both handlers share.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class Judging(Watching):
         on_outcome: Callable[[Record], None] | None,
         *,
         mode: Mode | str,
-        sinks: Iterable[SpanSink] | None,
+        sinks: Sequence[Sink] | None,
         max_pending: int,
         workers: int,
         keep: int,
@@ -51,6 +51,7 @@ class Judging(Watching):
             on_outcome,
             mode,
             monitor=monitor,
+            sinks=sinks,
             max_pending=max_pending,
             workers=workers,
             keep=keep,
@@ -64,12 +65,11 @@ class Judging(Watching):
             max_pending=max_pending,
             keep=keep,
             monitor=monitor,
+            sinks=sinks,
+            default_sinks=(OpenTelemetrySink(),),
         )
-        self._sinks: Sequence[SpanSink] = (OpenTelemetrySink(),) if sinks is None else tuple(sinks)
         self._responses = _Responses()
-        self._capture = Capture(
-            self._answered, max_spans=max_spans, mark=locate if self._sinks else lambda: None
-        )
+        self._capture = Capture(self._answered, max_spans=max_spans, mark=self._observer.sinks.locate)
 
     def result(self, answered: Any, timeout: float | None = None) -> Record | None:
         """The record of a response, as the application got it; waits while it is being judged.
@@ -90,9 +90,6 @@ class Judging(Watching):
         """How many calls were given up because too many were open at a time."""
         return self._capture.evicted_spans
 
-    def _senders(self) -> Sequence[SpanSink]:
-        return self._sinks
-
     def _answered(self, captured: Captured) -> None:
         if captured.problem is AbstentionReason.NO_CONTEXT:
             self._capture.warn_once(
@@ -109,19 +106,9 @@ class Judging(Watching):
                 interaction=captured.interaction,
                 problem=captured.problem,
                 detail=captured.detail,
-                deliver=self._deliverer(captured.where),
+                marks=captured.where,
             )
         )
-
-    def _deliverer(self, address: SpanAddress | None) -> Callable[[Outcome], None] | None:
-        if address is None:
-            return None
-
-        def deliver(outcome: Outcome) -> None:
-            for sink in self._sinks:
-                sink.send(address, outcome)
-
-        return deliver
 
 
 class GroundwireHandler(Judging):
@@ -131,8 +118,8 @@ class GroundwireHandler(Judging):
     ``on_outcome`` gets each Record as it comes. In the mode "background" answers are judged on ``workers``
     threads, and those beyond ``max_pending`` waiting ones are dropped and counted; "inline" judges before the
     call returns, which holds an event loop for as long as it takes. The latest ``keep`` records are kept;
-    ``monitor``, the checker's own if left out, keeps all of them in a database. ``sinks`` are where outcomes
-    of traced answers are sent: to OpenTelemetry if left out, nowhere if empty. ``max_spans`` is how many
+    ``monitor``, the checker's own if left out, keeps all of them in a database. ``sinks`` are told of them:
+    OpenTelemetry and the checker's own if left out, nobody if empty. ``max_spans`` is how many
     calls are followed at once. Raises ConfigurationError, naming every mistake at once.
 
     >>> handler = GroundwireHandler().install()  # doctest: +SKIP
@@ -146,7 +133,7 @@ class GroundwireHandler(Judging):
         on_outcome: Callable[[Record], None] | None = None,
         *,
         mode: Mode | str = Mode.BACKGROUND,
-        sinks: Iterable[SpanSink] | None = None,
+        sinks: Sequence[Sink] | None = None,
         max_pending: int = 1000,
         workers: int = 2,
         keep: int = 1000,

@@ -11,6 +11,7 @@ from groundwire.host.actions import Reactions
 from groundwire.host.options import Common, CommonSettings, common, unknown
 from groundwire.llama_index.output import Attach
 from groundwire.llama_index.retry import NameClaims, Retry, Revise, Revised
+from groundwire.tracing.otel import OpenTelemetrySink
 
 
 class Options(Common, total=False):
@@ -43,7 +44,7 @@ def settle(engine: object, options: Mapping[str, Any], *, kind: type, problems: 
     attach = options.get("attach", Attach.METADATA)
     if attach not in list(Attach):
         problems.append(f"attach must be one of {', '.join(repr(str(a)) for a in Attach)}, not {attach!r}")
-    settled = common(options, problems)
+    settled = common(options, problems, default_sinks=(OpenTelemetrySink(),))
     retry = _retry(engine, settled.reactions, options, problems)
     if problems:
         raise ConfigurationError(*problems)

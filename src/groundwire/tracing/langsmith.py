@@ -10,7 +10,6 @@ from __future__ import annotations
 import logging
 import sys
 import threading
-import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -19,17 +18,16 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 from weakref import WeakKeyDictionary
 
-import groundwire
 from groundwire.core.verdict import Abstention, Outcome
-from groundwire.tracing.outbox import Counts, Outbox, TryLaterError, http_status
-from groundwire.tracing.told import KEY, comment, flat_metadata
+from groundwire.core.version import VERSION
+from groundwire.tracing.outbox import Counts, Outbox, TryLaterError, may_pass
+from groundwire.tracing.told import KEY, comment, feedback_id, flat_metadata
 
 if TYPE_CHECKING:
     from langsmith import Client
 
 _LOG = logging.getLogger(__name__)
 
-_AGAIN_LATER = frozenset({408, 425, 429})
 _DRAIN = 5.0  # seconds given to the host's own client to send a run that its verdict has overtaken
 
 
@@ -175,9 +173,9 @@ class LangSmithSink:
                 score=outcome.score,
                 value=str(outcome.why) if isinstance(outcome, Abstention) else str(outcome.level),
                 comment=comment(outcome, include_text=self._include_text),
-                feedback_id=_feedback_id(address, outcome),
+                feedback_id=feedback_id(address.run_id, outcome),
                 feedback_source_type="model",
-                source_info={"groundwire": groundwire.__version__, **flat_metadata(outcome)},
+                source_info={"groundwire": VERSION, **flat_metadata(outcome)},
                 extend_trace_retention=self._extend_retention,
                 stop_after_attempt=1,
             )
@@ -211,20 +209,13 @@ def annotate_current_run(outcome: Outcome, **done: str | int) -> None:
         _LOG.debug("a verdict could not be put on the current run", exc_info=True)
 
 
-def _feedback_id(address: RunAddress, outcome: Outcome) -> UUID:
-    # The same run judged again by the same detector replaces its feedback instead of adding to it.
-    fingerprint = outcome.detector.fingerprint if outcome.detector else ""
-    return uuid.uuid5(address.run_id, f"{KEY}/{fingerprint}")
-
-
 def _may_pass(error: Exception) -> bool:
     """Whether the same request may succeed later: no connection, no time, no capacity, not there yet."""
     from langsmith import utils  # noqa: PLC0415
     from requests import Timeout  # noqa: PLC0415
 
     passing = (utils.LangSmithConnectionError, utils.LangSmithNotFoundError, Timeout)
-    status = http_status(error)
-    return isinstance(error, passing) or (status is not None and (status >= 500 or status in _AGAIN_LATER))
+    return isinstance(error, passing) or may_pass(error)
 
 
 @contextmanager

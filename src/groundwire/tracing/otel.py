@@ -8,15 +8,20 @@ nothing, nothing is sent. Nothing here judges.
 
 from __future__ import annotations
 
+import json
 import logging
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
-import groundwire
+from groundwire.core.sink import Sink, Told
 from groundwire.core.verdict import Abstention, Outcome
-from groundwire.tracing.told import KEY, comment, flat_metadata
+from groundwire.core.version import VERSION
+from groundwire.tracing.told import KEY, annotator, comment, flat_metadata
 
 if TYPE_CHECKING:
     from opentelemetry._logs import LoggerProvider
@@ -33,37 +38,41 @@ ERROR = "error.type"
 
 
 @dataclass(frozen=True, kw_only=True)
-class SpanAddress:
-    """Where an answer is traced: the ids in hexadecimal digits, and the span itself, which may have ended.
+class SpanIds:
+    """Where an answer is traced: 32 and 16 hexadecimal digits, as OpenTelemetry writes them."""
+
+    trace_id: str
+    span_id: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpanAddress(SpanIds):
+    """The same with the span itself, which may have ended.
 
     ``context`` is the span's own, kept because a tracer's stand-in for a span may forget it at the end.
     """
 
-    trace_id: str
-    span_id: str
     context: SpanContext = field(repr=False, compare=False)
     span: Span = field(repr=False, compare=False)
 
 
-class SpanSink(Protocol):
-    """Where outcomes of traced answers are sent: OpenTelemetrySink, ScoreSink, or one of your own."""
-
-    def send(self, address: SpanAddress, outcome: Outcome) -> None: ...
-
-    def flush(self, timeout: float | None = None) -> bool: ...
-
-
-def locate() -> SpanAddress | None:
+def locate(run_id: UUID | None = None, started: datetime | None = None) -> SpanAddress | None:
     """The span that is current in this context, or None where nothing is traced or this is not sampled.
 
-    Takes microseconds and never raises. A program that has not imported OpenTelemetry has no current span.
+    Of a LangChain run, given by its id and when it started, the span that OpenInference has for it; without
+    one, a span that was open before it started: what LangChain's callbacks leave current may be another
+    run's. Takes microseconds and never raises. A program that has not imported OpenTelemetry has no spans.
     """
     if "opentelemetry.trace" not in sys.modules:
         return None
     try:
         from opentelemetry import trace  # noqa: PLC0415 - wanted only by those who trace
 
-        span = trace.get_current_span()
+        span = None if run_id is None else _openinference_span(run_id)
+        if span is None:
+            span = trace.get_current_span()
+            if run_id is not None and not _encloses(span, started):
+                return None
         context = span.get_span_context()
         if not context.is_valid or not context.trace_flags.sampled:
             return None
@@ -78,14 +87,37 @@ def locate() -> SpanAddress | None:
         return None
 
 
-class OpenTelemetrySink:
+def _openinference_span(run_id: UUID) -> Span | None:
+    """The span of a LangChain run, which OpenInference's instrumentor knows while the run goes on."""
+    room = sys.modules.get("openinference.instrumentation.langchain")
+    if room is None:
+        return None
+    instrumentor = room.LangChainInstrumentor()
+    if not instrumentor.is_instrumented_by_opentelemetry:
+        return None
+    found: Span | None = instrumentor.get_span(run_id)
+    return found
+
+
+def _encloses(span: Span, started: datetime | None) -> bool:
+    """Whether a span can be around a run: neither over, nor begun after it. What tells no times may be."""
+    if getattr(span, "end_time", None) is not None:
+        return False
+    begun = getattr(span, "start_time", None)
+    return started is None or begun is None or bool(begun <= started.timestamp() * 1e9)
+
+
+class OpenTelemetrySink(Sink):
     """Puts outcomes on their spans.
 
     Each becomes a log event ``gen_ai.evaluation.result`` with the span's context, and flat attributes on the
     span while it still records. ``verdict_spans`` also records a short span below the one that was judged,
-    for backends that take no log events. ``include_text`` puts the reason and the unsupported statements into
-    the explanation. The providers are the global ones if left out; who batches and exports is theirs to say.
+    for backends that take no log events; it has OpenInference's attributes of an evaluation, too.
+    ``include_text`` puts the reason and the unsupported statements into the explanation. The providers are
+    the global ones if left out; who batches and exports is theirs to say.
     """
+
+    name = "opentelemetry"
 
     def __init__(
         self,
@@ -100,20 +132,17 @@ class OpenTelemetrySink:
         self._verdict_spans = verdict_spans
         self._include_text = include_text
 
-    def send(self, address: SpanAddress, outcome: Outcome) -> None:
-        """Put an outcome on the span at ``address``. Never raises."""
-        try:
-            self._send(address, outcome, {})
-        except Exception as error:  # rule 5: a trace that can't be written must not harm what is traced
-            _LOG.warning("a verdict could not be put on its span (%s)", type(error).__name__)
-            _LOG.debug("not put on its span", exc_info=error)
+    def locate(self, run_id: UUID | None = None, started: datetime | None = None) -> SpanAddress | None:
+        """The span of the answer that is given in this context."""
+        return locate(run_id, started)
 
-    def flush(self, timeout: float | None = None) -> bool:
-        """Nothing waits here: events and spans are with OpenTelemetry's own processors at once."""
-        del timeout
-        return True
+    def send(self, told: Told, where: SpanAddress | None) -> None:
+        """Put an outcome on the span at ``where``, with what was done about it; never a draft."""
+        if where is not None and not told.draft:
+            done = {"action": told.action, "attempts": told.attempt} if told.action is not None else {}
+            self._send(where, told.outcome, done)
 
-    def _send(self, address: SpanAddress, outcome: Outcome, done: Mapping[str, str | int]) -> None:
+    def _send(self, address: SpanAddress, outcome: Outcome, done: Mapping[str, Any]) -> None:
         from opentelemetry import _logs, trace  # noqa: PLC0415 - wanted only by those who trace
 
         evaluation = self._evaluation(outcome)
@@ -121,12 +150,27 @@ class OpenTelemetrySink:
         if address.span.is_recording():
             address.span.set_attributes(evaluation | flat)
         judged = trace.set_span_in_context(trace.NonRecordingSpan(address.context))
-        _logs.get_logger("groundwire", groundwire.__version__, logger_provider=self._logger_provider).emit(
+        _logs.get_logger("groundwire", VERSION, logger_provider=self._logger_provider).emit(
             event_name=EVENT, context=judged, attributes=evaluation | flat
         )
         if self._verdict_spans:
-            tracer = trace.get_tracer("groundwire", groundwire.__version__, self._tracer_provider)
-            tracer.start_span(KEY, context=judged, attributes=evaluation | flat).end()
+            tracer = trace.get_tracer("groundwire", VERSION, self._tracer_provider)
+            attributes = evaluation | flat | self._openinference(outcome, flat)
+            tracer.start_span(KEY, context=judged, attributes=attributes).end()
+
+    def _openinference(self, outcome: Outcome, flat: Mapping[str, Any]) -> dict[str, Any]:
+        """An evaluation as OpenInference writes it; what could not be judged is a label without a score."""
+        told = {
+            "name": KEY,
+            "score": outcome.score,
+            "label": str(outcome.why) if isinstance(outcome, Abstention) else str(outcome.level),
+            "explanation": comment(outcome, include_text=self._include_text),
+            "annotator_kind": annotator(outcome),
+            "identifier": outcome.detector and outcome.detector.fingerprint,
+            "metadata": json.dumps(flat),
+        }
+        known = {f"evaluations.0.evaluation.{key}": value for key, value in told.items() if value is not None}
+        return {"openinference.span.kind": "EVALUATOR", **known}
 
     def _evaluation(self, outcome: Outcome) -> dict[str, Any]:
         told = {
@@ -150,6 +194,24 @@ def annotate(address: SpanAddress | None, outcome: Outcome, **done: str | int) -
         OpenTelemetrySink()._send(address, outcome, done)  # noqa: SLF001 - the same, told a little more
     except Exception:  # rule 5, as above
         _LOG.debug("a verdict could not be put on its span", exc_info=True)
+
+
+@contextmanager
+def unobserved() -> Iterator[None]:
+    """Ask OpenTelemetry's instrumentations, where the application has any, to record nothing in here.
+
+    For what is sent to a backend: a trace of it would be one that nobody asked for.
+    """
+    room = sys.modules.get("opentelemetry.context")
+    if room is None:
+        yield
+        return
+    key = getattr(room, "_SUPPRESS_INSTRUMENTATION_KEY", "suppress_instrumentation")
+    token = room.attach(room.set_value(key, True))
+    try:
+        yield
+    finally:
+        room.detach(token)
 
 
 def annotate_current_span(outcome: Outcome, **done: str | int) -> None:

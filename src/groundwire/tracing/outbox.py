@@ -1,7 +1,7 @@
 """A bounded mailbox with its own thread, for letters that a remote service may not take at once.
 
 Whoever posts never waits. A letter that can't be delivered yet is tried again later while others go on; one
-that can't be delivered at all is counted, and the first such loss is logged. Nothing about any service, or
+that can't be delivered at all is counted, and losses are logged once a minute. Nothing about any service, or
 about verdicts, may live here.
 """
 
@@ -21,6 +21,8 @@ from groundwire.core.fork import renew_after_fork
 
 _LOG = logging.getLogger(__name__)
 _LINGER = 1.0  # seconds that an idle thread waits for more before it ends
+_COMPLAIN_EVERY = 60.0  # seconds between two warnings of a kind
+_AGAIN_LATER = frozenset({408, 425, 429})
 _FAREWELL = 5.0  # seconds that a normal exit of the process waits for what is still pending
 
 T = TypeVar("T")
@@ -70,6 +72,7 @@ class Outbox(Generic[T]):
         self._waits = waits
         self._numbers = itertools.count()
         self._delivered = self._failed = self._dropped = 0
+        self._complaints: dict[str, float] = {}
         self.after_fork()
         renew_after_fork(self)
 
@@ -85,11 +88,12 @@ class Outbox(Generic[T]):
         with self._changed:
             if self._pending() >= self._capacity:
                 self._dropped += 1
-                if self._dropped == 1:
+                if self._may_complain("dropped"):
                     _LOG.warning(
-                        "%s: %d are waiting and no more fit; further ones are dropped and counted",
+                        "%s: %d are waiting and no more fit; %d were dropped so far",
                         self._what,
                         self._capacity,
+                        self._dropped,
                     )
                 return
             self._shelve(_Letter(due=0, number=next(self._numbers), content=content))
@@ -181,14 +185,26 @@ class Outbox(Generic[T]):
     def _lose(self, why: BaseException) -> None:
         with self._changed:
             self._failed += 1
-            first = self._failed == 1
-        if first:
+            failed, tell = self._failed, self._may_complain("failed")
+        if tell:
             _LOG.warning(
-                "%s: one could not be delivered (%s); further failures are only counted",
-                self._what,
-                _brief(why),
+                "%s: one could not be delivered (%s); %d failed so far", self._what, _brief(why), failed
             )
         _LOG.debug("%s: not delivered", self._what, exc_info=why)
+
+    def _may_complain(self, kind: str) -> bool:
+        now = time.monotonic()
+        last = self._complaints.get(kind)
+        if last is not None and now - last < _COMPLAIN_EVERY:
+            return False
+        self._complaints[kind] = now
+        return True
+
+
+def may_pass(error: BaseException) -> bool:
+    """Whether an HTTP status says that the same request may succeed later: no time, no capacity."""
+    status = http_status(error)
+    return status is not None and (status >= 500 or status in _AGAIN_LATER)
 
 
 def _brief(error: BaseException) -> str:

@@ -8,12 +8,15 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from datetime import datetime
+from typing import Any, Literal
+from uuid import UUID
 
-from groundwire.core.verdict import Abstention, Outcome
-from groundwire.tracing.otel import SpanAddress
+from groundwire.core.sink import Sink, Told
+from groundwire.core.verdict import Abstention
+from groundwire.tracing.otel import SpanAddress, SpanIds, locate, unobserved
 from groundwire.tracing.outbox import Counts, Outbox, TryLaterError
-from groundwire.tracing.told import KEY, comment, flat_metadata
+from groundwire.tracing.told import KEY, annotator, comment, flat_metadata, told_id
 
 _LOG = logging.getLogger(__name__)
 
@@ -23,7 +26,9 @@ class Score:
     """One outcome as a score of one span.
 
     ``trace_id`` is 32 hexadecimal digits and ``span_id`` 16, as OpenTelemetry writes them. ``value`` is the
-    hallucination score, None for what could not be judged; ``label`` is the level, or else why not.
+    hallucination score, None for what could not be judged; ``label`` is the level, or else why not. ``id`` is
+    the same for the same run judged by the same detector. ``annotator`` is "LLM" where a model was asked,
+    else "CODE".
     """
 
     trace_id: str
@@ -33,27 +38,38 @@ class Score:
     label: str
     comment: str
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    id: str = ""
+    annotator: Literal["LLM", "CODE"] = "CODE"
+
+    @property
+    def abstained(self) -> bool:
+        """Whether it could not be judged."""
+        return self.value is None
 
 
-def score_of(address: SpanAddress, outcome: Outcome, *, include_text: bool = False) -> Score:
-    """The score that an outcome gives to the span at ``address``."""
+def score_of(told: Told, where: SpanIds, *, include_text: bool = False) -> Score:
+    """The score that an outcome gives to the span at ``where``."""
+    outcome = told.outcome
     return Score(
-        trace_id=address.trace_id,
-        span_id=address.span_id,
+        trace_id=where.trace_id,
+        span_id=where.span_id,
         name=KEY,
         value=outcome.score,
         label=str(outcome.why) if isinstance(outcome, Abstention) else str(outcome.level),
         comment=comment(outcome, include_text=include_text),
         metadata=flat_metadata(outcome),
+        id=str(told_id(told)),
+        annotator=annotator(outcome),
     )
 
 
-class ScoreSink:
+class ScoreSink(Sink):
     """Calls ``write`` with a Score for each outcome, on a thread of its own.
 
     A ``write`` that raises ``TryLaterError`` is called again with the same score, five times over some 16
-    seconds; any other exception loses it, which is counted and logged once. ``include_text`` puts the reason
-    and the unsupported statements into the comment. Safe to share between handlers and threads.
+    seconds; any other exception loses it, which is counted, and logged once a minute. An answer that is not
+    traced, or not sampled, has no span to put a score on; the log says so once. ``include_text`` puts the
+    reason and the unsupported statements into the comment. Safe to share between handlers and threads.
 
     >>> sink = ScoreSink(print)
     """
@@ -61,16 +77,27 @@ class ScoreSink:
     def __init__(
         self, write: Callable[[Score], object], *, what: str = "scores", include_text: bool = False
     ) -> None:
+        self.name = what
         self._write = write
         self._include_text = include_text
+        self._warned = False
         self._outbox: Outbox[Score] = Outbox(self._deliver, what=what)
 
-    def send(self, address: SpanAddress, outcome: Outcome) -> None:
-        """Have the outcome written as a score, soon. Never waits and never raises."""
+    def locate(self, run_id: UUID | None = None, started: datetime | None = None) -> SpanIds | None:
+        """The span of the answer that is given in this context."""
+        return locate(run_id, started)
+
+    def send(self, told: Told, where: SpanIds | None) -> None:
+        """Have the outcome written as a score, soon; a draft is nobody's answer. Never waits or raises."""
+        if told.draft:
+            return
+        if where is None:
+            self._untraced()
+            return
         try:
-            self._outbox.post(score_of(address, outcome, include_text=self._include_text))
+            self._outbox.post(score_of(told, where, include_text=self._include_text))
         except Exception:  # rule 5: a process at its end may refuse a new thread
-            _LOG.warning("a verdict could not be queued as a score", exc_info=True)
+            _LOG.warning("a verdict could not be queued for %s", self.name, exc_info=True)
 
     def flush(self, timeout: float | None = None) -> bool:
         """Wait until every score was written or given up. False when ``timeout`` seconds were not enough."""
@@ -82,7 +109,17 @@ class ScoreSink:
         return self._outbox.counts
 
     def _deliver(self, score: Score) -> None:
-        self._write(score)
+        with unobserved():
+            self._write(score)
+
+    def _untraced(self) -> None:
+        if not self._warned:
+            self._warned = True
+            _LOG.warning(
+                "%s: an answer is in no trace that could be told, or in one that is not sampled, so there is "
+                "nothing to put its verdict on; docs/sinks.md says what can be found",
+                self.name,
+            )
 
 
-__all__ = ["Score", "ScoreSink", "SpanAddress", "TryLaterError", "score_of"]
+__all__ = ["Score", "ScoreSink", "SpanAddress", "SpanIds", "TryLaterError", "score_of"]

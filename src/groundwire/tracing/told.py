@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
+from uuid import UUID, uuid5
 
+from groundwire.core.sink import Told
 from groundwire.core.verdict import Abstention, Outcome
 
 KEY = "hallucination"
+_NAMESPACE = UUID("5b0f7a0c-8d0e-4b43-9d55-2f3c6f0b1c11")  # of runs whose ids are no UUIDs
 
 
 def flat_metadata(outcome: Outcome) -> dict[str, Any]:
@@ -32,3 +35,24 @@ def comment(outcome: Outcome, *, include_text: bool) -> str:
         unsupported = [f"- {claim.shown}" for claim in outcome.claims if claim.support.flagged]
         neutral, told = f"{outcome.wording.title}{by}", [outcome.reason, *unsupported]
     return "\n".join([neutral, *filter(None, told)]) if include_text else neutral
+
+
+def annotator(outcome: Outcome) -> Literal["LLM", "CODE"]:
+    """Who judged: a language model, or code. A reply that a judge remembered has used no model."""
+    return "LLM" if outcome.usage.calls else "CODE"
+
+
+def feedback_id(run_id: UUID, outcome: Outcome) -> UUID:
+    """The same run judged again by the same detector replaces what was said of it instead of adding to it."""
+    fingerprint = outcome.detector.fingerprint if outcome.detector else ""
+    return uuid5(run_id, f"{KEY}/{fingerprint}")
+
+
+def told_id(told: Told) -> UUID:
+    """``feedback_id`` of whatever was judged: by its run's id, else by its outcome's own."""
+    run_id = told.run_id or told.outcome.id or ""
+    try:
+        known = run_id if isinstance(run_id, UUID) else UUID(run_id)
+    except ValueError:
+        known = uuid5(_NAMESPACE, str(run_id))
+    return feedback_id(known, told.outcome)

@@ -1,0 +1,98 @@
+"""Sinks as settings name them: by a name, or by a name with options."""
+
+from __future__ import annotations
+
+import inspect
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from groundwire.core.errors import ConfigurationError
+from groundwire.core.sink import Sink
+from groundwire.sinks.langfuse import LangfuseSink
+from groundwire.sinks.mlflow import MLflowSink
+from groundwire.sinks.opentelemetry import OpenTelemetryMetricsSink
+from groundwire.sinks.phoenix import PhoenixSink
+from groundwire.sinks.prometheus import PrometheusSink
+from groundwire.tracing.otel import OpenTelemetrySink
+
+_SERVED: dict[tuple[int, str], PrometheusSink] = {}
+_LOCK = threading.Lock()
+
+
+def _prometheus(*, port: int | None = None, address: str = "127.0.0.1") -> Sink:
+    if port is None:
+        return PrometheusSink()
+    with _LOCK:  # settings may be built from more than once, and a port be served once
+        if (port, address) not in _SERVED:
+            _SERVED[port, address] = PrometheusSink().serve(port, address)
+        return _SERVED[port, address]
+
+
+def _opentelemetry(*, verdict_spans: bool = False, include_text: bool = False) -> Sink:
+    return OpenTelemetrySink(verdict_spans=verdict_spans, include_text=include_text)
+
+
+def _langfuse(*, include_text: bool = False) -> Sink:
+    return LangfuseSink(include_text=include_text)
+
+
+def _phoenix(*, include_text: bool = False) -> Sink:
+    return PhoenixSink(include_text=include_text)
+
+
+def _mlflow(*, include_text: bool = False) -> Sink:
+    return MLflowSink(include_text=include_text)
+
+
+_KINDS: Mapping[str, Callable[..., Sink]] = {
+    "prometheus": _prometheus,
+    "opentelemetry": _opentelemetry,
+    "opentelemetry_metrics": OpenTelemetryMetricsSink,
+    "langfuse": _langfuse,
+    "phoenix": _phoenix,
+    "mlflow": _mlflow,
+}
+
+
+def build(given: Sequence[str | Mapping[str, Any]]) -> tuple[Sink, ...]:
+    """The sinks that settings name. Raises ConfigurationError, naming every mistake at once."""
+    problems: list[str] = []
+    wanted = [one for at, part in enumerate(given) if (one := _wanted(at, part, problems))]
+    if problems:
+        raise ConfigurationError(*problems)
+    return tuple(make(**options) for make, options in wanted)
+
+
+def _wanted(
+    at: int, given: str | Mapping[str, Any], problems: list[str]
+) -> tuple[Callable[..., Sink], Mapping[str, Any]] | None:
+    where = f"sinks.{at}"
+    table = {given: {}} if isinstance(given, str) else given
+    if len(table) != 1:
+        problems.append(f"{where}: expected one name with options, as in {{prometheus: {{port: 9464}}}}")
+        return None
+    ((name, options),) = table.items()
+    if name not in _KINDS:
+        problems.append(f"{where}: unknown sink {name!r:.60}; expected one of {', '.join(_KINDS)}")
+        return None
+    if not isinstance(options or {}, Mapping):
+        problems.append(f"{where}: expected options of {name}, not a {type(options).__qualname__}")
+        return None
+    make, options = _KINDS[name], dict(options or {})
+    known = {} if name == "opentelemetry_metrics" else inspect.signature(make).parameters
+    for key, value in options.items():
+        if key not in known:
+            offered = f"expected one of {', '.join(known)}" if known else "there is none to set here"
+            problems.append(f"{where}: unknown option {key!r:.60} of {name}; {offered}")
+        elif not _fits(value, known[key].annotation):
+            problems.append(f"{where}: {key} must be {known[key].annotation}, not {value!r:.60}")
+    return make, options
+
+
+def _fits(value: Any, annotation: str) -> bool:
+    if annotation == "bool":
+        return isinstance(value, bool)
+    if annotation == "str":
+        return isinstance(value, str)
+    return value is None or (isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 65536)
