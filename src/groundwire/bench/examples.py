@@ -21,7 +21,8 @@ class Example:
     nobody knows. ``spans`` are the words of the answer that people marked as unsupported: ordered and
     disjoint, empty where none are, None where nobody marked words. ``group`` names the source document:
     answers of one group are never split. ``task`` and ``model`` (which generated the answer) may be empty.
-    Raises InputError for spans that reach past the answer.
+    ``weight`` is how much of what is to come it stands for, 1 on the mean, where some answers were drawn for
+    labelling more often than others. Raises InputError for spans that reach past the answer.
     """
 
     id: str
@@ -31,6 +32,7 @@ class Example:
     group: str = ""
     task: str = ""
     model: str = ""
+    weight: float = 1.0
 
     def __post_init__(self) -> None:
         if not self.group:

@@ -17,7 +17,9 @@ from groundwire.bench.tuning.targets import Measure, Target
 from groundwire.checker import Checker
 from groundwire.core.detector import Detector
 from groundwire.core.errors import ConfigurationError, MissingExtraError
-from groundwire.core.verdict import Verdict
+from groundwire.core.grading import Grading
+from groundwire.core.tuned import Tuned
+from groundwire.core.verdict import Outcome, Verdict, reread
 from groundwire.core.wire import plain
 from groundwire.detectors.cascade.cascade import Cascade
 
@@ -96,6 +98,35 @@ def labelled_by(judged: Iterable[Judged], checker: Checker) -> tuple[list[Judged
         why = f": all {missing.total()} with a label abstained ({told(missing)})" if missing else ""
         raise TuningError(f"there is no labelled answer that was judged{why}")
     return kept, missing
+
+
+def read_by(
+    labelled: Sequence[Judged], current: Tuned | Grading | None, missing: Counter[str]
+) -> tuple[list[Judged], list[Verdict]]:
+    """What production makes of each answer, which reads scores by ``current``; None as the detector does.
+
+    An answer that it could not judge then takes no part, and is counted in ``missing``.
+    """
+    kept: list[Judged] = []
+    found: list[Verdict] = []
+    for one in labelled:
+        assert isinstance(one.outcome, Verdict)
+        outcome: Outcome = one.outcome
+        if current is not None:
+            own = one.outcome
+            outcome = current.read(own) if isinstance(current, Tuned) else reread(own, current)
+        if isinstance(outcome, Verdict):
+            kept.append(one)
+            found.append(outcome)
+        else:
+            missing[str(outcome.why)] += 1
+    return kept, found
+
+
+def require_equal_weights(labelled: Sequence[Judged], what: str) -> None:
+    """Raises TuningError where answers stand for more than others, which ``what`` can't take into account."""
+    if len({one.example.weight for one in labelled}) > 1:
+        raise TuningError(f"{what}: it takes answers that were all drawn alike, such as a random sample alone")
 
 
 def judged_by_all(judged: list[list[Judged]], names: Sequence[str]) -> list[list[Judged]]:
