@@ -21,7 +21,7 @@ _RISE = 1e-3  # how much of the figure itself a step curve keeps, so that nothin
 _FEW = 50  # below so many answers of one label, a curve of steps follows every one of them
 
 
-def choose(
+def choose(  # noqa: PLR0917 - arrays of the same answers
     kinds: Sequence[str],
     figures: Floats,
     labels: Flags,

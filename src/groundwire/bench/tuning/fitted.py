@@ -18,10 +18,10 @@ from groundwire.bench.tuning.errors import TuningError
 from groundwire.bench.tuning.inputs import (
     AUTO,
     LEAST_PARTS,
+    in_production,
     judged_by_all,
     labelled_by,
     one_of,
-    read_by,
     require_equal_weights,
     require_learning,
     require_options,
@@ -36,6 +36,7 @@ from groundwire.core.detector import Detector
 from groundwire.core.grading import Grading
 from groundwire.core.plan import Backend
 from groundwire.core.tuned import Labels, Measured, Tuned
+from groundwire.core.verdict import Verdict
 from groundwire.detectors.combination import Combination, Logistic
 from groundwire.detectors.stacked import Stacked
 from groundwire.judge.drivers import NoBackend
@@ -131,15 +132,11 @@ def tune(
     require_own_reading(checker)
     require_options([checker.detector], wanted, calibration=calibration, aggregation=aggregation)
     labelled, missing = labelled_by(judged, checker)
-    labelled, read = read_by(labelled, current, missing)
+    (labelled,), read = in_production([labelled], current, missing)
     if wanted.guaranteed:
         require_equal_weights(labelled, f"target {wanted}")
     rows = by_rules(labelled, one_of("aggregation", aggregation, (OWN, *RULES)))
-    rows = replace(
-        rows,
-        scores=np.array([one.score for one in read], dtype=np.float64),
-        flagged=np.array([one.hallucinated for one in read], dtype=np.bool_),
-    )
+    rows = _against(rows, read)
     if aggregation not in (AUTO, *rows.names):
         raise TuningError(
             f"aggregation {aggregation!r}: some answers have no claims with scores that could be added up"
@@ -162,13 +159,15 @@ def stack(
     target: Target | str = "f1",
     combination: str = AUTO,
     calibration: str = AUTO,
+    current: Tuned | Grading | None = None,
     seed: int = 0,
 ) -> Tuning:
     """Fit a ``Stacked`` detector of several, and tune it; ``judged`` is what each said of the same examples.
 
     ``combination`` is chosen on held-out answers, or is ``logistic`` or ``trees``. A member without weight
-    is left out. An answer that any member could not judge takes no part, as the stack abstains there. All
-    members that ask a model must ask the same judge.
+    is left out. An answer that any member could not judge takes no part, as the stack abstains there. What
+    the stack is compared with is its first member, read by its own threshold or by ``current``. All members
+    that ask a model must ask the same judge.
     """
     wanted = target if isinstance(target, Target) else Target.parse(target)
     require_learning()
@@ -185,7 +184,8 @@ def stack(
     pairs = [labelled_by(said, checker) for said, checker in zip(alike, checkers, strict=True)]
     require_equal_weights(pairs[0][0], "a stack")
     missing = Counter(reason for _, found in pairs for reason in found.elements())
-    by_name = {name: said for name, (said, _) in zip(names, pairs, strict=True)}
+    alike, read = in_production([said for said, _ in pairs], current, missing)
+    by_name = dict(zip(names, alike, strict=True))
     kinds = one_of("combination", combination, stacking.KINDS)
     procedure = Procedure(
         target=wanted,
@@ -196,13 +196,23 @@ def stack(
     judges = [c.judge for c in checkers if c.detector.needs_model or c.detector.needs_embeddings]
     if any(judge is not judges[0] for judge in judges):
         raise TuningError("the detectors of a stack ask one judge: give all checkers the same")
-    return _tuned(
+    found = _tuned(
         procedure,
-        by_members(by_name),
+        _against(by_members(by_name), read),
         labelled=next(iter(by_name.values())),
         missing=missing,
         detector=members,
         judge=judges[0] if judges else NoBackend(),
+    )
+    return replace(found, current=current)
+
+
+def _against(rows: Rows, read: Sequence[Verdict]) -> Rows:
+    """The rows beside what production says of them."""
+    return replace(
+        rows,
+        scores=np.array([one.score for one in read], dtype=np.float64),
+        flagged=np.array([one.hallucinated for one in read], dtype=np.bool_),
     )
 
 

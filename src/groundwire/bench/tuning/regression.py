@@ -11,7 +11,7 @@ def logistic(rows: Floats, truth: Floats, penalties: Floats, counts: Floats | No
     """The weights under which ``truth``, chances in [0, 1], is likeliest: one for each column of ``rows``.
 
     ``penalties`` hold each weight back by half of its square times that, so that there are weights also where
-    a line parts the answers without a mistake. ``counts`` are how often each row counts, once if they are left
+    a line parts the answers without a mistake. ``counts`` are how often each row counts, once where left
     out. Steps are halved while they lead uphill (Lin, Lin and Weng, 2007).
     """
     often = np.ones(len(rows)) if counts is None else counts
