@@ -1,4 +1,4 @@
-"""Settings as people write them: a YAML, TOML or JSON file, or a dict of the same shape.
+r"""Settings as people write them: a YAML, TOML or JSON file, or a dict of the same shape.
 
 This module reads and checks them, naming every mistake at once; ``Checker.from_config`` builds from them.
 
@@ -17,7 +17,7 @@ This module reads and checks them, naming every mistake at once; ``Checker.from_
     timeout: 60                   # seconds for one check
     budget: {calls: 10}           # of one check
     on_abstention: return         # or raise
-    redact: [keys, emails, {pattern: "EMP-\\d+"}]     # masked before anything is judged
+    redact: [keys, emails, {pattern: "EMP-\d+"}]     # masked before anything is judged
     monitor:                      # or a URL alone; see groundwire.config_monitor
       url: sqlite:///groundwire.db
       tags: {application: handbook}

@@ -1,11 +1,11 @@
-"""Settings of what keeps outcomes, as people write them beside those of a checker.
+r"""Settings of what keeps outcomes, as people write them beside those of a checker.
 
     monitor:
       url: postgresql://user@host/database            # sqlite:///groundwire.db if left out
       tags: {application: handbook}
       sampling: {rate: 0.1, flagged: true, levels: [high], abstentions: true}
       retention: {days: 90, megabytes: 2000}
-      redact: [keys, emails, cards, {pattern: "EMP-\\d+"}]
+      redact: [keys, emails, cards, {pattern: "EMP-\d+"}]
       durable: false
       drift: {reference: 500, window: 150, step: 10, false_alarms: 0.01}   # or false
       alerts: [log, {webhook: "https://example.com/hook"}]

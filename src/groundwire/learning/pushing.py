@@ -7,6 +7,7 @@ to push again changes only what has changed.
 from __future__ import annotations
 
 import uuid
+import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -316,7 +317,9 @@ def _located(client: Client, project: str, runs: Sequence[UUID]) -> dict[UUID, _
     if not runs:
         return {}
     found: dict[UUID, _Place] = {}
-    with telling(f"the project {project!r}"):
+    with telling(f"the project {project!r}"), warnings.catch_warnings():
+        # What replaces it is not in every version that we support.
+        warnings.filterwarnings("ignore", message=r"list_runs\(\) is deprecated")
         session = client.read_project(project_name=project).id
         wanted = list(dict.fromkeys(runs))
         for start in range(0, len(wanted), _AT_ONCE):
