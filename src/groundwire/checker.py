@@ -148,7 +148,9 @@ class Checker:
                 timeout=settings.timeout,
                 budget=settings.budget.build() if settings.budget else None,
                 on_abstention=OnAbstention(settings.on_abstention),
+                redact=settings.build_redaction(),
             ),
+            monitor=settings.monitor.build() if settings.monitor else None,
         )
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""Settings as people write them: a YAML, TOML or JSON file, or a dict of the same shape.
+r"""Settings as people write them: a YAML, TOML or JSON file, or a dict of the same shape.
 
 This module reads and checks them, naming every mistake at once; ``Checker.from_config`` builds from them.
 
@@ -18,6 +18,14 @@ This module reads and checks them, naming every mistake at once; ``Checker.from_
     budget: {calls: 10}           # of one check
     on_abstention: return         # or raise
     sinks: [{prometheus: {port: 9464}}, langfuse]     # who else is told of outcomes; see docs/sinks.md
+    redact: [keys, emails, {pattern: "EMP-\d+"}]     # masked before anything is judged
+    monitor:                      # or a URL alone; see groundwire.config_monitor
+      url: sqlite:///groundwire.db
+      tags: {application: handbook}
+      sampling: {rate: 0.1, flagged: true}
+      retention: {days: 90}
+      redact: [keys, emails, cards]                   # masked before anything is kept
+      alerts: [log, {webhook: "https://..."}]
     tuned: tuned.json             # what groundwire tune wrote, beside this file; in place of a threshold
     threshold: 0.5
     levels:
@@ -33,15 +41,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BeforeValidator, Field, ValidationError
 
 from groundwire import detectors
+from groundwire.config_monitor import MONITOR_PARTS, MonitorSettings, Pattern, Section, redaction, url_alone
 from groundwire.core.budget import Budget
 from groundwire.core.detector import Detector
 from groundwire.core.errors import ConfigurationError, MissingExtraError
 from groundwire.core.grading import WORDING, Grading, Level, Wording
+from groundwire.core.redaction import Redaction
 from groundwire.core.sink import Sink
 from groundwire.core.tuned import Tuned
 from groundwire.detectors import settings
@@ -53,13 +64,13 @@ if TYPE_CHECKING:
 
 Fraction = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+JUDGING: Mapping[str, Any] = MappingProxyType(
+    {"by_alias": True, "exclude_unset": True, "exclude": {"monitor"}}
+)
+"""How settings are given on to another checker: as they were set, and without what keeps its outcomes."""
 
 
-class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class LevelSettings(_Section):
+class LevelSettings(Section):
     """One level: the score it begins at, and the words shown for it. What is left out keeps its default."""
 
     from_: Fraction | None = Field(default=None, alias="from")
@@ -72,7 +83,7 @@ class LevelSettings(_Section):
         return any(word is not None for word in (self.label, self.title, self.warning))
 
 
-class LevelsSettings(_Section):
+class LevelsSettings(Section):
     """The three levels; ``low`` begins at 0 and takes no ``from``."""
 
     low: LevelSettings = LevelSettings()
@@ -80,7 +91,7 @@ class LevelsSettings(_Section):
     high: LevelSettings = LevelSettings()
 
 
-class BudgetSettings(_Section):
+class BudgetSettings(Section):
     """The most that may be spent, on one check or in a period."""
 
     calls: Annotated[int, Field(ge=0)] | None = None
@@ -91,7 +102,7 @@ class BudgetSettings(_Section):
         return Budget(calls=self.calls, tokens=self.tokens, cost=self.cost)
 
 
-class LimitsSettings(_Section):
+class LimitsSettings(Section):
     """What the judge may take; see ``groundwire.judge.limits.Limits``."""
 
     retries: Annotated[int, Field(ge=0)] = 0
@@ -107,7 +118,7 @@ def _switch(value: Any) -> Any:
     return {True: "on", False: "off"}[value] if isinstance(value, bool) else value
 
 
-class MemorySettings(_Section):
+class MemorySettings(Section):
     """Whether the judge remembers, and where; see ``groundwire.judge.memory.Memory``."""
 
     mode: Annotated[str, BeforeValidator(_switch), Field(pattern="^(off|on|read-only)$")] = "on"
@@ -116,14 +127,14 @@ class MemorySettings(_Section):
     namespace: str = ""
 
 
-class PriceSettings(_Section):
+class PriceSettings(Section):
     """What a million tokens cost, sent and received."""
 
     input: Annotated[float, Field(ge=0, allow_inf_nan=False)]
     output: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
 
 
-class JudgeSettings(_Section):
+class JudgeSettings(Section):
     """The judge: its models by their strings, and what it may take.
 
     ``parameters`` are what the model is built with, such as temperature or region_name.
@@ -131,12 +142,12 @@ class JudgeSettings(_Section):
 
     model: str
     embeddings: str | None = None
-    models: dict[str, str] = {}
-    parameters: dict[str, Any] = {}
+    models: dict[str, str] = Field(default_factory=dict)
+    parameters: dict[str, Any] = Field(default_factory=dict)
     timeout: Seconds = 30.0
     max_concurrency: Annotated[int, Field(ge=1)] = 8
     limits: LimitsSettings = LimitsSettings()
-    prices: dict[str, PriceSettings] = {}
+    prices: dict[str, PriceSettings] = Field(default_factory=dict)
     memory: MemorySettings | None = None
     trace_project: str | None = None
 
@@ -170,7 +181,7 @@ class JudgeSettings(_Section):
         )
 
 
-class Settings(_Section):
+class Settings(Section):
     """Everything a Checker can be built from. See the module's text for the layout."""
 
     enabled: bool = True
@@ -179,10 +190,16 @@ class Settings(_Section):
     timeout: Seconds | None = 60.0
     budget: BudgetSettings | None = None
     on_abstention: str = Field(default="return", pattern="^(return|raise)$")
+    redact: tuple[str | Pattern, ...] = ()
+    monitor: Annotated[MonitorSettings, BeforeValidator(url_alone)] | None = None
     threshold: Fraction | None = None
     levels: LevelsSettings = LevelsSettings()
     tuned: dict[str, Any] | None = None
     sinks: tuple[str | dict[str, dict[str, Any] | None], ...] = ()
+
+    def build_redaction(self) -> Redaction | None:
+        """What masks texts before they are judged; None when nothing does. Raises ConfigurationError."""
+        return redaction(self.redact, where="redact")
 
     def build_detector(self) -> Detector:
         """The detector these settings name.
@@ -268,9 +285,11 @@ def load(source: str | Path | Mapping[str, Any]) -> Settings:
     Raises ConfigurationError naming every mistake, each with what was expected.
     """
     data = dict(source if isinstance(source, Mapping) else _read(Path(source)))
+    place = Path() if isinstance(source, Mapping) else Path(source).parent
     if isinstance(data.get("tuned"), str | Path):
-        place = Path() if isinstance(source, Mapping) else Path(source).parent
         _take_tuning(data, place / data["tuned"])
+    if "detector" in data:
+        data["detector"] = _with_examples(data["detector"], place)
     try:
         return Settings.model_validate(data)
     except ValidationError as error:
@@ -287,6 +306,24 @@ def _take_tuning(data: dict[str, Any], path: Path) -> None:
     data["tuned"] = file["tuned"]
     if "detector" in file:
         data.setdefault("detector", file["detector"])
+
+
+def _with_examples(detector: Any, place: Path) -> Any:
+    """A detector's settings, and those of its parts, with the examples of each file that they name."""
+    if isinstance(detector, list | tuple):
+        return [_with_examples(one, place) for one in detector]
+    if not isinstance(detector, Mapping):
+        return detector
+    told = {name: _with_examples(value, place) for name, value in detector.items()}
+    if isinstance(told.get("examples"), str):
+        path = place / told["examples"]
+        try:
+            told["examples"] = json.loads(path.read_text(encoding="utf-8"))
+        except OSError as error:
+            raise ConfigurationError(f"detector.examples: {str(path)!r}: {error.strerror}") from error
+        except ValueError as error:
+            raise ConfigurationError(f"detector.examples: {str(path)!r} is no JSON: {error}") from error
+    return told
 
 
 def _read(path: Path) -> Mapping[str, Any]:
@@ -357,6 +394,8 @@ _KNOWN: Mapping[str, tuple[str, ...]] = {
     "limits": tuple(LimitsSettings.model_fields),
     "budget": tuple(BudgetSettings.model_fields),
     "memory": tuple(MemorySettings.model_fields),
+    "monitor": tuple(MonitorSettings.model_fields),
+    **{name: tuple(kind.model_fields) for name, kind in MONITOR_PARTS.items()},
     "levels": tuple(LevelsSettings.model_fields),
     "low": _LEVEL_KEYS,
     "medium": _LEVEL_KEYS,

@@ -1,8 +1,8 @@
 """A LangSmith server on 127.0.0.1, as far as the real SDK needs one, and as strict as the hosted one.
 
 It takes runs (multipart, zstd or plain, or one at a time) and merges what was posted with what was patched;
-it refuses feedback for runs and projects it has not seen yet. Tests read ``runs`` and ``feedback``; the SDK
-reads them back, and the datasets that a test has added.
+it refuses feedback for runs and projects it has not seen yet. Tests read ``runs``, ``feedback``, ``datasets``
+and ``queues``; the SDK reads them back.
 """
 
 import json
@@ -19,6 +19,7 @@ import pytest
 import zstandard
 
 VERSION = "0.13.0"
+_BEGAN = "2026-01-01T00:00:00+00:00"
 INFO = {
     "version": VERSION,
     "batch_ingest_config": {
@@ -29,7 +30,7 @@ INFO = {
         "scale_up_qsize_trigger": 1000,
         "scale_down_nempty_trigger": 4,
     },
-    "instance_flags": {"zstd_compression_enabled": True},
+    "instance_flags": {"zstd_compression_enabled": True, "dataset_examples_multipart_enabled": True},
 }
 
 
@@ -43,6 +44,7 @@ class LangSmithServer:
         self._feedback = {}
         self._failures = {}
         self._datasets = {}
+        self._queues = {}
         self._recreated = Counter()
         self.requests = []
         self.encodings = Counter()
@@ -99,11 +101,31 @@ class LangSmithServer:
             {
                 "id": str(uuid5(dataset, str(number))),
                 "dataset_id": str(dataset),
-                "created_at": "2026-01-01T00:00:00+00:00",
+                "created_at": _BEGAN,
                 **row,
             }
             for number, row in enumerate(rows)
         ]
+
+    @property
+    def datasets(self):
+        """The examples of each dataset, by its name."""
+        with self._lock:
+            return {name: [dict(row) for row in rows] for name, rows in self._datasets.items()}
+
+    @property
+    def queues(self):
+        """The runs of each annotation queue, by its name, in the order they were put there."""
+        with self._lock:
+            return {queue["name"]: list(queue["runs"]) for queue in self._queues.values()}
+
+    def say(self, run_id, key, *, score=None, value=None, comment=None, source="app", name="ann", **more):
+        """What a person, or a machine, says of a run in LangSmith's own page."""
+        id_ = str(uuid5(NAMESPACE_URL, f"{run_id} {key} {source} {name} {len(self._feedback)}"))
+        told = {"key": key, "score": score, "value": value, "comment": comment}
+        told |= {"created_at": _BEGAN, "modified_at": _BEGAN, **more}
+        origin = {"type": source, "metadata": {}, "user_name": name}
+        self._feedback[id_] = {"id": id_, "run_id": str(run_id), "feedback_source": origin, **told}
 
     def project_id(self, name):
         return uuid5(NAMESPACE_URL, f"{name}/{self._recreated[name]}")
@@ -139,6 +161,8 @@ class LangSmithServer:
         if path == "/info":
             return 200, INFO
         if path == "/sessions":
+            if "name" not in query:  # the SDK asks any project for the workspace it is in
+                return 200, [self._project("default")]
             (name,) = query["name"]
             known = any(run.get("session_name") == name for run in self._runs.values())
             return 200, [self._project(name)] if known else []
@@ -147,6 +171,9 @@ class LangSmithServer:
         if path == "/examples":
             found = [row for rows in self._datasets.values() for row in rows]
             return 200, [row for row in found if row["dataset_id"] in query["dataset"]]
+        if path == "/annotation-queues":
+            named = [queue for queue in self._queues.values() if queue["name"] in query["name"]]
+            return 200, [{key: value for key, value in queue.items() if key != "runs"} for queue in named]
         if path == "/feedback":
             found = [
                 {"trace_id": item["run_id"], **item}
@@ -172,6 +199,17 @@ class LangSmithServer:
             return 202, {}
         if path == "/feedback":
             return self._accept(json.loads(body))
+        if path.startswith("/feedback/") and method == "PATCH":
+            self._feedback[path.removeprefix("/feedback/")].update(json.loads(body))
+            return 200, {}
+        if path == "/datasets":
+            name = json.loads(body)["name"]
+            self._datasets[name] = []
+            return 200, self._dataset(name)
+        if path.startswith("/v1/platform/datasets/"):
+            return 200, self._examples(path.split("/")[4], headers, body)
+        if path.startswith("/annotation-queues"):
+            return self._queued(path, json.loads(body))
         return 404, {"detail": "not found"}
 
     def _accept(self, item):
@@ -193,6 +231,33 @@ class LangSmithServer:
             name = part.get_param("name", header="Content-Disposition")
             yield name, json.loads(part.get_payload(decode=True))
 
+    def _examples(self, dataset, headers, body):
+        (rows,) = (rows for name, rows in self._datasets.items() if self._dataset(name)["id"] == dataset)
+        told = {}
+        for name, content in self._parts(headers, body):
+            id_, *part = name.split(".")
+            told.setdefault(id_, {}).update({part[0]: content} if part else content)
+        known = {row["id"]: row for row in rows}
+        for id_, fields in told.items():
+            if id_ in known:
+                known[id_].update(fields)
+            else:
+                rows.append({"id": id_, "dataset_id": dataset, "created_at": _BEGAN, **fields})
+        return {"count": len(told), "example_ids": list(told)}
+
+    def _queued(self, path, body):
+        if path == "/annotation-queues":
+            queue = {**body, "tenant_id": str(uuid5(NAMESPACE_URL, "tenant")), "created_at": _BEGAN}
+            self._queues[body["id"]] = {**queue, "runs": []}
+            return 200, queue
+        queue = self._queues[path.split("/")[2]]
+        for key in body:
+            run = self._runs.get(key["run_id"])
+            if run is None or key["session_id"] != str(self.project_id(run["session_name"])):
+                return 404, {"detail": "run not found in this project"}
+            queue["runs"].append(key["run_id"])
+        return 200, []
+
     def _store(self, name, content):
         operation, id_, *field = name.split(".")
         if operation == "feedback":
@@ -209,14 +274,15 @@ class LangSmithServer:
     def _queried(self, asked):
         for run in self._runs.values():
             inside = str(self.project_id(run["session_name"])) in asked["session"]
-            if inside and not (asked.get("is_root") and run.get("parent_run_id")):
+            chosen = "id" not in asked or run["id"] in asked["id"]
+            if inside and chosen and not (asked.get("is_root") and run.get("parent_run_id")):
                 yield {**run, "session_id": str(self.project_id(run["session_name"]))}
 
     def _dataset(self, name):
         return {
             "id": str(uuid5(NAMESPACE_URL, f"dataset {name}")),
             "name": name,
-            "created_at": "2026-01-01T00:00:00+00:00",
+            "created_at": _BEGAN,
         }
 
     def _project(self, name):
@@ -224,7 +290,7 @@ class LangSmithServer:
             "id": str(self.project_id(name)),
             "name": name,
             "tenant_id": str(uuid5(NAMESPACE_URL, "tenant")),
-            "start_time": "2026-01-01T00:00:00+00:00",
+            "start_time": _BEGAN,
             "reference_dataset_id": None,
         }
 

@@ -8,9 +8,11 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from groundwire.core.detector import Detector
 from groundwire.core.errors import InputError
 from groundwire.core.interaction import Interaction
 from groundwire.core.span import Span, union
+from groundwire.tuned import members
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,7 +23,8 @@ class Example:
     nobody knows. ``spans`` are the words of the answer that people marked as unsupported: ordered and
     disjoint, empty where none are, None where nobody marked words. ``group`` names the source document:
     answers of one group are never split. ``task`` and ``model`` (which generated the answer) may be empty.
-    Raises InputError for spans that reach past the answer.
+    ``weight`` is how much of what is to come it stands for, 1 on the mean, where some answers were drawn for
+    labelling more often than others. Raises InputError for spans that reach past the answer.
     """
 
     id: str
@@ -31,6 +34,7 @@ class Example:
     group: str = ""
     task: str = ""
     model: str = ""
+    weight: float = 1.0
 
     def __post_init__(self) -> None:
         if not self.group:
@@ -148,6 +152,16 @@ def split(
 def place(group: str, *, seed: str = "") -> float:
     """Where a group falls in [0, 1), evenly and always at the same place."""
     return int(hashlib.sha256(f"{seed}:{group}".encode()).hexdigest()[:12], 16) / 16**12
+
+
+def shown_as_examples(detector: Detector, examples: Sequence[Example]) -> list[str]:
+    """The ids of those that the detector, or a part of it, is shown as reviewed examples.
+
+    What it says of them is no measure of it, and neither is what it says of others from the same passages.
+    """
+    shown = [one.interaction for part in members(detector) for one in getattr(part, "examples", ())]
+    known = {group_of(one) for one in shown}
+    return [one.id for one in examples if known and group_of(one.interaction) in known]
 
 
 def _passages(one: Example) -> frozenset[str]:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
-from groundwire.bench.examples import Example, fingerprint
+from groundwire.bench.examples import Example, fingerprint, shown_as_examples
 from groundwire.checker import AbstainedError, Checker
 from groundwire.core import wire
 from groundwire.core.errors import ConfigurationError
@@ -55,8 +55,15 @@ def judge(
     every other one is added as soon as it is judged, so that at most the rows in flight are lost with the
     process. ``concurrency`` is how many rows are out at once: by default as many calls as the judge makes at
     once, and one where no model is asked. ``progress`` draws a bar named ``what`` on stderr. Raises
-    ConfigurationError at once for a record of another detector, model or data.
+    ConfigurationError at once for a record of another detector, model or data, and where the detector is
+    shown some of these very answers as reviewed examples.
     """
+    if known := shown_as_examples(checker.detector, examples):
+        raise ConfigurationError(
+            f"{len(known)} of the answers are from passages of the examples that the "
+            f"{checker.detector.name!r} detector is shown, such as {known[0]}: what it says of them is no "
+            "measure. Leave them out, or show it others"
+        )
     at_once = _concurrency(checker, concurrency)
     kept = None if record is None else _Record(record, checker, examples)
     judged = _judged(examples, checker, kept, at_once)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from groundwire import detectors
+from groundwire import config, detectors
 from groundwire.checker import Checker
 from groundwire.cli.check import CheckOptions, build_checker
 from groundwire.cli.outputs import console
@@ -143,7 +143,8 @@ def _checkers(given: argparse.Namespace) -> Iterator[tuple[str, Checker]]:
         options = CheckOptions(files=(), detector=name, model=model, config=given.config)
         yield name, _recorded(build_checker(options), given)
     for file in given.checker:
-        yield Path(file).stem, _recorded(Checker.from_config(file), given)
+        settings = config.load(file).model_dump(**config.JUDGING)
+        yield Path(file).stem, _recorded(Checker.from_config(settings), given)
 
 
 def _recorded(checker: Checker, given: argparse.Namespace) -> Checker:
@@ -157,12 +158,9 @@ def _recorded(checker: Checker, given: argparse.Namespace) -> Checker:
 
 def _replaying(name: str, given: argparse.Namespace) -> Checker:
     """A checker whose model is the file alone, so that neither a key nor the model is needed."""
-    from groundwire import config  # noqa: PLC0415 - wanted by few
     from groundwire.bench.replies import Replies  # noqa: PLC0415 - wanted by few
 
-    settings: dict[str, Any] = (
-        config.load(given.config).model_dump(by_alias=True, exclude_unset=True) if given.config else {}
-    )
+    settings: dict[str, Any] = config.load(given.config).model_dump(**config.JUDGING) if given.config else {}
     detector = config.load({**settings, "detector": name}).build_detector()
     return Checker(detector, judge=Replies(given.replies))
 

@@ -94,13 +94,13 @@ def build_checker(options: CheckOptions) -> Checker:
             f"the {detector.name!r} detector compares embeddings, and no embedding model is named: "
             "set judge.embeddings in the file of --config"
         )
-    return Checker.from_config(settings.model_dump(by_alias=True, exclude_unset=True))
+    return Checker.from_config(settings.model_dump(**config.JUDGING))
 
 
 def _settings(options: CheckOptions) -> config.Settings:
     """The settings of the file, with the options in place of what it says."""
     settings = config.load(options.config) if options.config else config.Settings()
-    given: dict[str, Any] = settings.model_dump(by_alias=True, exclude_unset=True)
+    given: dict[str, Any] = settings.model_dump(**config.JUDGING)
     # What can't be judged is told by the exit code; raising would hide the rows that follow.
     given["on_abstention"] = "return"
     if options.detector or (options.model and not options.config):

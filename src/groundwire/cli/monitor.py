@@ -13,6 +13,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from groundwire.cli import monitor_learning as learning
 from groundwire.cli import monitor_view as view
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.wire import plain
@@ -35,6 +36,8 @@ examples:
   groundwire monitor export --form csv > answers.csv
   groundwire monitor compare --before prompt_version=1 --after prompt_version=2
   groundwire monitor drift || page-somebody           1 when an alarm was raised
+  groundwire monitor retune --config production.yaml  a better threshold, beside the one in production
+  groundwire monitor push-langsmith --queue uncertain --dry-run
 
 exit codes: 0 done, 1 drift raised an alarm, 2 could not run. Full documentation: docs/monitoring.md
 """
@@ -94,6 +97,7 @@ def add_monitor(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     pruned.add_argument("--megabytes", type=float, metavar="N", help="the oldest, beyond so much text")
     forgotten = add("forget", _forget, "delete all answers with a tag, such as a person's")
     forgotten.add_argument("of", type=_tag, metavar="TAG=VALUE")
+    learning.add(add, filtered)
     add("migrate", _migrate, "bring the database up to date, and do nothing else")
 
 
@@ -149,7 +153,8 @@ def _open(url: str | None) -> Monitor:
     return Monitor(url, drift=None)
 
 
-def _filter(given: argparse.Namespace, **more: Any) -> Filter:
+def filtered(given: argparse.Namespace, **more: Any) -> Filter:
+    """The kept answers that the options mean."""
     from groundwire.monitor import Filter  # noqa: PLC0415
 
     tags = dict(getattr(given, "tag", None) or ())
@@ -157,7 +162,7 @@ def _filter(given: argparse.Namespace, **more: Any) -> Filter:
 
 
 def _figures(monitor: Monitor, given: argparse.Namespace) -> int:
-    wanted = _filter(given)
+    wanted = filtered(given)
     figures = monitor.figures(wanted)
     over = monitor.over_time(wanted, every=given.every) if given.every else ()
     groups = {tag: monitor.by(tag, wanted) for tag in given.by or ()}
@@ -186,7 +191,7 @@ def _figures(monitor: Monitor, given: argparse.Namespace) -> int:
 
 
 def _list(monitor: Monitor, given: argparse.Namespace) -> int:
-    page = monitor.page(_filter(given, text=given.text), queue=given.queue, limit=given.limit)
+    page = monitor.page(filtered(given, text=given.text), queue=given.queue, limit=given.limit)
     for line in page.lines:
         view.say_json(plain(asdict(line))) if _json(given) else view.line(line)
     if page.after and not _json(given):
@@ -205,7 +210,7 @@ def _show(monitor: Monitor, given: argparse.Namespace) -> int:
 
 
 def _next(monitor: Monitor, given: argparse.Namespace) -> int:
-    found = monitor.next(given.reviewer, queue=given.queue, wanted=_filter(given))
+    found = monitor.next(given.reviewer, queue=given.queue, wanted=filtered(given))
     if not found:
         view.hint(f"nothing in the {given.queue} queue is left for {given.reviewer}")
     for kept in found:
@@ -239,7 +244,7 @@ def _review(monitor: Monitor, given: argparse.Namespace) -> int:
 
 
 def _export(monitor: Monitor, given: argparse.Namespace) -> int:
-    count = monitor.export(sys.stdout, _filter(given), form=given.form)
+    count = monitor.export(sys.stdout, filtered(given), form=given.form)
     view.hint(f"{count:,} answers written")
     return DONE
 
@@ -247,7 +252,7 @@ def _export(monitor: Monitor, given: argparse.Namespace) -> int:
 def _compare(monitor: Monitor, given: argparse.Namespace) -> int:
     from dataclasses import replace  # noqa: PLC0415
 
-    wanted = _filter(given)
+    wanted = filtered(given)
     before, after = (
         replace(wanted, tags={**wanted.tags, name: value}) for name, value in (given.before, given.after)
     )
@@ -264,7 +269,7 @@ def _drift(monitor: Monitor, given: argparse.Namespace) -> int:
         monitor.rebase()
         view.hint("the answers from now on are the reference")
         return DONE
-    alarms, has_reference = monitor.drift(_filter(given))
+    alarms, has_reference = monitor.drift(filtered(given))
     if _json(given):
         view.say_json({"has_reference": has_reference, "alarms": [alarm.to_dict() for alarm in alarms]})
     else:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
@@ -26,15 +26,7 @@ _SHOWN = ("precision", "recall", "f1", "false_alarms", "auroc", "brier", "calibr
 def tell(found: Tuning, out: Path, *, as_json: bool, quiet: bool) -> None:
     """Print a tuning that was written to ``out``: its figures to stdout, its warnings to stderr."""
     if as_json:
-        told = {
-            "tuned": to_dict(found.tuned),
-            "before": {name: asdict(figure) for name, figure in found.before.items()},
-            "after": {name: asdict(figure) for name, figure in found.after.items()},
-            "lead": found.lead and asdict(found.lead),
-            "cuts": list(found.cuts),
-            "not_judged": dict(found.not_judged),
-            "file": str(out),
-        }
+        told = {**as_json_has_it(found), "file": str(out)}
         sys.stdout.write(escaped(json.dumps(plain(told), ensure_ascii=False, allow_nan=False)) + "\n")
         return
     for warning in found.tuned.warnings:
@@ -43,10 +35,22 @@ def tell(found: Tuning, out: Path, *, as_json: bool, quiet: bool) -> None:
         return
     text = console(stderr=False)
     text.print(_title(found), soft_wrap=True)
-    text.print(_table(found))
-    for line in _lines(found):
+    text.print(table(found, "its own threshold" if found.reading else "its own bands"))
+    for line in lines(found, "its own"):
         text.print(line, soft_wrap=True)
     text.print(f"Written: {out}. Use it: groundwire check FILE --config {out}", soft_wrap=True)
+
+
+def as_json_has_it(found: Tuning) -> dict[str, Any]:
+    """The tuning, and its figures."""
+    return {
+        "tuned": to_dict(found.tuned),
+        "before": {name: asdict(figure) for name, figure in found.before.items()},
+        "after": {name: asdict(figure) for name, figure in found.after.items()},
+        "lead": found.lead and asdict(found.lead),
+        "cuts": list(found.cuts),
+        "not_judged": dict(found.not_judged),
+    }
 
 
 def _title(found: Tuning) -> str:
@@ -57,27 +61,28 @@ def _title(found: Tuning) -> str:
     )
 
 
-def _table(found: Tuning) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("on answers held out")
-    table.add_column("its own threshold" if found.reading else "its own bands")
-    table.add_column("tuned")
+def table(found: Tuning, before: str) -> Table:
+    """The figures side by side, those of what ``before`` names on the left."""
+    grid = Table(box=None, pad_edge=False, header_style="bold")
+    for title in ("on answers held out", before, "tuned"):
+        grid.add_column(title)
     if found.reading is not None:
-        table.add_row("threshold", f"{found.own_threshold:.3f}", f"{found.tuned.grading.threshold:.3f}")
+        grid.add_row("threshold", f"{found.own_threshold:.3f}", f"{found.tuned.grading.threshold:.3f}")
     for name in _SHOWN:
         if name in found.after or name in found.before:
-            before, after = found.before.get(name), found.after.get(name)
-            table.add_row(name.replace("_", " "), str(before or "-"), str(after or "-"))
-    return table
+            figures = (found.before.get(name), found.after.get(name))
+            grid.add_row(name.replace("_", " "), *(str(figure or "-") for figure in figures))
+    return grid
 
 
-def _lines(found: Tuning) -> Iterator[str]:
+def lines(found: Tuning, before: str) -> Iterator[str]:
+    """What was gained over what ``before`` names, and what was fitted."""
     medium, high = found.tuned.grading.cuts
     if found.lead:
         gain = found.lead
         name = found.measure.replace("_", " ")
         shown = f"{gain.difference.value:+.3f} [{gain.difference.low:+.3f}, {gain.difference.high:+.3f}]"
-        yield f"{name}, tuned less its own: {shown}, p = {gain.p:.3f}"
+        yield f"{name}, tuned less {before}: {shown}, p = {gain.p:.3f}"
     if found.reading is None:
         yield from (_band(stage) for stage in _line(found))
     if found.reading is not None:

@@ -12,6 +12,7 @@ from typing import Any
 
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.interaction import Interaction
+from groundwire.core.redaction import MASK
 from groundwire.core.score import check_score
 
 
@@ -62,11 +63,27 @@ class Examples:
     def __repr__(self) -> str:
         return f"Examples({len(self)}, fingerprint={self.fingerprint!r})"
 
+    def without(self, question: str, answer: str) -> Examples:
+        """Those that are not this very answer, which no judge may know beforehand; a mask is any letter."""
+        if not any(_same(one.interaction, question, answer) for one in self):
+            return self
+        return Examples(one for one in self if not _same(one.interaction, question, answer))
+
     @property
     def fingerprint(self) -> str:
         """16 hexadecimal digits that change with every word of every example."""
         told = repr([_told(example) for example in self])
         return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _same(shown: Interaction, question: str, answer: str) -> bool:
+    return _alike(shown.answer, answer) and (not shown.question.strip() or _alike(shown.question, question))
+
+
+def _alike(shown: str, judged: str) -> bool:
+    # Masking keeps lengths, so that a masked text can be told from others of its length.
+    shown, judged = shown.strip(), judged.strip()
+    return len(shown) == len(judged) and all(a in {b, MASK} for a, b in zip(shown, judged, strict=True))
 
 
 def _told(example: Example) -> tuple[object, ...]:

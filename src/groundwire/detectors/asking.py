@@ -146,13 +146,20 @@ class PromptDetector(Detector):
         words: Mapping[str, str] | None = None,
         judges: bool = False,
     ) -> Message:
-        """The message by the prompt of that name, filled with what it has names for."""
+        """The message by the prompt of that name, filled with what it has names for.
+
+        A prompt that ``judges`` shows the examples, but never the answer that is judged as one of them.
+        """
         prompt = self.prompts.get(name)
+        shown = self.examples if judges else Examples()
+        if shown:
+            texts = dict(one for part in ("question", "answer") for one in quotes.get(part, ()))
+            shown = shown.without(texts.get("question", ""), texts.get("answer", ""))
         return Message(
             prompt=prompt,
             quotes=only(quotes, prompt.names),
             words=words or {},
-            examples=self.examples if judges else Examples(),
+            examples=shown,
         )
 
     def material(self, interaction: Interaction) -> dict[str, Sequence[Quote]]:

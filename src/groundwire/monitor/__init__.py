@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from groundwire.monitor.figures import Group as Group
     from groundwire.monitor.figures import Quality as Quality
     from groundwire.monitor.filters import Filter as Filter
+    from groundwire.monitor.labels import Label as Label
+    from groundwire.monitor.labels import Labels as Labels
     from groundwire.monitor.monitor import Monitor as Monitor
     from groundwire.monitor.patterns import Pattern as Pattern
     from groundwire.monitor.queues import Page as Page
@@ -46,6 +48,7 @@ _HOMES = {
     "groundwire.monitor.drift": ("Alarm", "Drift"),
     "groundwire.monitor.figures": ("Figures", "Group", "Quality"),
     "groundwire.monitor.filters": ("Filter",),
+    "groundwire.monitor.labels": ("Label", "Labels"),
     "groundwire.monitor.monitor": ("Monitor",),
     "groundwire.monitor.patterns": ("Pattern",),
     "groundwire.monitor.queues": ("Page", "Queue"),
@@ -68,6 +71,8 @@ __all__ = [
     "Filter",
     "Group",
     "Kept",
+    "Label",
+    "Labels",
     "Line",
     "Monitor",
     "Opinion",

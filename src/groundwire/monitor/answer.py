@@ -24,7 +24,7 @@ from groundwire.core.redaction import Redact, masked_interaction, masked_outcome
 from groundwire.core.verdict import Abstention, AbstentionReason, Outcome
 from groundwire.monitor.sampling import Why
 
-_LONGEST_TAG_NAME = 100
+LONGEST_TAG_NAME = 100
 _LONGEST_TAG = 200
 _MOST_TAGS = 32
 _NULL = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
@@ -256,7 +256,7 @@ def _tags(metadata: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         elif isinstance(value, str | int | float) and not (
             isinstance(value, str) and len(value) > _LONGEST_TAG
         ):
-            yield _text(str(name))[:_LONGEST_TAG_NAME], tag_text(value)
+            yield _text(str(name))[:LONGEST_TAG_NAME], tag_text(value)
 
 
 def _hash(*texts: str) -> str:

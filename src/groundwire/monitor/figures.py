@@ -179,9 +179,9 @@ def quality(connection: sa.Connection, wanted: Filter) -> Quality:
     parts: dict[str, sa.ColumnElement[Any]] = {
         "sampled": _SAMPLED,
         "ruled": c.why == str(Why.RULE),
-        "drawn": _drawn(c.drawn),
+        "drawn": drawn_whole(c.drawn),
         "waiting": c.drawn.is_not(None) & seen.c.reviews.is_(None),
-        "drawn_flagged": _drawn(c.drawn_flagged),
+        "drawn_flagged": drawn_whole(c.drawn_flagged),
         "flagged": _FLAGGED,
         "reviewed": seen.c.reviews.is_not(None),
         "real": seen.c.real,
@@ -209,7 +209,7 @@ def quality(connection: sa.Connection, wanted: Filter) -> Quality:
     )
 
 
-def _drawn(when: sa.Column[Any]) -> sa.ColumnElement[bool]:
+def drawn_whole(when: sa.Column[Any]) -> sa.ColumnElement[bool]:
     """Whether an answer was drawn, by chance, among answers that are all reviewed.
 
     What was drawn together counts together: those of it that people had reviewed before are flagged more

@@ -23,21 +23,22 @@ from groundwire.core.interaction import Interaction
 from groundwire.core.redaction import Redact, masked
 from groundwire.core.span import Span
 from groundwire.core.verdict import Outcome
-from groundwire.monitor import comparison, export, figures, history, patterns, queues, reviews
+from groundwire.monitor import comparison, export, figures, history, labels, patterns, queues, reviews
 from groundwire.monitor.alerts import Alert, Alerts, log_alert
-from groundwire.monitor.answer import Heard, Ids, Kept, Row, moment, row, tag_text
+from groundwire.monitor.answer import LONGEST_TAG_NAME, Heard, Ids, Kept, Row, moment, row, tag_text
 from groundwire.monitor.comparison import Comparison
 from groundwire.monitor.database import Database, Durability, StoreError
 from groundwire.monitor.drift import Alarm, Drift, Watch, alarms
 from groundwire.monitor.export import Form
 from groundwire.monitor.figures import Figures, Group
 from groundwire.monitor.filters import Filter
+from groundwire.monitor.labels import Labels
 from groundwire.monitor.patterns import Embed, Pattern
 from groundwire.monitor.queues import Page, Queue
 from groundwire.monitor.retention import Retention, forget, prune
 from groundwire.monitor.reviews import Agreement, Feedback, Opinion
 from groundwire.monitor.sampling import Sampling, Why
-from groundwire.monitor.schema import answers, feedback, reservations
+from groundwire.monitor.schema import answers, feedback, reservations, tags
 from groundwire.monitor.shelf import Shelf
 from groundwire.monitor.writer import Stats, Writer
 
@@ -313,6 +314,23 @@ class Monitor:
         for one, said in self._shelf.with_feedback(wanted):
             if said:
                 yield one, said
+
+    def labels(self, wanted: Filter = _ALL, *, alike: bool = False) -> Labels:
+        """Every answer on which reviewers decided, and for how many of production it stands.
+
+        With ``alike`` all that have a weight weigh 1: what only the flagged queue drew has none.
+        """
+        reviewed = list(self.reviewed(wanted))
+        with self._database.reading() as connection:
+            return labels.labels(connection, wanted, reviewed, alike=alike)
+
+    def tag(self, key: str, name: str, value: object) -> None:
+        """Put a further tag on a kept answer. Raises InputError if it is not kept, or for no name."""
+        if not 0 < len(name) <= LONGEST_TAG_NAME:
+            raise InputError(f"a tag's name has 1 to {LONGEST_TAG_NAME} characters, not {len(name)}")
+        row = {"answer_id": self._find(key), "name": name, "value": tag_text(value)}
+        with self._database.writing() as connection:
+            connection.execute(self._database.insert(tags).on_conflict_do_nothing(), row)
 
     def agreement(self, wanted: Filter = _ALL) -> tuple[Agreement, ...]:
         """How each two reviewers agree."""

@@ -84,4 +84,5 @@ def rows(columns, labels, groups=None, names=None):
         scores=columns[:, 0],
         flagged=columns[:, 0] >= 0.5,
         calls=np.zeros(len(labels)),
+        weights=np.ones(len(labels)),
     )

@@ -21,8 +21,15 @@ _RISE = 1e-3  # how much of the figure itself a step curve keeps, so that nothin
 _FEW = 50  # below so many answers of one label, a curve of steps follows every one of them
 
 
-def choose(kinds: Sequence[str], figures: Floats, labels: Flags, groups: Groups, seed: int) -> str:
-    """The kind with the least Brier score on answers held out by group.
+def choose(  # noqa: PLR0917 - arrays of the same answers
+    kinds: Sequence[str],
+    figures: Floats,
+    labels: Flags,
+    groups: Groups,
+    seed: int,
+    weights: Floats | None = None,
+) -> str:
+    """The kind with the least Brier score on answers held out by group; ``weights`` as in ``Sweep.of``.
 
     A simpler one wins while it is within a standard error of the best, over the parts (Breiman et al., 1984).
     """
@@ -30,8 +37,10 @@ def choose(kinds: Sequence[str], figures: Floats, labels: Flags, groups: Groups,
     if len(kinds) < 2:
         return kinds[0] if kinds else NONE
     parts = folds(labels, groups, seed=seed)
+    often = np.ones(len(figures)) if weights is None else weights
     losses = {
-        kind: np.array([_loss(kind, figures, labels, held_out) for held_out in parts]) for kind in kinds
+        kind: np.array([_loss(kind, figures, labels, often, held_out) for held_out in parts])
+        for kind in kinds
     }
     best = min(kinds, key=lambda kind: float(losses[kind].mean()))
     for kind in kinds:
@@ -41,13 +50,14 @@ def choose(kinds: Sequence[str], figures: Floats, labels: Flags, groups: Groups,
     return best
 
 
-def fit(kind: str, figures: Floats, labels: Flags) -> Calibration | None:
+def fit(kind: str, figures: Floats, labels: Flags, weights: Floats | None = None) -> Calibration | None:
     """The calibration of a kind; None for the figure itself."""
+    often = np.ones(len(figures)) if weights is None else weights
     if kind == TEMPERATURE:
-        return _temperature(figures, labels)
+        return _temperature(figures, labels, often)
     if kind == PLATT:
-        return _platt(figures, labels)
-    return _isotonic(figures, labels) if kind == ISOTONIC else None
+        return _platt(figures, labels, often)
+    return _isotonic(figures, labels, often) if kind == ISOTONIC else None
 
 
 def applied(calibration: Calibration | None, figures: Floats) -> Floats:
@@ -57,18 +67,19 @@ def applied(calibration: Calibration | None, figures: Floats) -> Floats:
     return np.array([calibration(float(figure)) for figure in figures], dtype=np.float64)
 
 
-def _loss(kind: str, figures: Floats, labels: Flags, held_out: Flags) -> float:
-    fitted = fit(kind, figures[~held_out], labels[~held_out])
-    return float(np.mean((applied(fitted, figures[held_out]) - labels[held_out]) ** 2))
+def _loss(kind: str, figures: Floats, labels: Flags, often: Floats, held_out: Flags) -> float:
+    fitted = fit(kind, figures[~held_out], labels[~held_out], often[~held_out])
+    squares = (applied(fitted, figures[held_out]) - labels[held_out]) ** 2
+    return float(np.average(squares, weights=often[held_out]))
 
 
-def _temperature(figures: Floats, labels: Flags) -> Temperature:
+def _temperature(figures: Floats, labels: Flags, often: Floats) -> Temperature:
     """The temperature under which the labels are likeliest (Guo et al., 2017)."""
     inside = np.clip(figures, 1e-6, 1 - 1e-6)
     odds = np.log(inside / (1 - inside))
 
     def unlikely(log: float) -> float:
-        return float(np.logaddexp(0, np.where(labels, -odds, odds) / math.exp(log)).sum())
+        return float((often * np.logaddexp(0, np.where(labels, -odds, odds) / math.exp(log))).sum())
 
     # There is one minimum, so that an interval around it can be narrowed from both sides.
     low, high = math.log(0.25), math.log(20.0)  # colder ones leave nothing but 0 and 1
@@ -81,16 +92,16 @@ def _temperature(figures: Floats, labels: Flags) -> Temperature:
     return Temperature(temperature=math.exp((low + high) / 2))
 
 
-def _platt(figures: Floats, labels: Flags) -> Platt | None:
+def _platt(figures: Floats, labels: Flags, often: Floats) -> Platt | None:
     """Logistic regression on smoothed labels (Platt, 1999); None where it would turn the score round."""
     bad, good = labels.sum(), (~labels).sum()
     smooth = np.where(labels, (bad + 1) / (bad + 2), 1 / (good + 2))
     rows = np.column_stack([figures, np.ones(len(figures))])
-    slope, intercept = map(float, logistic(rows, smooth, np.array([1e-3, 1e-9])))
+    slope, intercept = map(float, logistic(rows, smooth, np.array([1e-3, 1e-9]), often))
     return Platt(slope=slope, intercept=intercept) if slope > 0 else None
 
 
-def _isotonic(figures: Floats, labels: Flags) -> Isotonic:
+def _isotonic(figures: Floats, labels: Flags, often: Floats) -> Isotonic:
     """Straight lines through the middles of isotonic regression's steps (Zadrozny and Elkan, 2002).
 
     Kept away from 0 and 1 by what so many answers can't tell, and rising a little everywhere.
@@ -98,7 +109,8 @@ def _isotonic(figures: Floats, labels: Flags) -> Isotonic:
     from sklearn.isotonic import IsotonicRegression  # noqa: PLC0415 - it is slow to load
 
     least = 1 / (len(figures) + 2)
-    steps = IsotonicRegression(y_min=least, y_max=1 - least).fit_transform(figures, labels)
+    regression = IsotonicRegression(y_min=least, y_max=1 - least)
+    steps = regression.fit_transform(figures, labels, sample_weight=often)
     heights = np.unique(steps)
     middles = [float(figures[steps == height].mean()) for height in heights]
     points = dict(zip(middles, map(float, heights), strict=True))  # steps that share a middle: the higher

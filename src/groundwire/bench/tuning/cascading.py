@@ -18,7 +18,12 @@ from groundwire.bench.metrics import Labelled
 from groundwire.bench.runs import Judged
 from groundwire.bench.tuning.errors import TuningError
 from groundwire.bench.tuning.fitted import Tuning
-from groundwire.bench.tuning.inputs import LEAST_PARTS, require_options, require_own_reading
+from groundwire.bench.tuning.inputs import (
+    LEAST_PARTS,
+    require_equal_weights,
+    require_options,
+    require_own_reading,
+)
 from groundwire.bench.tuning.rows import Groups, folds
 from groundwire.bench.tuning.sweep import Flags, Floats
 from groundwire.bench.tuning.targets import Measure, Target
@@ -70,6 +75,7 @@ def tune_cascade(
     cascade = _cascade(checker)
     require_options([cascade], wanted)
     given = [[one for one in said if one.example.label is not None] for said in judged]
+    require_equal_weights(given[0], "a cascade's bands")
     examples = _same(given, cascade)
     labels = np.array([one.label for one in examples], dtype=np.bool_)
     groups = np.array([one.group for one in examples], dtype=np.str_)

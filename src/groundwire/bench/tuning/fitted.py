@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from groundwire.bench.examples import fingerprint
 from groundwire.bench.intervals import Difference, Figure
 from groundwire.bench.runs import Judged
@@ -16,9 +18,11 @@ from groundwire.bench.tuning.errors import TuningError
 from groundwire.bench.tuning.inputs import (
     AUTO,
     LEAST_PARTS,
+    in_production,
     judged_by_all,
     labelled_by,
     one_of,
+    require_equal_weights,
     require_learning,
     require_options,
     require_own_reading,
@@ -29,8 +33,10 @@ from groundwire.bench.tuning.rows import OWN, RULES, Rows, by_members, by_rules,
 from groundwire.bench.tuning.targets import Target
 from groundwire.checker import Checker
 from groundwire.core.detector import Detector
+from groundwire.core.grading import Grading
 from groundwire.core.plan import Backend
 from groundwire.core.tuned import Labels, Measured, Tuned
+from groundwire.core.verdict import Verdict
 from groundwire.detectors.combination import Combination, Logistic
 from groundwire.detectors.stacked import Stacked
 from groundwire.judge.drivers import NoBackend
@@ -47,7 +53,8 @@ class Tuning:
     of the tuning, on the same answers and each on answers that took no part; ``lead`` is by how much
     ``after`` is above in what the target is about. ``cuts`` are the thresholds of the parts of
     cross-validation, before calibration, as is that of ``reading``. A cascade is tuned by its bands, and has
-    neither ``reading`` nor ``cuts``.
+    neither ``reading`` nor ``cuts``. ``current`` is how scores were read until now, if not as the detector
+    reads them itself; ``before`` is then about that.
     """
 
     tuned: Tuned
@@ -58,10 +65,13 @@ class Tuning:
     lead: Difference | None
     cuts: tuple[float, ...]
     not_judged: Mapping[str, int] = field(default_factory=dict)
+    current: Tuned | Grading | None = None
 
     @property
     def own_threshold(self) -> float:
         """The threshold that ``before`` was measured by."""
+        if self.current is not None:
+            return (self.current.grading if isinstance(self.current, Tuned) else self.current).threshold
         first = self.detector.members[0] if isinstance(self.detector, Stacked) else self.detector
         return first.grading.threshold
 
@@ -104,6 +114,7 @@ def tune(
     target: Target | str = "f1",
     calibration: str = AUTO,
     aggregation: str = AUTO,
+    current: Tuned | Grading | None = None,
     seed: int = 0,
 ) -> Tuning:
     """Fit threshold, levels, calibration and rule of aggregation to what ``checker`` said of examples.
@@ -112,14 +123,20 @@ def tune(
     ``aggregation`` are chosen on held-out answers, or are one of ``none``, ``temperature``, ``platt``,
     ``isotonic`` and of ``own``, ``any_unsupported``, ``worst_2``, ``worst_3``, ``length_weighted``,
     ``fraction``. Examples without a label take no part, and neither do answers that could not be judged:
-    these are counted. Raises TuningError, saying what is missing, where the labels are not enough.
+    these are counted. What the tuning is compared with is the detector's own threshold, or ``current``, how
+    production reads its scores now. Raises TuningError, saying what is missing, where the labels are not
+    enough.
     """
     wanted = target if isinstance(target, Target) else Target.parse(target)
     require_learning()
     require_own_reading(checker)
     require_options([checker.detector], wanted, calibration=calibration, aggregation=aggregation)
     labelled, missing = labelled_by(judged, checker)
+    (labelled,), read = in_production([labelled], current, missing)
+    if wanted.guaranteed:
+        require_equal_weights(labelled, f"target {wanted}")
     rows = by_rules(labelled, one_of("aggregation", aggregation, (OWN, *RULES)))
+    rows = _against(rows, read)
     if aggregation not in (AUTO, *rows.names):
         raise TuningError(
             f"aggregation {aggregation!r}: some answers have no claims with scores that could be added up"
@@ -129,9 +146,10 @@ def tune(
     procedure = Procedure(
         target=wanted, calibrations=one_of("calibration", calibration, calibrating.KINDS), seed=seed
     )
-    return _tuned(
+    found = _tuned(
         procedure, rows, labelled=labelled, missing=missing, detector=checker.detector, judge=checker.judge
     )
+    return replace(found, current=current)
 
 
 def stack(
@@ -141,13 +159,15 @@ def stack(
     target: Target | str = "f1",
     combination: str = AUTO,
     calibration: str = AUTO,
+    current: Tuned | Grading | None = None,
     seed: int = 0,
 ) -> Tuning:
     """Fit a ``Stacked`` detector of several, and tune it; ``judged`` is what each said of the same examples.
 
     ``combination`` is chosen on held-out answers, or is ``logistic`` or ``trees``. A member without weight
-    is left out. An answer that any member could not judge takes no part, as the stack abstains there. All
-    members that ask a model must ask the same judge.
+    is left out. An answer that any member could not judge takes no part, as the stack abstains there. What
+    the stack is compared with is its first member, read by its own threshold or by ``current``. All members
+    that ask a model must ask the same judge.
     """
     wanted = target if isinstance(target, Target) else Target.parse(target)
     require_learning()
@@ -162,8 +182,10 @@ def stack(
         names = [f"{name} {i + 1}" for i, name in enumerate(names)]
     alike = judged_by_all([list(one) for one in judged], names)
     pairs = [labelled_by(said, checker) for said, checker in zip(alike, checkers, strict=True)]
+    require_equal_weights(pairs[0][0], "a stack")
     missing = Counter(reason for _, found in pairs for reason in found.elements())
-    by_name = {name: said for name, (said, _) in zip(names, pairs, strict=True)}
+    alike, read = in_production([said for said, _ in pairs], current, missing)
+    by_name = dict(zip(names, alike, strict=True))
     kinds = one_of("combination", combination, stacking.KINDS)
     procedure = Procedure(
         target=wanted,
@@ -174,13 +196,23 @@ def stack(
     judges = [c.judge for c in checkers if c.detector.needs_model or c.detector.needs_embeddings]
     if any(judge is not judges[0] for judge in judges):
         raise TuningError("the detectors of a stack ask one judge: give all checkers the same")
-    return _tuned(
+    found = _tuned(
         procedure,
-        by_members(by_name),
+        _against(by_members(by_name), read),
         labelled=next(iter(by_name.values())),
         missing=missing,
         detector=members,
         judge=judges[0] if judges else NoBackend(),
+    )
+    return replace(found, current=current)
+
+
+def _against(rows: Rows, read: Sequence[Verdict]) -> Rows:
+    """The rows beside what production says of them."""
+    return replace(
+        rows,
+        scores=np.array([one.score for one in read], dtype=np.float64),
+        flagged=np.array([one.hallucinated for one in read], dtype=np.bool_),
     )
 
 

@@ -17,7 +17,9 @@ from groundwire.bench.tuning.targets import Measure, Target
 from groundwire.checker import Checker
 from groundwire.core.detector import Detector
 from groundwire.core.errors import ConfigurationError, MissingExtraError
-from groundwire.core.verdict import Verdict
+from groundwire.core.grading import Grading
+from groundwire.core.tuned import Tuned
+from groundwire.core.verdict import Abstention, Outcome, Verdict, reread
 from groundwire.core.wire import plain
 from groundwire.detectors.cascade.cascade import Cascade
 
@@ -96,6 +98,33 @@ def labelled_by(judged: Iterable[Judged], checker: Checker) -> tuple[list[Judged
         why = f": all {missing.total()} with a label abstained ({told(missing)})" if missing else ""
         raise TuningError(f"there is no labelled answer that was judged{why}")
     return kept, missing
+
+
+def in_production(
+    said: Sequence[list[Judged]], current: Tuned | Grading | None, missing: Counter[str]
+) -> tuple[list[list[Judged]], list[Verdict]]:
+    """What each detector said of the answers that production judged, and what production makes of them.
+
+    Production is the first of the detectors, its scores read by ``current``; None as it reads them itself.
+    Answers that it could not judge so are counted in ``missing``.
+    """
+    read = [_read(one.outcome, current) for one in said[0]]
+    kept = [i for i, outcome in enumerate(read) if isinstance(outcome, Verdict)]
+    missing.update(str(outcome.why) for outcome in read if isinstance(outcome, Abstention))
+    return [[one[i] for i in kept] for one in said], [one for one in read if isinstance(one, Verdict)]
+
+
+def _read(own: Outcome, current: Tuned | Grading | None) -> Outcome:
+    assert isinstance(own, Verdict), "only verdicts are labelled_by"
+    if current is None:
+        return own
+    return current.read(own) if isinstance(current, Tuned) else reread(own, current)
+
+
+def require_equal_weights(labelled: Sequence[Judged], what: str) -> None:
+    """Raises TuningError where answers stand for more than others, which ``what`` can't weigh."""
+    if len({one.example.weight for one in labelled}) > 1:
+        raise TuningError(f"{what}: it takes answers that were all drawn alike, such as a random sample")
 
 
 def judged_by_all(judged: list[list[Judged]], names: Sequence[str]) -> list[list[Judged]]:

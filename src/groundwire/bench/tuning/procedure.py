@@ -14,7 +14,7 @@ import numpy as np
 from groundwire.bench.tuning import calibrating, stacking
 from groundwire.bench.tuning.errors import TuningError
 from groundwire.bench.tuning.guarantee import guarantee
-from groundwire.bench.tuning.rows import Groups, Rows, folds, require_both, rounded
+from groundwire.bench.tuning.rows import Rows, folds, require_both, rounded
 from groundwire.bench.tuning.sweep import Flags, Floats, Sweep
 from groundwire.bench.tuning.targets import Target
 from groundwire.core.calibration import Calibration
@@ -95,15 +95,16 @@ class Procedure:
         require_both(rows.labels)
         choosing, cutting = self._parts(rows)
         rule, combination, figures = self._figure(choosing)
-        kind = calibrating.choose(self.calibrations, figures, choosing.labels, choosing.groups, self.seed)
-        calibration = calibrating.fit(kind, figures, choosing.labels)
+        labels, weights = choosing.labels, choosing.weights
+        kind = calibrating.choose(self.calibrations, figures, labels, choosing.groups, self.seed, weights)
+        calibration = calibrating.fit(kind, figures, labels, weights)
         reading = Reading(
             rule=rule, combination=combination, kind=kind, calibration=calibration, medium=0, cut=0, high=1
         )
         if cutting is not choosing:
             figures = rounded(reading.figures(cutting))
-        cut, reached = self._cut(figures, cutting.labels, cutting.groups, strict=strict)
-        medium, high = levels(Sweep.of(figures, cutting.labels), cut)
+        cut, reached = self._cut(figures, cutting, strict=strict)
+        medium, high = levels(Sweep.of(figures, cutting.labels, cutting.weights), cut)
         reading = replace(reading, medium=medium, cut=cut, high=high, reached=reached)
         # A calibration that is all but flat could round an answer across the threshold: better none.
         kept = calibrating.applied(calibration, figures) >= reading.grading.threshold
@@ -138,11 +139,11 @@ class Procedure:
         rule = best_rule(rows, self.target, self.seed)
         return rule, None, rows.columns[:, rows.names.index(rule)]
 
-    def _cut(self, figures: Floats, labels: Flags, groups: Groups, *, strict: bool) -> tuple[float, bool]:
-        sweep = Sweep.of(figures, labels)
+    def _cut(self, figures: Floats, rows: Rows, *, strict: bool) -> tuple[float, bool]:
+        sweep = Sweep.of(figures, rows.labels, rows.weights)
         if self.target.guaranteed:
             try:
-                return guarantee(self.target, figures, labels, groups).cut, True
+                return guarantee(self.target, figures, rows.labels, rows.groups).cut, True
             except TuningError:
                 if strict:
                     raise
@@ -165,7 +166,7 @@ def best_rule(rows: Rows, target: Target, seed: int) -> str:
     draws = rng.multinomial(len(sources), np.full(len(sources), 1 / len(sources)), size=_ROUNDS)
     values = np.array(
         [
-            [target.value(Sweep.of(column, rows.labels, draw[which].astype(float))) for draw in draws]
+            [target.value(Sweep.of(column, rows.labels, draw[which] * rows.weights)) for draw in draws]
             for column in rows.columns.T
         ]
     )

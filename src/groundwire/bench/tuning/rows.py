@@ -38,7 +38,7 @@ class Rows:
 
     ``columns`` are figures in [0, 1], one column for each of ``names``: what rules make of the claims, or the
     scores of a stack's members. ``flagged`` is what the (first) detector flags by its own threshold, by its
-    score ``scores``; ``calls`` what it asked.
+    score ``scores``; ``calls`` what it asked. ``weights`` are how much each answer counts.
     """
 
     names: tuple[str, ...]
@@ -48,6 +48,7 @@ class Rows:
     scores: Floats
     flagged: Flags
     calls: Floats
+    weights: Floats
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -60,13 +61,13 @@ class Rows:
     def labelled(self, scores: Floats) -> Labelled:
         """These answers with other scores, as measures take them."""
         return Labelled(
-            weights=np.ones(len(self)), groups=self.groups, labels=self.labels.astype(np.int64), scores=scores
+            weights=self.weights, groups=self.groups, labels=self.labels.astype(np.int64), scores=scores
         )
 
     def marked(self, flagged: Flags) -> Flagged:
         """These answers with what was flagged, as measures take them."""
         return Flagged(
-            weights=np.ones(len(self)),
+            weights=self.weights,
             groups=self.groups,
             labels=self.labels.astype(np.int64),
             flagged=flagged,
@@ -110,6 +111,7 @@ def _rows(judged: Sequence[Sequence[Judged]], columns: Mapping[str, Sequence[flo
         calls=np.sum(
             [[one.outcome.usage.calls for one in said] for said in judged], axis=0, dtype=np.float64
         ),
+        weights=np.array(of(lambda one: one.example.weight), dtype=np.float64),
     )
 
 

@@ -1,0 +1,141 @@
+r"""Settings of what keeps outcomes, as people write them beside those of a checker.
+
+    monitor:
+      url: postgresql://user@host/database            # sqlite:///groundwire.db if left out
+      tags: {application: handbook}
+      sampling: {rate: 0.1, flagged: true, levels: [high], abstentions: true}
+      retention: {days: 90, megabytes: 2000}
+      redact: [keys, emails, cards, {pattern: "EMP-\d+"}]
+      durable: false
+      drift: {reference: 500, window: 150, step: 10, false_alarms: 0.01}   # or false
+      alerts: [log, {webhook: "https://example.com/hook"}]
+
+What a monitor does with them is ``groundwire.monitor``'s to know; rules and callables are for Python.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from importlib import import_module
+from types import MappingProxyType
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from groundwire.core.errors import ConfigurationError
+from groundwire.core.keeper import Keeper
+from groundwire.core.redaction import Redaction
+
+
+class Section(BaseModel):
+    """A part of the settings: what it does not know is a mistake."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Pattern(Section):
+    """A regular expression of one's own, for what is to be masked."""
+
+    pattern: str
+
+
+class SamplingSettings(Section):
+    """What is kept; see ``groundwire.monitor.Sampling``."""
+
+    rate: float = 1.0
+    flagged: bool = False
+    levels: tuple[str, ...] = ()
+    abstentions: bool = False
+
+
+class RetentionSettings(Section):
+    """For how long; see ``groundwire.monitor.Retention``."""
+
+    days: float | None = None
+    megabytes: float | None = None
+
+
+class DriftSettings(Section):
+    """How drift is watched for; see ``groundwire.monitor.Drift``."""
+
+    reference: int = 500
+    window: int = 150
+    step: int = 10
+    false_alarms: float = 0.01
+
+
+class WebhookSettings(Section):
+    """Where an alarm is posted."""
+
+    webhook: str
+
+
+class MonitorSettings(Section):
+    """A monitor; see ``groundwire.monitor.Monitor``. What is left out is as it is there."""
+
+    url: str | None = None
+    tags: dict[str, str] = {}
+    sampling: SamplingSettings | None = None
+    retention: RetentionSettings | None = None
+    redact: tuple[str | Pattern, ...] = ()
+    durable: bool = False
+    durability: str = "process"
+    capacity: Annotated[int, Field(ge=1)] = 10_000
+    spool: str | None = None
+    spool_megabytes: float = 100
+    timeout: float = 10.0
+    drift: DriftSettings | Literal[False] | None = None
+    alerts: tuple[Literal["log"] | WebhookSettings, ...] = ("log",)
+
+    def build(self) -> Keeper:
+        """The monitor of these settings, opened. Raises ConfigurationError, and MissingExtraError."""
+        # By its name: what keeps outcomes lies above what judges, and needs a database's packages.
+        room = import_module("groundwire.monitor")
+        given = self.model_dump(
+            exclude_unset=True, exclude={"sampling", "retention", "redact", "drift", "alerts"}
+        )
+        for name, kind in (("sampling", "Sampling"), ("retention", "Retention")):
+            if (part := getattr(self, name)) is not None:
+                given[name] = getattr(room, kind)(**part.model_dump())
+        if self.drift is not None:
+            given["drift"] = room.Drift(**self.drift.model_dump()) if self.drift else None
+        given["redact"] = redaction(self.redact, where="monitor.redact")
+        given["alerts"] = [
+            room.log_alert if one == "log" else room.Webhook(url=one.webhook) for one in self.alerts
+        ]
+        if self.url is None:
+            given.pop("url", None)
+        monitor: Keeper = room.Monitor(**given)
+        return monitor
+
+
+MONITOR_PARTS: Mapping[str, type[Section]] = MappingProxyType(
+    {"sampling": SamplingSettings, "retention": RetentionSettings, "drift": DriftSettings}
+)
+"""The parts that are tables of their own."""
+
+
+def url_alone(value: Any) -> Any:
+    """``monitor: URL`` is short for ``monitor: {url: URL}``."""
+    return {"url": value} if isinstance(value, str) else value
+
+
+def redaction(given: Iterable[str | Pattern], *, where: str) -> Redaction | None:
+    """What masks by these names and patterns; None for none. Raises ConfigurationError."""
+    problems: list[str] = []
+    patterns: list[str | re.Pattern[str]] = []
+    for one in given:
+        if isinstance(one, str):
+            patterns.append(one)
+            continue
+        try:
+            patterns.append(re.compile(one.pattern))
+        except re.error as error:
+            problems.append(f"{where}: {one.pattern!r} is no regular expression: {error}")
+    if problems:
+        raise ConfigurationError(*problems)
+    try:
+        return Redaction(*patterns) if patterns else None
+    except ConfigurationError as error:
+        raise ConfigurationError(*(f"{where}: {problem}" for problem in error.problems)) from error
