@@ -57,6 +57,7 @@ def judge(
     once, and one where no model is asked. ``progress`` draws a bar named ``what`` on stderr. Raises
     ConfigurationError at once for a record of another detector, model or data.
     """
+    checker = checker.alone()  # a verdict of another detector is none of this one's
     at_once = _concurrency(checker, concurrency)
     kept = None if record is None else _Record(record, checker, examples)
     judged = _judged(examples, checker, kept, at_once)
