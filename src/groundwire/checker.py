@@ -60,9 +60,10 @@ class Policy:
     first, as fitted to labels for this very detector. ``timeout`` is in seconds for one check; None waits as
     long as it takes. ``budget`` is the most that one check may spend. With ``enabled`` off nothing is judged,
     and every outcome says so: an Abstention with NOT_SAMPLED. ``fallback`` is the detector, or its name, that
-    judges while the judge's model is unavailable (see ``groundwire.judge.breaker``); its verdicts say so in
-    ``degraded``, and are read by its own threshold. None has them be abstentions with UNAVAILABLE. ``redact`` masks texts before they are judged,
-    so that nothing else reaches a model, or is quoted in an outcome; what is masked can't be checked.
+    judges while the judge's model is unavailable (see ``groundwire.judge.breaker``): its verdicts say so in
+    ``degraded``, and are read by its own threshold. With None they are abstentions with UNAVAILABLE.
+    ``redact`` masks texts before they are judged, so that nothing else reaches a model, or is quoted in an
+    outcome; what is masked can't be checked.
     """
 
     enabled: bool = True
@@ -282,8 +283,8 @@ def _fallback(given: Detector | str | None) -> Detector | None:
     detector = _meant(given).beside(None)
     if detector.needs_model or detector.needs_embeddings:
         raise ConfigurationError(
-            f"fallback: the {detector.name!r} detector asks a model, and judges when there is none: name one "
-            "that asks none, such as 'embedded' or 'lexical', or None"
+            f"fallback: the {detector.name!r} detector asks a model, and is to judge when there is none: "
+            "name one that asks none, such as 'embedded' or 'lexical', or None"
         )
     return detector
 

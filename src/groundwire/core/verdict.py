@@ -141,8 +141,9 @@ class Verdict:
     method, tell of, like ``spans`` also below the threshold; None when there is none, or when the method
     can't tell one from the other. ``recommendation`` is what to do about the answer, from methods that tell,
     and ``route`` its way through a cascade or an ensemble. ``degraded`` is set where another detector should
-    have judged and its model was unavailable; threshold and level are then this detector's own. Raises ValueError when the level denies the
-    threshold, or when a claim that nobody could verify would pass as grounded.
+    have judged and its model was unavailable; threshold and level are then this detector's own. Raises
+    ValueError when the level denies the threshold, or when a claim that nobody could verify would pass as
+    grounded.
     """
 
     score: float

@@ -25,8 +25,8 @@ _LOG = logging.getLogger(__name__)
 class Breaker:
     """When a judge's model counts as unavailable, and for how long.
 
-    It does after ``failures`` failed requests in a row, or, where ``rate`` is set, once that share (above 0, up
-    to 1) of the latest ``window`` requests failed. A request fails when its call raised, its retries included,
+    It does after ``failures`` failed requests in a row, or, where ``rate`` is set, once that share (above 0,
+    up to 1) of the latest ``window`` requests failed. A request fails when its call raised, retries and all,
     or had no reply in time; what the server calls a mistake of the request (400, 413, 422) tells nothing.
     For ``cooldown`` seconds nothing is asked, then one request; its reply closes the breaker, its failure
     begins the wait anew. Raises ConfigurationError naming every mistake.

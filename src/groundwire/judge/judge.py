@@ -49,8 +49,8 @@ class Judge:
 
     ``timeout`` is in seconds for one attempt at a call, from when it begins, whatever the client believes. At
     most ``max_concurrency`` calls are out at once. ``limits`` bounds everything that is asked, ``prices`` is
-    a table of what models cost, by their provider's names. ``breaker`` leaves a model that keeps failing alone
-    for a while, and what it is asked fails at once as UNAVAILABLE; None never does. ``memory`` keeps replies;
+    a table of what models cost, by their provider's names. ``breaker`` leaves a model that keeps failing
+    alone for a while, and what it is asked fails at once as UNAVAILABLE; None never does. ``memory`` keeps replies;
     without one, nothing is remembered. Runs are traced nowhere, or in LangSmith's ``trace_project`` if one is
     named.
 
