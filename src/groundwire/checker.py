@@ -17,6 +17,7 @@ from groundwire import config, detectors
 from groundwire.core.budget import Budget, within
 from groundwire.core.detector import Detector
 from groundwire.core.errors import ConfigurationError, GroundwireError, InputError
+from groundwire.core.fallback import with_fallback
 from groundwire.core.grading import Grading
 from groundwire.core.interaction import Interaction, Passage, Turn
 from groundwire.core.keeper import Keeper, keep, keeper_problems
@@ -59,8 +60,11 @@ class Policy:
     ``grading`` replaces the detector's own threshold, levels and wording; ``tuned`` does, too, and calibrates
     first, as fitted to labels for this very detector. ``timeout`` is in seconds for one check; None waits as
     long as it takes. ``budget`` is the most that one check may spend. With ``enabled`` off nothing is judged,
-    and every outcome says so: an Abstention with NOT_SAMPLED. ``redact`` masks texts before they are judged,
-    so that nothing else reaches a model, or is quoted in an outcome; what is masked can't be checked.
+    and every outcome says so: an Abstention with NOT_SAMPLED. ``fallback`` is the detector, or its name, that
+    judges while the judge's model is unavailable (see ``groundwire.judge.breaker``): its verdicts say so in
+    ``degraded``, and are read by its own threshold. With None they are abstentions with UNAVAILABLE.
+    ``redact`` masks texts before they are judged, so that nothing else reaches a model, or is quoted in an
+    outcome; what is masked can't be checked.
     """
 
     enabled: bool = True
@@ -69,6 +73,7 @@ class Policy:
     timeout: float | None = 60.0
     budget: Budget | None = None
     on_abstention: OnAbstention = OnAbstention.RETURN
+    fallback: Detector | str | None = detectors.DEFAULT
     redact: Redact | None = None
 
     def __post_init__(self) -> None:
@@ -87,6 +92,10 @@ class Policy:
             problems.append("grading and tuned both set the threshold: give one of them")
         if self.budget is not None and not isinstance(self.budget, Budget):
             problems.append(f"budget must be a Budget, not {type(self.budget).__name__}")
+        if not (self.fallback is None or isinstance(self.fallback, Detector | str)):
+            problems.append(
+                f"fallback must be a Detector, a registered name or None, not {self.fallback!r:.60}"
+            )
         if self.redact is not None and not callable(self.redact):
             problems.append(f"redact must be callable with a text, not {self.redact!r:.60}")
         if problems:
@@ -127,6 +136,7 @@ class Checker:
         self.sinks = self._listening = Sinks(sinks)
         if hasattr(monitor, "stats"):
             self.sinks.watch("monitor", monitor)
+        self.fallback = _fallback(self.policy.fallback) if detector.takes_model else None
 
     @classmethod
     def from_config(cls, source: str | Path | Mapping[str, Any]) -> Checker:
@@ -149,6 +159,7 @@ class Checker:
                 budget=settings.budget.build() if settings.budget else None,
                 on_abstention=OnAbstention(settings.on_abstention),
                 redact=settings.build_redaction(),
+                fallback=settings.build_fallback(),
             ),
             monitor=settings.monitor.build() if settings.monitor else None,
         )
@@ -165,6 +176,12 @@ class Checker:
         other.monitor = None
         other.sinks = Sinks()
         other._listening = self._listening if listening is None else listening  # noqa: SLF001 - a copy of this
+        return other
+
+    def alone(self) -> Checker:
+        """The same checker without a fallback, for whoever measures its detector and no other."""
+        other = copy.copy(self)
+        other.policy, other.fallback = replace(self.policy, fallback=None), None
         return other
 
     def check(self, interaction: Interaction) -> Outcome:
@@ -227,7 +244,12 @@ class Checker:
             )
         if self.policy.redact is not None:
             interaction = masked_interaction(self.policy.redact, interaction)
-        plan = self.detector.detect(interaction) if self.policy.enabled else _disabled()
+        if not self.policy.enabled:
+            plan = _disabled()
+        elif self.fallback is not None:
+            plan = with_fallback(self.detector, self.fallback, interaction)
+        else:
+            plan = self.detector.detect(interaction)
         plan = within(plan, self.policy.budget) if self.policy.budget else plan
         return metered(self._listening.overheard(plan))
 
@@ -252,9 +274,14 @@ class Checker:
             self.sinks.tell(Told(interaction=interaction, outcome=outcome))
 
     def _read(self, verdict: Verdict) -> Outcome:
-        if self.policy.tuned is not None:
-            return self.policy.tuned.read(verdict)
-        return verdict if self.policy.grading is None else reread(verdict, self.policy.grading)
+        tuned, grading = self.policy.tuned, self.policy.grading
+        if verdict.degraded is not None:
+            # Cut points are one detector's; the words for a level are anybody's.
+            words = (tuned.grading if tuned else grading or Grading()).wording
+            return replace(verdict, wording=words.get(verdict.level, verdict.wording))
+        if tuned is not None:
+            return tuned.read(verdict)
+        return verdict if grading is None else reread(verdict, grading)
 
 
 def _meant(detector: Detector | str | None) -> Detector:
@@ -267,6 +294,19 @@ def _meant(detector: Detector | str | None) -> Detector:
         f"detector must be a Detector or a registered name, not {detector!r:.60}: "
         "an instance, such as Lexical(), and not its class"
     )
+
+
+def _fallback(given: Detector | str | None) -> Detector | None:
+    """The detector that judges in another's place. Raises ConfigurationError where it needs a model itself."""
+    if given is None:
+        return None
+    detector = _meant(given).beside(None)
+    if detector.needs_model or detector.needs_embeddings:
+        raise ConfigurationError(
+            f"fallback: the {detector.name!r} detector asks a model, and is to judge when there is none: "
+            "name one that asks none, such as 'embedded' or 'lexical', or None"
+        )
+    return detector
 
 
 def _require_model(detector: Detector, judge: Backend | None) -> None:

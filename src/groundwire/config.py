@@ -12,6 +12,7 @@ This module reads and checks them, naming every mistake at once; ``Checker.from_
       timeout: 30                 # seconds for one attempt at a call
       max_concurrency: 8
       limits: {retries: 3, requests_per_minute: 200, tokens_per_minute: 90000, budget: {cost: 20}}
+      breaker: {failures: 5, cooldown: 30}              # in a row; seconds. Or off
       prices: {MODEL_ID: {input: 0.06, output: 0.24}}   # for a million tokens
       memory: {mode: on, path: judge-memory.sqlite, size: 10000}
     timeout: 60                   # seconds for one check
@@ -26,6 +27,7 @@ This module reads and checks them, naming every mistake at once; ``Checker.from_
       retention: {days: 90}
       redact: [keys, emails, cards]                   # masked before anything is kept
       alerts: [log, {webhook: "https://..."}]
+    fallback: embedded            # judges while the judge's model is unavailable; off for nobody
     tuned: tuned.json             # what groundwire tune wrote, beside this file; in place of a threshold
     threshold: 0.5
     levels:
@@ -113,9 +115,23 @@ class LimitsSettings(Section):
     period: Seconds = 86_400.0
 
 
+class BreakerSettings(Section):
+    """When a model counts as unavailable; see ``groundwire.judge.breaker.Breaker``."""
+
+    failures: Annotated[int, Field(ge=1)] = 5
+    rate: Annotated[float, Field(gt=0, le=1)] | None = None
+    window: Annotated[int, Field(ge=1)] = 20
+    cooldown: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 30.0
+
+
 def _switch(value: Any) -> Any:
     # YAML reads a bare "on" or "off" as a boolean.
     return {True: "on", False: "off"}[value] if isinstance(value, bool) else value
+
+
+def _off(value: Any) -> Any:
+    """None for "off", which TOML has no other word for; what YAML makes of it is False."""
+    return None if value is False or value == "off" else value
 
 
 class MemorySettings(Section):
@@ -147,6 +163,7 @@ class JudgeSettings(Section):
     timeout: Seconds = 30.0
     max_concurrency: Annotated[int, Field(ge=1)] = 8
     limits: LimitsSettings = LimitsSettings()
+    breaker: Annotated[BreakerSettings | None, BeforeValidator(_off)] = BreakerSettings()
     prices: dict[str, PriceSettings] = Field(default_factory=dict)
     memory: MemorySettings | None = None
     trace_project: str | None = None
@@ -160,7 +177,8 @@ class JudgeSettings(Section):
 
     def build(self) -> Judge:
         """The judge these settings describe. Raises ConfigurationError for a model that can't be set up."""
-        from groundwire.judge.judge import Judge  # noqa: PLC0415 - most checkers have no judge to load
+        from groundwire.judge.breaker import Breaker  # noqa: PLC0415 - most checkers have no judge to load
+        from groundwire.judge.judge import Judge  # noqa: PLC0415
         from groundwire.judge.limits import Limits  # noqa: PLC0415
         from groundwire.judge.memory import Memory  # noqa: PLC0415
         from groundwire.judge.prices import Price  # noqa: PLC0415
@@ -175,6 +193,7 @@ class JudgeSettings(Section):
             timeout=self.timeout,
             max_concurrency=self.max_concurrency,
             limits=Limits(**limits, budget=budget),
+            breaker=Breaker(**self.breaker.model_dump()) if self.breaker else None,
             prices={name: Price(**price.model_dump()) for name, price in self.prices.items()},
             memory=Memory(**self.memory.model_dump()) if self.memory else None,
             trace_project=self.trace_project,
@@ -192,6 +211,7 @@ class Settings(Section):
     on_abstention: str = Field(default="return", pattern="^(return|raise)$")
     redact: tuple[str | Pattern, ...] = ()
     monitor: Annotated[MonitorSettings, BeforeValidator(url_alone)] | None = None
+    fallback: Annotated[str | dict[str, Any] | None, BeforeValidator(_off)] = detectors.DEFAULT
     threshold: Fraction | None = None
     levels: LevelsSettings = LevelsSettings()
     tuned: dict[str, Any] | None = None
@@ -259,6 +279,10 @@ class Settings(Section):
             raise ConfigurationError(*problems)
         tuned = tuned_from_dict(self.tuned)
         return replace(tuned, grading=replace(tuned.grading, wording=self._wording(tuned.grading)))
+
+    def build_fallback(self) -> Detector | None:
+        """The detector that judges in place of one whose model is unavailable; None for nobody."""
+        return None if self.fallback is None else settings.build(self.fallback)
 
     def _wording(self, default: Grading) -> dict[Level, Wording]:
         levels = {level: getattr(self.levels, level.value) for level in Level}
@@ -392,6 +416,7 @@ _KNOWN: Mapping[str, tuple[str, ...]] = {
     "": tuple(Settings.model_fields),
     "judge": tuple(JudgeSettings.model_fields),
     "limits": tuple(LimitsSettings.model_fields),
+    "breaker": tuple(BreakerSettings.model_fields),
     "budget": tuple(BudgetSettings.model_fields),
     "memory": tuple(MemorySettings.model_fields),
     "monitor": tuple(MonitorSettings.model_fields),

@@ -16,7 +16,7 @@ from groundwire import (
     Verdict,
 )
 from groundwire.core.claim import Vote
-from groundwire.core.verdict import Recommendation, Route, StageReport, Step
+from groundwire.core.verdict import Degraded, Recommendation, Route, StageReport, Step
 
 # Lone surrogates are mapped to U+FFFD on the wire, so text that must round-trip has none.
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
@@ -118,6 +118,7 @@ def verdicts(draw):
         reason=draw(texts),
         usage=draw(usages),
         id=draw(st.none() | texts.filter(bool)),
+        degraded=draw(st.none() | st.builds(Degraded, detector=specs, reason=texts)),
         **{name: draw(one) for name, one in advice.items()},
     )
 

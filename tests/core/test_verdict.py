@@ -181,6 +181,7 @@ def test_reasons_are_the_documented_ones():
         "UNREADABLE_REPLY",
         "MODEL_FAILED",
         "TIMEOUT",
+        "UNAVAILABLE",
         "OVER_BUDGET",
         "NOT_SAMPLED",
         "PARTIAL_ANSWER",

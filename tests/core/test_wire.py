@@ -34,6 +34,7 @@ KEYS = [
     "id",
     "recommendation",
     "route",
+    "degraded",
 ]
 
 

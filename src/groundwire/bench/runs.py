@@ -64,6 +64,7 @@ def judge(
             f"{checker.detector.name!r} detector is shown, such as {known[0]}: what it says of them is no "
             "measure. Leave them out, or show it others"
         )
+    checker = checker.alone()  # a verdict of another detector is none of this one's
     at_once = _concurrency(checker, concurrency)
     kept = None if record is None else _Record(record, checker, examples)
     judged = _judged(examples, checker, kept, at_once)

@@ -69,6 +69,7 @@ class AbstentionReason(StrEnum):
     UNREADABLE_REPLY = "UNREADABLE_REPLY"
     MODEL_FAILED = "MODEL_FAILED"
     TIMEOUT = "TIMEOUT"
+    UNAVAILABLE = "UNAVAILABLE"
     OVER_BUDGET = "OVER_BUDGET"
     NOT_SAMPLED = "NOT_SAMPLED"
     PARTIAL_ANSWER = "PARTIAL_ANSWER"
@@ -124,6 +125,14 @@ class Route:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Degraded:
+    """A verdict that takes the place of another: which detector should have judged, and why it did not."""
+
+    detector: DetectorSpec
+    reason: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Verdict:
     """A judged answer.
 
@@ -131,8 +140,10 @@ class Verdict:
     own figure before calibration, or None. ``kind`` is the sort of hallucination that the claims, or the
     method, tell of, like ``spans`` also below the threshold; None when there is none, or when the method
     can't tell one from the other. ``recommendation`` is what to do about the answer, from methods that tell,
-    and ``route`` its way through a cascade or an ensemble. Raises ValueError when the level denies the
-    threshold, or when a claim that nobody could verify would pass as grounded.
+    and ``route`` its way through a cascade or an ensemble. ``degraded`` is set where another detector should
+    have judged and its model was unavailable; threshold and level are then this detector's own. Raises
+    ValueError when the level denies the threshold, or when a claim that nobody could verify would pass as
+    grounded.
     """
 
     score: float
@@ -148,6 +159,7 @@ class Verdict:
     id: str | None = None
     recommendation: Recommendation | None = None
     route: Route | None = None
+    degraded: Degraded | None = None
 
     def __post_init__(self) -> None:
         check_score("score", self.score)
@@ -253,6 +265,10 @@ class Abstention:
     @property
     def grounded(self) -> bool:
         return False
+
+    @property
+    def degraded(self) -> None:
+        return None
 
     @property
     def claims(self) -> tuple[Claim, ...]:

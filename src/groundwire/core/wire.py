@@ -17,6 +17,7 @@ from groundwire.core.span import Span
 from groundwire.core.verdict import (
     Abstention,
     AbstentionReason,
+    Degraded,
     DetectorSpec,
     Outcome,
     Recommendation,
@@ -55,6 +56,7 @@ def encode(outcome: Outcome) -> dict[str, Any]:
         "id": outcome.id and _text(outcome.id),
         "recommendation": outcome.recommendation and str(outcome.recommendation),
         "route": outcome.route and _route(outcome.route),
+        "degraded": outcome.degraded and _degraded(outcome.degraded),
     }
 
 
@@ -68,10 +70,7 @@ def decode(data: Mapping[str, Any]) -> Outcome:
     """The outcome that ``encode`` was given. ValueError for another version or an unfinished check."""
     if data.get("version") != VERSION:
         raise ValueError(f"this groundwire reads outcomes of version {VERSION}, not {data.get('version')!r}")
-    detector = data["detector"]
-    spec = detector and DetectorSpec(
-        name=detector["name"], version=detector["version"], parameters=detector["parameters"]
-    )
+    spec = data["detector"] and _read_detector(data["detector"])
     usage = Usage(**data["usage"])
     if data["status"] == "abstained":
         return Abstention(
@@ -96,6 +95,7 @@ def decode(data: Mapping[str, Any]) -> Outcome:
         detector=spec,
         usage=usage,
         id=data["id"],
+        degraded=_read_degraded(data.get("degraded")),
         **_advice(data),
     )
 
@@ -188,6 +188,18 @@ def _detector(spec: DetectorSpec) -> dict[str, Any]:
         "parameters": plain(spec.parameters),
         "fingerprint": spec.fingerprint,
     }
+
+
+def _read_detector(data: Mapping[str, Any]) -> DetectorSpec:
+    return DetectorSpec(name=data["name"], version=data["version"], parameters=data["parameters"])
+
+
+def _degraded(degraded: Degraded) -> dict[str, Any]:
+    return {"detector": _detector(degraded.detector), "reason": _text(degraded.reason)}
+
+
+def _read_degraded(data: Mapping[str, Any] | None) -> Degraded | None:
+    return data and Degraded(detector=_read_detector(data["detector"]), reason=data["reason"])  # type: ignore[return-value]
 
 
 def plain(value: Any) -> Any:  # noqa: PLR0911 - one return a kind of value reads as the table it is

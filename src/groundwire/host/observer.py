@@ -38,12 +38,16 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Stats:
-    """How many answers were captured, got an outcome, were dropped because too many waited, and wait."""
+    """How many answers were captured, got an outcome, were dropped because too many waited, and wait.
+
+    ``degraded`` are those that a fallback judged, while the judge's model was unavailable.
+    """
 
     captured: int
     judged: int
     dropped: int
     pending: int
+    degraded: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,7 +122,7 @@ class Observer:
         self._records: deque[tuple[Observed, Record]] = deque()
         self._by_id: dict[UUID, Record] = {}
         self._waiting: dict[UUID, int] = {}
-        self._captured = self._judged = 0
+        self._captured = self._judged = self._degraded = 0
         self._told: set[str] = set()
         self.after_fork()
         renew_after_fork(self)
@@ -197,6 +201,7 @@ class Observer:
         record = Record(run_id=seen.run_id, interaction=seen.interaction, outcome=outcome)
         with self._changed:
             self._judged += judged
+            self._degraded += outcome.degraded is not None
             self._records.append((seen, record))
             for key in seen.ids:
                 self._by_id[key] = record
@@ -243,6 +248,7 @@ class Observer:
             judged=self._judged,
             dropped=self._background.dropped,
             pending=self._background.pending,
+            degraded=self._degraded,
         )
 
     def _complain(self, what: str, error: Exception) -> None:

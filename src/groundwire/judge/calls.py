@@ -24,6 +24,10 @@ class NotMadeError(TimeoutError):
     """A call that waited for its turn and was not made: by then it would have been of no use."""
 
 
+class StuckError(TimeoutError):
+    """A call that was not made, since earlier ones that never came back have all the threads there are."""
+
+
 class Call(Generic[T]):
     """One call, of no use past ``until`` (on the monotonic clock; None is always of use).
 
@@ -96,12 +100,17 @@ class Calls(Generic[T]):
                 self._abandoned.add(call)
             self._fill()
 
+    def here(self) -> Call[T]:
+        """The call that this thread makes."""
+        call: Call[T] = self._here.call
+        return call
+
     def pause(self, seconds: float) -> None:
         """Have the call on this thread wait for its turn; only after that its own time begins to run.
 
         NotMadeError where it would be of no use by then, or has been abandoned meanwhile.
         """
-        call = self._here.call
+        call = self.here()
         if call.until is not None and time.monotonic() + seconds >= call.until:
             raise NotMadeError("the time given to the whole check would run out before the call's turn")
         if seconds <= 0:
@@ -157,7 +166,7 @@ class Calls(Generic[T]):
             if free > 0:
                 self._running.add(call)
                 return call
-            call.done.set_result(TimeoutError(f"{len(self._abandoned)} earlier calls never came back"))
+            call.done.set_result(StuckError(f"{len(self._abandoned)} earlier calls never came back"))
         return None
 
     def _run(self, first: Call[T]) -> None:

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from groundwire.core.plan import Failed
 from groundwire.core.verdict import AbstentionReason, Usage
 
-_THROTTLED, _BROKEN, _LAST = 429, 500, 599  # HTTP statuses
+_FAILED, _THROTTLED, _BROKEN, _LAST = 400, 429, 500, 599  # HTTP statuses
+_OF_THE_REQUEST = frozenset({400, 413, 422})
 _LONGEST = 400
 _WINDOW = 24  # characters in a row that an error may share with the prompt
 _PERMISSIONS = {"ApplyGuardrail": "bedrock:ApplyGuardrail"}
@@ -45,6 +46,11 @@ def transient(error: BaseException) -> bool:
     return any(status == _THROTTLED or status >= _BROKEN for status in statuses)
 
 
+def of_the_request(error: BaseException) -> bool:
+    """Whether the server called the request a mistake, which says nothing of how the server is."""
+    return any(_status(one) in _OF_THE_REQUEST for one in _causes(error))
+
+
 def _status(error: BaseException) -> int:
     """The HTTP status that a client's error tells, 0 where it tells none."""
     response = getattr(error, "response", None)
@@ -53,7 +59,7 @@ def _status(error: BaseException) -> int:
     else:  # httpx, requests and the clients made with them; urllib
         places = ((error, "status_code"), (response, "status_code"), (error, "code"))
         told = next((v for one, name in places if isinstance(v := getattr(one, name, None), int)), None)
-    return told if isinstance(told, int) and _THROTTLED <= told <= _LAST else 0
+    return told if isinstance(told, int) and _FAILED <= told <= _LAST else 0
 
 
 def _without(message: str, said: Iterable[str]) -> str:

@@ -26,8 +26,9 @@ from groundwire.core.plan import (
 from groundwire.core.verdict import AbstentionReason, Usage
 from groundwire.judge import adapters
 from groundwire.judge.adapters.langsmith import tracing
-from groundwire.judge.calls import Call, Calls, NotMadeError
-from groundwire.judge.failures import failed, transient
+from groundwire.judge.breaker import Breaker, BreakerStats, Circuit
+from groundwire.judge.calls import Call, Calls, NotMadeError, StuckError
+from groundwire.judge.failures import failed, of_the_request, transient
 from groundwire.judge.isolation import isolated
 from groundwire.judge.limits import Allowance, Limits, Pace
 from groundwire.judge.memory import Memory, MemoryMode
@@ -48,8 +49,10 @@ class Judge:
 
     ``timeout`` is in seconds for one attempt at a call, from when it begins, whatever the client believes. At
     most ``max_concurrency`` calls are out at once. ``limits`` bounds everything that is asked, ``prices`` is
-    a table of what models cost, by their provider's names. ``memory`` keeps replies; without one, nothing is
-    remembered. Runs are traced nowhere, or in LangSmith's ``trace_project`` if one is named.
+    a table of what models cost, by their provider's names. ``breaker`` leaves a model that keeps failing
+    alone for a while, and what it is asked fails at once as UNAVAILABLE; None never does. ``memory`` keeps replies;
+    without one, nothing is remembered. Runs are traced nowhere, or in LangSmith's ``trace_project`` if one is
+    named.
 
     Event loops wait on the same threads as everybody else, so an async client of the model is not used.
     Raises ConfigurationError naming every mistake.
@@ -65,6 +68,7 @@ class Judge:
         timeout: float = 30.0,
         max_concurrency: int = 8,
         limits: Limits | None = None,
+        breaker: Breaker | None = Breaker(),  # noqa: B008 - it is frozen
         prices: Mapping[str, Price] | None = None,
         memory: Memory | None = None,
         trace_project: str | None = None,
@@ -74,6 +78,8 @@ class Judge:
             problems.append(f"timeout: expected seconds above 0, not {timeout!r}")
         if not (isinstance(max_concurrency, int) and max_concurrency >= 1):
             problems.append(f"max_concurrency: expected a whole number from 1 on, not {max_concurrency!r}")
+        if not (breaker is None or isinstance(breaker, Breaker)):
+            problems.append(f"breaker: expected a Breaker or None, not {type(breaker).__name__}")
         chat = _built(lambda given: adapters.chat(given, parameters), model, problems)
         embedder = None if embeddings is None else _built(adapters.embedder, embeddings, problems)
         if "" in (models or {}):
@@ -105,6 +111,10 @@ class Judge:
         self._requests = Pace(limits.requests_per_minute)
         self._tokens = Pace(limits.tokens_per_minute)
         self._allowance = Allowance(limits.budget, period=limits.period)
+        named = {"model": chat.name, **{f"models.{name}": one.name for name, one in others.items()}}
+        self._circuits = {what: Circuit(breaker, name) for what, name in named.items()}
+        if embedder is not None:
+            self._circuits["embeddings"] = Circuit(breaker, "embeddings")
 
     @property
     def model(self) -> str:
@@ -128,6 +138,11 @@ class Judge:
         """Whether it has an embedding model."""
         return self._embedder is not None
 
+    @property
+    def breakers(self) -> Mapping[str, BreakerStats]:
+        """How the breakers stand: of "model", of each "models.NAME", of "embeddings" if it has them."""
+        return {what: circuit.stats for what, circuit in self._circuits.items()}
+
     def __repr__(self) -> str:
         return f"Judge(model={self._chat.name!r}, timeout={self.timeout:g})"
 
@@ -150,18 +165,24 @@ class Judge:
         until = _until(timeout)
         begun = [self._begin(request, until) for request in requests]
         try:
-            return [_merged([self._reply(call) for call in calls]) for calls in begun]
+            return [
+                _merged([self._reply(call, request) for call in calls])
+                for request, calls in zip(requests, begun, strict=True)
+            ]
         finally:
-            self._abandon(begun)
+            self._abandon(requests, begun)
 
     async def aperform(self, requests: Sequence[Request], *, timeout: float | None) -> Sequence[Reply]:
         """``perform`` for callers on an event loop, which is never held."""
         until = _until(timeout)
         begun = [self._begin(request, until) for request in requests]
         try:
-            return [_merged([await self._areply(call) for call in calls]) for calls in begun]
+            return [
+                _merged([await self._areply(call, request) for call in calls])
+                for request, calls in zip(requests, begun, strict=True)
+            ]
         finally:
-            self._abandon(begun)
+            self._abandon(requests, begun)
 
     def _begin(self, request: Request, until: float | None) -> list[Call[Reply]]:
         return [
@@ -204,38 +225,63 @@ class Judge:
                     reason=AbstentionReason.MODEL_FAILED,
                     detail="no embedding model was given to answer this: Judge(model, embeddings=...)",
                 )
-            return self.memory.recall(self._embedder.identity, request, self._tried)
+            return self.memory.recall(self._embedder.identity, request, self._let_through)
         chat = self._asked(request)
         if isinstance(request, Ground) or (chat.varies and request.temperature is None):
-            return self._tried(request)
-        return self.memory.recall(chat.identity, request, self._tried)
+            return self._let_through(request)
+        return self.memory.recall(chat.identity, request, self._let_through)
 
-    def _tried(self, request: ModelRequest) -> Reply:
-        """The model's reply, after as many attempts as the limits allow; it has used what all of them did."""
+    def _circuit_of(self, request: Request) -> Circuit | None:
+        """The breaker of the model that a request is for; None where there is no such model."""
+        if isinstance(request, Embed):
+            return self._circuits.get("embeddings")
+        name = request.model if isinstance(request, Complete) else ""
+        return self._circuits.get(f"models.{name}" if name else "model")
+
+    def _let_through(self, request: ModelRequest) -> Reply:
+        """The model's reply, unless its breaker is open."""
+        circuit, call = self._circuit_of(request), self._calls.here()
+        assert circuit is not None, "a request for a model that there is not is refused before"
+        if refused := circuit.enter(call):
+            return Failed(reason=AbstentionReason.UNAVAILABLE, detail=refused)
+        try:
+            reply, telling = self._tried(request)
+            if telling:
+                circuit.leave(call, failure=_told(reply))
+            return reply
+        finally:
+            circuit.forget(call)
+
+    def _tried(self, request: ModelRequest) -> tuple[Reply, bool]:
+        """The model's reply, after as many attempts as the limits allow; it has used what all of them did.
+
+        And whether it tells how the model is, which a request that was not made, or was a mistake, doesn't.
+        """
         spent = Usage()
         for attempt in itertools.count(1):
             if shortage := self._allowance.claim():
-                return replace(over_budget("the judge's period", shortage), usage=spent)
+                return replace(over_budget("the judge's period", shortage), usage=spent), False
             try:
                 self._calls.pause(max(self._requests.take(), self._tokens.take(request_tokens(request))))
             except NotMadeError:
                 self._allowance.give_back()
                 raise
-            again = False
+            again, telling = False, True
             try:
                 reply = self._ask(request)
             except BaseException as error:  # told as a reply, with what all attempts have used
                 again = attempt <= self.limits.retries and transient(error)
+                telling = not of_the_request(error)
                 reply = failed(error, model=self._asked(request).name, said=_said(request), attempts=attempt)
             reply = self._settled(request, reply)
             spent += reply.usage
             reply = replace(reply, usage=spent)
             if not again:
-                return reply
+                return reply, telling
             try:
                 self._calls.pause(self.limits.wait_before(attempt + 1))
             except NotMadeError:  # no time is left to try again: what went wrong says more than that
-                return reply
+                return reply, telling
         raise AssertionError("attempts are counted without end")
 
     def _ask(self, request: ModelRequest) -> Reply:
@@ -258,23 +304,36 @@ class Judge:
         told = isinstance(reply, Failed) or reply.usage.input_tokens or reply.usage.output_tokens
         return replace(reply, usage=replace(reply.usage, cost=price.of(used))) if told else reply
 
-    def _reply(self, call: Call[Reply]) -> Reply:
+    def _reply(self, call: Call[Reply], request: Request) -> Reply:
         try:
             return self._calls.result(call)
         except TimeoutError as error:
-            return _timed_out(call, error)
+            return self._timed_out(call, request, error)
 
-    async def _areply(self, call: Call[Reply]) -> Reply:
+    async def _areply(self, call: Call[Reply], request: Request) -> Reply:
         try:
             return await self._calls.aresult(call)
         except TimeoutError as error:
-            return _timed_out(call, error)
+            return self._timed_out(call, request, error)
 
-    def _abandon(self, begun: list[list[Call[Reply]]]) -> None:
+    def _timed_out(self, call: Call[Reply], request: Request, error: TimeoutError) -> Reply:
+        if (circuit := self._circuit_of(request)) is not None:
+            if isinstance(error, StuckError) and (refused := circuit.enter(call)):
+                return Failed(reason=AbstentionReason.UNAVAILABLE, detail=refused)
+            if isinstance(error, StuckError) or call.began is not None:
+                circuit.leave(call, failure="no reply in time")
+        # A call that began may have to be paid for, though nothing will ever tell its tokens.
+        usage = Usage(calls=1 if call.began is not None else 0)
+        return Failed(reason=AbstentionReason.TIMEOUT, detail=str(error), usage=usage)
+
+    def _abandon(self, requests: Sequence[Request], begun: list[list[Call[Reply]]]) -> None:
         """Whoever asked has all replies, or has been interrupted: what is still out concerns nobody."""
-        for calls in begun:
+        for request, calls in zip(requests, begun, strict=True):
+            circuit = self._circuit_of(request)
             for call in calls:
                 self._calls.abandon(call)
+                if circuit is not None:
+                    circuit.forget(call)
 
 
 def _merged(replies: list[Reply]) -> Reply:
@@ -299,10 +358,9 @@ def _said(request: ModelRequest) -> tuple[str, ...]:
     return request.texts
 
 
-def _timed_out(call: Call[Reply], error: TimeoutError) -> Failed:
-    # A call that began may have to be paid for, though nothing will ever tell its tokens.
-    usage = Usage(calls=1 if call.began is not None else 0)
-    return Failed(reason=AbstentionReason.TIMEOUT, detail=str(error), usage=usage)
+def _told(reply: Reply) -> str | None:
+    """What failed, if it did, by its kind alone: the rest of the detail is about one answer."""
+    return reply.detail.partition(":")[0] or reply.reason if isinstance(reply, Failed) else None
 
 
 def _until(timeout: float | None) -> float | None:
