@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import contextlib
+from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
 from rich.console import Console
@@ -27,11 +28,36 @@ def track(items: Iterable[T], *, total: int | None = None, what: str = "checked"
     The bar goes when the last one has passed, or on an error. ``total`` is how many there will be; None where
     nobody knows. Nothing is drawn unless stderr is a terminal.
     """
-    console = Console(stderr=True)
-    if not console.is_interactive:  # a bar that is merely disabled ends with an empty line in older rich
+    bar = _bar(total, what)
+    if bar is None:
         yield from items
         return
-    bar = Progress(
+    with bar:
+        yield from bar.track(items, total=total)
+
+
+@contextlib.contextmanager
+def counting(
+    *, total: int | None = None, done: int = 0, what: str = "checked"
+) -> Iterator[Callable[[int], None]]:
+    """``track`` for what passes in lots: what is yielded is called with the size of each.
+
+    ``done`` of the ``total`` had passed before; they don't count as speed.
+    """
+    bar = _bar(total, what)
+    if bar is None:
+        yield lambda _: None
+        return
+    with bar:
+        task = bar.add_task(what, total=total, completed=done)
+        yield lambda size: bar.advance(task, size)
+
+
+def _bar(total: int | None, what: str) -> Progress | None:
+    console = Console(stderr=True)
+    if not console.is_interactive:  # a bar that is merely disabled ends with an empty line in older rich
+        return None
+    return Progress(
         TextColumn(what),
         BarColumn(),
         MofNCompleteColumn(),
@@ -43,8 +69,6 @@ def track(items: Iterable[T], *, total: int | None = None, what: str = "checked"
         redirect_stdout=False,
         redirect_stderr=False,
     )
-    with bar:
-        yield from bar.track(items, total=total)
 
 
 class _Rate(ProgressColumn):

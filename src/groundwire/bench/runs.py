@@ -23,6 +23,7 @@ from groundwire.checker import AbstainedError, Checker
 from groundwire.core import wire
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.verdict import Outcome
+from groundwire.identity import identity
 from groundwire.progress import track
 
 _FORM = 1
@@ -69,19 +70,6 @@ def judge(
     kept = None if record is None else _Record(record, checker, examples)
     judged = _judged(examples, checker, kept, at_once)
     return track(judged, total=len(examples), what=what) if progress else judged
-
-
-def identity(checker: Checker) -> dict[str, Any]:
-    """What decides about a checker's outcomes, as JSON: detector, parameters, reading, model."""
-    spec = checker.detector.spec
-    return {
-        "detector": spec.name,
-        "version": spec.version,
-        "parameters": wire.plain(spec.parameters),
-        "grading": wire.plain(checker.policy.grading),
-        "tuned": checker.policy.tuned and checker.policy.tuned.fingerprint,
-        "model": getattr(checker.judge, "model", None),
-    }
 
 
 def _concurrency(checker: Checker, given: int | None) -> int:

@@ -69,7 +69,7 @@ def dry_run(options: CheckOptions, tables: list[Table]) -> int:
 
     No model is asked, and none is built: that would need its packages and credentials.
     """
-    settings = _settings(options)
+    settings = settings_of(options)
     detector = settings.build_detector()
     settings.build_grading(detector.grading)
     rows = itertools.islice(itertools.chain.from_iterable(table.rows for table in tables), options.limit)
@@ -82,7 +82,12 @@ def dry_run(options: CheckOptions, tables: list[Table]) -> int:
 
 def build_checker(options: CheckOptions) -> Checker:
     """The checker of the settings file, with the options in place of what it says."""
-    settings = _settings(options)
+    return Checker.from_config(complete_settings(options).model_dump(**config.JUDGING))
+
+
+def complete_settings(options: CheckOptions) -> config.Settings:
+    """The settings that a checker can be built from. Raises ConfigurationError where a model isn't named."""
+    settings = settings_of(options)
     detector = settings.build_detector()
     if detector.needs_model and settings.judge is None:
         raise ConfigurationError(
@@ -94,10 +99,10 @@ def build_checker(options: CheckOptions) -> Checker:
             f"the {detector.name!r} detector compares embeddings, and no embedding model is named: "
             "set judge.embeddings in the file of --config"
         )
-    return Checker.from_config(settings.model_dump(**config.JUDGING))
+    return settings
 
 
-def _settings(options: CheckOptions) -> config.Settings:
+def settings_of(options: CheckOptions) -> config.Settings:
     """The settings of the file, with the options in place of what it says."""
     settings = config.load(options.config) if options.config else config.Settings()
     given: dict[str, Any] = settings.model_dump(**config.JUDGING)

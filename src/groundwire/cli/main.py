@@ -11,6 +11,8 @@ import traceback
 from collections.abc import Sequence
 
 from groundwire import __version__
+from groundwire.cli.arguments import count, fraction
+from groundwire.cli.batch import add_batch
 from groundwire.cli.bench import add_bench
 from groundwire.cli.catalogue import add_commands
 from groundwire.cli.check import COULD_NOT_RUN, CheckOptions, check
@@ -110,6 +112,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"groundwire {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     _add_check(commands)
+    add_batch(commands)
     add_bench(commands)
     add_tune(commands)
     add_commands(commands)
@@ -148,11 +151,11 @@ def _add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     table.add_argument(
         "--format", type=Format, choices=list(Format), help="default: told by name and content"
     )
-    table.add_argument("--limit", type=_count, metavar="N", help="judge the first N rows")
+    table.add_argument("--limit", type=count, metavar="N", help="judge the first N rows")
 
     judging = check_parser.add_argument_group("judging")
     judging.add_argument(
-        "--threshold", type=_fraction, metavar="SCORE", help="hallucinated from this score on, 0 to 1"
+        "--threshold", type=fraction, metavar="SCORE", help="hallucinated from this score on, 0 to 1"
     )
     judging.add_argument("--detector", metavar="NAME", help="default: embedded, offline; judge with --model")
     judging.add_argument(
@@ -180,19 +183,3 @@ def _add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     output.add_argument("--all", action="store_true", help="show grounded answers in full too")
     output.add_argument("-q", "--quiet", action="store_true", help="print no rows, only the summary")
-
-
-def _count(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"expected a whole number from 1 on, not {text!r}")
-    return int(text)
-
-
-def _fraction(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value <= 1:
-        raise argparse.ArgumentTypeError(f"expected a number from 0 to 1, not {text!r}")
-    return value

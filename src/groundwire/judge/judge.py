@@ -30,7 +30,7 @@ from groundwire.judge.breaker import Breaker, BreakerStats, Circuit
 from groundwire.judge.calls import Call, Calls, NotMadeError, StuckError
 from groundwire.judge.failures import failed, of_the_request, transient
 from groundwire.judge.isolation import isolated
-from groundwire.judge.limits import Allowance, Limits, Pace
+from groundwire.judge.limits import Allowance, Limits, Pace, Paced, Purse
 from groundwire.judge.memory import Memory, MemoryMode
 from groundwire.judge.prices import Price
 
@@ -108,13 +108,19 @@ class Judge:
         self._prices = dict(prices or {})
         self._embedder: adapters.Embedder | None = embedder
         self._calls: Calls[Reply] = Calls(limit=max_concurrency, seconds=self.timeout)
-        self._requests = Pace(limits.requests_per_minute)
-        self._tokens = Pace(limits.tokens_per_minute)
-        self._allowance = Allowance(limits.budget, period=limits.period)
         named = {"model": chat.name, **{f"models.{name}": one.name for name, one in others.items()}}
         self._circuits = {what: Circuit(breaker, name) for what, name in named.items()}
         if embedder is not None:
             self._circuits["embeddings"] = Circuit(breaker, "embeddings")
+        self.share(
+            requests=Pace(limits.requests_per_minute),
+            tokens=Pace(limits.tokens_per_minute),
+            allowance=Allowance(limits.budget, period=limits.period),
+        )
+
+    def share(self, *, requests: Paced, tokens: Paced, allowance: Purse) -> None:
+        """Keep to limits that are counted elsewhere, such as for several processes together."""
+        self._requests, self._tokens, self._allowance = requests, tokens, allowance
 
     @property
     def model(self) -> str:

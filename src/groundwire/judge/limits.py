@@ -11,6 +11,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from groundwire.core.budget import Budget
 from groundwire.core.errors import ConfigurationError
@@ -61,6 +62,22 @@ class Limits:
     def wait_before(self, attempt: int) -> float:
         """Seconds before the second attempt, the third and so on: random, so that not all come at once."""
         return random.uniform(0.0, min(self.backoff * 2.0 ** (attempt - 2), _LONGEST_BACKOFF))  # noqa: S311 - no secret
+
+
+class Paced(Protocol):
+    """Whoever says how long to wait before using so much: a Pace, or one that processes share."""
+
+    def take(self, amount: int = 1) -> float: ...
+
+
+class Purse(Protocol):
+    """Whoever has room for calls, or none: an Allowance, or one that processes share."""
+
+    def claim(self) -> str: ...
+
+    def give_back(self) -> None: ...
+
+    def settle(self, usage: Usage) -> None: ...
 
 
 class Pace:

@@ -40,6 +40,7 @@ class Memory:
     model wait for its reply instead of making one of their own. Never remembered are failures, several
     samples of one prompt, and replies of a model that was given a temperature above 0. ``namespace`` tells
     apart what the models' names and parameters do not: change it when a function that is a model changes.
+    With a ``store`` of yours, which bounds itself, entries are kept there instead.
     Safe to share between judges, threads and loops. Raises ConfigurationError naming every mistake.
     """
 
@@ -50,6 +51,7 @@ class Memory:
         size: int = 10_000,
         mode: MemoryMode | str = MemoryMode.ON,
         namespace: str = "",
+        store: Store | None = None,
     ) -> None:
         problems = []
         if mode not in list(MemoryMode):
@@ -60,8 +62,8 @@ class Memory:
             raise ConfigurationError(*problems)
         self.mode = MemoryMode(mode)
         self.namespace = namespace
-        self._store: Store = InMemory(size)
-        if path is not None and self.mode is not MemoryMode.OFF:
+        self._store: Store = store or InMemory(size)
+        if store is None and path is not None and self.mode is not MemoryMode.OFF:
             self._store = InFile(Path(path), size, read_only=self.mode is MemoryMode.READ_ONLY)
         self.after_fork()
         renew_after_fork(self)

@@ -5,9 +5,12 @@ Nothing is judged or drawn here, and a row that can't be read is still a row: it
 
 from groundwire.tables.columns import Columns as Columns
 from groundwire.tables.errors import TableError as TableError
+from groundwire.tables.records import Form as Form
 from groundwire.tables.records import Format as Format
+from groundwire.tables.records import form as form
 from groundwire.tables.rows import Row as Row
 from groundwire.tables.rows import Table as Table
 from groundwire.tables.rows import read as read
+from groundwire.tables.rows import rows_of as rows_of
 
-__all__ = ["Columns", "Format", "Row", "Table", "TableError", "read"]
+__all__ = ["Columns", "Form", "Format", "Row", "Table", "TableError", "form", "read", "rows_of"]

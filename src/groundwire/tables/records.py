@@ -65,7 +65,11 @@ def records(stream: BinaryIO, *, name: str = "", kind: Format | None = None) -> 
     Raises TableError for a file that is no table at all and MissingExtraError for Parquet without pyarrow.
     """
     plain = _in_utf8(_unzipped(stream))
-    kind = kind or _told_by(name) or _sniffed(plain, otherwise=_expected_by(name))
+    return plain_records(plain, kind or _kind(plain, name))
+
+
+def plain_records(plain: io.BufferedReader, kind: Format) -> Iterator[Record]:
+    """``records`` of a stream that is neither inside gzip nor in UTF-16."""
     match kind:
         case Format.JSONL:
             return _json_lines(plain)
@@ -75,6 +79,25 @@ def records(stream: BinaryIO, *, name: str = "", kind: Format | None = None) -> 
             return _delimited(_text(plain, newline=""), "\t" if kind is Format.TSV else None)
         case Format.PARQUET:
             return _parquet(plain)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Form:
+    """The format of a file. ``packed``: inside gzip or UTF-16, so that it is read from its beginning only."""
+
+    kind: Format
+    packed: bool
+
+
+def form(stream: BinaryIO, *, name: str = "", kind: Format | None = None) -> Form:
+    """The form of a file that begins where the stream stands, found as ``records`` finds it."""
+    buffered = _buffered(stream)
+    plain = _in_utf8(_unzipped(buffered))
+    return Form(kind=kind or _kind(plain, name), packed=plain is not buffered)
+
+
+def _kind(plain: io.BufferedReader, name: str) -> Format:
+    return _told_by(name) or _sniffed(plain, otherwise=_expected_by(name))
 
 
 def _unzipped(stream: BinaryIO) -> io.BufferedReader:
@@ -239,18 +262,10 @@ def _decoded(line: int, value: Any, source: str) -> Record:
     return Record(line=line, problem="not UTF-8") if _UNDECODED.search(source) else _object(line, value)
 
 
-def _delimited(text: TextIO, delimiter: str | None) -> Iterator[Record]:
-    csv.field_size_limit(
-        2**31 - 1
-    )  # process-wide, and only ever larger: contexts outgrow the default of 128 KiB
-    above, first = 0, text.readline()
-    while first and (told := _SEPARATOR.fullmatch(first)):
-        delimiter = told[1] or delimiter
-        above, first = above + 1, text.readline()
-    if not first:
+def _delimited(text: Iterator[str], delimiter: str | None) -> Iterator[Record]:
+    above, reader = csv_reader(text, delimiter)
+    if reader is None:
         return
-    delimiter = delimiter or max(",;\t|", key=first.count)
-    reader = csv.reader(itertools.chain([first], text), delimiter=delimiter, strict=True)
     try:
         header = next(reader)
     except csv.Error as error:
@@ -273,6 +288,21 @@ def _delimited(text: TextIO, delimiter: str | None) -> Iterator[Record]:
             yield _row(line, header, cells)
 
 
+def csv_reader(text: Iterator[str], delimiter: str | None) -> tuple[int, Any]:
+    """How many lines stand above the header, and a reader that begins with it; None where there is none."""
+    csv.field_size_limit(
+        2**31 - 1
+    )  # process-wide, and only ever larger: contexts outgrow the default of 128 KiB
+    above, first = 0, next(text, "")
+    while first and (told := _SEPARATOR.fullmatch(first)):
+        delimiter = told[1] or delimiter
+        above, first = above + 1, next(text, "")
+    if not first:
+        return above, None
+    delimiter = delimiter or max(",;\t|", key=first.count)
+    return above, csv.reader(itertools.chain([first], text), delimiter=delimiter, strict=True)
+
+
 def _row(line: int, header: list[str], cells: list[str]) -> Record:
     if len(cells) != len(header):
         return Record(line=line, problem=f"{len(cells)} cells, where the header has {len(header)}")
@@ -282,25 +312,30 @@ def _row(line: int, header: list[str], cells: list[str]) -> Record:
 
 
 def _parquet(stream: io.BufferedReader) -> Iterator[Record]:
+    # Parquet is read from its end, which a pipe or a compressed file can't offer.
+    file = parquet_file(stream if _is_plain_file(stream) else io.BytesIO(stream.read()))
+    return _parquet_rows(file)
+
+
+def parquet_file(seekable: Any) -> Any:
+    """The file as pyarrow has it. Raises TableError where it is none, MissingExtraError without pyarrow."""
     try:
         parquet = import_module("pyarrow.parquet")
         arrow_error = import_module("pyarrow").ArrowException
     except ImportError as error:
         raise MissingExtraError("reading Parquet", package="pyarrow", extra="parquet") from error
-    # Parquet is read from its end, which a pipe or a compressed file can't offer.
-    seekable = stream if _is_plain_file(stream) else io.BytesIO(stream.read())
     try:
-        file = parquet.ParquetFile(seekable)
+        return parquet.ParquetFile(seekable)
     except (arrow_error, OSError) as error:
         raise TableError(f"not a Parquet file: {error}") from error
-    return _parquet_rows(file, arrow_error)
 
 
 def _is_plain_file(stream: io.BufferedReader) -> bool:
     return isinstance(stream.raw, io.FileIO) and stream.seekable()
 
 
-def _parquet_rows(file: Any, arrow_error: type[Exception]) -> Iterator[Record]:
+def _parquet_rows(file: Any) -> Iterator[Record]:
+    arrow_error = import_module("pyarrow").ArrowException
     rows = itertools.chain.from_iterable(batch.to_pylist() for batch in file.iter_batches(batch_size=64))
     try:
         for number, cells in enumerate(rows, start=1):

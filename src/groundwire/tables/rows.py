@@ -44,6 +44,7 @@ class Row:
 class Table:
     """A table that is being read. ``columns`` says which column each part of the first row came from.
 
+    ``candidates`` are the names under which each part is looked for in every row, the best first.
     ``empty`` says that it holds no row at all, not even one that can't be read.
     """
 
@@ -51,6 +52,7 @@ class Table:
     columns: Mapping[str, str]
     empty: bool
     rows: Iterator[Row]
+    candidates: Mapping[str, tuple[str, ...]]
 
 
 def read(
@@ -74,7 +76,8 @@ def read(
         name=name,
         columns={kind: column for kind, column in used.items() if column is not None},
         empty=not head,
-        rows=_rows(name, candidates, itertools.chain(head, source)),
+        rows=rows_of(itertools.chain(head, source), table=name, candidates=candidates),
+        candidates=candidates,
     )
 
 
@@ -108,7 +111,10 @@ def _named(name: str, problem: str) -> TableError:
     return TableError(f"{name}: {problem}" if name else problem)
 
 
-def _rows(table: str, candidates: Mapping[str, tuple[str, ...]], source: Iterable[Record]) -> Iterator[Row]:
+def rows_of(
+    source: Iterable[Record], *, table: str, candidates: Mapping[str, tuple[str, ...]]
+) -> Iterator[Row]:
+    """The row of each record, its parts looked for under these names."""
     for record in source:
         place = f"{table}:{record.line}" if table else f"line {record.line}"
         if record.cells is None:

@@ -1,0 +1,151 @@
+"""One unit, from its rows to its part. This is what every engine has done, wherever it has it done."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from groundwire.batch import columns
+from groundwire.batch.job import Job, loaded
+from groundwire.batch.places import opened
+from groundwire.batch.plan import Input, Unit
+from groundwire.batch.stats import Counting, Stats
+from groundwire.checker import AbstainedError, Checker
+from groundwire.core.errors import ConfigurationError, EncoderError, MissingExtraError
+from groundwire.core.verdict import Abstention, AbstentionReason, Outcome
+from groundwire.host.judging import judged as judged_one
+from groundwire.tables import Row, TableError, rows_of
+from groundwire.tables.pieces import read_piece
+
+AT_ONCE = 32  # rows whose requests go out together
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """A unit and the file that it is a piece of: what travels to a process.
+
+    ``again`` are the reasons of abstentions for which a row of a part that is there is judged once more; None
+    where the whole unit is judged.
+    """
+
+    unit: Unit
+    input: Input
+    again: frozenset[str] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Done:
+    """What became of a unit: what was counted in it, or why it has no part."""
+
+    unit: int
+    stats: Stats | None = None
+    failure: str = ""
+
+
+def do(job: Job, task: Task) -> Done:
+    """Judge a unit and write its part. What is wrong with its file, or with the place of parts, is told.
+
+    Raises ConfigurationError, EncoderError or MissingExtraError where nothing could be judged at all.
+    """
+    try:
+        checker = loaded(job)
+        stats = _again(job, task, checker) if task.again is not None else _anew(job, task, checker)
+    except (ConfigurationError, EncoderError, MissingExtraError):
+        raise
+    except (TableError, OSError) as error:
+        return Done(unit=task.unit.number, failure=_said(task, error))
+    return Done(unit=task.unit.number, stats=stats)
+
+
+def _anew(job: Job, task: Task, checker: Checker) -> Stats:
+    counting, started = Counting(), time.perf_counter()
+
+    def cells() -> Iterator[Mapping[str, Any]]:
+        for row, outcome in judged(checker, rows(task)):
+            counting.add(outcome)
+            yield columns.of_row(row, outcome, full=job.parts.full)
+
+    return job.parts.write(task.unit.number, cells(), lambda: counting.stats(time.perf_counter() - started))
+
+
+def _again(job: Job, task: Task, checker: Checker) -> Stats:
+    """The part once more, its rows that abstained for one of the reasons judged again, the others kept."""
+    number, again = task.unit.number, task.again or frozenset()
+    before = job.parts.done([number])[number]
+    old = list(job.parts.rows(number))
+    chosen = [n for n, cells in enumerate(old) if cells["abstention"] in again]
+    read = dict(_chosen(rows(task), set(chosen)))
+    if len(read) != len(chosen):
+        raise TableError("it has fewer rows than when it was judged")
+    counting, started = Counting(), time.perf_counter()
+    fresh = judged(checker, (read[n] for n in chosen))
+
+    def cells() -> Iterator[Mapping[str, Any]]:
+        for kept in old:
+            if kept["abstention"] not in again:
+                counting.add_cells(kept)
+                yield kept
+                continue
+            row, outcome = next(fresh)
+            counting.add(outcome)
+            yield columns.of_row(row, outcome, full=job.parts.full)
+
+    def stats() -> Stats:
+        spent = replace(before, rows=0, groups={}, abstentions={}, bins=Stats().bins, seconds=0.0)
+        return spent + counting.stats(before.seconds + time.perf_counter() - started)
+
+    return job.parts.write(number, cells(), stats)
+
+
+def judged(checker: Checker, given: Iterable[Row]) -> Iterator[tuple[Row, Outcome]]:
+    """Each row with its outcome, in order, none left out. What breaks a detector is its row's abstention."""
+    source = iter(given)
+    while group := list(itertools.islice(source, AT_ONCE)):
+        outcomes = iter(_outcomes(checker, [row for row in group if row.interaction is not None]))
+        for row in group:
+            yield row, unreadable(row) if row.interaction is None else next(outcomes)
+
+
+def unreadable(row: Row) -> Abstention:
+    """The outcome of a row that can't be read."""
+    return Abstention(
+        why=AbstentionReason.UNREADABLE_INPUT, detail=f"line {row.line}: {row.problem}", id=row.id
+    )
+
+
+def _outcomes(checker: Checker, group: list[Row]) -> list[Outcome]:
+    interactions = [row.interaction for row in group if row.interaction is not None]
+    outcomes: list[Outcome] = []
+    try:
+        for outcome in checker.check_many(interactions, batch=AT_ONCE):
+            outcomes.append(outcome)  # noqa: PERF402 - those before the one that raises are kept
+    except (ConfigurationError, EncoderError, MissingExtraError):
+        raise
+    except Exception:
+        # One of them breaks the detector, or its policy raises: which one, only judging each alone can tell.
+        for interaction in interactions[len(outcomes) :]:
+            try:
+                outcomes.append(judged_one(checker, interaction))
+            except AbstainedError as error:
+                outcomes.append(error.abstention)
+    return outcomes
+
+
+def rows(task: Task) -> Iterator[Row]:
+    """The rows of a unit, as its file has them."""
+    known = task.input
+    with opened(known.source.name) as stream:
+        records = read_piece(stream, task.unit.piece, known.form, columns=known.candidates)
+        yield from rows_of(records, table=known.source.name, candidates=known.candidates)
+
+
+def _chosen(read: Iterable[Row], numbers: set[int]) -> Iterator[tuple[int, Row]]:
+    return ((n, row) for n, row in enumerate(read) if n in numbers)
+
+
+def _said(task: Task, error: Exception) -> str:
+    what = f"{error.strerror}: {error.filename}" if isinstance(error, OSError) and error.strerror else error
+    return f"{task.input.source.name}: {what}"

@@ -1,0 +1,52 @@
+"""What decides about a checker's outcomes. Two checkers that agree in it can go on with each other's work."""
+
+from __future__ import annotations
+
+import hashlib
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from groundwire.checker import Checker
+from groundwire.core import wire
+from groundwire.core.detector import Detector
+
+_SHIPPED = (
+    ("groundwire.detectors", "data/lexical.json"),
+    ("groundwire.detectors", "data/embedded.json"),
+    ("groundwire.local", "data/encoder.json"),  # names the encoder's files by their checksums
+)
+_BLOCK = 1 << 20
+
+
+def identity(checker: Checker) -> dict[str, Any]:
+    """What decides about a checker's outcomes, as JSON: detector, parameters, reading, model."""
+    spec = checker.detector.spec
+    return {
+        "detector": spec.name,
+        "version": spec.version,
+        "parameters": wire.plain(spec.parameters),
+        "grading": wire.plain(checker.policy.grading),
+        "tuned": checker.policy.tuned and checker.policy.tuned.fingerprint,
+        "model": getattr(checker.judge, "model", None),
+    }
+
+
+def weights(detector: Detector) -> str | None:
+    """16 hexadecimal digits of the weights that are read on this machine; None where none decide.
+
+    An encoder of one's own is told by its files where it lies in a folder, and by its name alone otherwise.
+    """
+    if detector.needs_model and not detector.needs_encoder:
+        return None
+    told = hashlib.sha256()
+    for package, name in _SHIPPED:
+        told.update(resources.files(package).joinpath(name).read_bytes())
+    model = getattr(detector, "model", None)
+    if isinstance(model, str) and model and Path(model).is_dir():
+        for path in sorted(one for one in Path(model).rglob("*") if one.is_file()):
+            told.update(str(path.relative_to(model)).encode())
+            with path.open("rb") as file:
+                while block := file.read(_BLOCK):
+                    told.update(block)
+    return told.hexdigest()[:16]
