@@ -11,11 +11,17 @@ from typing import ClassVar
 
 from groundwire.core.aggregation import Aggregation, AnyUnsupported
 from groundwire.core.claim import Claim, Support
+from groundwire.core.detector import Detector
+from groundwire.core.errors import ConfigurationError
 from groundwire.core.interaction import Interaction
-from groundwire.core.plan import Completed, Plan
+from groundwire.core.plan import Completed, Plan, together
 from groundwire.core.span import Span
-from groundwire.core.verdict import AbstentionReason, Outcome
+from groundwire.core.verdict import AbstentionReason, Outcome, Verdict
+from groundwire.detectors import held_against, settings
 from groundwire.detectors.asking import Ask, PromptDetector, ask_each, concluded, listed, whole_numbers
+from groundwire.detectors.canary import canary as the_canary
+from groundwire.detectors.cascade import exact
+from groundwire.detectors.cascade.stages import Facts
 from groundwire.detectors.shown import Shown, ShownPassages
 from groundwire.detectors.statements import aggregation_problems, share
 from groundwire.prompts.message import Quote
@@ -43,25 +49,84 @@ class JudgeDetector(PromptDetector):
 
     ``claims_per_call`` keeps replies short enough to be finished; longer answers take several calls, made
     at once. An answer of more than ``max_claims`` is not judged. A question need not be known.
+
+    Three checks hold whatever the model says. ``facts``: a claim whose figure, date or amount is another in
+    the passages is contradicted; "decide" does not ask the model then. ``cross_check`` is a detector that
+    asks no model, or its name: where it gives an answer that the model clears a score of ``doubt`` or more,
+    the verdict says so and recommends a review. With ``canary``, a sentence that no passage can state is put
+    among the claims of each call, and a reply that does not flag it is not believed: some 20 tokens more to
+    the model and 50 from it (see docs/security.md).
     """
 
     name: ClassVar[str] = "judge"
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     uses: ClassVar[tuple[str, ...]] = ("judge",)
 
     aggregation: Aggregation = field(default_factory=AnyUnsupported)
     claims_per_call: int = 40
     max_claims: int = 400
+    facts: Facts = Facts.BIND
+    cross_check: Detector | str | None = None
+    doubt: float = 0.7
+    canary: bool = False
 
     def problems(self) -> list[str]:
         problems = super().problems() + whole_numbers(self, claims_per_call=1, max_claims=1)
         problems += aggregation_problems(self.aggregation, such_as=AnyUnsupported)
+        if self.facts in list(Facts):
+            object.__setattr__(self, "facts", Facts(self.facts))  # frozen: only the constructor may set
+        else:
+            problems.append(f"facts must be one of {', '.join(Facts)}, not {settings.shown(self.facts)}")
+        if type(self.canary) is not bool:
+            problems.append(f"canary must be true or false, not {settings.shown(self.canary)}")
+        return problems + self._cross_check_problems()
+
+    def _cross_check_problems(self) -> list[str]:
+        problems = held_against.doubt_problems(self.doubt)
+        if self.cross_check is None:
+            return problems
+        try:
+            object.__setattr__(self, "cross_check", settings.build(self.cross_check))
+        except ConfigurationError as error:
+            return [*problems, *(f"cross_check: {one}" for one in error.problems)]
+        if isinstance(self.cross_check, Detector) and self.cross_check.takes_model:
+            problems.append(
+                f"cross_check must ask no model, so that nobody can talk to it, such as 'embedded', not "
+                f"{self.cross_check.name!r}"
+            )
         return problems
+
+    @property
+    def second(self) -> Detector | None:
+        """The detector that verdicts are held against."""
+        return self.cross_check if isinstance(self.cross_check, Detector) else None
+
+    @property
+    def needs_encoder(self) -> bool:  # type: ignore[override]  # what it is held against decides
+        return self.second is not None and self.second.needs_encoder
+
+    def load(self) -> None:
+        if self.second is not None:
+            self.second.load()
 
     def detect(self, interaction: Interaction) -> Plan[Outcome]:
         if refused := self.refusal(interaction):
             return refused
-        sheet = _Sheet(interaction, cut(interaction.answer))
+        refuted = () if self.facts is Facts.OFF else exact.refuted(interaction, self.grading)
+        if refuted and self.facts is Facts.DECIDE:
+            return held_against.refutation(self, refuted)
+        if self.second is None:
+            outcome = yield from self._judged(interaction)
+        else:
+            outcome, other = yield from together([self._judged(interaction), self.second.detect(interaction)])
+            if isinstance(outcome, Verdict):
+                outcome = held_against.other(outcome, other, self.second, self.doubt)
+        if refuted and isinstance(outcome, Verdict):
+            return held_against.facts(outcome, refuted, self)
+        return outcome
+
+    def _judged(self, interaction: Interaction) -> Plan[Outcome]:
+        sheet = _Sheet(interaction, cut(interaction.answer), canary=self.canary)
         if len(sheet.ids) > self.max_claims:
             detail = f"the answer makes {len(sheet.ids)} claims, more than max_claims={self.max_claims}"
             return self.abstain(AbstentionReason.OVER_BUDGET, detail)
@@ -88,18 +153,25 @@ class JudgeDetector(PromptDetector):
 class _Sheet:
     """One interaction as it is put before the judge, and the judge's words as claims about it."""
 
-    def __init__(self, interaction: Interaction, spans: Sequence[Span]) -> None:
-        self.ids = range(1, len(spans) + 1)
+    def __init__(self, interaction: Interaction, spans: Sequence[Span], *, canary: bool) -> None:
+        self._canary = the_canary(interaction, claims=len(spans)) if canary else None
+        numbers = range(1, len(spans) + 1 + canary)
+        self.ids = [i for i in numbers if self._canary is None or i != self._canary.place]
         self.interaction = interaction
         self._passages = ShownPassages(interaction)
         self._spans = dict(zip(self.ids, spans, strict=True))
 
     def listed(self, ids: Sequence[int]) -> str:
-        return listed({i: self._text(i) for i in ids})
+        texts = {i: self._text(i) for i in ids}
+        if self._canary is not None:
+            texts[self._canary.place] = self._canary.text
+        return listed(dict(sorted(texts.items())))
 
     def read(self, ids: Sequence[int], reply: Completed) -> Mapping[int, Claim]:
         """The claims among ``ids`` that the reply says something usable of."""
         replies = claim_replies(reply.texts[0])
+        if self._canary is not None:
+            self._canary.check(replies)
         read = {i: self._claim(i, replies[i]) for i in ids if i in replies}
         return {i: claim for i, claim in read.items() if claim is not None}
 

@@ -120,7 +120,7 @@ class Places:
         columns: set[int] = set()
         for i in range(first, last + 1):
             start = passage.sentences[i].start
-            label = _label(passage.text[start + 1 :].split("|", 1)[0])
+            label = _label(_first_cell(passage.text, start))
             for other in passage.facts[i]:
                 column = passage.text.count("|", start, other.span.start)
                 if facts.comparable(fact, other):
@@ -166,7 +166,15 @@ def _pieces(text: str, span: Span, alike: Sequence[Fact]) -> list[Span]:
     return [Span(a, b) for a, b in pairwise([*ends, span.end])] if alike else []
 
 
-_MARK = re.compile(r"\s*[,;]\s*(?:(?:and|und|et|y|e|en)\s)?|\s(?:and|und|et|y|e|en|while|but)\s")
+# White space is tried from where it begins alone: from each of its places, many would take quadratic time.
+_MARK = re.compile(
+    r"(?:(?<!\s)\s++)?+[,;]\s*+(?:(?:and|und|et|y|e|en)\s)?|\s(?:and|und|et|y|e|en|while|but)\s"
+)
+
+
+def _first_cell(text: str, start: int) -> str:
+    end = text.find("|", start + 1)
+    return text[start + 1 : len(text) if end < 0 else end]
 
 
 def _label(text: str) -> frozenset[str]:

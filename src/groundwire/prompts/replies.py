@@ -181,7 +181,7 @@ def _told(error: ValidationError) -> str:
     )
 
 
-_FENCE = re.compile(r"^\s*```[\w-]*\s*$", re.MULTILINE)
+_FENCE = re.compile(r"^[^\S\n]*+```[\w-]*+[^\S\n]*+$", re.MULTILINE)
 _THOUGHT = r"(?:think|thinking|thought|reasoning)"
 _THOUGHT_BEGINS = re.compile(rf"<{_THOUGHT}>", re.IGNORECASE)
 _THOUGHT_ENDS = re.compile(rf"</{_THOUGHT}>", re.IGNORECASE)

@@ -10,13 +10,13 @@ import re
 from typing import Any
 
 _LONGEST = 60  # characters of a text that is a figure
-_NUMBER = r"(?:[0-9]+(?:[.,][0-9]+)?|[.,][0-9]+)"
+_NUMBER = r"(?:[0-9]++(?:[.,][0-9]++)?|[.,][0-9]++)"
 _FIGURE = (
     rf"(?P<figure>{_NUMBER})\.?"
     rf"(?:\s*(?P<percent>%|percent\b)|\s*(?:/|out\s+of\b)\s*(?P<whole>{_NUMBER}))?"
 )
 _LABEL = r"(?:score|rating|grade|confidence|certainty)"
-_ALONE = re.compile(rf"(?:{_LABEL}\s*(?:is\s*)?[:=]?\s*)?{_FIGURE}\s*\.?", re.IGNORECASE)
+_ALONE = re.compile(rf"(?:{_LABEL}\s*+(?:is\s*+)?[:=]?\s*+)?{_FIGURE}\s*\.?", re.IGNORECASE)
 # What may follow a figure in prose. "0.7 - 0.9", "0.7 to 0.9", "0.7 (8/10)" and "0.7.1" are no one figure.
 _FIRST = re.compile(
     rf"{_FIGURE}(?![\w%/]|[.,][0-9])(?!\s*(?:[-–—~±/%^(]\s*[0-9.,]|(?:to|or|and|out|percent|of)\b))",

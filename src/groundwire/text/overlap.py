@@ -263,7 +263,8 @@ class Context:
         if len(scores) > limit:
             least = sorted(scores.values(), reverse=True)[limit - 1] - _TIE
             scores = {place: weight for place, weight in scores.items() if weight >= least}
-        ranked = sorted(scores.items(), key=self._rank)[:limit]
+        shortest = self._shortest
+        ranked = sorted(scores.items(), key=lambda item: (-round(item[1], 9), shortest[item[0]]))[:limit]
         return [Match(*self.at(place), weight) for place, weight in ranked]
 
     def best_passage(self, weights: dict[str, float]) -> float:
@@ -271,11 +272,15 @@ class Context:
         items = weights.items()
         return max(sum([w for stem, w in items if stem in p.postings]) for p in self.passages)
 
-    def _rank(self, item: tuple[int, float]) -> tuple[float, int, tuple[str, ...]]:
-        place, weight = item
-        p, s = self.at(place)
-        sentence = self.passages[p].worded[s]
-        return (-round(weight, 9), len(sentence.folded), sentence.folded)
+    @cached_property
+    def _shortest(self) -> list[int]:
+        """Where each sentence comes among all of them, the shorter first, then by words; the same are equal.
+
+        Ordered once: many claims may each share a word with as many sentences.
+        """
+        said = [worded.folded for passage in self.passages for worded in passage.worded]
+        order = {one: i for i, one in enumerate(sorted(set(said), key=lambda one: (len(one), one)))}
+        return [order[one] for one in said]
 
     def at(self, place: int) -> tuple[int, int]:
         """The passage and the sentence in it that ``places`` numbers so."""

@@ -166,7 +166,7 @@ _UNSPACED = (
 _MARK_BLOCKS = (range(0x300, 0x3100), range(0xA66F, 0xABF0), range(0xFB1E, 0xFE30), range(0x11000, 0x11A00))
 
 _PLAIN = str.maketrans({"’": "'", "ʼ": "'", "‘": "'", "‐": "-", "‑": "-", "\u00ad": None, "\u200d": None})
-_POSSESSIVE = re.compile(r"(?:'s?)++$")
+_POSSESSIVE = re.compile(r"(?<!')(?<!'s)(?:'s?)++$")
 _INITIALS = re.compile(r"[^\W\d_](?:\.[^\W\d_])+")
 
 _LONGEST_STEMMED = 40
