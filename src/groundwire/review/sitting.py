@@ -1,0 +1,5 @@
+"""Sittings."""
+
+
+class Sittings:
+    """Nothing yet."""
