@@ -6,12 +6,14 @@ before the tests of another folder begin: hence scope "package", and not "sessio
 """
 
 import shutil
+from urllib.parse import quote
 
 import pytest
 from starlette.testclient import TestClient
 
 from groundwire.monitor import Monitor
 from groundwire.review import Server, create_app
+from groundwire.review.guard import cookie_name
 from groundwire.review.sitting import Sittings
 
 TOKEN = "the-token-of-the-tests"
@@ -90,14 +92,14 @@ def visit(chromium, site, store):
     """
     contexts, wrong = [], []
 
-    def open_one(path="/", *, name="Ann", **options):
+    def open_one(path=None, *, name="Ann", **options):
         context = chromium.new_context(
             base_url=site, **{"viewport": {"width": 1280, "height": 900}, **options}
         )
         context.set_default_timeout(10_000)
         contexts.append(context)
-        if name:
-            context.add_cookies([{"name": "groundwire-reviewer", "value": name, "url": site}])
+        cookies = {cookie_name(TOKEN): TOKEN, **({"groundwire-reviewer": quote(name)} if name else {})}
+        context.add_cookies([{"name": key, "value": value, "url": site} for key, value in cookies.items()])
         page = context.new_page()
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on(
@@ -108,9 +110,8 @@ def visit(chromium, site, store):
                 else None
             ),
         )
-        page.goto(f"/login?token={TOKEN}")
-        page.wait_for_url("**/review**")
-        page.goto(path)
+        if path:
+            page.goto(path)
         return page
 
     yield open_one
@@ -122,4 +123,4 @@ def visit(chromium, site, store):
 @pytest.fixture
 def page(visit):
     """A page of a browser that is signed in, of the reviewer Ann."""
-    return visit()
+    return visit("/answers")

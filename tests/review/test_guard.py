@@ -11,9 +11,14 @@ def test_nobody_is_let_in_without_the_token(stranger):
     assert stranger.get("/", headers={"Authorization": "Bearer wrong"}).status_code == 401
 
 
-def test_the_login_link_lets_a_browser_in(page):
-    assert page.title().endswith("groundwire")
+def test_the_login_link_lets_a_browser_in(visit, site):
+    page = visit(name="")
+    page.context.clear_cookies()
+    assert page.goto("/answers").status == 401
+    page.goto(f"/login?token={TOKEN}")
+    page.wait_for_url("**/reviewer?**")
     assert page.get_by_role("link", name="Dashboard").is_visible()
+    assert page.goto("/answers").status == 200
 
 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", ""])

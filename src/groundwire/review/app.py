@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -17,26 +16,13 @@ from starlette.staticfiles import StaticFiles
 from groundwire.core.errors import ConfigurationError, GroundwireError
 from groundwire.monitor import Monitor, StoreError
 from groundwire.review import answers, dashboard, login, queue
+from groundwire.review.app_state import Settings
 from groundwire.review.guard import Guard, SafeHeaders
 from groundwire.review.pages import STATIC, refusal
 from groundwire.review.sitting import Sittings
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _SHORTEST = 16
-
-
-@dataclass(frozen=True, kw_only=True)
-class Settings:
-    """What every request may need: ``request.app.state.settings``.
-
-    ``blind`` hides what others said of an answer until one has said something oneself. ``reviewers`` is how
-    many are wanted on each answer, ``reserve`` for how many seconds an answer is kept for whom it was shown.
-    """
-
-    token: str
-    blind: bool
-    reviewers: int
-    reserve: float
 
 
 def create_app(
@@ -60,8 +46,8 @@ def create_app(
     routes: list[BaseRoute] = [
         Route("/", _home),
         *login.ROUTES,
-        *queue.ROUTES,
         *answers.ROUTES,
+        *queue.ROUTES,
         *dashboard.ROUTES,
         Mount("/static", StaticFiles(directory=STATIC), name="static"),
     ]
@@ -76,7 +62,8 @@ def create_app(
         exception_handlers={HTTPException: _http, GroundwireError: _refused, StoreError: _away},
     )
     app.state.monitor = monitor
-    app.state.settings = Settings(token=token, blind=blind, reviewers=reviewers, reserve=reserve)
+    app.state.token = token
+    app.state.settings = Settings(blind=blind, reviewers=reviewers, reserve=reserve)
     app.state.sittings = Sittings()
     return app
 

@@ -33,7 +33,7 @@ class WhoReviews:
 
 async def login(request: Request) -> Response:
     """Takes the token of the login link, or of the form, and keeps it in a cookie."""
-    token = request.app.state.settings.token
+    token = request.app.state.token
     given = request.query_params.get("token", "")
     if request.method == "POST":
         given = str((await request.form()).get("token", "")).strip()
@@ -49,12 +49,14 @@ async def login(request: Request) -> Response:
 async def logout(request: Request) -> Response:
     """Forgets the token in this browser."""
     answer = RedirectResponse("/login", status_code=303)
-    answer.delete_cookie(cookie_name(request.app.state.settings.token))
+    answer.delete_cookie(cookie_name(request.app.state.token))
     return answer
 
 
 async def reviewer(request: Request) -> Response:
-    """Keeps the reviewer's name in this browser."""
+    """Asks for the reviewer's name, and keeps it in this browser."""
+    if request.method != "POST":
+        return draw(request, "reviewer.html.j2", back=here(request.query_params.get("back", "")))
     form = await request.form()
     name = " ".join(str(form.get("reviewer", "")).split())
     if not name or len(name) > _LONGEST_NAME:
@@ -78,5 +80,5 @@ def _keep(answer: Response, request: Request, name: str, value: str, *, age: int
 ROUTES: list[BaseRoute] = [
     Route("/login", login, methods=["GET", "POST"]),
     Route("/logout", logout, methods=["POST"]),
-    Route("/reviewer", reviewer, methods=["POST"]),
+    Route("/reviewer", reviewer, methods=["GET", "POST"]),
 ]
