@@ -76,7 +76,7 @@ $(VENV)/.demo-llama-index: $(VENV)/.base pyproject.toml constraints.txt
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.base pyproject.toml constraints.txt
-	$(PIP) -e '.[langchain,aws,llama-index,otel,bench,parquet,postgres,report,yaml]' --group dev
+	$(PIP) -e '.[langchain,aws,llama-index,otel,bench,parquet,postgres,report,review,yaml]' --group dev
 	touch $@
 
 $(VENV)/.encoders: $(VENV)/.dev

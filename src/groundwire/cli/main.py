@@ -15,6 +15,7 @@ from groundwire.cli.bench import add_bench
 from groundwire.cli.catalogue import add_commands
 from groundwire.cli.check import COULD_NOT_RUN, CheckOptions, check
 from groundwire.cli.monitor import add_monitor
+from groundwire.cli.review import add_review
 from groundwire.cli.tune import add_tune
 from groundwire.core.errors import GroundwireError
 from groundwire.report.visible import visible
@@ -114,6 +115,7 @@ def _parser() -> argparse.ArgumentParser:
     add_tune(commands)
     add_commands(commands)
     add_monitor(commands)
+    add_review(commands)
     return parser
 
 

@@ -130,13 +130,14 @@ def _with(act: Callable[[Monitor, argparse.Namespace], int]) -> Callable[[argpar
     """The same with the monitor that the options mean, which is closed afterwards."""
 
     def run(given: argparse.Namespace) -> int:
-        with closing(_open(getattr(given, "db", None))) as monitor:
+        with closing(open_monitor(getattr(given, "db", None))) as monitor:
             return act(monitor, given)
 
     return run
 
 
-def _open(url: str | None) -> Monitor:
+def open_monitor(url: str | None) -> Monitor:
+    """The monitor of a database that is there. Raises ConfigurationError where none is."""
     from groundwire.monitor import Monitor  # noqa: PLC0415 - an extra, and slow to import
     from groundwire.monitor.monitor import DEFAULT_URL  # noqa: PLC0415
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
@@ -43,7 +44,23 @@ class Form(StrEnum):
 
 def write(rows: Iterable[tuple[Kept, Sequence[Feedback]]], stream: TextIO, form: Form) -> int:
     """Write rows as they come; how many there were."""
-    return _write_csv(rows, stream) if form is Form.CSV else _write_jsonl(rows, stream)
+    count = -1 if form is Form.CSV else 0  # its first piece is the header
+    for piece in pieces(rows, form):
+        stream.write(piece)
+        count += 1
+    return count
+
+
+def pieces(rows: Iterable[tuple[Kept, Sequence[Feedback]]], form: Form) -> Iterator[str]:
+    """A table, a row at a time; of CSV, the header first."""
+    if form is Form.CSV:
+        yield _csv(COLUMNS)
+    for kept, said in rows:
+        if form is Form.CSV:
+            cells = _cells(kept, said)
+            yield _csv([_safe(cells[name]) for name in COLUMNS])
+        else:
+            yield json.dumps(_whole(kept, said), ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def label(said: Sequence[Feedback]) -> int | None:
@@ -52,22 +69,10 @@ def label(said: Sequence[Feedback]) -> int | None:
     return None if lean == 0 else int(lean > 0)
 
 
-def _write_jsonl(rows: Iterable[tuple[Kept, Sequence[Feedback]]], stream: TextIO) -> int:
-    count = 0
-    for kept, said in rows:
-        stream.write(json.dumps(_whole(kept, said), ensure_ascii=False, allow_nan=False) + "\n")
-        count += 1
-    return count
-
-
-def _write_csv(rows: Iterable[tuple[Kept, Sequence[Feedback]]], stream: TextIO) -> int:
-    writer, count = csv.writer(stream), 0
-    writer.writerow(COLUMNS)
-    for kept, said in rows:
-        cells = _cells(kept, said)
-        writer.writerow([_safe(cells[name]) for name in COLUMNS])
-        count += 1
-    return count
+def _csv(cells: Sequence[str]) -> str:
+    line = io.StringIO()
+    csv.writer(line).writerow(cells)
+    return line.getvalue()
 
 
 def _whole(kept: Kept, said: Sequence[Feedback]) -> dict[str, Any]:

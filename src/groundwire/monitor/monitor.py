@@ -9,7 +9,7 @@ import logging
 import random
 import re
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -243,11 +243,13 @@ class Monitor:
         wanted: Filter = _ALL,
         reserve: float = 600.0,
         reviewers: int = 1,
+        without: Collection[str] = (),
     ) -> list[Kept]:
         """The next answers for a reviewer, reserved for so many seconds.
 
         Nobody is given what they have reviewed, nor what ``reviewers`` others have reviewed or reserved. The
         random queue takes filters of times, tags and detectors alone, for what it hands out is a fair sample.
+        ``without`` are ids of answers to pass over, such as those that the reviewer puts off.
         """
         ids = queues.hand_out(
             self._database,
@@ -257,8 +259,34 @@ class Monitor:
             limit=_count("limit", limit),
             seconds=reserve,
             reviewers=_count("reviewers", reviewers),
+            without=without,
         )
         return list(self._shelf.whole(ids))
+
+    def left(
+        self,
+        reviewer: str,
+        *,
+        queue: Queue | str = Queue.RANDOM,
+        wanted: Filter = _ALL,
+        reviewers: int = 1,
+        most: int = 10_000,
+    ) -> int:
+        """How many answers ``next`` could still give a reviewer; ``most`` where they are as many or more."""
+        with self._database.reading() as connection:
+            return queues.left(
+                connection,
+                wanted,
+                _queue(queue),
+                reviewer=reviewer,
+                reviewers=_count("reviewers", reviewers),
+                most=_count("most", most),
+            )
+
+    def release(self, key: str, reviewer: str) -> None:
+        """Let others have an answer that is reserved for this reviewer."""
+        with self._database.writing() as connection:
+            connection.execute(_reservation(self._find(key), reviewer))
 
     def review(
         self,
@@ -300,12 +328,14 @@ class Monitor:
             connection.execute(
                 insert.on_conflict_do_update(index_elements=["answer_id", "reviewer"], set_=changed), values
             )
-            connection.execute(
-                sa.delete(reservations).where(
-                    reservations.c.answer_id == known.id, reservations.c.reviewer == reviewer
-                )
-            )
+            connection.execute(_reservation(known.id, reviewer))
         return reviews.read(values)
+
+    def retract(self, key: str, reviewer: str) -> bool:
+        """Take back what a reviewer said of an answer; whether anything was."""
+        own = (feedback.c.answer_id == self._find(key)) & (feedback.c.reviewer == reviewer)
+        with self._database.writing() as connection:
+            return bool(connection.execute(sa.delete(feedback).where(own)).rowcount)
 
     def feedback(self, key: str, *, seen_by: str | None = None, blind: bool = False) -> tuple[Feedback, ...]:
         """What was said about one answer, oldest first.
@@ -387,6 +417,10 @@ class Monitor:
         """Write answers with their feedback as "csv" or "jsonl"; how many there were."""
         return export.write(self._shelf.with_feedback(wanted), stream, Form(form))
 
+    def exported(self, wanted: Filter = _ALL, *, form: Form | str = Form.JSONL) -> Iterator[str]:
+        """What ``export`` writes, piece by piece as it is read."""
+        return export.pieces(self._shelf.with_feedback(wanted), Form(form))
+
     def export_one(self, stream: TextIO, key: str) -> None:
         """Write one answer with its feedback, as a line of "jsonl"."""
         one = self.get(key)
@@ -453,6 +487,11 @@ class Monitor:
             if one.answer["why"] == Why.SAMPLE and not one.answer["draft"]:
                 for alarm in self._watch.hear(one.answer["score"], moment(one.answer["at"])):
                     self._alerts.raise_alarm(alarm)
+
+
+def _reservation(answer_id: str, reviewer: str) -> sa.Delete:
+    own = (reservations.c.answer_id == answer_id) & (reservations.c.reviewer == reviewer)
+    return sa.delete(reservations).where(own)
 
 
 def _require(

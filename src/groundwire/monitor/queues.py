@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import json
 import time
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -87,8 +88,9 @@ def hand_out(
     limit: int,
     seconds: float,
     reviewers: int,
+    without: Collection[str],
 ) -> list[str]:
-    """The ids of the next answers for a reviewer, reserved for so many seconds.
+    """The ids of the next answers for a reviewer, reserved for so many seconds; none of those in ``without``.
 
     None that the reviewer has reviewed, or that as many others as ``reviewers`` have reviewed or reserved.
     """
@@ -99,7 +101,7 @@ def hand_out(
         )
     with database.writing() as connection:
         database.one_at_a_time(connection)
-        return _hand_out(database, connection, wanted, queue, reviewer, limit, seconds, reviewers)
+        return _hand_out(database, connection, wanted, queue, reviewer, limit, seconds, reviewers, without)
 
 
 def _hand_out(  # noqa: PLR0917 - the inside of the one above
@@ -111,20 +113,15 @@ def _hand_out(  # noqa: PLR0917 - the inside of the one above
     limit: int,
     seconds: float,
     reviewers: int,
+    without: Collection[str],
 ) -> list[str]:
     now = time.time_ns() // 1000
     connection.execute(sa.delete(reservations).where(reservations.c.until <= now))
     key, descending = _order(queue)
-    mine = sa.exists().where(feedback.c.answer_id == answers.c.id, feedback.c.reviewer == reviewer)
-    given = sa.select(sa.func.count()).where(feedback.c.answer_id == answers.c.id).scalar_subquery()
-    held = (
-        sa.select(sa.func.count())
-        .where(reservations.c.answer_id == answers.c.id, reservations.c.reviewer != reviewer)
-        .scalar_subquery()
-    )
+    skipped = [answers.c.id.not_in(list(without))] if without else []
     found = connection.execute(
         sa.select(answers.c.id, answers.c.chance)
-        .where(*wanted.conditions(), *_members(queue), ~mine, given + held < reviewers)
+        .where(*wanted.conditions(), *_members(queue), *_open_to(reviewer, reviewers, now), *skipped)
         .order_by(*((c.desc() if descending else c.asc()) for c in (key, answers.c.id)))
         .limit(limit)
     ).all()
@@ -147,6 +144,33 @@ def _hand_out(  # noqa: PLR0917 - the inside of the one above
             .values({column.name: now})
         )
     return [row.id for row in found]
+
+
+def left(
+    connection: sa.Connection, wanted: Filter, queue: Queue, *, reviewer: str, reviewers: int, most: int
+) -> int:
+    """How many answers of a queue are left for a reviewer; beyond ``most`` they are not counted."""
+    now = time.time_ns() // 1000
+    some = (
+        sa.select(answers.c.id)
+        .where(*wanted.conditions(), *_members(queue), *_open_to(reviewer, reviewers, now))
+        .limit(most)
+        .subquery()
+    )
+    return connection.execute(sa.select(sa.func.count()).select_from(some)).scalar_one()
+
+
+def _open_to(reviewer: str, reviewers: int, now: int) -> Iterator[sa.ColumnElement[bool]]:
+    """What makes an answer one that a reviewer may be given, at a time in microseconds."""
+    own, said, held = feedback.alias(), feedback.alias(), reservations.alias()
+    yield ~sa.exists().where(own.c.answer_id == answers.c.id, own.c.reviewer == reviewer)
+    given = sa.select(sa.func.count()).where(said.c.answer_id == answers.c.id).scalar_subquery()
+    kept = (
+        sa.select(sa.func.count())
+        .where(held.c.answer_id == answers.c.id, held.c.reviewer != reviewer, held.c.until > now)
+        .scalar_subquery()
+    )
+    yield given + kept < reviewers
 
 
 def _order(queue: Queue) -> tuple[sa.ColumnElement[Any], bool]:

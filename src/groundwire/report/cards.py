@@ -15,7 +15,7 @@ from groundwire.core.span import Span
 from groundwire.core.verdict import Abstention, Outcome, Verdict
 from groundwire.report.entries import Entry, passage_name, shown_score
 from groundwire.report.segments import Segment, cut, stretches
-from groundwire.report.visible import clipped, one_line, visible
+from groundwire.report.visible import clipped, one_line, unsafe_places, visible
 
 LONGEST_TEXT = 100_000  # characters of one answer or passage; past it a page stops being one to read
 _MOST_CLAIMS = 200  # of either kind
@@ -35,11 +35,17 @@ _SIGNS = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Piece:
-    """Words drawn in one way: the claims they belong to, and the kind of mark on them, if any."""
+    """Words drawn in one way: the claims they belong to, and the kind of mark on them, if any.
+
+    They begin at the character ``at`` of the whole text. ``stands_for`` counts the characters of it that
+    are shown by a symbol instead; 0 says that the words are shown as they are.
+    """
 
     text: str
     claims: tuple[int, ...] = ()
     mark: str = ""
+    at: int = 0
+    stands_for: int = 0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -148,7 +154,7 @@ def _lines(text: str, marks: Sequence[tuple[Span, tuple[int, str]]]) -> tuple[Li
     kinds = stretches(text)
     ends = [stretch.span.end for stretch in kinds]
     pieces: list[list[Piece]] = [[] for _ in kinds]
-    for segment in cut(text, marks, at=ends):
+    for segment in cut(text, marks, at=[*ends, *unsafe_places(text)]):
         pieces[bisect.bisect_left(ends, segment.span.end)].append(_piece(segment))
     return tuple(
         Lines(pieces=tuple(own), columns=stretch.columns) for own, stretch in zip(pieces, kinds, strict=True)
@@ -158,7 +164,14 @@ def _lines(text: str, marks: Sequence[tuple[Span, tuple[int, str]]]) -> tuple[Li
 def _piece(segment: Segment[tuple[int, str]]) -> Piece:
     claims = dict.fromkeys(number for number, _ in segment.marks)
     kinds = [kind for _, kind in segment.marks if kind]
-    return Piece(text=visible(segment.text), claims=tuple(claims), mark=kinds[-1] if kinds else "")
+    shown = visible(segment.text)
+    return Piece(
+        text=shown,
+        claims=tuple(claims),
+        mark=kinds[-1] if kinds else "",
+        at=segment.span.start,
+        stands_for=0 if shown == segment.text else len(segment.span),
+    )
 
 
 def _excerpt(answer: str, outcome: Outcome) -> tuple[Piece, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 # Control characters but tab and line feed; bidirectional overrides and isolates; line separators; lone
 # surrogates; soft hyphens, fillers and byte order marks, which show nothing; the tag characters and the
@@ -11,11 +12,18 @@ _UNSAFE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufeff"
     "\uffa0\ufff9-\ufffb\U000e0000-\U000e01ef]"
 )
+_REPLACED = re.compile(rf"\r\n|{_UNSAFE.pattern}")
 
 
 def visible(text: str) -> str:
     """The same text with each unsafe character replaced by a symbol or by its number, as in ‹U+202E›."""
     return _UNSAFE.sub(_symbol, text.replace("\r\n", "\n")) if _UNSAFE.search(text) else text
+
+
+def unsafe_places(text: str) -> Iterator[int]:
+    """Where each character begins and ends that ``visible`` replaces; "\\r\\n" is one of them."""
+    for match in _REPLACED.finditer(text):
+        yield from match.span()
 
 
 def escaped(json: str) -> str:

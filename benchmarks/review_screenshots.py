@@ -1,0 +1,160 @@
+"""Pictures of the review page for the documentation, and a store to try it with.
+
+    python -m benchmarks.review_screenshots [--into docs/images] [--store PATH] [--all]
+
+The answers are those of the handbook example, judged by the built-in detector; nothing is from elsewhere.
+``--store`` only fills a database, to be opened with ``groundwire review --db sqlite:///PATH``. ``--all`` also
+takes what is looked at while the page is worked on: dark, on a phone, without a verdict.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from examples.handbook.prepared import PAGES, Prepared, load_prepared
+from groundwire import Abstention, AbstentionReason, Checker, Interaction, Passage
+from groundwire.monitor import Monitor
+from groundwire.review import Server, create_app
+from groundwire.review.guard import cookie_name
+
+ROOT = Path(__file__).parents[1]
+TOKEN = "a-token-for-pictures"
+ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--disable-sync"]
+_PASSAGES = 3
+
+
+def sections(page: str) -> list[Passage]:
+    """A page of the handbook, a passage a section."""
+    text = (PAGES / f"{page}.md").read_text(encoding="utf-8")
+    title = text.partition("\n")[0].lstrip("# ")
+    parts = [part.strip() for part in re.split(r"\n(?=## )", text)[1:]]
+    return [
+        Passage(
+            text=part.partition("\n")[2].strip(),
+            id=f"{page}.md",
+            metadata={"title": title, "section": part.partition("\n")[0].lstrip("# ")},
+        )
+        for part in parts
+    ]
+
+
+def retrieved(one: Prepared) -> list[Passage]:
+    """The sections with most words of the question and the answer, as a retriever would give them."""
+    asked = set(re.findall(r"\w{3,}", f"{one.question} {one.answer}".lower()))
+    found = [passage for page in one.pages for passage in sections(page)]
+    shared = [len(asked & set(re.findall(r"\w{3,}", passage.text.lower()))) for passage in found]
+    order = sorted(range(len(found)), key=lambda i: -shared[i])[:_PASSAGES]
+    return [
+        Passage(text=found[i].text, id=found[i].id, metadata=found[i].metadata, score=shared[i] / len(asked))
+        for i in order
+    ]
+
+
+def fill(monitor: Monitor) -> None:
+    """Keep every answer of the example with its outcome, and two that could not be judged."""
+    checker = Checker(monitor=monitor)
+    for number, one in enumerate(load_prepared()):
+        metadata = {
+            "route": ("/web", "/app")[number % 2],
+            "prompt_version": 1 + number % 3,
+            "tags": ["beta"] if number % 4 == 0 else [],
+        }
+        checker.check(
+            Interaction(
+                question=one.question, answer=one.answer, contexts=retrieved(one), metadata=metadata, id=one.id
+            )
+        )
+    late = next(one for one in load_prepared() if one.pages)
+    monitor.keep(
+        Interaction(question=late.question, answer=late.answer, contexts=retrieved(late)),
+        Abstention(why=AbstentionReason.TIMEOUT, detail="the judge did not reply within 30 s"),
+    )
+    monitor.flush()
+
+
+def pictures(browser: Any, url: str, monitor: Monitor, *, everything: bool) -> Iterator[tuple[str, bytes]]:
+    """Each picture's name and bytes."""
+    shown = {one.id: one for one in monitor.page(limit=100).lines}
+    by_question = {line.question: line.id for line in shown.values()}
+    prepared = {one.id: one for one in load_prepared()}
+    refund = by_question[prepared["refund-deadline"].question]
+    for key, line in shown.items():
+        if line.hallucinated is not None and key != refund:
+            monitor.review(key, "agree" if len(line.answer) % 7 else "disagree", reviewer="Bob")
+    monitor.review(refund, "disagree", reviewer="Bob")
+
+    def take(path: str, *, dark: bool = False, phone: bool = False, keys: str = "", wide: int = 1280) -> bytes:
+        context = browser.new_context(
+            base_url=url,
+            viewport={"width": 390, "height": 844} if phone else {"width": wide, "height": 860},
+            color_scheme="dark" if dark else "light",
+            reduced_motion="reduce",
+        )
+        cookies = {cookie_name(TOKEN): TOKEN, "groundwire-reviewer": "Ann"}
+        context.add_cookies([{"name": key, "value": value, "url": url} for key, value in cookies.items()])
+        page = context.new_page()
+        page.goto(path)
+        for key in keys.split():
+            page.keyboard.press(key)
+        page.wait_for_timeout(400)
+        taken: bytes = page.screenshot()
+        context.close()
+        return taken
+
+    yield "review.png", take(f"/answers/{refund}?queue=uncertain", keys="c d")
+    yield "review-answers.png", take("/answers?outcome=hallucinated")
+    if everything:
+        long = by_question[prepared["extra-bag-prices"].question]
+        unjudged = next(key for key, line in shown.items() if line.abstention == "TIMEOUT")
+        yield "review-dark.png", take(f"/answers/{refund}?queue=uncertain", dark=True, keys="c d")
+        yield "review-marks.png", take(f"/answers/{refund}?queue=uncertain", keys="e Shift+ArrowRight")
+        yield "review-marks-dark.png", take(f"/answers/{refund}?queue=uncertain", keys="e", dark=True)
+        yield "review-phone.png", take(f"/answers/{refund}?queue=uncertain", phone=True, keys="a")
+        yield "review-long.png", take(f"/answers/{long}?queue=newest")
+        yield "review-unjudged.png", take(f"/answers/{unjudged}?queue=newest")
+        yield "review-keys.png", take(f"/answers/{refund}?queue=newest", keys="?")
+        yield "review-reviewed.png", take(f"/answers/{refund}?queue=uncertain&said={refund}", keys="a Enter")
+        yield "answers-dark.png", take("/answers", dark=True)
+        yield "answers-phone.png", take("/answers", phone=True)
+        yield "done.png", take("/review?queue=disagreeing")
+        yield "reviewer.png", take("/reviewer")
+        yield "login.png", take("/nothing", dark=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--into", type=Path, default=ROOT / "docs" / "images")
+    parser.add_argument("--store", type=Path)
+    parser.add_argument("--all", action="store_true")
+    given = parser.parse_args()
+    if given.store is not None:
+        with Monitor(f"sqlite:///{given.store.absolute()}", drift=None) as monitor:
+            fill(monitor)
+            print(f"{monitor.count()} answers: groundwire review --db sqlite:///{given.store.absolute()}")
+        return
+    from playwright.sync_api import sync_playwright  # noqa: PLC0415 - only for pictures
+
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Monitor(f"sqlite:///{folder}/kept.db", drift=None) as monitor,
+    ):
+        fill(monitor)
+        with Server(create_app(monitor, token=TOKEN), port=0) as server, sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=ARGUMENTS)
+            given.into.mkdir(parents=True, exist_ok=True)
+            for name, taken in pictures(browser, server.url, monitor, everything=given.all):
+                (given.into / name).write_bytes(taken)
+                print(f"{given.into / name}: {len(taken) // 1000} kB")
+            browser.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,87 @@
+"""The review page as an ASGI application: its routes, and who guards them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from groundwire.core.errors import ConfigurationError, GroundwireError
+from groundwire.monitor import Monitor, StoreError
+from groundwire.review import answers, dashboard, login, queue
+from groundwire.review.app_state import Settings
+from groundwire.review.guard import Guard, SafeHeaders
+from groundwire.review.pages import STATIC, refusal
+from groundwire.review.sitting import Sittings
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+_SHORTEST = 16
+
+
+def create_app(
+    monitor: Monitor,
+    *,
+    token: str,
+    hosts: Sequence[str] = (),
+    blind: bool = True,
+    reviewers: int = 1,
+    reserve: float = 600.0,
+) -> Starlette:
+    """The application. Whoever shows ``token`` sees and reviews everything that the monitor keeps.
+
+    Only requests for this machine, or for one of ``hosts``, are answered. See ``Settings`` for the rest.
+    Raises ConfigurationError for a token of fewer than 16 characters.
+    """
+    if len(token) < _SHORTEST:
+        raise ConfigurationError(
+            f"token must have {_SHORTEST} characters or more, such as secrets.token_urlsafe(24)"
+        )
+    routes: list[BaseRoute] = [
+        Route("/", _home),
+        *login.ROUTES,
+        *answers.ROUTES,
+        *queue.ROUTES,
+        *dashboard.ROUTES,
+        Mount("/static", StaticFiles(directory=STATIC), name="static"),
+    ]
+    app = Starlette(
+        routes=routes,
+        middleware=[
+            Middleware(SafeHeaders),
+            Middleware(TrustedHostMiddleware, allowed_hosts=[*LOOPBACK, *hosts], www_redirect=False),
+            Middleware(Guard, token=token, refuse=refusal),
+            Middleware(login.WhoReviews),
+        ],
+        exception_handlers={HTTPException: _http, GroundwireError: _refused, StoreError: _away},
+    )
+    app.state.monitor = monitor
+    app.state.token = token
+    app.state.settings = Settings(blind=blind, reviewers=reviewers, reserve=reserve)
+    app.state.sittings = Sittings()
+    return app
+
+
+def _home(request: Request) -> Response:
+    del request
+    return RedirectResponse("/review", status_code=303)
+
+
+def _http(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    why = "There is no such page." if error.status_code == 404 else str(error.detail)
+    return refusal(request, error.status_code, why)
+
+
+def _refused(request: Request, error: Exception) -> Response:
+    return refusal(request, 400, str(error))
+
+
+def _away(request: Request, error: Exception) -> Response:
+    return refusal(request, 503, str(error))

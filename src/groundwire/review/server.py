@@ -1,0 +1,85 @@
+"""The review page on a socket of this machine."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+import threading
+from collections.abc import Sequence
+from typing import Self
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from groundwire.core.errors import ConfigurationError
+
+
+class Server:
+    """Serves an application; ``url`` is known once the server is made, for it holds its socket by then.
+
+    ``port`` 0 takes a free one. Raises ConfigurationError for a host beyond this machine, unless
+    ``allow_remote``, and OSError for a port that is taken.
+    """
+
+    def __init__(
+        self, app: ASGIApp, *, host: str = "127.0.0.1", port: int = 8765, allow_remote: bool = False
+    ) -> None:
+        check_host(host, allow_remote=allow_remote)
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        self._socket = socket.create_server((host, port), family=family)
+        shown = f"[{host}]" if ":" in host else host
+        self.url = f"http://{shown}:{self._socket.getsockname()[1]}"
+        self._server = uvicorn.Server(
+            uvicorn.Config(app, log_level="warning", access_log=False, server_header=False, lifespan="off")
+        )
+        self._thread: threading.Thread | None = None
+
+    def run(self) -> None:
+        """Serve until Ctrl-C."""
+        try:
+            self._server.run(sockets=[self._socket])
+        finally:
+            self._socket.close()
+
+    def __enter__(self) -> Self:
+        """Serve on a thread until the ``with`` ends."""
+        self._thread = threading.Thread(target=self.run, name="groundwire-review", daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self._server.should_exit = True
+        if self._thread is not None:
+            self._thread.join(timeout=10)
+
+
+def check_host(host: str, *, allow_remote: bool) -> None:
+    """Raises ConfigurationError for a host that other machines can reach, unless that is allowed."""
+    if not allow_remote and not is_loopback(host):
+        raise ConfigurationError(
+            f"host {host!r} can be reached from other machines, and whoever has the token then sees all that "
+            "is kept: give --allow-remote if that is meant, behind a proxy that adds TLS"
+        )
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach it."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def names(host: str, trusted: Sequence[str], *, allow_remote: bool) -> list[str]:
+    """The names under which the page answers, beside this machine's own.
+
+    Raises ConfigurationError where it could be reached, and would answer under none.
+    """
+    wildcard = host in {"0.0.0.0", "::"}  # noqa: S104 - compared, not bound
+    if wildcard and allow_remote and not trusted:
+        raise ConfigurationError(
+            f"host {host!r} is no name to answer under: give --trusted-host NAME, as a browser shows it"
+        )
+    return [*trusted] if wildcard or is_loopback(host) else [host, *trusted]
