@@ -8,10 +8,14 @@ import threading
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from groundwire import ConfigurationError
 from groundwire.monitor import Alarm, Drift, Webhook
-from groundwire.monitor.drift import Drifting, Watch, alarms
+from groundwire.monitor.answer import microseconds
+from groundwire.monitor.drift import Drifting, Watch, standing
+from groundwire.monitor.statistics import smirnov, smirnovs
 from tests.monitor.told import keep
 
 NOW = dt.datetime(2026, 11, 1, tzinfo=dt.UTC)
@@ -28,6 +32,13 @@ def stream(rng, rows, *, drift_at=None, missing=0.02, missing_after=0.02):
             bad = rng.random() < (0.6 if after else 0.2)
             scores.append(round(float(rng.beta(6, 3) if bad else rng.beta(1, 8)), 2))
     return [(score, NOW) for score in scores]
+
+
+def alarms(settings, told):
+    """Every alarm of a history, and whether it was long enough to have a reference."""
+    scores = np.array([score for score, _ in told], dtype=float)
+    found = standing(settings, scores, [microseconds(at) for _, at in told])
+    return list(found.alarms), found.has_reference
 
 
 def test_streams_without_drift_keep_the_stated_false_alarm_rate():
@@ -60,6 +71,41 @@ def test_a_watch_resumed_hears_what_the_whole_one_hears():
     scores = [score for score, _ in told]
     resumed = Watch(settings, rows=900, first=scores[:500], last=scores[750:900])
     assert [a for score, at in told[900:] for a in resumed.hear(score, at)] == whole
+
+
+@given(st.data())
+def test_a_history_raises_what_a_watch_of_it_raised(data):
+    """Whatever is equal, missing or few: told at once or one by one, the alarms are the same."""
+    settings = Drift(reference=50, window=data.draw(st.integers(20, 40)), step=data.draw(st.integers(1, 15)))
+    value = st.none() | st.sampled_from([0.0, 0.1, 0.5, 0.9, 1.0])
+    before, after = st.lists(value, min_size=50, max_size=120), st.lists(value, max_size=120)
+    told = [(score, NOW) for score in data.draw(before) + data.draw(after)]
+    watch = Watch(settings)
+    heard = [alarm for score, at in told for alarm in watch.hear(score, at)]
+    assert alarms(settings, told) == (heard, True)
+
+
+@given(
+    st.lists(st.floats(0, 1) | st.sampled_from([0.2, 0.4]), min_size=1, max_size=40),
+    st.lists(st.lists(st.sampled_from([np.nan, 0.1, 0.2, 0.3, 0.4]), min_size=9, max_size=9), min_size=1),
+)
+def test_windows_compared_at_once_are_compared_as_each_alone(reference, windows):
+    reference, windows = np.sort(reference), np.array([[*window, 0.2] for window in windows])
+    alone = [smirnov(reference, window[~np.isnan(window)])[1] for window in windows]
+    assert smirnovs(reference, windows) == pytest.approx(alone, abs=1e-12)
+
+
+def test_the_latest_answers_stand_beside_the_first(store):
+    """What is compared is what was kept, and a history that is too short has no figure that it can't have."""
+    keep(store, *[0.1, 0.2] * 25, *[0.9, 0.8, None] * 10)
+    told = store.standing(settings=Drift(reference=50, window=30))
+    assert (told.has_reference, len(told.reference), len(told.latest)) == (True, 50, 30)
+    assert told.p < told.chance < told.p_missing * 1e3
+    assert told.stability > 1
+    assert [alarm.what for alarm in told.alarms] == [Drifting.SCORES, Drifting.ABSTENTIONS]
+    short = store.standing(settings=Drift(reference=81, window=20))
+    assert len(short.latest) == 0
+    assert (short.has_reference, short.p, short.p_missing, short.alarms) == (False, None, None, ())
 
 
 def test_a_shorter_history_has_no_reference():

@@ -13,11 +13,13 @@ from importlib import import_module
 from typing import Any
 
 from groundwire.core.errors import MissingExtraError
+from groundwire.report.drawing import QUARTERS, Plane, bars, svg, text, tick
 from groundwire.report.visible import one_line
 
 Report = Mapping[str, Any]
 WIDTH, HEIGHT = 380, 320
-_LEFT, _RIGHT, _TOP, _BOTTOM = 40, 12, 14, 40
+_PLANE = Plane(width=WIDTH, height=HEIGHT, left=40, right=12, top=14, bottom=40)
+_x, _y = _PLANE.x, _PLANE.y
 _FEW = 10  # answers of a bin from which on a line through it says more than chance
 COLOURS = ("#1f5fbf", "#c2571a", "#1b7f5c", "#8a4fc1", "#b3387f", "#8a6d00", "#0f7f95", "#5d6066")
 _STYLE = (
@@ -114,29 +116,15 @@ def spread(report: Report, name: str) -> str:
         told = drawn[method]
         middle = 18 + at * step + 32
         parts.append(f'<text class="label" x="{_x(0)}" y="{middle - 36}">{_named(method)}</text>')
-        for kind, sign in (("hallucinated", -1), ("grounded", 1)):
+        for kind, up in (("hallucinated", True), ("grounded", False)):
             counts = told["spread"][kind]
-            highest = max(counts, default=0) or 1
-            width = (_x(1) - _x(0)) / len(counts)
-            for b, count in enumerate(counts):
-                if not count:
-                    continue
-                size = max(1.2, 29 * count / highest)
-                y = middle - size if sign < 0 else middle
-                parts.append(
-                    f'<rect class="{kind}" x="{_x(0) + b * width + 0.8:.1f}" y="{y:.1f}" '
-                    f'width="{width - 1.6:.1f}" height="{size:.1f}"><title>{b / len(counts):.2f} to '
-                    f"{(b + 1) / len(counts):.2f}: {count} {kind}</title></rect>"
-                )
+            parts.append(bars(_PLANE, counts, kind, middle=middle, tall=29, up=up, what=kind))
         parts.append(f'<path class="axis" d="M{_x(0)} {middle}H{_x(1)}"/>')
         if told["threshold"] is not None:
             at_x = _x(told["threshold"])
             parts.append(f'<path class="cut" d="M{at_x} {middle - 31}V{middle + 31}"/>')
-    ticks = "".join(
-        f'<text x="{_x(v)}" y="{height - 16}" text-anchor="middle">{_tick(v)}</text>'
-        for v in (0, 0.25, 0.5, 0.75, 1)
-    )
-    title = f'<text x="{_x(0.5)}" y="{height - 2}" text-anchor="middle">score</text>'
+    ticks = "".join(text(_x(value), height - 16, tick(value)) for value in QUARTERS)
+    title = text(_x(0.5), height - 2, "score")
     return _svg(
         f"Scores of hallucinated and grounded answers of {name}", height, "".join(parts) + ticks + title
     )
@@ -182,13 +170,13 @@ def cost(report: Report, what: str = "seconds_p50") -> str:
     for power in range(low, high + 1):
         x = across(10.0**power)
         anchor = "end" if power == high else "middle"
-        tick = "free" if free and power == low else _power(power, what)
+        named = "free" if free and power == low else _power(power, what)
         parts.append(f'<path class="grid" d="M{x} {_y(0)}V{_y(1)}"/>')
-        parts.append(f'<text x="{x}" y="{_y(0) + 16}" text-anchor="{anchor}">{tick}</text>')
+        parts.append(f'<text x="{x}" y="{_y(0) + 16}" text-anchor="{anchor}">{named}</text>')
     for step in range(round((1 - bottom) * 10) + 1):
         value = bottom + step / 10
         parts.append(f'<path class="grid" d="M{_x(0)} {up(value)}H{_x(1)}"/>')
-        parts.append(f'<text x="{_x(0) - 6}" y="{up(value) + 4}" text-anchor="end">{_tick(value)}</text>')
+        parts.append(f'<text x="{_x(0) - 6}" y="{up(value) + 4}" text-anchor="end">{tick(value)}</text>')
     taken: list[tuple[float, float, float]] = []
     for name, spent, figure in sorted(known, key=lambda one: -one[2]["value"]):
         x, y = across(spent), up(figure["value"])
@@ -277,7 +265,7 @@ def _lines(report: Report, drawn: Mapping[str, Any], kind: str) -> str:
     for one in sorted(report["methods"], key=lambda one: not one["shortcut"]):
         points: Sequence[Sequence[float]] = drawn.get(one["name"], {}).get(kind, ())
         if points:
-            path = "M" + "L".join(f"{_x(x)} {_y(y)}" for x, y in points)
+            path = _PLANE.line(points)
             title = f"<title>{_named(one['name'])}</title>"
             parts.append(_group(report, one["name"], f'<path class="line" d="{path}">{title}</path>'))
     return "".join(parts)
@@ -289,12 +277,7 @@ def _group(report: Report, name: str, inside: str) -> str:
 
 
 def _frame(title: str, across: str, up: str, inside: str) -> str:
-    ticks = []
-    for value in (0, 0.25, 0.5, 0.75, 1):
-        ticks.append(f'<path class="grid" d="M{_x(value)} {_y(0)}V{_y(1)}M{_x(0)} {_y(value)}H{_x(1)}"/>')
-        ticks.append(f'<text x="{_x(value)}" y="{_y(0) + 16}" text-anchor="middle">{_tick(value)}</text>')
-        ticks.append(f'<text x="{_x(0) - 6}" y="{_y(value) + 4}" text-anchor="end">{_tick(value)}</text>')
-    return _svg(title, HEIGHT, "".join(ticks) + inside + _titles(across, up))
+    return _svg(title, HEIGHT, _PLANE.grid() + inside + _titles(across, up))
 
 
 def _titles(across: str, up: str) -> str:
@@ -306,10 +289,7 @@ def _titles(across: str, up: str) -> str:
 
 
 def _svg(title: str, height: float, inside: str) -> str:
-    return (
-        f'<svg viewBox="0 0 {WIDTH} {height:g}" role="img" aria-label="{escape(one_line(title))}">'
-        f"{inside}</svg>"
-    )
+    return svg(title, WIDTH, height, inside)
 
 
 def _method(report: Report, name: str) -> Mapping[str, Any]:
@@ -319,18 +299,6 @@ def _method(report: Report, name: str) -> Mapping[str, Any]:
 
 def _named(name: str) -> str:
     return escape(one_line(name))
-
-
-def _x(value: float) -> float:
-    return round(_LEFT + value * (WIDTH - _LEFT - _RIGHT), 1)
-
-
-def _y(value: float) -> float:
-    return round(HEIGHT - _BOTTOM - value * (HEIGHT - _TOP - _BOTTOM), 1)
-
-
-def _tick(value: float) -> str:
-    return f"{value:.2f}".rstrip("0").rstrip(".").removeprefix("0") or "0"
 
 
 def _power(power: int, what: str) -> str:

@@ -16,12 +16,15 @@ from enum import StrEnum
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from groundwire.core.errors import ConfigurationError
-from groundwire.monitor.statistics import Floats, fisher, smirnov, stability
+from groundwire.monitor.answer import moment
+from groundwire.monitor.statistics import Floats, fisher, smirnov, smirnovs, stability
 
 _PER = 1000  # answers that the false-alarm rate is about
 _FEWEST = 20  # scores in a window, below which their distribution is not compared
+_AT_ONCE = 2000  # windows that are compared together
 _OVER = 0.1  # chance from which on an alarm counts as over
 
 
@@ -111,6 +114,27 @@ class Alarm:
         }
 
 
+@dataclass(frozen=True, kw_only=True)
+class Standing:
+    """The latest answers beside the first ones.
+
+    ``reference`` and ``latest`` are scores, NaN where an answer could not be judged; the latter is shorter
+    than the window where there are not enough answers. ``p`` is the chance of so wide a gap between their
+    distributions, ``p_missing`` that between their shares of abstentions, without drift; below ``chance``
+    there is an alarm. Figures are None where there is too little to compare. ``alarms`` are those of the
+    whole history.
+    """
+
+    has_reference: bool
+    reference: Floats
+    latest: Floats
+    p: float | None
+    stability: float | None
+    p_missing: float | None
+    chance: float
+    alarms: tuple[Alarm, ...]
+
+
 class Watch:
     """Hears one answer after the other and raises alarms. Not safe to share between threads.
 
@@ -129,50 +153,120 @@ class Watch:
         self._settings = settings
         self._rows = rows
         self._first = list(first)
-        self._scores = _known(self._first)
+        self._reference = self._made()
         self._window: deque[float | None] = deque(last, maxlen=settings.window)
-        self._raised: set[Drifting] = set()
 
     @property
     def has_reference(self) -> bool:
         """Whether there is something to compare with yet."""
-        return len(self._first) == self._settings.reference
+        return self._reference is not None
 
     def hear(self, score: float | None, at: datetime) -> list[Alarm]:
         """One answer's score, None if it could not be judged; the alarms that it raises."""
         self._rows += 1
-        if not self.has_reference:
+        if self._reference is None:
             self._first.append(score)
-            if self.has_reference:
-                self._scores = _known(self._first)
+            self._reference = self._made()
             return []
         self._window.append(score)
         since = self._rows - self._settings.reference
         if len(self._window) < self._settings.window or since % self._settings.step:
             return []
-        return list(self._compared(at))
+        window = np.array(self._window, dtype=float)
+        return list(self._reference.alarms(window, self._reference.chance(window), row=self._rows, at=at))
 
-    def _compared(self, at: datetime) -> Iterator[Alarm]:
-        recent = _known(self._window)
-        if len(recent) >= _FEWEST and len(self._scores) >= _FEWEST:
-            p = smirnov(self._scores, recent)[1]
-            if self._is_new(Drifting.SCORES, p):
-                yield Alarm(
-                    what=Drifting.SCORES,
-                    row=self._rows,
-                    at=at,
-                    before=float(self._scores.mean()),
-                    now=float(recent.mean()),
-                    p=p,
-                    stability=stability(self._scores, recent),
-                )
-        first, window = len(self._first), len(self._window)
-        missing, missing_now = first - len(self._scores), window - len(recent)
-        p = fisher(missing, first - missing, missing_now, window - missing_now)
-        if self._is_new(Drifting.ABSTENTIONS, p):
-            before, now = missing / first, missing_now / window
+    def _made(self) -> _Reference | None:
+        enough = len(self._first) == self._settings.reference
+        return _Reference(self._settings, np.array(self._first, dtype=float)) if enough else None
+
+
+def standing(settings: Drift, scores: Floats, times: Sequence[int]) -> Standing:
+    """How the latest of these answers stand, and every alarm that a watch of them all would have raised.
+
+    ``scores`` are NaN where an answer could not be judged, ``times`` microseconds since 1970.
+    """
+    first, later = scores[: settings.reference], scores[settings.reference :]
+    latest = later[-settings.window :]
+    found: list[Alarm] = []
+    p = p_missing = moved = None
+    if has_reference := len(first) == settings.reference:
+        reference = _Reference(settings, first)
+        ends = np.arange(settings.step, len(later) + 1, settings.step)
+        ends = ends[ends >= settings.window]
+        for end, window, chance in reference.chances(later, ends):
+            row = settings.reference + end
+            found += reference.alarms(window, chance, row=row, at=moment(times[row - 1]))
+        p = reference.chance(latest)
+        known = latest[~np.isnan(latest)]
+        moved = stability(reference.scores, known) if p is not None else None
+        p_missing = reference.missing_chance(latest) if len(latest) else None
+    return Standing(
+        has_reference=has_reference,
+        reference=first,
+        latest=latest,
+        p=p,
+        stability=moved,
+        p_missing=p_missing,
+        chance=settings.chance,
+        alarms=tuple(found),
+    )
+
+
+class _Reference:
+    """What windows are compared with, and which alarms are up."""
+
+    def __init__(self, settings: Drift, first: Floats) -> None:
+        self._settings = settings
+        self._count = len(first)
+        self.scores = np.sort(first[~np.isnan(first)])
+        self._raised: set[Drifting] = set()
+        self._fisher: dict[tuple[int, int], float] = {}
+
+    def chance(self, window: Floats) -> float | None:
+        """The chance of so wide a gap without drift; None where there is too little to compare."""
+        known = window[~np.isnan(window)]
+        enough = len(known) >= _FEWEST and len(self.scores) >= _FEWEST
+        return smirnov(self.scores, known)[1] if enough else None
+
+    def chances(self, later: Floats, ends: NDArray[np.int64]) -> Iterator[tuple[int, Floats, float | None]]:
+        """The same of each window that ends before one of ``ends``."""
+        for start in range(0, len(ends), _AT_ONCE):
+            some = ends[start : start + _AT_ONCE]
+            windows = np.lib.stride_tricks.sliding_window_view(later, self._settings.window)
+            windows = windows[some - self._settings.window]
+            known = (~np.isnan(windows)).sum(axis=1)
+            enough = (known >= _FEWEST) & (len(self.scores) >= _FEWEST)
+            chances = np.full(len(some), np.nan)
+            if enough.any():
+                chances[enough] = smirnovs(self.scores, windows[enough])
+            for end, window, chance, is_enough in zip(some, windows, chances, enough, strict=True):
+                yield int(end), window, float(chance) if is_enough else None
+
+    def missing_chance(self, window: Floats) -> float:
+        missing, missing_now = self._count - len(self.scores), int(np.isnan(window).sum())
+        key = (missing_now, len(window) - missing_now)
+        if key not in self._fisher:
+            self._fisher[key] = fisher(missing, len(self.scores), *key)
+        return self._fisher[key]
+
+    def alarms(self, window: Floats, p: float | None, *, row: int, at: datetime) -> Iterator[Alarm]:
+        """The new alarms of a window, whose chance is ``p``."""
+        if p is not None and self._is_new(Drifting.SCORES, p):
+            recent = window[~np.isnan(window)]
             yield Alarm(
-                what=Drifting.ABSTENTIONS, row=self._rows, at=at, before=before, now=now, p=p, stability=None
+                what=Drifting.SCORES,
+                row=row,
+                at=at,
+                before=float(self.scores.mean()),
+                now=float(recent.mean()),
+                p=p,
+                stability=stability(self.scores, recent),
+            )
+        p = self.missing_chance(window)
+        if self._is_new(Drifting.ABSTENTIONS, p):
+            before, now = 1 - len(self.scores) / self._count, float(np.isnan(window).mean())
+            yield Alarm(
+                what=Drifting.ABSTENTIONS, row=row, at=at, before=before, now=now, p=p, stability=None
             )
 
     def _is_new(self, what: Drifting, p: float) -> bool:
@@ -182,14 +276,3 @@ class Watch:
             return False
         self._raised.add(what)
         return True
-
-
-def _known(scores: Iterable[float | None]) -> Floats:
-    return np.sort(np.array([score for score in scores if score is not None], dtype=float))
-
-
-def alarms(settings: Drift, told: Iterable[tuple[float | None, datetime]]) -> tuple[list[Alarm], bool]:
-    """Every alarm of a history, and whether it was long enough to have a reference."""
-    watch = Watch(settings)
-    raised = [alarm for score, at in told for alarm in watch.hear(score, at)]
-    return raised, watch.has_reference

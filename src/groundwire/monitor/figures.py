@@ -98,39 +98,27 @@ class Figures:
 def figures(connection: sa.Connection, wanted: Filter) -> Figures:
     """All figures of the answers that meet the filter."""
     conditions = wanted.conditions()
-    c = answers.c
-    whole = connection.execute(
-        sa.select(
-            sa.func.count().label("answers"),
-            sa.func.coalesce(sa.func.sum(c.calls), 0).label("calls"),
-            sa.func.coalesce(sa.func.sum(c.tokens), 0).label("tokens"),
-            sa.func.sum(c.cost).label("cost"),
-            sa.func.count(c.cost).label("priced"),
-            sa.func.min(c.at).label("first"),
-            sa.func.max(c.at).label("last"),
-        ).where(*conditions)
-    ).one()
-    counts = _counts(connection, conditions)
+    whole, counts = _counts(connection, conditions)
     judged = sum(counts["level"].values())
     sampled = judged + sum(counts["abstention"].values())
-    middle, high = _latency(connection, conditions)
+    scores, middle, high = _spread(connection, conditions)
     return Figures(
-        answers=whole.answers,
+        answers=whole["answers"],
         sampled=sampled,
         detection=rate(counts["hallucinated"][True], judged),
         abstained=rate(sampled - judged, sampled),
         levels=dict(counts["level"]),
         abstentions=dict(counts["abstention"].most_common()),
         kinds=dict(counts["kind"].most_common()),
-        scores=_histogram(connection, conditions),
+        scores=scores,
         median=middle,
         p95=high,
-        calls=int(whole.calls),
-        tokens=int(whole.tokens),
-        cost=whole.cost,
-        priced=whole.priced,
-        first=whole.first and moment(whole.first),
-        last=whole.last and moment(whole.last),
+        calls=whole["calls"],
+        tokens=whole["tokens"],
+        cost=whole["cost"] if whole["priced"] else None,
+        priced=whole["priced"],
+        first=moment(whole["first"]) if whole["answers"] else None,
+        last=moment(whole["last"]) if whole["answers"] else None,
         quality=quality(connection, wanted),
     )
 
@@ -290,35 +278,55 @@ def _group(name: str, row: Any, begins: datetime | None) -> Group:
     )
 
 
-def _counts(connection: sa.Connection, conditions: list[sa.ColumnElement[bool]]) -> dict[str, Counter[Any]]:
+def _counts(
+    connection: sa.Connection, conditions: list[sa.ColumnElement[bool]]
+) -> tuple[dict[str, Any], dict[str, Counter[Any]]]:
+    """What all answers amount to, and how many that chance chose have which level, kind and so on."""
     c = answers.c
     names = ("level", "kind", "abstention", "hallucinated")
+    sampled = sa.type_coerce(_SAMPLED, sa.Boolean).label("sampled")
     query = (
-        sa.select(*(c[name] for name in names), sa.func.count().label("count"))
-        .where(_SAMPLED, *conditions)
-        .group_by(*(c[name] for name in names))
+        sa.select(
+            sampled,
+            *(c[name] for name in names),
+            sa.func.count().label("answers"),
+            sa.func.sum(c.calls).label("calls"),
+            sa.func.sum(c.tokens).label("tokens"),
+            sa.func.coalesce(sa.func.sum(c.cost), 0.0).label("cost"),
+            sa.func.count(c.cost).label("priced"),
+            sa.func.min(c.at).label("first"),
+            sa.func.max(c.at).label("last"),
+        )
+        .where(*conditions)
+        .group_by(sampled, *(c[name] for name in names))
     )
+    rows = connection.execute(query).mappings().all()
     counts: dict[str, Counter[Any]] = {name: Counter() for name in names}
-    for row in connection.execute(query).mappings():
+    for row in rows:
         for name in names:
-            if row[name] is not None:
-                counts[name][row[name]] += row["count"]
-    return counts
+            if row["sampled"] and row[name] is not None:
+                counts[name][row[name]] += row["answers"]
+    whole: dict[str, Any] = {name: sum(int(row[name]) for row in rows) for name in _SUMS}
+    whole["cost"] = sum(row["cost"] for row in rows)
+    whole["first"] = min((row["first"] for row in rows), default=None)
+    whole["last"] = max((row["last"] for row in rows), default=None)
+    return whole, counts
 
 
-def _histogram(connection: sa.Connection, conditions: list[sa.ColumnElement[bool]]) -> tuple[int, ...]:
-    query = sa.select(answers.c.score).where(_SAMPLED, answers.c.score.is_not(None), *conditions)
-    scores = np.fromiter(connection.execute(query).scalars(), dtype=float)
-    counts, _ = np.histogram(scores, bins=_BINS, range=(0.0, 1.0))
-    return tuple(int(count) for count in counts)
+_SUMS = ("answers", "calls", "tokens", "priced")
 
 
-def _latency(
+def _spread(
     connection: sa.Connection, conditions: list[sa.ColumnElement[bool]]
-) -> tuple[float | None, float | None]:
-    query = sa.select(answers.c.seconds).where(*conditions)
-    seconds = np.fromiter(connection.execute(query).scalars(), dtype=float)
-    if not len(seconds):
-        return None, None
-    middle, high = np.percentile(seconds, [50, 95])
-    return float(middle), float(high)
+) -> tuple[tuple[int, ...], float | None, float | None]:
+    """The histogram of the scores that chance chose, and the middle and 95th percentile of all seconds."""
+    score = sa.case((_SAMPLED, answers.c.score))
+    found = connection.execute(sa.select(score, answers.c.seconds).where(*conditions)).all()
+    values = np.array(found, dtype=float).reshape(-1, 2)
+    scores = values[:, 0]
+    counts, _ = np.histogram(scores[~np.isnan(scores)], bins=_BINS, range=(0.0, 1.0))
+    histogram = tuple(int(count) for count in counts)
+    if not len(values):
+        return histogram, None, None
+    middle, high = np.percentile(values[:, 1], [50, 95])
+    return histogram, float(middle), float(high)

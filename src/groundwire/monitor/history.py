@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from datetime import datetime
+import math
+from array import array
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import sqlalchemy as sa
 
-from groundwire.monitor.answer import moment
 from groundwire.monitor.database import Database
 from groundwire.monitor.drift import Drift, Watch
 from groundwire.monitor.filters import Filter
 from groundwire.monitor.sampling import Why
 from groundwire.monitor.schema import answers, settings
+from groundwire.monitor.statistics import Floats
 
+_AT_ONCE = 5000
 _BASELINE = "drift.baseline"
 
 
-def told(database: Database, wanted: Filter) -> Iterator[tuple[float | None, datetime]]:
-    """Each answer's score, None if it could not be judged, and its time, since the reference began."""
+def told(database: Database, wanted: Filter) -> tuple[Floats, Sequence[int]]:
+    """Since the reference began: each answer's score, NaN if it could not be judged, and its microsecond."""
+    scores, times = array("d"), array("q")
     with database.reading() as connection:
         query = _scores(connection, wanted).order_by(answers.c.id)
-        for score, at in connection.execution_options(yield_per=1000).execute(query):
-            yield score, moment(at)
+        for part in connection.execution_options(yield_per=_AT_ONCE).execute(query).partitions():
+            some, at = zip(*part, strict=True)
+            scores.extend(math.nan if score is None else score for score in some)
+            times.extend(at)
+    return np.array(scores), times
 
 
 def resumed(database: Database, drift: Drift, *, before: str) -> Watch:

@@ -10,6 +10,7 @@ import random
 import re
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TextIO
@@ -23,12 +24,22 @@ from groundwire.core.interaction import Interaction
 from groundwire.core.redaction import Redact, masked
 from groundwire.core.span import Span
 from groundwire.core.verdict import Outcome
-from groundwire.monitor import comparison, export, figures, history, labels, patterns, queues, reviews
+from groundwire.monitor import (
+    comparison,
+    export,
+    figures,
+    history,
+    labels,
+    patterns,
+    queues,
+    reviews,
+    thresholds,
+)
 from groundwire.monitor.alerts import Alert, Alerts, log_alert
 from groundwire.monitor.answer import LONGEST_TAG_NAME, Heard, Ids, Kept, Row, moment, row, tag_text
 from groundwire.monitor.comparison import Comparison
 from groundwire.monitor.database import Database, Durability, StoreError
-from groundwire.monitor.drift import Alarm, Drift, Watch, alarms
+from groundwire.monitor.drift import Alarm, Drift, Standing, Watch, standing
 from groundwire.monitor.export import Form
 from groundwire.monitor.figures import Figures, Group
 from groundwire.monitor.filters import Filter
@@ -40,6 +51,7 @@ from groundwire.monitor.reviews import Agreement, Feedback, Opinion
 from groundwire.monitor.sampling import Sampling, Why
 from groundwire.monitor.schema import answers, feedback, reservations, tags
 from groundwire.monitor.shelf import Shelf
+from groundwire.monitor.thresholds import Reviewed
 from groundwire.monitor.writer import Stats, Writer
 
 _LOG = logging.getLogger(__name__)
@@ -341,9 +353,9 @@ class Monitor:
 
     def reviewed(self, wanted: Filter = _ALL) -> Iterator[tuple[Kept, tuple[Feedback, ...]]]:
         """Every reviewed answer with what was said about it, in order, in bounded memory."""
-        for one, said in self._shelf.with_feedback(wanted):
-            if said:
-                yield one, said
+        if wanted.reviewed is not False:
+            # The database leaves the others out: of a hundred thousand answers few are reviewed.
+            yield from self._shelf.with_feedback(replace(wanted, reviewed=True))
 
     def labels(self, wanted: Filter = _ALL, *, alike: bool = False) -> Labels:
         """Every answer on which reviewers decided, and for how many of production it stands.
@@ -398,7 +410,20 @@ class Monitor:
 
     def drift(self, wanted: Filter = _ALL, settings: Drift | None = None) -> tuple[list[Alarm], bool]:
         """Every alarm since the reference began, and whether there are enough answers for a reference."""
-        return alarms(settings or self._drift or Drift(), history.told(self._database, wanted))
+        found = self.standing(wanted, settings)
+        return list(found.alarms), found.has_reference
+
+    def standing(self, wanted: Filter = _ALL, settings: Drift | None = None) -> Standing:
+        """The latest answers beside the first ones, with every alarm since the reference began."""
+        return standing(settings or self._drift or Drift(), *history.told(self._database, wanted))
+
+    def thresholds(self, wanted: Filter = _ALL, *, most: int = 5000) -> tuple[Reviewed, ...]:
+        """What reviewers decided about each detector's scores, from which any threshold can be reckoned.
+
+        At most the ``most`` latest reviewed answers; the detector with most of them first.
+        """
+        with self._database.reading() as connection:
+            return thresholds.thresholds(connection, wanted, _count("most", most))
 
     def rebase(self) -> None:
         """Take the answers from now on for the reference that drift is measured from."""

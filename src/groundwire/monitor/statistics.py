@@ -66,6 +66,30 @@ def smirnov(reference: Floats, recent: Floats) -> tuple[float, float]:
     return gap, _kolmogorov(scaled)
 
 
+def smirnovs(reference: Floats, windows: Floats) -> Floats:
+    """The chance that ``smirnov`` gives, of each row of ``windows`` at once; NaN in a row is nothing."""
+    rows = np.sort(windows, axis=1)  # NaN last
+    known = (~np.isnan(rows)).sum(axis=1, keepdims=True)
+    place = np.arange(rows.shape[1])
+    real = place < known
+    # Two steps are farthest apart at a value of the row, or just below it; of equal values the last is where
+    # the row's own step ends, and the first where it begins.
+    differs = rows[:, 1:] != rows[:, :-1]
+    last = np.pad(differs, ((0, 0), (0, 1)), constant_values=True) & real
+    first = np.pad(differs, ((0, 0), (1, 0)), constant_values=True) & real
+    below = np.searchsorted(reference, rows, side="left") / len(reference)
+    up_to = np.searchsorted(reference, rows, side="right") / len(reference)
+    gaps = np.maximum(
+        np.where(last, np.abs(up_to - (place + 1) / known), 0.0),
+        np.where(first, np.abs(below - place / known), 0.0),
+    ).max(axis=1)
+    scaled = gaps * np.sqrt(len(reference) * known[:, 0] / (len(reference) + known[:, 0]))
+    k = np.arange(1, 101)
+    terms = 2.0 * (-1.0) ** (k - 1) * np.exp(-2.0 * k * k * (scaled * scaled)[:, None])
+    chances: Floats = np.where(scaled < 0.2, 1.0, np.clip(terms.sum(axis=1), 0.0, 1.0))
+    return chances
+
+
 def stability(reference: Floats, recent: Floats, bins: int = 10) -> float:
     """The population stability index: how far recent scores moved between the reference's tenths.
 
