@@ -56,7 +56,9 @@ def queue(request: Request) -> Response:
     """Leads to the next answer of a queue, or tells that none is left."""
     wants = _in_a_queue(request)
     if not request.state.reviewer:
-        return RedirectResponse(f"/reviewer?{urlencode({'back': f'/review{wants.query()}'})}", status_code=303)
+        return RedirectResponse(
+            f"/reviewer?{urlencode({'back': f'/review{wants.query()}'})}", status_code=303
+        )
     sitting, settings, monitor = sitting_of(request, wants), settings_of(request), monitor_of(request)
     found = _next(monitor, settings, request.state.reviewer, wants, sitting.put_off)
     if not found and sitting.put_off:  # nothing else is left: what was put off comes back
