@@ -18,17 +18,23 @@ class Server:
     """Serves an application; ``url`` is known once the server is made, for it holds its socket by then.
 
     ``port`` 0 takes a free one. Raises ConfigurationError for a host beyond this machine, unless
-    ``allow_remote``, and OSError for a port that is taken.
+    ``allow_remote``, and for a host or a port that can't be had.
     """
 
     def __init__(
         self, app: ASGIApp, *, host: str = "127.0.0.1", port: int = 8765, allow_remote: bool = False
     ) -> None:
         check_host(host, allow_remote=allow_remote)
+        if not 0 <= port <= 65535:
+            raise ConfigurationError(f"port must be a number from 0 to 65535, not {port}")
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        self._socket = socket.create_server((host, port), family=family)
-        shown = f"[{host}]" if ":" in host else host
-        self.url = f"http://{shown}:{self._socket.getsockname()[1]}"
+        try:
+            self._socket = socket.create_server((host, port), family=family)
+        except OSError as error:
+            raise ConfigurationError(
+                f"can't listen on {host} port {port}: {error.strerror}; --port 0 takes a free port"
+            ) from error
+        self.url = f"http://{_in_an_address(host)}:{self._socket.getsockname()[1]}"
         self._server = uvicorn.Server(
             uvicorn.Config(app, log_level="warning", access_log=False, server_header=False, lifespan="off")
         )
@@ -82,4 +88,8 @@ def names(host: str, trusted: Sequence[str], *, allow_remote: bool) -> list[str]
         raise ConfigurationError(
             f"host {host!r} is no name to answer under: give --trusted-host NAME, as a browser shows it"
         )
-    return [*trusted] if wildcard or is_loopback(host) else [host, *trusted]
+    return [*trusted] if wildcard or is_loopback(host) else [_in_an_address(host), *trusted]
+
+
+def _in_an_address(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
