@@ -197,7 +197,7 @@ def load(seconds: float) -> None:
 
 
 def away(seconds: float) -> None:
-    """A database that is locked for so long while outcomes come: what is lost, and in which order they are."""
+    """A database that is locked for so long while outcomes come: what is lost, and in which order."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "away.db"
         interaction = Interaction(contexts="A bag costs 25 EUR.", answer="A bag costs 75 EUR.")
