@@ -72,9 +72,8 @@ def tell(monitor: Monitor) -> None:
     figures = monitor.figures()
     for name in ("precision", "recall"):
         rate = getattr(figures.quality, name)
-        print(
-            f"{name} {rate.value:.2f} [{rate.low:.2f}, {rate.high:.2f}], by {figures.quality.reviewed} reviews"
-        )
+        print(f"{name} {rate.value:.2f} [{rate.low:.2f}, {rate.high:.2f}]")
+    print(f"by {figures.quality.reviewed} reviews of {figures.answers} answers")
 
 
 if __name__ == "__main__":

@@ -144,7 +144,7 @@ class Checker:
                 on_abstention=OnAbstention(settings.on_abstention),
                 redact=settings.build_redaction(),
             ),
-            monitor=settings.monitor.build() if settings.monitor else None,
+            monitor=settings.monitor.build(also=settings.redact) if settings.monitor else None,
         )
 
     def __repr__(self) -> str:

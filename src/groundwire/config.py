@@ -17,13 +17,13 @@ This module reads and checks them, naming every mistake at once; ``Checker.from_
     timeout: 60                   # seconds for one check
     budget: {calls: 10}           # of one check
     on_abstention: return         # or raise
-    redact: [keys, emails, {pattern: "EMP-\d+"}]     # masked before anything is judged
+    redact: [keys, emails, {pattern: "EMP-\d+"}]     # masked before anything is judged, or kept
     monitor:                      # or a URL alone; see groundwire.config_monitor
       url: sqlite:///groundwire.db
       tags: {application: handbook}
       sampling: {rate: 0.1, flagged: true}
       retention: {days: 90}
-      redact: [keys, emails, cards]                   # masked before anything is kept
+      redact: [keys, emails, cards]                   # beside the above, before anything is kept
       alerts: [log, {webhook: "https://..."}]
     tuned: tuned.json             # what groundwire tune wrote, beside this file; in place of a threshold
     threshold: 0.5

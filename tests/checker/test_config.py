@@ -286,20 +286,18 @@ monitor:
 
 
 def test_a_monitor_and_what_is_masked_are_settings(tmp_path):
-    """What is judged is masked by the one, what is kept by the other, too."""
+    """What is judged is masked by the one, what is kept by both."""
     path = tmp_path / "settings.yaml"
     path.write_text(MONITORED.replace("FOLDER", str(tmp_path)), encoding="utf-8")
     checker = Checker.from_config(path)
     outcome = checker.check(
-        Interaction(
-            contexts="A bag costs 25 EUR.", answer="A bag costs 75 EUR, says ann@example.com, EMP-77."
-        )
+        Interaction(contexts="A bag costs 25 EUR.", answer="A bag costs 75 EUR, says a@example.com, EMP-77.")
     )
     assert outcome.hallucinated
     with checker.monitor as monitor:
         assert monitor.flush(30)
         (row,) = monitor.rows()
-    assert row.interaction.answer == "A bag costs 75 EUR, says ███████████████, ██████."
+    assert row.interaction.answer == "A bag costs 75 EUR, says █████████████, ██████."
     assert dict(row.tags)["application"] == "handbook"
     assert monitor._sampling.flagged
     assert (monitor._retention.days, monitor._drift) == (9, None)

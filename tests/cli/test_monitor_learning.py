@@ -16,7 +16,7 @@ __all__ = ["langsmith_server", "langsmith_tracing"]
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory):
-    """Sixty answers about bags, of the lexical detector with a threshold that is far too high; all reviewed."""
+    """Sixty answers about bags, all reviewed, of the lexical detector with far too high a threshold."""
     url = f"sqlite:///{tmp_path_factory.mktemp('kept')}/kept.db"
     checker = Checker.from_config({"detector": "lexical", "threshold": 0.99})
     with Monitor(url, drift=None) as monitor:
@@ -75,7 +75,7 @@ def test_a_better_configuration_is_written_and_put_in_place_when_told(run, tmp_p
         (["retune", "--apply"], "--apply needs --config"),
         (
             ["retune", "--config", "production.yaml", "--out", "x.json", "--apply"],
-            "can't be replaced by a .json",
+            "replaced by a .json",
         ),
         (["retune", "--config", "production.yaml", "--detector", "token"], "--config names production's"),
         (["retune", "--target", "f2"], "unknown measure 'f2'"),
@@ -86,7 +86,7 @@ def test_a_better_configuration_is_written_and_put_in_place_when_told(run, tmp_p
         (["push-langsmith", "--labels", "--redact", "phones"], "Redaction takes 'keys'"),
         (
             ["push-langsmith", "--queue", "q", "--order", "oldest", "--dry-run"],
-            "'oldest' is not a valid Queue",
+            "order must be one of",
         ),
     ],
 )
