@@ -1,9 +1,11 @@
 """A monitor at work: a story of 2,000 answers and a reviewer who errs, what keeping costs, and what reading.
 
-    python -m benchmarks.monitoring [--part story|load|pages] [--seconds 60] [--rows 100000]
+    python -m benchmarks.monitoring [--part story|load|away|pages] [--seconds 60] [--rows 100000]
 
-The story's answers are summaries of real models (QAGS and SummEval), judged by the ``lexical`` detector. From
-the 1,001st on the retriever's index is broken: every answer stands beside another one's passages.
+The story's answers are summaries and replies in talks (SummEval, and Q2's of Wizard of Wikipedia), judged by
+the ``lexical`` detector, whose threshold is meant for answers to questions. After 1,000 of them 400 are
+reviewed, and the detector is tuned anew. From the 1,001st on the retriever's index is broken: every answer
+stands beside another one's passages.
 """
 
 from __future__ import annotations
@@ -13,10 +15,11 @@ import gzip
 import json
 import os
 import random
+import sqlite3
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,16 +31,18 @@ from groundwire.core.plan import Plan
 from groundwire.core.verdict import Outcome
 from groundwire.detectors import get
 from groundwire.langchain import GroundwireCallbackHandler
+from groundwire.learning import retune
 from groundwire.monitor import Filter, Kept, Monitor, Rate
 
 ROOT = Path(__file__).parents[1]
 DATA = Path(os.environ.get("GROUNDWIRE_DATA", ROOT.parent / "shared" / "data"))
-SETS = ("qags", "summeval")
+SETS = ("summeval", "q2_wow")
 ANSWERS = 2000
 BROKEN_FROM = 1000
 ERRS = 0.05
 CHAINS = 64
-PARTS = ("story", "load", "pages")
+TURNS = 6
+PARTS = ("story", "load", "away", "pages")
 
 
 def interactions(data: Path) -> Iterator[tuple[Interaction, bool]]:
@@ -53,6 +58,7 @@ def interactions(data: Path) -> Iterator[tuple[Interaction, bool]]:
         context = rows[(number + ANSWERS // 3) % ANSWERS]["context"] if broken else row["context"]
         yield (
             Interaction(
+                question=row["question"] or None,
                 contexts=context,
                 answer=row["answer"],
                 metadata={"set": row["dataset"], "truth": int(row["label"] or broken)},
@@ -61,16 +67,26 @@ def interactions(data: Path) -> Iterator[tuple[Interaction, bool]]:
         )
 
 
-def story(monitor: Monitor, data: Path, detector: str = "lexical") -> None:
-    """Judge and keep every answer, then have 400 of them reviewed: 300 of a fair sample, 100 flagged ones."""
-    checker = Checker(detector, monitor=monitor)
-    for _ in checker.check_many(interaction for interaction, _ in interactions(data)):
+def story(monitor: Monitor, data: Path, checker: Checker) -> Iterator[str]:
+    """The story, which halts after "reviewed" and after "broken".
+
+    1,000 answers are judged and kept, and 400 of them reviewed, 300 of a fair sample and 100 flagged ones;
+    then come 1,000 with a broken index.
+    """
+    rows = [interaction for interaction, _ in interactions(data)]
+    checker = Checker(checker.detector, policy=checker.policy, monitor=monitor)
+    for _ in checker.check_many(rows[:BROKEN_FROM]):
         pass
     monitor.flush()
     chance = random.Random(0)
     for queue, count in (("random", 300), ("flagged", 100)):
         for kept in monitor.next("simulated", queue=queue, limit=count):
             monitor.review(kept.id, _opinion(kept, chance), reviewer="simulated")
+    yield "reviewed"
+    for _ in checker.check_many(rows[BROKEN_FROM:]):
+        pass
+    monitor.flush()
+    yield "broken"
 
 
 def truth(kept: Kept) -> bool:
@@ -84,16 +100,47 @@ def _opinion(kept: Kept, chance: random.Random) -> str:
 
 
 def tell(data: Path) -> None:
-    """The story, and its figures beside what is true of all 2,000."""
+    """The story, and its figures beside what is true."""
     with tempfile.TemporaryDirectory() as folder, Monitor(f"sqlite:///{folder}/story.db") as monitor:
-        story(monitor, data)
-        quality = monitor.figures().quality
-        rows = list(monitor.rows())
-        right = [kept for kept in rows if kept.outcome.hallucinated and truth(kept)]
-        print(f"precision {_shown(quality.precision)}, in truth {len(right) / _flagged(rows):.3f}")
-        print(f"recall {_shown(quality.recall)}, in truth {len(right) / sum(map(truth, rows)):.3f}")
+        checker = Checker("lexical")
+        for halt in story(monitor, data, checker):
+            if halt == "reviewed":
+                _tell_quality(monitor)
+                _tell_retuned(monitor, checker)
         for alarm in monitor.drift()[0]:
             print(f"answer {alarm.row}: {alarm.message}")
+
+
+def _tell_quality(monitor: Monitor) -> None:
+    quality = monitor.figures().quality
+    rows = list(monitor.rows())
+    right = [kept for kept in rows if kept.outcome.hallucinated and truth(kept)]
+    print(f"precision {_shown(quality.precision)}, in truth {len(right) / _flagged(rows):.3f}")
+    print(f"recall {_shown(quality.recall)}, in truth {len(right) / sum(map(truth, rows)):.3f}")
+
+
+def _tell_retuned(monitor: Monitor, checker: Checker) -> None:
+    found = retune(monitor, checker)
+    tuned, rows = found.tuning.tuned, list(monitor.rows())
+    for name, figure, flagged in (
+        ("before", found.tuning.before["f1"], [kept.outcome.hallucinated for kept in rows]),
+        ("after", found.tuning.after["f1"], [tuned.read(_verdict(kept)).hallucinated for kept in rows]),
+    ):
+        print(f"F1 {name} {figure}, in truth of all {len(rows)} {f1(rows, flagged):.3f}")
+    assert found.tuning.lead is not None
+    print(f"gain {found.tuning.lead.difference}, p {found.tuning.lead.p:.3f}; {found.basis}")
+    print(*found.warnings, *tuned.warnings, sep="\n")
+
+
+def f1(rows: Sequence[Kept], flagged: Sequence[bool | None]) -> float:
+    """F1 of flags by the truth of the story."""
+    hits = sum(bool(flag) and truth(kept) for kept, flag in zip(rows, flagged, strict=True))
+    return 2 * hits / (sum(map(truth, rows)) + sum(map(bool, flagged)))
+
+
+def _verdict(kept: Kept) -> Verdict:
+    assert isinstance(kept.outcome, Verdict)
+    return kept.outcome
 
 
 def _shown(rate: Rate | None) -> str:
@@ -117,20 +164,63 @@ _VERDICT = Checker("lexical").check(Interaction(contexts="A bag costs 25 EUR.", 
 
 
 def load(seconds: float) -> None:
-    """64 chains at once, each pausing as a model would, with and without a monitor, in turns."""
+    """64 chains at once, each pausing as a model would, with and without a monitor, in turns.
+
+    Pairs of turns are compared, so that whatever else the machine does weighs on both alike.
+    """
     from benchmarks.overhead import chain  # noqa: PLC0415 - LangChain is slow to import
 
-    taken: dict[str, list[float]] = {"without": [], "with": []}
+    turns: dict[str, list[list[float]]] = {"without": [], "with": []}
     with tempfile.TemporaryDirectory() as folder, Monitor(f"sqlite:///{folder}/load.db") as monitor:
-        for _ in range(3):
-            for name, keeper in (("without", None), ("with", monitor)):
-                taken[name] += _run(chain(), keeper, seconds / 6)
+        for turn in range(TURNS):
+            order = [("without", None), ("with", monitor)]
+            for name, keeper in order if turn % 2 else order[::-1]:
+                turns[name].append(_run(chain(), keeper, seconds / TURNS))
         monitor.flush()
         kept, stats = monitor.count(), monitor.stats
-    for name, times in taken.items():
-        p50, p95 = np.percentile(times, [50, 95]) * 1000
-        print(f"{name}: {len(times):,} calls, p50 {p50:.1f} ms, p95 {p95:.1f} ms")
-    print(f"kept {kept:,} of {len(taken['with']):,}, dropped {stats.dropped}, failed {stats.failed}")
+    for name, found in turns.items():
+        p50, p95 = np.percentile([one for turn in found for one in turn], [50, 95]) * 1000
+        print(f"{name}: {sum(map(len, found)):,} calls, p50 {p50:.2f} ms, p95 {p95:.2f} ms")
+    for share in (50, 95):
+        pairs = [
+            (np.percentile(mine, share), np.percentile(theirs, share))
+            for mine, theirs in zip(turns["with"], turns["without"], strict=True)
+        ]
+        ratios = sorted(mine / theirs for mine, theirs in pairs)
+        added = sorted((mine - theirs) * 1000 for mine, theirs in pairs)
+        print(
+            f"p{share} with over without, of {TURNS} pairs of turns: median {np.median(ratios):.3f} "
+            f"[{ratios[0]:.3f}, {ratios[-1]:.3f}], added {np.median(added):+.2f} ms"
+        )
+    written = sum(map(len, turns["with"]))
+    print(f"kept {kept:,} of {written:,}, dropped {stats.dropped}, failed {stats.failed}")
+
+
+def away(seconds: float) -> None:
+    """A database that is locked for so long while outcomes come: what is lost, and in which order."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "away.db"
+        interaction = Interaction(contexts="A bag costs 25 EUR.", answer="A bag costs 75 EUR.")
+        with Monitor(f"sqlite:///{path}", timeout=0.5, drift=None) as monitor:
+            told = []
+            other = sqlite3.connect(path, isolation_level=None)
+            other.execute("BEGIN IMMEDIATE")
+            over = time.monotonic() + seconds
+            while time.monotonic() < over:
+                told.append(monitor.keep(interaction, _VERDICT))
+                time.sleep(0.005)
+            spooled = monitor.stats.spooled
+            other.execute("ROLLBACK")
+            other.close()
+            began = time.monotonic()
+            monitor.flush()
+            caught_up, stats = time.monotonic() - began, monitor.stats
+            in_order = [kept.id for kept in monitor.rows()] == told
+        print(
+            f"away for {seconds:g} s: {len(told):,} kept, {spooled:,} of them on disk at its end, "
+            f"{stats.written:,} written {caught_up:.1f} s after it, in order: {in_order}, dropped "
+            f"{stats.dropped}, failed {stats.failed}"
+        )
 
 
 def pages(rows: int) -> None:
@@ -201,6 +291,8 @@ def main() -> None:
         tell(given.data)
     if "load" in parts:
         load(given.seconds)
+    if "away" in parts:
+        away(given.seconds)
     if "pages" in parts:
         pages(given.rows)
 

@@ -12,7 +12,9 @@ from examples.benchmarking import handbook as benchmarking
 from examples.judges import bedrock as on_bedrock
 from examples.judges import ollama_style, openai_style
 from examples.judges.answers import show
+from examples.monitoring import handbook as monitoring_example
 from examples.tuning import handbook as tuning_example
+from groundwire import config
 from tests.servers.bedrock_server import MODEL, bedrock, says, throttles
 
 __all__ = ["bedrock"]
@@ -122,3 +124,16 @@ def test_the_handbook_s_chain_is_read_by_what_was_tuned(tmp_path, monkeypatch, c
     assert "only 10 sources have hallucinated answers" in out
     assert "of 20 answers flagged" in out
     assert gw.Checker.from_config(tmp_path / "tuned.json").policy.tuned.target == "recall>=0.8"
+
+
+def test_the_handbook_s_production_is_reviewed_and_tuned_anew(tmp_path, monkeypatch, capsys):
+    """From settings to reviews, a proposal beside them, and examples; what is in production stays."""
+    monkeypatch.setattr("sys.argv", ["handbook", str(tmp_path)])
+    monitoring_example.main()
+    out = capsys.readouterr().out
+    assert "by 20 reviews of 20 answers" in out
+    assert "production.retuned.yaml is proposed" in out
+    assert "only 10 sources have hallucinated answers" in out
+    assert "tuned" not in (tmp_path / "production.yaml").read_text(encoding="utf-8")
+    assert config.load(tmp_path / "production.retuned.yaml").tuned["target"] == "f1"
+    assert len(json.loads((tmp_path / "examples.json").read_text(encoding="utf-8"))) == 4

@@ -161,7 +161,7 @@ class Checker:
                 redact=settings.build_redaction(),
                 fallback=settings.build_fallback(),
             ),
-            monitor=settings.monitor.build() if settings.monitor else None,
+            monitor=settings.monitor.build(also=settings.redact) if settings.monitor else None,
         )
 
     def __repr__(self) -> str:

@@ -19,13 +19,13 @@ This module reads and checks them, naming every mistake at once; ``Checker.from_
     budget: {calls: 10}           # of one check
     on_abstention: return         # or raise
     sinks: [{prometheus: {port: 9464}}, langfuse]     # who else is told of outcomes; see docs/sinks.md
-    redact: [keys, emails, {pattern: "EMP-\d+"}]     # masked before anything is judged
+    redact: [keys, emails, {pattern: "EMP-\d+"}]     # masked before anything is judged, or kept
     monitor:                      # or a URL alone; see groundwire.config_monitor
       url: sqlite:///groundwire.db
       tags: {application: handbook}
       sampling: {rate: 0.1, flagged: true}
       retention: {days: 90}
-      redact: [keys, emails, cards]                   # masked before anything is kept
+      redact: [keys, emails, cards]                   # beside the above, before anything is kept
       alerts: [log, {webhook: "https://..."}]
     fallback: embedded            # judges while the judge's model is unavailable; off for nobody
     tuned: tuned.json             # what groundwire tune wrote, beside this file; in place of a threshold

@@ -88,8 +88,11 @@ class MonitorSettings(Section):
     drift: DriftSettings | Literal[False] | None = None
     alerts: tuple[Literal["log"] | WebhookSettings, ...] = ("log",)
 
-    def build(self) -> Keeper:
-        """The monitor of these settings, opened. Raises ConfigurationError, and MissingExtraError."""
+    def build(self, *, also: tuple[str | Pattern, ...] = ()) -> Keeper:
+        """The monitor of these settings, opened; ``also`` is masked, too.
+
+        Raises ConfigurationError, and MissingExtraError.
+        """
         # By its name: what keeps outcomes lies above what judges, and needs a database's packages.
         room = import_module("groundwire.monitor")
         given = self.model_dump(
@@ -100,7 +103,7 @@ class MonitorSettings(Section):
                 given[name] = getattr(room, kind)(**part.model_dump())
         if self.drift is not None:
             given["drift"] = room.Drift(**self.drift.model_dump()) if self.drift else None
-        given["redact"] = redaction(self.redact, where="monitor.redact")
+        given["redact"] = redaction((*also, *self.redact), where="monitor.redact")
         given["alerts"] = [
             room.log_alert if one == "log" else room.Webhook(url=one.webhook) for one in self.alerts
         ]

@@ -311,3 +311,58 @@ def test_mistakes_in_sinks_are_named(sinks, said):
     with pytest.raises(ConfigurationError) as error:
         Checker.from_config({"detector": "lexical", "sinks": sinks})
     assert said in str(error.value)
+
+
+MONITORED = """
+detector: lexical
+redact: [emails, {pattern: "EMP-\\\\d+"}]
+monitor:
+  url: sqlite:///FOLDER/kept.db
+  tags: {application: handbook}
+  sampling: {rate: 0.5, flagged: true, levels: [high]}
+  retention: {days: 9}
+  redact: [cards]
+  drift: false
+  alerts: [log, {webhook: "http://127.0.0.1:9/hook"}]
+"""
+
+
+def test_a_monitor_and_what_is_masked_are_settings(tmp_path):
+    """What is judged is masked by the one, what is kept by both."""
+    path = tmp_path / "settings.yaml"
+    path.write_text(MONITORED.replace("FOLDER", str(tmp_path)), encoding="utf-8")
+    checker = Checker.from_config(path)
+    outcome = checker.check(
+        Interaction(contexts="A bag costs 25 EUR.", answer="A bag costs 75 EUR, says a@example.com, EMP-77.")
+    )
+    assert outcome.hallucinated
+    with checker.monitor as monitor:
+        assert monitor.flush(30)
+        (row,) = monitor.rows()
+    assert row.interaction.answer == "A bag costs 75 EUR, says █████████████, ██████."
+    assert dict(row.tags)["application"] == "handbook"
+    assert monitor._sampling.flagged
+    assert (monitor._retention.days, monitor._drift) == (9, None)
+    assert monitor._redact is not None
+
+
+def test_a_url_alone_is_a_monitor(tmp_path):
+    with Checker.from_config({"monitor": f"sqlite:///{tmp_path}/kept.db"}).monitor as monitor:
+        assert monitor.count() == 0
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"redact": ["phones"]}, "redact: Redaction takes 'keys', 'emails', 'cards'"),
+        ({"redact": [{"pattern": "("}]}, "redact: '(' is no regular expression"),
+        ({"monitor": {"uri": "sqlite:///x.db"}}, "monitor: unknown key 'uri'; did you mean 'url'?"),
+        ({"monitor": {"sampling": {"share": 1}}}, "monitor.sampling: unknown key 'share'"),
+        ({"monitor": {"drift": {"window": 1}}}, "window must be a whole number from"),
+        ({"monitor": "mysql://x"}, "url names a database of kind 'mysql'"),
+    ],
+)
+def test_a_monitor_that_can_not_work_is_refused(settings, message):
+    with pytest.raises(ConfigurationError) as refused:
+        Checker.from_config(settings)
+    assert message in str(refused.value)

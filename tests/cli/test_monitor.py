@@ -121,12 +121,12 @@ def test_the_page_tells_of_every_form_and_option(capsys):
     with pytest.raises(SystemExit):
         main(["monitor", "--help"])
     whole = capsys.readouterr().out
-    forms = re.findall(r"^    ([a-z]+) {2,}", whole, re.MULTILINE)
-    assert len(forms) == 10
-    options = set(re.findall(r"(?<![\w-])--[a-z]+", whole))
+    forms = re.findall(r"^    ([a-z-]+) {2,}", whole, re.MULTILINE)
+    assert len(forms) == 14
+    options = set(re.findall(r"(?<![\w-])--[a-z]+(?:-[a-z]+)*", whole))
     for form in forms:
         assert f"`groundwire monitor {form}" in PAGE, form
         with pytest.raises(SystemExit):
             main(["monitor", form, "--help"])
-        options |= set(re.findall(r"(?<![\w-])--[a-z]+", capsys.readouterr().out))
-    assert options - {"--help"} <= set(re.findall(r"(?<![\w-])--[a-z]+", PAGE))
+        options |= set(re.findall(r"(?<![\w-])--[a-z]+(?:-[a-z]+)*", capsys.readouterr().out))
+    assert options - {"--help"} <= set(re.findall(r"(?<![\w-])--[a-z]+(?:-[a-z]+)*", PAGE))

@@ -43,6 +43,16 @@ class Production:
             self.monitor.review(kept.id, "agree" if agrees else "disagree", reviewer=reviewer)
 
 
+@pytest.fixture(scope="module")
+def watched(tmp_path_factory):
+    """A production of which 150 answers of the random queue are reviewed; nobody reviews more."""
+    with Monitor(f"sqlite:///{tmp_path_factory.mktemp('kept')}/kept.db", drift=None) as opened:
+        opened._random = random.Random(7)
+        production = Production(opened)
+        production.review()
+        yield production
+
+
 @pytest.fixture
 def monitor(tmp_path):
     with Monitor(f"sqlite:///{tmp_path}/kept.db", drift=None) as opened:

@@ -108,10 +108,10 @@ def test_labels_become_feedback_once_and_cheaply(monitor, kept, langsmith_tracin
     """A deterministic id, its project, no longer retention, no note; what has changed is changed there."""
     reviewed(monitor, kept)
     plan = plan_push(monitor, labels=True, project="airline")
-    assert list(plan.lines()) == [
+    assert " ".join(plan.lines()) == (
         "3 labels as feedback 'hallucination_human' on runs of the project 'airline', without notes. "
         "The traces' retention is not extended"
-    ]
+    )
     assert langsmith_tracing.feedback == []  # a plan sends nothing
     sent = plan.send()
     assert (sent.labels, sent.unchanged, sent.missing) == (2, 0, 1)

@@ -157,7 +157,7 @@ class LangSmithServer:
                 return *self._read(path, parse_qs(urlsplit(target).query)), {}
             return *self._write(method, path, headers, body), {}
 
-    def _read(self, path, query):
+    def _read(self, path, query):  # noqa: PLR0911 - a return a path
         if path == "/info":
             return 200, INFO
         if path == "/sessions":
@@ -183,7 +183,7 @@ class LangSmithServer:
             return 200, [item for item in found if item["key"] in query.get("key", [item["key"]])]
         return 404, {"detail": "not found"}
 
-    def _write(self, method, path, headers, body):
+    def _write(self, method, path, headers, body):  # noqa: C901, PLR0911 - a return a path
         if path == "/runs/multipart":
             for name, content in self._parts(headers, body):
                 self._store(name, content)

@@ -16,7 +16,7 @@ from groundwire.cli.outputs import console
 from groundwire.cli.tuning_output import as_json_has_it, lines, table
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.wire import plain
-from groundwire.report.visible import one_line
+from groundwire.report.visible import visible
 
 if TYPE_CHECKING:
     from groundwire.learning import Proposal, Retuned
@@ -159,7 +159,7 @@ def _tell(found: Retuned, proposal: Proposal) -> None:
     out.print()
     for line in proposal.diff.splitlines():
         style = {"+": "green", "-": "red"}.get(line[:1])
-        out.print(one_line(line), style=style, markup=False, highlight=False, soft_wrap=True)
+        out.print(visible(line), style=style, markup=False, highlight=False, soft_wrap=True)
     out.print(f"Written: {proposal.path}.", soft_wrap=True)
 
 

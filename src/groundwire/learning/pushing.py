@@ -224,6 +224,10 @@ def plan_push(
     """
     if not (dataset or queue or labels):
         raise ConfigurationError("nothing is to be pushed: name a dataset, a queue, or ask for labels")
+    if order not in list(Queue):
+        raise ConfigurationError(
+            f"order must be one of {', '.join(map(repr, map(str, Queue)))}, not {order!r}"
+        )
     if limit < 1:
         raise ConfigurationError(f"limit must be a whole number from 1 on, not {limit!r}")
     decided = monitor.labels(wanted).labels if dataset or labels else ()

@@ -14,7 +14,7 @@ from groundwire.monitor import Feedback, Filter, Label, Monitor
 
 _ALL = Filter()
 _MOST = 50
-_LONGEST = 6000  # characters of an example: it goes along with every call
+_LONGEST = 8000  # characters of an example: it goes along with every call
 
 
 def reviewed_examples(
@@ -23,7 +23,7 @@ def reviewed_examples(
     """At most ``limit`` reviewed answers, for ``examples=`` of a detector that asks a model.
 
     Those named by ``ids``; or a choice: hallucinated and grounded ones in turn, those about which reviewers
-    corrected the detector first, then the latest; one of each set of passages, none of over 6,000
+    corrected the detector first, then the latest; one of each set of passages, none of over 8,000
     characters. Texts are as they are kept, masked where the monitor masks. What the judge then says of
     these answers, or of others from the same passages, is no measure of it, and tuning leaves them out.
     Raises InputError where an answer is not decided, or none is.
