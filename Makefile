@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 DATA ?= ../shared/data
 PIP := $(BIN)/python -m pip install -q -c constraints.txt
 
-.PHONY: demo demo-llama-index test encoders train lint base bench benchmarks lock clean
+.PHONY: demo demo-llama-index test encoders train lint base bench benchmarks robustness lock clean
 
 demo: $(VENV)/.demo
 	$(BIN)/python -m examples.handbook $(ARGS)
@@ -56,6 +56,12 @@ benchmarks: $(VENV)/.dev
 	$(BIN)/python -m benchmarks.tuned --data $(DATA) --outcomes build/tuned
 	$(BIN)/python -m benchmarks.ensembles
 	$(BIN)/python -m benchmarks.cascade
+
+# Every fault that the tests know, and the tables of it in the pages.
+robustness: $(VENV)/.dev
+	rm -f reports/robustness.json
+	$(BIN)/python -m pytest tests/faults --deselect tests/faults/test_table.py::test_the_pages_say_what_the_tests_have_found
+	$(BIN)/python -m tests.faults
 
 # The exact versions that the tests pass with, from what is installed here. PyTorch is pinned in its group: it
 # has other names for the same version elsewhere.

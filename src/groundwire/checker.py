@@ -297,7 +297,7 @@ def _meant(detector: Detector | str | None) -> Detector:
 
 
 def _fallback(given: Detector | str | None) -> Detector | None:
-    """The detector that judges in another's place. Raises ConfigurationError where it needs a model itself."""
+    """The detector that judges in another's place. Raises ConfigurationError where it needs a model."""
     if given is None:
         return None
     detector = _meant(given).beside(None)

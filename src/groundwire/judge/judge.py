@@ -34,6 +34,8 @@ from groundwire.judge.limits import Allowance, Limits, Pace, Paced, Purse
 from groundwire.judge.memory import Memory, MemoryMode
 from groundwire.judge.prices import Price
 
+_LONGEST_REPLY = 1_000_000  # characters
+
 
 class Judge:
     """Answers requests with its own model, in an empty context. Safe to share between threads and loops.
@@ -50,9 +52,9 @@ class Judge:
     ``timeout`` is in seconds for one attempt at a call, from when it begins, whatever the client believes. At
     most ``max_concurrency`` calls are out at once. ``limits`` bounds everything that is asked, ``prices`` is
     a table of what models cost, by their provider's names. ``breaker`` leaves a model that keeps failing
-    alone for a while, and what it is asked fails at once as UNAVAILABLE; None never does. ``memory`` keeps replies;
-    without one, nothing is remembered. Runs are traced nowhere, or in LangSmith's ``trace_project`` if one is
-    named.
+    alone for a while, and what it is asked fails at once as UNAVAILABLE; None never does. ``memory`` keeps
+    replies; without one, nothing is remembered. Runs are traced nowhere, or in LangSmith's ``trace_project``
+    if one is named.
 
     Event loops wait on the same threads as everybody else, so an async client of the model is not used.
     Raises ConfigurationError naming every mistake.
@@ -292,7 +294,7 @@ class Judge:
 
     def _ask(self, request: ModelRequest) -> Reply:
         if isinstance(request, Complete):
-            return self._asked(request).complete(request)
+            return _bounded(self._asked(request).complete(request))
         if isinstance(request, Ground):
             return self._chat.ground(request)
         assert self._embedder is not None
@@ -340,6 +342,15 @@ class Judge:
                 self._calls.abandon(call)
                 if circuit is not None:
                     circuit.forget(call)
+
+
+def _bounded(reply: Completed) -> Reply:
+    """The reply, unless it is longer than any that could be read: none is to keep or search such a text."""
+    longest = max(map(len, reply.texts), default=0)
+    if longest <= _LONGEST_REPLY:
+        return reply
+    detail = f"the reply has {longest} characters, and none of more than {_LONGEST_REPLY} is read"
+    return Failed(reason=AbstentionReason.UNREADABLE_REPLY, detail=detail, usage=reply.usage)
 
 
 def _merged(replies: list[Reply]) -> Reply:

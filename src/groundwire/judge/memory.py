@@ -13,15 +13,18 @@ from array import array
 from collections.abc import Callable, Sequence
 from enum import StrEnum
 from pathlib import Path
+from typing import TypeVar
 
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.fork import renew_after_fork
 from groundwire.core.plan import Complete, Completed, Embed, Embedded, Reply, Token
 from groundwire.judge.stores import InFile, InMemory, Store
 
+T = TypeVar("T")
 _log = logging.getLogger(__name__)
 _PATIENCE = 120.0  # seconds
-_FORM = 1  # of keys and entries; entries of another form are not found
+_SUM = 8  # bytes of an entry that tell whether the others are as they were
+_FORM = 2  # of keys and entries; entries of another form are not found
 
 
 class MemoryMode(StrEnum):
@@ -94,8 +97,7 @@ class Memory:
         key = self._key("complete", model, *asked_for)
 
         def remembered() -> Reply | None:
-            entry = self._get(key)
-            return None if entry is None else _completed(entry)
+            return self._read(key, _completed)
 
         def asked() -> Reply:
             reply = ask(request)
@@ -110,8 +112,8 @@ class Memory:
         keys = {text: self._key("embed", model, text) for text in texts}
 
         def found() -> dict[str, tuple[float, ...]]:
-            values = {text: self._get(key) for text, key in keys.items()}
-            return {text: tuple(array("d", value)) for text, value in values.items() if value is not None}
+            values = {text: self._read(key, _vector) for text, key in keys.items()}
+            return {text: value for text, value in values.items() if value is not None}
 
         def remembered() -> Reply | None:
             known = found()
@@ -157,10 +159,12 @@ class Memory:
         whole = json.dumps([_FORM, self.namespace, *what])
         return hashlib.sha256(whole.encode()).hexdigest()
 
-    def _get(self, key: str) -> bytes | None:
+    def _read(self, key: str, read: Callable[[bytes], T]) -> T | None:
+        """What is remembered under a key; None where that is nothing, or nothing that can be read."""
         try:
-            return self._store.get(key)
-        except OSError as error:
+            entry = self._store.get(key)
+            return None if entry is None else read(_intact(entry))
+        except (OSError, ValueError, TypeError) as error:
             _log.warning("the judge's memory can't be read, so the model is asked: %s", error)
             return None
 
@@ -168,7 +172,7 @@ class Memory:
         if self.mode is MemoryMode.READ_ONLY:
             return
         try:
-            self._store.put(entries)
+            self._store.put({key: _sum(entry) + entry for key, entry in entries.items()})
         except OSError as error:
             _log.warning("the judge's memory can't be written: %s", error)
 
@@ -176,6 +180,22 @@ class Memory:
 def _entry(reply: Completed) -> bytes:
     tokens = [[(one.text, one.logprob, one.alternatives) for one in text] for text in reply.tokens]
     return json.dumps([reply.texts, tokens]).encode()
+
+
+def _sum(entry: bytes) -> bytes:
+    return hashlib.sha256(entry).digest()[:_SUM]
+
+
+def _intact(entry: bytes) -> bytes:
+    """What was put there. Raises ValueError where it is not: damaged vectors would still be vectors."""
+    kept = entry[_SUM:]
+    if entry[:_SUM] != _sum(kept):
+        raise ValueError("an entry is damaged")
+    return kept
+
+
+def _vector(entry: bytes) -> tuple[float, ...]:
+    return tuple(array("d", entry))
 
 
 def _completed(entry: bytes) -> Completed:

@@ -16,7 +16,14 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import event
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, NoSuchModuleError, OperationalError
+from sqlalchemy.exc import (
+    ArgumentError,
+    DatabaseError,
+    DBAPIError,
+    InterfaceError,
+    NoSuchModuleError,
+    OperationalError,
+)
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from groundwire.core.errors import ConfigurationError, GroundwireError, MissingExtraError
@@ -176,10 +183,13 @@ class Database:
 
 
 def is_away(error: BaseException) -> bool:
-    """Whether a database's error may pass: no connection, no lock, no room. Other errors stay."""
-    return isinstance(error, OperationalError | InterfaceError | PoolTimeoutError | OSError) or (
-        isinstance(error, DBAPIError) and error.connection_invalidated
-    )
+    """Whether a database's error may pass: no connection, no lock, no room, a file that is damaged.
+
+    Other errors stay. What is damaged is told by a DatabaseError of no kind; the rows are none of its reason.
+    """
+    if type(error) is DatabaseError or (isinstance(error, DBAPIError) and error.connection_invalidated):
+        return True
+    return isinstance(error, OperationalError | InterfaceError | PoolTimeoutError | OSError)
 
 
 def _begin(connection: sa.Connection) -> None:
