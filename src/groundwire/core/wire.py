@@ -67,9 +67,22 @@ def pending(identity: str) -> dict[str, Any]:
 
 
 def decode(data: Mapping[str, Any]) -> Outcome:
-    """The outcome that ``encode`` was given. ValueError for another version or an unfinished check."""
+    """The outcome that ``encode`` was given.
+
+    ValueError for another version, an unfinished check, and whatever else is no outcome.
+    """
+    if not isinstance(data, Mapping):
+        raise ValueError(f"an outcome is a dict, not {type(data).__name__}")
     if data.get("version") != VERSION:
-        raise ValueError(f"this groundwire reads outcomes of version {VERSION}, not {data.get('version')!r}")
+        raise ValueError(f"this groundwire reads outcomes of version {VERSION}, not {data.get('version')!r:.60}")
+    try:
+        return _decoded(data)
+    except (KeyError, TypeError, AttributeError) as error:
+        told = f"it has no {error}" if isinstance(error, KeyError) else "a part of it is of another kind"
+        raise ValueError(f"this is no outcome that groundwire wrote: {told}") from error
+
+
+def _decoded(data: Mapping[str, Any]) -> Outcome:
     spec = data["detector"] and _read_detector(data["detector"])
     usage = Usage(**data["usage"])
     if data["status"] == "abstained":

@@ -119,10 +119,10 @@ class Capture(BaseCallbackHandler):
         self._started(Kind.TOOL, event.get("inputs") or input_str, run_id, event)
 
     def on_chat_model_start(self, serialized: Any, messages: Any, *, run_id: UUID, **event: Any) -> None:
-        self._started(Kind.MODEL, messages[0] if messages else [], run_id, event)
+        self._started(Kind.MODEL, _first(messages, []), run_id, event)
 
     def on_llm_start(self, serialized: Any, prompts: list[str], *, run_id: UUID, **event: Any) -> None:
-        self._started(Kind.MODEL, prompts[0] if prompts else "", run_id, event)
+        self._started(Kind.MODEL, _first(prompts, ""), run_id, event)
 
     def on_chain_end(self, outputs: Any, *, run_id: UUID, inputs: Any = ABSENT, **_: Any) -> None:
         self._end(run_id, outputs, inputs)
@@ -284,3 +284,8 @@ class Capture(BaseCallbackHandler):
         if kind not in self._warned:
             self._warned.add(kind)
             _LOG.warning(message, *args)
+
+
+def _first(given: Any, otherwise: Any) -> Any:
+    """The first of what is handed over as a list; one that is none tells nothing."""
+    return given[0] if isinstance(given, list | tuple) and given else otherwise

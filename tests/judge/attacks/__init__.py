@@ -3,15 +3,11 @@
 ``python -m tests.judge.attacks`` prints the table in docs/judge.md.
 """
 
-import base64
-import codecs
 import itertools
 import re
-import tomllib
 from collections import Counter
-from dataclasses import dataclass
-from pathlib import Path
 
+from benchmarks.attacks import attacks
 from groundwire import Interaction, Role, Turn, detectors
 from groundwire.core.plan import Complete
 from groundwire.detectors.catalogue import METHODS
@@ -22,46 +18,6 @@ from tests.detectors.test_contract import Model
 PLACES = ("question", "passage", "answer", "turn")
 NAIVE = "(texts pasted into the prompt)"
 _CODE = re.compile(r"The code of this message is ([0-9a-f]{12})\.")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Attack:
-    """One text. ``written`` disguises it, with ``code`` where it tries to close a quotation."""
-
-    family: str
-    text: str
-    form: str = ""
-
-    def written(self, code="0" * 12):
-        return _FORMS[self.form](self.text.replace("{code}", code))
-
-
-def _fullwidth(text):
-    return "".join(chr(ord(c) + 0xFEE0) if "!" <= c <= "~" else c for c in text)
-
-
-_FORMS = {
-    "": lambda text: text,
-    "base64": lambda text: base64.b64encode(text.encode()).decode(),
-    "hex": lambda text: text.encode().hex(),
-    "rot13": lambda text: codecs.encode(text, "rot13"),
-    "reversed": lambda text: text[::-1],
-    "spaced": " ".join,
-    "fullwidth": _fullwidth,
-    "padding": lambda text: text * (20_000 // len(text)),
-    "invisible": "\u200b".join,
-    "tags": lambda text: "".join(chr(0xE0000 + ord(c)) for c in text),
-}
-
-
-def attacks():
-    """All of them, in the order of the file."""
-    data = tomllib.loads((Path(__file__).parent / "attacks.toml").read_text(encoding="utf-8"))
-    return [
-        Attack(family=group["family"], text=text, form=group.get("form", ""))
-        for group in data["attack"]
-        for text in group["texts"]
-    ]
 
 
 class Obeying(Model):
