@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import threading
+from concurrent.futures import thread
 from contextvars import ContextVar
 
 import pytest
@@ -118,6 +119,35 @@ def test_flush_says_when_time_ran_out(gate):
     assert not background.flush(0.01)
     gate.opened.set()
     assert background.flush(30)
+
+
+def test_each_of_its_workers_is_used():
+    """As many pieces of work go on at once as there are workers, however idle they were before."""
+    background = Background(workers=3)
+    background.submit(lambda: None, lambda _: None)
+    assert background.flush(30)
+    together = threading.Barrier(3, timeout=20)
+    results = []
+    for _ in range(3):
+        background.submit(together.wait, results.append)
+    assert background.flush(30)
+    assert sorted(results) == [0, 1, 2]
+
+
+def test_what_the_garbage_collector_ends_can_be_submitted():
+    """It may run while its thread holds any lock, such as the one that all executors share, or ours."""
+    background, results = Background(), []
+
+    def collected():
+        with thread._global_shutdown_lock, background._changed:
+            background.submit(lambda: "done", results.append)
+
+    caller = threading.Thread(target=collected, daemon=True)
+    caller.start()
+    caller.join(20)
+    assert not caller.is_alive()
+    assert background.flush(30)
+    assert results == ["done"]
 
 
 def test_a_closed_queue_takes_nothing_and_raises_nothing():

@@ -1,6 +1,8 @@
 """One handler, everything at once: no outcome may belong to another call's question."""
 
 import asyncio
+import gc
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 from groundwire import Checker, Verdict
@@ -60,3 +62,46 @@ def test_hundreds_of_calls_at_once_do_not_mix():
         assert record.outcome.id == str(record.run_id)
     assert handler.live_runs == 0
     assert handler.stats.dropped == 0
+
+
+def test_a_stream_that_is_collected_in_the_midst_of_an_event_ends_after_it():
+    """The garbage collector runs anywhere, also while the map of runs is written to by the same thread."""
+    handler = GroundwireCallbackHandler(Checker(NovelWords()), langsmith=False)
+    chain, config = lcel(), {"callbacks": [handler]}
+    runs = handler._runs
+    order, midst = runs._order, []
+
+    class Collects:
+        def __next__(self):
+            if given_up:
+                given_up.clear()
+                gc.collect()
+                midst.append(runs._busy)
+            return next(order)
+
+    def use():
+        tokens = chain.stream(question(1), config)
+        next(tokens)
+        circle = [tokens]
+        circle.append(circle)
+        given_up.append(True)
+        del tokens, circle
+        runs._order = Collects()
+        assert chain.invoke(question(2), config) == answer(2)
+
+    given_up = []
+    gc.disable()
+    try:
+        user = threading.Thread(target=use, daemon=True)
+        user.start()
+        user.join(60)
+        assert not user.is_alive(), "the stream's end waits for the lock that its own thread holds"
+    finally:
+        gc.enable()
+    assert handler.flush(30)
+    assert midst == [True]
+    assert sorted((topic(r.interaction.question), type(r.outcome).__name__) for r in handler.outcomes) == [
+        (1, "Abstention"),
+        (2, "Verdict"),
+    ]
+    assert handler.live_runs == 0

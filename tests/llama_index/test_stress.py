@@ -1,6 +1,7 @@
 """One handler, everything at once: no outcome may belong to another call's question."""
 
 import asyncio
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 from groundwire import AbstentionReason, Checker, Verdict
@@ -94,3 +95,22 @@ def test_hundreds_of_calls_at_once_do_not_mix():
     assert [record for record in records if not is_its_own(record)] == []
     assert handler.live_spans == 0
     assert handler.stats.dropped == 0
+
+
+def test_a_stream_may_end_in_the_midst_of_an_event():
+    """As when the garbage collector closes one that nobody reads any more."""
+    handler = GroundwireHandler(Checker(NovelWords()), sinks=())
+
+    def use():
+        with handler.install():
+            tokens = engine(streaming=True).query(question(1)).response_gen
+            next(tokens)
+            with handler._capture._lock:
+                tokens.close()
+                assert str(engine().query(question(2))) == answer(2)
+
+    user = threading.Thread(target=use, daemon=True)
+    user.start()
+    user.join(60)
+    assert not user.is_alive()
+    assert [topic(record.interaction.question) for record in handler.outcomes] == [1, 2]

@@ -256,3 +256,74 @@ def test_a_traced_function_is_where_its_answers_are(mlflow):
     respond("why?")
     ((_, where),) = sink.seen
     assert ended[where.span_id].name == "respond"
+
+
+def test_llama_indexs_answers_are_on_mlflows_spans(mlflow):
+    """The outermost engine's, asked in turn or at once."""
+    pytest.importorskip("llama_index.core", reason="needs groundwire[llama-index]")
+    module, ended = mlflow
+    from groundwire.llama_index import GroundwireHandler
+    from tests.llama_index.apps import engine, question
+
+    module.llama_index.autolog()
+    sink = Places(MLflowSink())
+    try:
+        with GroundwireHandler(CHECKER, sinks=[sink]).install():
+
+            async def together():
+                await asyncio.gather(*(engine().aquery(question(n)) for n in range(1, 5)))
+
+            asyncio.run(together())
+            engine().query(question(1))
+    finally:
+        module.llama_index.autolog(disable=True)
+    assert len(sink.seen) == 5
+    for told, where in sink.seen:
+        span = ended[where.span_id]
+        assert span.name in ("RetrieverQueryEngine.aquery", "RetrieverQueryEngine.query")
+        assert asked(told) in span.attributes["mlflow.spanInputs"]
+
+
+@every_mode
+def test_a_wrapper_in_a_traced_function_is_on_its_span_or_its_own(run, mlflow):
+    """On an event loop, MLflow has the function's alone; never another call's."""
+    module, ended = mlflow
+    module.langchain.autolog()
+    sink = Places(MLflowSink())
+    checked = with_hallucination_check(airline_desk(), checker=CHECKER, sinks=[sink], name="checked")
+    try:
+        with module.start_span("request") as request:
+            run(checked, BAGS[:4], {})
+    finally:
+        module.langchain.autolog(disable=True)
+    assert len(sink.seen) == 4
+    for told, where in sink.seen:
+        span = ended[where.span_id]
+        assert where.trace_id == request.trace_id.removeprefix("tr-")
+        own = span.name == "checked" and asked(told) in span.attributes["mlflow.spanInputs"]
+        assert own or span.name == "request"
+
+
+@every_mode
+def test_a_wrappers_verdict_is_on_its_own_openinference_span(run, openinference, traced):
+    """By the wrapper's own run."""
+    sink = Places()
+    checked = with_hallucination_check(airline_desk(), checker=CHECKER, sinks=[sink], name="checked")
+    run(checked, BAGS[:4], {})
+    assert len(sink.seen) == 4
+    for told, where in sink.seen:
+        span = traced.spans[where.span_id]
+        assert span.name == "checked"
+        assert asked(told) in span.attributes["input.value"]
+
+
+def test_an_observed_function_is_where_its_answers_are(langfuse, traced):
+    """With Langfuse's own context around it, a checker's outcome is on its observation."""
+    from groundwire import Interaction
+
+    sink = Places(LangfuseSink(langfuse))
+    checker = Checker(NovelWords(), sinks=[sink])
+    with langfuse.start_as_current_observation(name="respond") as observed:
+        checker.check(Interaction(question="why?", contexts="a b", answer="c"))
+    ((_, where),) = sink.seen
+    assert (where.trace_id, where.span_id) == (observed.trace_id, observed.id)

@@ -7,7 +7,7 @@ import pytest
 
 yaml = pytest.importorskip("yaml", reason="needs groundwire[yaml]")
 
-from groundwire.sinks.metrics import COUNTERS, DROPPED, FAILED, HISTOGRAMS, PENDING
+from groundwire.sinks.metrics import COUNTERS, DROPPED, FAILED, HISTOGRAMS, PENDING  # noqa: E402
 
 FOLDER = Path(__file__).parents[2] / "examples" / "metrics"
 LABELS = {

@@ -2,6 +2,10 @@
 
 Whoever submits never waits and never sees an exception. Work runs in an empty context, so that nothing of
 the host's run is inherited. What the work is, nobody here knows.
+
+No executor of the standard library is used: the garbage collector may end a stream in the midst of anything,
+also while its very thread holds the lock that all executors share, and work that is submitted then would wait
+for that lock for ever. The lock here is reentrant.
 """
 
 from __future__ import annotations
@@ -9,15 +13,17 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextvars import Context
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from groundwire.core.fork import renew_after_fork
 
 _LOG = logging.getLogger(__name__)
 _COMPLAIN_EVERY = 60.0  # seconds between two warnings that the queue is full
+_LINGER = 1.0  # seconds that an idle thread waits for more before it ends
+_LOOK_UP = 0.05  # seconds between two looks of an idle thread whether the interpreter ends
 _MAX_STUCK = 16  # abandoned threads that may still be stuck before no more are risked
 
 T = TypeVar("T")
@@ -53,7 +59,8 @@ class Background:
     def after_fork(self) -> None:
         """Begin anew: in a forked child the parent's threads, and whoever held the lock, don't exist."""
         self._changed = threading.Condition()
-        self._pool: ThreadPoolExecutor | None = None
+        self._waiting: deque[tuple[Callable[[], Any], Callable[[Any], None]]] = deque()
+        self._threads = self._idle = 0
         self._pending = 0
         self._stuck = 0
 
@@ -79,16 +86,13 @@ class Background:
                 self._drop()
                 return False
             self._pending += 1
-            if self._pool is None:
-                # Not daemons: the interpreter joins these before anything they may need is torn down.
-                self._pool = ThreadPoolExecutor(self._workers, thread_name_prefix="groundwire")
-            pool = self._pool
-        try:
-            pool.submit(Context().run, self._perform, work, done)
-        except RuntimeError:
-            # The interpreter is on its way out and takes no more work, or the queue has just been closed:
-            # the calling thread does it, and nothing is lost.
-            Context().run(self._perform, work, done)
+            self._waiting.append((work, done))
+            if self._hands():
+                return True
+            # The interpreter is on its way out and starts no more threads: the calling one does it, and
+            # nothing is lost.
+            work, done = self._waiting.pop()
+        Context().run(self._perform, work, done)
         return True
 
     def flush(self, timeout: float | None = None) -> bool:
@@ -105,9 +109,42 @@ class Background:
             self._closed = True
         done = self.flush(timeout)
         self._given_up = not done
-        if self._pool is not None:
-            self._pool.shutdown(wait=False)
+        with self._changed:
+            self._changed.notify_all()
         return done
+
+    def _hands(self) -> bool:
+        """Have somebody look at what waits; False where nobody is there, and nobody can come."""
+        self._changed.notify_all()
+        if self._idle < len(self._waiting) and self._threads < self._workers:
+            self._threads += 1
+            try:
+                # No daemon: the interpreter joins these before anything they may need is torn down.
+                threading.Thread(target=self._work, name="groundwire").start()
+            except RuntimeError:
+                self._threads -= 1
+                return self._threads > 0
+        return True
+
+    def _work(self) -> None:
+        while (taken := self._take()) is not None:
+            Context().run(self._perform, *taken)
+
+    def _take(self) -> tuple[Callable[[], Any], Callable[[Any], None]] | None:
+        """The next work; None when there was none for a while, or will be none, which ends the thread."""
+        with self._changed:
+            until = time.monotonic() + _LINGER
+            self._idle += 1
+            try:
+                while not self._waiting:
+                    ends = self._closed or not threading.main_thread().is_alive()
+                    if ends or time.monotonic() >= until:
+                        self._threads -= 1
+                        return None
+                    self._changed.wait(_LOOK_UP)
+                return self._waiting.popleft()
+            finally:
+                self._idle -= 1
 
     def _drop(self) -> None:
         self._dropped += 1

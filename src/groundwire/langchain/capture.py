@@ -166,7 +166,9 @@ class Capture(BaseCallbackHandler):
         try:
             if CURRENT.get() is not None and not runs.known(parent_run_id):
                 parent_run_id = self._enter_block()
-            runs.start(kind, run_id, parent_run_id, tags=tags, metadata=metadata, inputs=inputs)
+            ready = runs.start(kind, run_id, parent_run_id, tags=tags, metadata=metadata, inputs=inputs)
+            if ready:
+                self._emit(ready)
         except Exception as error:  # rule 5: whatever a host hands over, its run goes on
             self.lost("start", error)
         if runs.evicted:
@@ -196,7 +198,7 @@ class Capture(BaseCallbackHandler):
         block = CURRENT.get()
         if block is None or not block.join(self):
             return None
-        self._runs.start(Kind.CHAIN, block.id, None, tags=None, metadata=_BLOCK, inputs=block)
+        self._emit(self._runs.start(Kind.CHAIN, block.id, None, tags=None, metadata=_BLOCK, inputs=block))
         return block.id
 
     def block_ended(self, block: Block, error: BaseException | None) -> None:

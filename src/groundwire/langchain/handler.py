@@ -100,7 +100,7 @@ class GroundwireCallbackHandler(Watching, Capture):
         )
         self._traced = langsmith is not False
         self._sink: RunSink | None = None if isinstance(langsmith, bool) else langsmith
-        self._sink_lock = threading.Lock()
+        self._sink_lock = threading.RLock()  # a stream may be collected, and so end, while this is held
 
     def result(self, run_id: UUID, timeout: float | None = None) -> Record | None:
         """The record of a run, by its own id or by that of its topmost run; waits while it is being judged.

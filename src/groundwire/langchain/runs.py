@@ -213,7 +213,28 @@ class Runs:
 
     def after_fork(self) -> None:
         """Begin with a lock of its own in a forked child, in which whoever held it does not exist."""
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
+        self._busy = False
+        self._later: deque[Callable[[], list[Unit]]] = deque()
+
+    def _in_turn(self, event: Callable[[], list[Unit]]) -> list[Unit]:
+        """Take note of one event alone, and what is to be judged after it.
+
+        In the midst of one the garbage collector may close a stream that nobody reads any more, whose end is
+        an event of the very same thread: that one has to wait until this one is done.
+        """
+        with self._lock:
+            if self._busy:
+                self._later.append(event)
+                return []
+            self._busy = True
+            try:
+                ready = event()
+                while self._later:
+                    ready = [*ready, *self._later.popleft()()]
+            finally:
+                self._busy = False
+            return ready
 
     def known(self, run_id: UUID | None) -> bool:
         return run_id is not None and run_id.int in self._live
@@ -227,34 +248,44 @@ class Runs:
         tags: list[str] | None,
         metadata: Mapping[str, Any] | None,
         inputs: Any,
-    ) -> None:
-        with self._lock:
-            live = self._live
-            if run_id.int in live:  # a handler that is listed twice hears of the topmost run twice
-                return
-            # A run whose parent was never seen is topmost for us, whatever id it names as its parent.
-            parent = live.get(parent_id.int) if parent_id is not None else None
-            if parent is None:
-                tree, scope = Tree(None if isinstance(inputs, Block) else run_id), _NOTHING
-            else:
-                tree, scope = parent.tree, parent.below()
-            run = Run(run_id, kind, parent, tree, scope, inputs, next(self._order), time.time())
-            if tags or metadata:
-                run.tags, run.metadata = tags or (), metadata or {}
-                self._declare(run, run.tags, run.metadata)
-            if run.scope.hidden or tree.over:
-                run.inputs = None
-            elif run.answer or (kind is Kind.MODEL and not scope.retriever):
-                for unit in [
-                    unit for unit in tree.waiting if self._is_step(unit, run, tree.supplies(run, unit))
-                ]:
-                    tree.give_back(unit)
-                tree.models.append(run)
-            live[run_id.int] = run
-            tree.live += 1
-            self._orphans += tree.over
-            if len(live) > self._max:
-                self._evict()
+    ) -> list[Unit]:
+        """Note that a run has started; what is to be judged now is of runs that ended in its midst."""
+        return self._in_turn(lambda: self._start(kind, run_id, parent_id, tags, metadata, inputs))
+
+    def _start(  # noqa: PLR0917 - as above
+        self,
+        kind: Kind,
+        run_id: UUID,
+        parent_id: UUID | None,
+        tags: list[str] | None,
+        metadata: Mapping[str, Any] | None,
+        inputs: Any,
+    ) -> list[Unit]:
+        live = self._live
+        if run_id.int in live:  # a handler that is listed twice hears of the topmost run twice
+            return []
+        # A run whose parent was never seen is topmost for us, whatever id it names as its parent.
+        parent = live.get(parent_id.int) if parent_id is not None else None
+        if parent is None:
+            tree, scope = Tree(None if isinstance(inputs, Block) else run_id), _NOTHING
+        else:
+            tree, scope = parent.tree, parent.below()
+        run = Run(run_id, kind, parent, tree, scope, inputs, next(self._order), time.time())
+        if tags or metadata:
+            run.tags, run.metadata = tags or (), metadata or {}
+            self._declare(run, run.tags, run.metadata)
+        if run.scope.hidden or tree.over:
+            run.inputs = None
+        elif run.answer or (kind is Kind.MODEL and not scope.retriever):
+            for unit in [unit for unit in tree.waiting if self._is_step(unit, run, tree.supplies(run, unit))]:
+                tree.give_back(unit)
+            tree.models.append(run)
+        live[run_id.int] = run
+        tree.live += 1
+        self._orphans += tree.over
+        if len(live) > self._max:
+            self._evict()
+        return []
 
     def _declare(self, run: Run, tags: Iterable[str], metadata: Mapping[str, Any]) -> None:
         """Take note of what was declared. It is inherited, so the topmost run that carries it is meant."""
@@ -285,20 +316,21 @@ class Runs:
 
     def end(self, run_id: UUID, outputs: Any, inputs: Any = ABSENT) -> list[Unit]:
         """Note that a run has ended; the units that are to be judged now, if any."""
-        with self._lock:
-            run = self._close(run_id, inputs)
-            if run is None:
-                return []
-            run.ended, run.outputs = next(self._order), outputs
-            tree, scope = run.tree, run.scope
-            if run.context or (run.kind is Kind.RETRIEVER and not scope.retriever and not scope.context):
-                tree.retrievals.append(run)
-            elif run.kind is Kind.TOOL and scope.tool is None and not scope.context:
-                tree.tools.append(run)
-            elif run.kind is Kind.PROMPT:
-                tree.prompts.append(run)
-            unit = self._unit(run)
-            return self._ready(run, unit)
+        return self._in_turn(lambda: self._end(run_id, outputs, inputs))
+
+    def _end(self, run_id: UUID, outputs: Any, inputs: Any) -> list[Unit]:
+        run = self._close(run_id, inputs)
+        if run is None:
+            return []
+        run.ended, run.outputs = next(self._order), outputs
+        tree, scope = run.tree, run.scope
+        if run.context or (run.kind is Kind.RETRIEVER and not scope.retriever and not scope.context):
+            tree.retrievals.append(run)
+        elif run.kind is Kind.TOOL and scope.tool is None and not scope.context:
+            tree.tools.append(run)
+        elif run.kind is Kind.PROMPT:
+            tree.prompts.append(run)
+        return self._ready(run, self._unit(run))
 
     def _ready(self, run: Run, unit: Unit | None) -> list[Unit]:
         """What is to be judged now that ``run`` is over: what was declared at once, the rest at the end."""
@@ -354,9 +386,12 @@ class Runs:
 
     def fail(self, run_id: UUID, error: BaseException, inputs: Any = ABSENT) -> list[Unit]:
         """Note that a run has failed; what it gathered is forgotten, unless its reader merely went away."""
-        with self._lock:
+
+        def event() -> list[Unit]:
             run = self._close(run_id, inputs)
             return [] if run is None else self._ready(run, self._failed(run, error))
+
+        return self._in_turn(event)
 
     def _failed(self, run: Run, error: BaseException) -> Unit | None:
         tree = run.tree

@@ -80,7 +80,8 @@ class Capture:
 
     def after_fork(self) -> None:
         """Begin anew: the spans that were open belong to the parent."""
-        self._lock = threading.Lock()
+        # Reentrant: in the midst of an event the garbage collector may close a stream that nobody reads.
+        self._lock = threading.RLock()
         self._open: dict[str, tuple[Part | None, UUID]] = {}
         self._streams: dict[int, tuple[Part, Any]] = {}
 
@@ -240,7 +241,7 @@ class Capture:
 
     def _make_room(self, held: dict[Any, Any]) -> None:
         while len(held) > self._max_spans:
-            held.pop(next(iter(held)))
+            held.pop(next(iter(held)), None)
             self._evicted += 1
 
     def guard(self, what: str, work: Callable[[], None]) -> None:

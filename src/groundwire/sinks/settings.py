@@ -24,9 +24,7 @@ def _prometheus(*, port: int | None = None, address: str = "127.0.0.1") -> Sink:
     if port is None:
         return PrometheusSink()
     with _LOCK:  # settings may be built from more than once, and a port be served once
-        if (port, address) not in _SERVED:
-            _SERVED[port, address] = PrometheusSink().serve(port, address)
-        return _SERVED[port, address]
+        return _SERVED.setdefault((port, address), PrometheusSink()).serve(port, address)
 
 
 def _opentelemetry(*, verdict_spans: bool = False, include_text: bool = False) -> Sink:
