@@ -205,15 +205,15 @@ def _cells(connection: sa.Connection, wanted: Filter) -> list[dict[str, Any]]:
         left[tuple(bool(cell[name]) for name in parts)] -= cell["count"]
         cell |= {"reviewed": True, "waiting": False}
     cells = said
-    for sort, count in left.items():
-        own = dict(zip(parts, sort, strict=True))
+    for kind, count in left.items():
+        own = dict(zip(parts, kind, strict=True))
         unknown = {"drawn": False, "drawn_flagged": False, "real": None, "reviewed": False}
         cells.append(own | unknown | {"waiting": own["handed_out"], "count": count})
     return cells
 
 
 def _counted(parts: Mapping[str, sa.ColumnElement[Any]], wanted: Filter) -> sa.Select[Any]:
-    columns = [sa.type_coerce(part, sa.Boolean).label(name) for name, part in parts.items()]
+    columns: list[Any] = [sa.type_coerce(part, sa.Boolean).label(name) for name, part in parts.items()]
     query: sa.Select[Any] = sa.select(*columns, sa.func.count().label("count")).select_from(answers)
     return query.where(*wanted.conditions(), answers.c.judged.is_(sa.true())).group_by(*columns)
 
