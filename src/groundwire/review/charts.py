@@ -28,7 +28,7 @@ _CURVES = Plane(width=380, height=230, left=34, right=10, top=10, bottom=26)
 
 def percent(share: float) -> str:
     """A share as people read it: a decimal where it tells something."""
-    value = 100 * share
+    value = 100.0 * share
     whole = value.is_integer() or abs(value) >= 99.95
     return f"{value:.0f} %" if whole else f"{value:.1f} %"
 
