@@ -13,6 +13,7 @@ from starlette.testclient import TestClient
 
 from groundwire.monitor import Monitor
 from groundwire.review import Server, create_app
+from groundwire.review.app_state import Settings
 from groundwire.review.guard import cookie_name
 from groundwire.review.sitting import Sittings
 
@@ -57,12 +58,23 @@ def site(app):
         yield server.url
 
 
+@pytest.fixture(scope="package")
+def empty(tmp_path_factory):
+    """A store that is up to date and empty: to copy it is faster than to make one for each test."""
+    path = tmp_path_factory.mktemp("review") / "empty.db"
+    with Monitor(f"sqlite:///{path}", drift=None) as monitor:
+        assert monitor.count() == 0
+    return path
+
+
 @pytest.fixture
-def store(app, tmp_path):
+def store(app, empty, tmp_path):
     """An empty monitor, which the application shows in this test."""
+    shutil.copy(empty, tmp_path / "answers.db")
     with Monitor(f"sqlite:///{tmp_path}/answers.db", spool=tmp_path / "spool", drift=None) as monitor:
         app.state.monitor = monitor
         app.state.sittings = Sittings()
+        app.state.settings = Settings(blind=True, reviewers=1, reserve=600.0)
         yield monitor
     app.state.monitor = None
 

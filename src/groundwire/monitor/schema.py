@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-HEAD = "0001"
+HEAD = "0002"
 
 metadata = sa.MetaData()
 
@@ -51,6 +51,7 @@ answers = sa.Table(
     sa.Column("drawn_flagged", sa.BigInteger),
     sa.Column("size", sa.Integer, nullable=False),
     sa.Index("ix_answers_flagged", "hallucinated", "chance"),
+    sa.Index("ix_answers_flagged_at", "hallucinated", "at"),
     sa.Index("ix_answers_twin", "twin", "hallucinated"),
 )
 """One row an outcome. ``pair`` is shared by answers to one question, ``twin`` by the very same answer.

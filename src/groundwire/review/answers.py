@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
-from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
 from groundwire.core.claim import Kind
@@ -27,7 +25,6 @@ ORDERS = {
 }
 _AT_ONCE = 50
 _CHUNK = 65_536  # characters sent at once
-_FRESH = 60.0  # seconds for which the names in the store are remembered
 _MEDIA = {"csv": "text/csv; charset=utf-8", "jsonl": "application/x-ndjson"}
 
 
@@ -40,7 +37,6 @@ def answers(request: Request) -> Response:
     page = monitor.page(
         wants.wanted, queue=order, limit=_AT_ONCE, after=request.query_params.get("after") or None
     )
-    detectors, tags = _names(request, monitor)
     return draw(
         request,
         "answers.html.j2",
@@ -53,8 +49,6 @@ def answers(request: Request) -> Response:
         levels=list(Level),
         abstentions=list(AbstentionReason),
         kinds=list(Kind),
-        detectors=detectors,
-        tags=tags,
     )
 
 
@@ -62,6 +56,13 @@ def count(request: Request) -> Response:
     """How many answers there are of what is asked for. Asked by a script, for it may take a while."""
     wanted = asked.read(request.query_params).wanted
     return Response(f"{monitor_of(request).count(wanted):,}", media_type="text/plain")
+
+
+def names(request: Request) -> Response:
+    """The detectors and the tags that may be asked for. Asked by a script, as well."""
+    monitor = monitor_of(request)
+    detectors = [one_line(group.name) for group in monitor.by("detector") if group.name]
+    return JSONResponse({"detectors": detectors, "tags": [one_line(name) for name in monitor.tags()]})
 
 
 def export(request: Request) -> Response:
@@ -87,19 +88,9 @@ def _chunks(monitor: Monitor, wanted: Filter, form: str) -> Iterator[bytes]:
     yield "".join(waiting).encode("utf-8", "replace")
 
 
-def _names(request: Request, monitor: Monitor) -> tuple[list[str], list[str]]:
-    """The detectors and the tags that a reader may ask for, remembered for a minute."""
-    state: Any = request.app.state
-    known = getattr(state, "names", None)
-    if known is None or known[0] is not monitor or time.monotonic() - known[1] > _FRESH:
-        detectors = [one_line(group.name) for group in monitor.by("detector") if group.name]
-        known = (monitor, time.monotonic(), detectors, [one_line(name) for name in monitor.tags()])
-        state.names = known
-    return known[2], known[3]
-
-
 ROUTES: list[BaseRoute] = [
     Route("/answers", answers),
     Route("/answers/count", count),
+    Route("/answers/names", names),
     Route("/export", export),
 ]

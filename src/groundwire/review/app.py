@@ -21,7 +21,7 @@ from groundwire.review.guard import Guard, SafeHeaders
 from groundwire.review.pages import STATIC, refusal
 from groundwire.review.sitting import Sittings
 
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _SHORTEST = 16
 
 

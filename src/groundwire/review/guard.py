@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _LARGEST = 1_000_000  # bytes of a form; a note and the spans of an answer take a fraction of it
+_TOO_LARGE = f"A form may have {_LARGEST:,} bytes."
 _READING = frozenset({"GET", "HEAD"})
 _OPEN = ("/login", "/static/")
 _HEADERS = {
@@ -82,7 +84,7 @@ class Guard:
         if not _from_here(headers, assume=bearer):
             return 403, "This request was sent by another site, or by a browser that does not say which."
         if int(length) > _LARGEST if (length := headers.get("content-length", "0")).isdigit() else True:
-            return 413, f"A form may have {_LARGEST:,} bytes."
+            return 413, _TOO_LARGE
         return 0, ""
 
 
@@ -115,14 +117,16 @@ def _from_here(headers: Headers, *, assume: bool) -> bool:
     return origin is None or urlsplit(origin).netloc.lower() == headers.get("host", "").lower()
 
 
-def _bounded(receive: Receive) -> Callable[[], Awaitable[Message]]:
-    """The same messages; a body that says no length, and is too large, ends as if its sender had gone."""
+def _bounded(receive: Receive) -> Receive:
+    """The same messages, until they are too many bytes: not every sender tells beforehand how many."""
     seen = 0
 
     async def receive_some() -> Message:
         nonlocal seen
         message = await receive()
         seen += len(message.get("body", b""))
-        return {"type": "http.disconnect"} if seen > _LARGEST else message
+        if seen > _LARGEST:
+            raise HTTPException(413, _TOO_LARGE)
+        return message
 
     return receive_some

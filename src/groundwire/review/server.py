@@ -27,8 +27,7 @@ class Server:
         check_host(host, allow_remote=allow_remote)
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         self._socket = socket.create_server((host, port), family=family)
-        shown = f"[{host}]" if ":" in host else host
-        self.url = f"http://{shown}:{self._socket.getsockname()[1]}"
+        self.url = f"http://{_in_an_address(host)}:{self._socket.getsockname()[1]}"
         self._server = uvicorn.Server(
             uvicorn.Config(app, log_level="warning", access_log=False, server_header=False, lifespan="off")
         )
@@ -82,4 +81,8 @@ def names(host: str, trusted: Sequence[str], *, allow_remote: bool) -> list[str]
         raise ConfigurationError(
             f"host {host!r} is no name to answer under: give --trusted-host NAME, as a browser shows it"
         )
-    return [*trusted] if wildcard or is_loopback(host) else [host, *trusted]
+    return [*trusted] if wildcard or is_loopback(host) else [_in_an_address(host), *trusted]
+
+
+def _in_an_address(host: str) -> str:
+    return f"[{host}]" if ":" in host else host

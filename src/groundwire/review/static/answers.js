@@ -7,6 +7,17 @@
     count.textContent = text === "1" ? "1 answer" : text && `${text} answers`;
   }).catch(() => { count.textContent = ""; });
 
+  // What may be typed into the fields for tags and detectors, once somebody is about to.
+  const offer = (id, values) => {
+    document.getElementById(id).replaceChildren(...values.map((value) => Object.assign(document.createElement("option"), { value })));
+  };
+  document.getElementById("filters").addEventListener("focusin", () => {
+    fetch("/answers/names").then((reply) => reply.json()).then(({ detectors, tags }) => {
+      offer("tag-names", tags.map((name) => `${name}=`));
+      offer("detector-names", detectors);
+    }).catch(() => {});
+  }, { once: true });
+
   const rows = [...document.querySelectorAll("td.asked a")];
   const step = (by) => {
     const at = rows.indexOf(document.activeElement);
