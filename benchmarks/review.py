@@ -87,7 +87,9 @@ def tell(monitor: Monitor) -> None:
     client.cookies.set("groundwire-reviewer", "Ann")
     print(f"{monitor.count():,} answers; median and longest of {RUNS}, in milliseconds")
     for queue in QUEUES:
-        print("next of the queue {:<16} {:7.0f} {:7.0f}".format(queue, *timed(client, f"/review?queue={queue}")))
+        print(
+            "next of the queue {:<16} {:7.0f} {:7.0f}".format(queue, *timed(client, f"/review?queue={queue}"))
+        )
     for name, query in TABLES.items():
         page, count = timed(client, f"/answers?{query}"), timed(client, f"/answers/count?{query}")
         print(f"table: {name:<27} {page[0]:7.0f} {page[1]:7.0f}   its count {count[0]:7.0f} {count[1]:7.0f}")

@@ -67,7 +67,11 @@ def fill(monitor: Monitor) -> None:
         }
         checker.check(
             Interaction(
-                question=one.question, answer=one.answer, contexts=retrieved(one), metadata=metadata, id=one.id
+                question=one.question,
+                answer=one.answer,
+                contexts=retrieved(one),
+                metadata=metadata,
+                id=one.id,
             )
         )
     late = next(one for one in load_prepared() if one.pages)
@@ -89,7 +93,9 @@ def pictures(browser: Any, url: str, monitor: Monitor, *, everything: bool) -> I
             monitor.review(key, "agree" if len(line.answer) % 7 else "disagree", reviewer="Bob")
     monitor.review(refund, "disagree", reviewer="Bob")
 
-    def take(path: str, *, dark: bool = False, phone: bool = False, keys: str = "", wide: int = 1280) -> bytes:
+    def take(
+        path: str, *, dark: bool = False, phone: bool = False, keys: str = "", wide: int = 1280
+    ) -> bytes:
         context = browser.new_context(
             base_url=url,
             viewport={"width": 390, "height": 844} if phone else {"width": wide, "height": 860},
