@@ -22,6 +22,8 @@ EXTRAS = [
     "pyarrow",
     "sklearn",
     "sqlalchemy",
+    "starlette",
+    "uvicorn",
     "yaml",
 ]
 ROWS = [
@@ -69,6 +71,10 @@ def main() -> None:
         page = command("check", str(table), "--html", str(Path(folder) / "page.html"))
         assert page.returncode == 2
         assert "pip install 'groundwire[report]'" in page.stderr, page.stderr
+
+    served = command("review")
+    assert served.returncode == 2
+    assert "pip install 'groundwire[review]'" in served.stderr, served.stderr
 
     for name in ("GroundwireCallbackHandler", "with_hallucination_check", "HallucinationMiddleware"):
         assert "pip install 'groundwire[langchain]'" in refusal("langchain", name)

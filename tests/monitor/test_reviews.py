@@ -6,9 +6,9 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from groundwire import ConfigurationError, InputError, Span
-from groundwire.monitor import Filter, Opinion, Sampling
+from groundwire.monitor import Filter, Opinion, Queue, Sampling
 from groundwire.monitor.statistics import kappa
-from tests.monitor.told import interaction, keep, verdict
+from tests.monitor.told import abstention, interaction, keep, verdict
 
 
 def test_a_review_is_kept_and_a_second_thought_replaces_it(store):
@@ -192,3 +192,58 @@ def test_errors_without_a_pattern_name_none(opened):
         key = store.keep(interaction(n, route=f"/{n % 4}"), verdict(0.9), durable=True)
         store.review(key, "disagree" if chance.random() < 0.3 else "agree", reviewer="ann")
     assert [one for one in store.patterns() if one.p < 0.05] == []
+
+
+def test_what_is_put_off_is_passed_over(store):
+    """The rest follows in its order, and drawing by chance goes on behind it."""
+    keep(store, 0.9, 0.1, 0.2)
+    first, second, third = (row.id for row in store.next("ann", limit=3))
+    assert [row.id for row in store.next("ann", limit=3, without=[first])] == [second, third]
+    assert store.next("ann", without=[first, second, third]) == []
+
+
+def test_how_many_are_left_is_what_would_be_handed_out(store):
+    """For each reviewer, as others review and reserve, and no further than one wants to count."""
+    keep(store, *[0.9] * 4, *[0.1] * 3)
+    assert [store.left("ann", queue=queue) for queue in Queue] == [7, 4, 7, 7, 0]
+    (reserved,) = store.next("bob", queue="flagged")
+    assert (store.left("ann", queue="flagged"), store.left("bob", queue="flagged")) == (3, 4)
+    store.review(reserved.id, "agree", reviewer="bob")
+    assert (store.left("ann", queue="flagged"), store.left("bob", queue="flagged")) == (3, 3)
+    assert store.left("ann", queue="flagged", reviewers=2) == 4
+    assert store.left("ann", wanted=Filter(hallucinated=False), queue="newest") == 3
+    assert store.left("ann", queue="newest", most=2) == 2
+    for queue in Queue:
+        assert len(store.next("ann", queue=queue, limit=100)) == store.left("ann", queue=queue)
+
+
+def test_a_review_can_be_taken_back(store):
+    """The answer is then reviewed by nobody, and handed out again."""
+    (key,) = keep(store, 0.9)
+    assert store.retract(key, "ann") is False
+    store.review(key, "agree", reviewer="ann")
+    store.review(key, "agree", reviewer="bob")
+    assert store.next("ann") == []
+    assert store.retract(key, "ann") is True
+    assert [said.reviewer for said in store.feedback(key)] == ["bob"]
+    assert [row.id for row in store.next("ann", reviewers=2)] == [key]
+
+
+def test_a_reservation_can_be_given_up(store):
+    (key,) = keep(store, 0.9)
+    store.next("ann")
+    store.release(key, "bob")  # not bob's to give
+    assert store.next("bob") == []
+    store.release(key, "ann")
+    assert [row.id for row in store.next("bob")] == [key]
+
+
+def test_a_twin_that_another_detector_sees_otherwise_is_disagreed_about(store):
+    """However many agree, and whatever could not be judged."""
+    asked = interaction(1)
+    agreed = [store.keep(interaction(2), verdict(score)) for score in (0.9, 0.8)]
+    differ = [store.keep(asked, verdict(score)) for score in (0.9, 0.95, 0.1)]
+    store.keep(asked, abstention())
+    assert store.flush(30)
+    assert {line.id for line in store.page(queue="disagreeing").lines} == set(differ)
+    assert set(agreed).isdisjoint(differ)

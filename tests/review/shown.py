@@ -55,7 +55,9 @@ def bags(**metadata):
             evidence=(quote(PASSAGES, 0, "A second bag costs 25 EUR."),),
             marked="75 EUR",
         ),
-        claim(ANSWER, "You may bring 👩‍🚀 gear of up to 8 kg.", Support.UNSUPPORTED, score=0.6, marked="8 kg"),
+        claim(
+            ANSWER, "You may bring 👩‍🚀 gear of up to 8 kg.", Support.UNSUPPORTED, score=0.6, marked="8 kg"
+        ),
         claim(
             ANSWER,
             "Bags are free.",

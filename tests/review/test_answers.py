@@ -18,8 +18,8 @@ def listed(client, query=""):
     """The ids of the table's rows."""
     answer = client.get(f"/answers{query}")
     assert answer.status_code == 200, answer.text
-    rows = [row for row in parse(answer.text).all("td", "asked")]
-    return [row.one("a").attrs["href"].removeprefix("/answers/").partition("?")[0] for row in rows]
+    links = (row.one("a").attrs["href"] for row in parse(answer.text).all("td", "asked"))
+    return [link.removeprefix("/answers/").partition("?")[0] for link in links]
 
 
 @pytest.fixture

@@ -82,7 +82,13 @@ def test_what_another_site_sends_is_refused(client, stranger, store, headers):
     (key,) = keep(store, bags())
     stranger.cookies.set(cookie_name(TOKEN), TOKEN)
     for one in (client, stranger):
-        for path in (f"/answers/{key}", f"/answers/{key}/undo", f"/answers/{key}/later", "/reviewer", "/logout"):
+        for path in (
+            f"/answers/{key}",
+            f"/answers/{key}/undo",
+            f"/answers/{key}/later",
+            "/reviewer",
+            "/logout",
+        ):
             assert one.post(path, data={"opinion": "agree"}, headers=headers).status_code == 403, path
     assert store.feedback(key) == ()
 

@@ -1,13 +1,27 @@
 """The page in a real browser, by keyboard and by mouse."""
 
 import re
+from urllib.parse import quote
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-from groundwire import Span, Verdict
-from groundwire.core.grading import Grading
+from groundwire import (
+    Abstention,
+    AbstentionReason,
+    Claim,
+    DetectorSpec,
+    Evidence,
+    Grading,
+    Interaction,
+    Passage,
+    Role,
+    Span,
+    Support,
+    Turn,
+    Verdict,
+)
 from groundwire.report.visible import visible
 from tests.report.test_page import PAYLOADS
 from tests.review.shown import ANSWER, SPEC, bags, keep, plain, unjudged
@@ -34,7 +48,7 @@ def spans(store, key):
 
 
 def test_a_review_by_keyboard_alone(visit, store):
-    """From the name to the last answer, without a mouse: opinion, kind, note, marks, undo and the way back."""
+    """From the name to the last answer, without a mouse: opinion, kind, note, undo and the way back."""
     plain_key, key = keep(store, plain(0.2), bags())
     page = visit("/review?queue=newest", name=None)
     page.keyboard.type("Ann")
@@ -106,7 +120,7 @@ def test_choosing_a_claim_brings_its_evidence_into_view(visit, store):
 
 
 def test_words_are_marked_by_keyboard(visit, store):
-    """It begins with the detector's marks. Before them is no emoji, between them one of several characters."""
+    """It begins with the detector's marks; between them is an emoji of several characters."""
     (key,) = keep(store, bags())
     page = visit(f"/answers/{key}")
     keys(page, "e")
@@ -141,10 +155,12 @@ def test_words_are_marked_by_mouse(visit, store):
         at = page.evaluate(
             """(words) => {
                 const places = new groundwire.Places(document.getElementById("answer"));
-                const start = [...places.root.textContent.slice(0, places.root.textContent.indexOf(words))].length;
+                const whole = places.root.textContent;
+                const start = [...whole.slice(0, whole.indexOf(words))].length;
                 const boxes = [...places.range(start, start + [...words].length).getClientRects()];
                 const [first, last] = [boxes[0], boxes[boxes.length - 1]];
-                return [first.left + 1, first.top + first.height / 2, last.right - 1, last.top + last.height / 2];
+                const middle = (box) => box.top + box.height / 2;
+                return [first.left + 1, middle(first), last.right - 1, middle(last)];
             }""",
             words,
         )
@@ -232,7 +248,9 @@ def test_spans_are_joined_split_and_taken_away(visit, store):
         (4, 10): [[2, 12]],
     }
     for span, after in expected.items():
-        assert page.evaluate("([spans, one]) => groundwire.toggled(spans, one)", [before, list(span)]) == after
+        assert (
+            page.evaluate("([spans, one]) => groundwire.toggled(spans, one)", [before, list(span)]) == after
+        )
 
 
 def test_the_keys_are_shown_and_can_be_switched_off(visit, store):
@@ -277,19 +295,6 @@ def test_tags_and_detectors_are_offered(visit, store):
 
 def hostile(payload):
     """An answer, judged and unjudged, with a payload in every field that comes from outside."""
-    from groundwire import (
-        Abstention,
-        AbstentionReason,
-        Claim,
-        DetectorSpec,
-        Evidence,
-        Interaction,
-        Passage,
-        Role,
-        Support,
-        Turn,
-    )
-
     spec = DetectorSpec(name=payload, version=payload)
     interaction = Interaction(
         question=payload,
@@ -324,8 +329,6 @@ def test_no_payload_runs(visit, store, number):
         store.review(key, "disagree", reviewer=payload, note=payload)
         store.review(key, "agree", reviewer="Ann", note=payload)
     page = visit(name=payload)
-    from urllib.parse import quote
-
     for path in (
         f"/answers/{judged}?queue=newest&said={judged}",
         f"/answers/{late}",
@@ -403,7 +406,9 @@ def grave(page):
 def test_the_focus_can_be_seen_and_is_never_covered(visit, store):
     """Every stop of the Tab key has an outline, and lies above the form at the bottom."""
     (key,) = keep(store, bags())
-    page = visit(f"/answers/{key}?queue=newest", viewport={"width": 1280, "height": 500}, reduced_motion="reduce")
+    page = visit(
+        f"/answers/{key}?queue=newest", viewport={"width": 1280, "height": 500}, reduced_motion="reduce"
+    )
     stops = 0
     for _ in range(40):
         keys(page, "Tab")

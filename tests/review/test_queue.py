@@ -98,7 +98,12 @@ def test_undo_brings_back_what_stood_before(client, store):
     go(client, f"/answers/{key}?queue=newest", opinion="disagree")
     go(client, f"/answers/{key}/undo?queue=newest", on="")
     (said,) = store.feedback(key)
-    assert (str(said.opinion), said.note, said.spans, said.source) == ("unsure", "earlier", (Span(0, 1),), "cli")
+    assert (str(said.opinion), said.note, said.spans, said.source) == (
+        "unsure",
+        "earlier",
+        (Span(0, 1),),
+        "cli",
+    )
 
 
 def test_what_is_put_off_comes_back_at_the_end(client, store):
@@ -224,7 +229,7 @@ def test_unknown_answers_and_queues_are_named(client, store):
 
 
 def test_a_selection_is_reviewed_by_itself(client, store):
-    """What narrows the table down narrows the queue down; one that is no fair sample is not the random one."""
+    """What narrows the table down narrows the queue down, which is then no random one."""
     ids = keep(store, bags(route="/a"), plain(0.9, route="/b"), plain(0.1, route="/a"))
     path, _ = go(client, "/review?tag=route%3D%2Fa&outcome=hallucinated")
     assert (shown(path), "queue=newest" in path) == (ids[0], True)

@@ -285,8 +285,9 @@ class Monitor:
 
     def release(self, key: str, reviewer: str) -> None:
         """Let others have an answer that is reserved for this reviewer."""
+        own = _reservation(self._find(key), reviewer)
         with self._database.writing() as connection:
-            connection.execute(_reservation(self._find(key), reviewer))
+            connection.execute(own)
 
     def review(
         self,

@@ -21,7 +21,7 @@ def visible(text: str) -> str:
 
 
 def unsafe_places(text: str) -> Iterator[int]:
-    """Where each character begins and ends that ``visible`` replaces; "\\r\\n" is one of them."""
+    """Where each character begins and ends that ``visible`` replaces; CR LF counts as one."""
     for match in _REPLACED.finditer(text):
         yield from match.span()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -37,12 +38,23 @@ def create_app(
     """The application. Whoever shows ``token`` sees and reviews everything that the monitor keeps.
 
     Only requests for this machine, or for one of ``hosts``, are answered. See ``Settings`` for the rest.
-    Raises ConfigurationError for a token of fewer than 16 characters.
+    Raises ConfigurationError for a token of fewer than 16 characters, and for numbers that can't work.
     """
-    if len(token) < _SHORTEST:
-        raise ConfigurationError(
-            f"token must have {_SHORTEST} characters or more, such as secrets.token_urlsafe(24)"
+    problems = [
+        f"{name} must be {what}"
+        for name, what, fine in (
+            (
+                "token",
+                f"{_SHORTEST} characters or more, such as secrets.token_urlsafe(24)",
+                len(token) >= _SHORTEST,
+            ),
+            ("reviewers", f"a whole number from 1 on, not {reviewers!r}", reviewers >= 1),
+            ("reserve", f"a number of seconds above 0, not {reserve!r}", 0 < reserve < inf),
         )
+        if not fine
+    ]
+    if problems:
+        raise ConfigurationError(*problems)
     routes: list[BaseRoute] = [
         Route("/", _home),
         *login.ROUTES,

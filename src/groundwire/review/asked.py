@@ -41,7 +41,7 @@ FIELDS = (
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """The answers that are asked for. ``given`` are the words of the address; ``queue`` is None without one."""
+    """The answers that are asked for, by the ``given`` words of an address, and in which order, if any."""
 
     wanted: Filter
     given: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

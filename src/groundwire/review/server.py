@@ -18,15 +18,22 @@ class Server:
     """Serves an application; ``url`` is known once the server is made, for it holds its socket by then.
 
     ``port`` 0 takes a free one. Raises ConfigurationError for a host beyond this machine, unless
-    ``allow_remote``, and OSError for a port that is taken.
+    ``allow_remote``, and for a host or a port that can't be had.
     """
 
     def __init__(
         self, app: ASGIApp, *, host: str = "127.0.0.1", port: int = 8765, allow_remote: bool = False
     ) -> None:
         check_host(host, allow_remote=allow_remote)
+        if not 0 <= port <= 65535:
+            raise ConfigurationError(f"port must be a number from 0 to 65535, not {port}")
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        self._socket = socket.create_server((host, port), family=family)
+        try:
+            self._socket = socket.create_server((host, port), family=family)
+        except OSError as error:
+            raise ConfigurationError(
+                f"can't listen on {host} port {port}: {error.strerror}; --port 0 takes a free port"
+            ) from error
         self.url = f"http://{_in_an_address(host)}:{self._socket.getsockname()[1]}"
         self._server = uvicorn.Server(
             uvicorn.Config(app, log_level="warning", access_log=False, server_header=False, lifespan="off")
