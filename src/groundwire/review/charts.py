@@ -5,6 +5,7 @@ A chart whose words would be too small on a phone is drawn twice, and the page s
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from html import escape
@@ -27,7 +28,7 @@ _CURVES = Plane(width=380, height=230, left=34, right=10, top=10, bottom=26)
 
 def percent(share: float) -> str:
     """A share as people read it: a decimal where it tells something."""
-    value = 100 * share
+    value = 100.0 * share
     whole = value.is_integer() or abs(value) >= 99.95
     return f"{value:.0f} %" if whole else f"{value:.1f} %"
 
@@ -85,18 +86,28 @@ def _over_time(
         if len(groups) <= _DOTS:
             dots = [(places[i], _of(groups[i].detection).value / top) for i in run]
             parts += [f'<circle class="dot" cx="{plane.x(x)}" cy="{plane.y(y)}" r="3"/>' for x, y in dots]
-    for number, alarm in enumerate(alarms, 1):
-        place = across(alarm.at)
-        if 0 <= place <= 1:
-            x, y = plane.x(place), plane.y(1)
-            parts.append(
-                f'<g class="alarm"><title>Alarm {number}: {escape(alarm.message)}</title>'
-                f'<path d="M{x} {y - 2}V{plane.y(0)}"/><circle cx="{x}" cy="{y - 9}" r="8.5"/>'
-                f"{text(x, round(y - 5, 1), str(number))}</g>"
-            )
+    parts.append(_alarms(plane, [(across(alarm.at), alarm) for alarm in alarms]))
     parts.append(_strip(plane, groups, places, half, every))
     title = f"Share of hallucinated answers by {every}; the table below says the same"
     return Markup(svg(title, plane.width, plane.height, "".join(parts)))  # noqa: S704 - escaped above
+
+
+def _alarms(plane: Plane, placed: Sequence[tuple[float, Alarm]]) -> str:
+    """A line for each alarm, and its number where there is room."""
+    parts, last = [], -math.inf
+    for number, (place, alarm) in enumerate(placed, 1):
+        if not 0 <= place <= 1:
+            continue
+        x, y = plane.x(place), plane.y(1)
+        named = ""
+        if x - last > 18:
+            named = f'<circle cx="{x}" cy="{y - 9}" r="8.5"/>{text(x, round(y - 5, 1), str(number))}'
+            last = x
+        parts.append(
+            f'<g class="alarm"><title>Alarm {number}: {escape(alarm.message)}</title>'
+            f'<path d="M{x} {y - 2}V{plane.y(0)}"/>{named}</g>'
+        )
+    return "".join(parts)
 
 
 def _strip(plane: Plane, groups: Sequence[Group], places: Sequence[float], half: float, every: str) -> str:
@@ -228,12 +239,10 @@ def histogram(counts: Sequence[int], threshold: float | None) -> Markup:
 
 def beside(reference: Floats, latest: Floats) -> Markup:
     """The scores of the reference and the latest ones, each as shares of its own."""
-    plane, base = _SCORES, 128
-    drawn = []
-    known = [values[~np.isnan(values)] for values in (reference, latest)]
-    heights = [np.histogram(values, bins=BINS, range=(0, 1))[0] / max(1, len(values)) for values in known]
-    highest = max(float(shares.max()) for shares in heights) or 1.0
-    for kind, shares, name in zip(("then", "now"), heights, ("first answers", "latest answers"), strict=True):
+    plane, base, drawn = _SCORES, 128, []
+    then, now = (np.array(side) for side in zip(*binned(reference, latest), strict=True))
+    highest = max(float(then.max()), float(now.max())) or 1.0
+    for kind, shares, name in (("then", then, "first answers"), ("now", now, "latest answers")):
         points = [f"M{plane.x(0)} {base}"]
         for at, share in enumerate(shares):
             y = round(base - 116 * float(share) / highest, 1)
@@ -243,6 +252,13 @@ def beside(reference: Floats, latest: Floats) -> Markup:
         )
     title = "Scores of the first answers and of the latest"
     return Markup(svg(title, plane.width, plane.height, "".join(drawn) + _axis(plane, base)))  # noqa: S704
+
+
+def binned(reference: Floats, latest: Floats) -> list[tuple[float, float]]:
+    """What share of the first scores, and of the latest, lies in each bin."""
+    known = [values[~np.isnan(values)] for values in (reference, latest)]
+    then, now = (np.histogram(values, bins=BINS, range=(0, 1))[0] / max(1, len(values)) for values in known)
+    return [(float(first), float(last)) for first, last in zip(then, now, strict=True)]
 
 
 def decided(one: Reviewed) -> Markup:

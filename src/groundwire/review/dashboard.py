@@ -298,6 +298,7 @@ def _told_of(one: Reviewed) -> dict[str, Any]:
         "used": data["used"],
         "scores": charts.decided(one),
         "curves": charts.curves(one, effects),
+        "table": [effect for i, effect in enumerate(effects) if i % 5 == 0 or effect is used],
     }
 
 
