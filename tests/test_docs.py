@@ -15,8 +15,9 @@ from examples.handbook_llama_index import app as llama_index_app
 from examples.handbook_llama_index.replay import replaying_model as replaying_llm
 
 ROOT = Path(__file__).parents[1]
-PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/*.md")])
+PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md")])
 SNIPPET = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+PRINTED = re.compile(r"\n\n```text\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
 def readers_application():
@@ -41,7 +42,8 @@ def readers_application():
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_every_snippet_of_a_page_runs(page, tmp_path, monkeypatch):
+def test_every_snippet_of_a_page_runs(page, tmp_path, monkeypatch, capsys):
+    """And prints what stands below it, where a tutorial says what it prints."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(get_dispatcher(), "span_handlers", list(get_dispatcher().span_handlers))
     names = readers_application()
@@ -50,6 +52,10 @@ def test_every_snippet_of_a_page_runs(page, tmp_path, monkeypatch):
         line = text.count("\n", 0, match.start()) + 2
         code = "\n" * (line - 1) + match[1]
         exec(compile(code, str(page), "exec"), names)  # the page's own words are what is under test
+        printed = capsys.readouterr().out
+        if page.parent.name == "tutorials":
+            shown = PRINTED.match(text, match.end())
+            assert printed.strip() == (shown[1].strip() if shown else "")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

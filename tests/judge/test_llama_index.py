@@ -44,8 +44,8 @@ class Scripted(CustomLLM):
     said: str = "a verdict"
     temperature: float = 0.5
     max_tokens: int = 100
-    heard: list = Field(default_factory=list)
-    judging: list = Field(default_factory=list)
+    heard: list = Field(default_factory=list, exclude=True)  # no part of what handlers are told of a model
+    judging: list = Field(default_factory=list, exclude=True)
 
     @property
     def metadata(self):

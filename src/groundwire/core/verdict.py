@@ -222,6 +222,9 @@ class Verdict:
 
         return wire.encode(self)
 
+    def _repr_html_(self) -> str:
+        return _card(self)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Abstention:
@@ -288,8 +291,18 @@ class Abstention:
 
         return wire.encode(self)
 
+    def _repr_html_(self) -> str:
+        return _card(self)
+
 
 Outcome = Verdict | Abstention
+
+
+def _card(outcome: Outcome) -> str:
+    """What a notebook shows. A notebook asks the object itself, so this is the one place where core looks up."""
+    from groundwire.report import notebook  # noqa: PLC0415 - only where something is shown
+
+    return notebook.card(outcome)
 
 
 def reread(verdict: Verdict, grading: Grading, *, score: float | None = None) -> Outcome:

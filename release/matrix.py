@@ -1,0 +1,177 @@
+"""The tests on every Python, with the lowest and the newest releases of what groundwire stands on.
+
+    python -m release.matrix [--cell NAME ...] [--all]
+
+Each cell is an environment of its own: the wheel, every extra but the encoder's PyTorch, and the tests' own tools.
+`lowest` takes each dependency at the bound that pyproject.toml names, `newest` whatever resolves today,
+whatever constraints.txt says. A `base` cell has the wheel alone. The interpreters are those on the PATH.
+
+What came out is added to docs/compatibility.json, and docs/compatibility.md is written from it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as ET
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from release.wheels import ROOT, built
+
+WORK = ROOT / "build" / "matrix"
+RECORD = ROOT / "docs" / "compatibility.json"
+SHOWN = ("langchain-core", "langchain", "llama-index-core", "numpy", "onnxruntime", "pydantic")
+LEFT_OUT = ("bench", "benchmarks", "local/test_optional.py", "probes", "training", "test_docs.py")
+"""Of tests/: what says nothing about other versions, or needs PyTorch or the exact pins of constraints.txt."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """One environment: a Python, and which end of the bounds."""
+
+    python: str
+    resolution: str  # uv's: lowest-direct or highest
+    base: bool = False
+
+    @property
+    def name(self) -> str:
+        end = {"lowest-direct": "lowest", "highest": "newest"}[self.resolution]
+        return f"{'base' if self.base else 'full'}-{self.python}-{end}"
+
+
+CELLS = (
+    Cell(python="3.11", resolution="lowest-direct", base=True),
+    Cell(python="3.11", resolution="highest", base=True),
+    Cell(python="3.12", resolution="highest", base=True),
+    Cell(python="3.13", resolution="highest", base=True),
+    Cell(python="3.11", resolution="lowest-direct"),
+    Cell(python="3.11", resolution="highest"),
+    Cell(python="3.12", resolution="highest"),
+    Cell(python="3.13", resolution="highest"),
+)
+
+
+def uv(*arguments: str) -> str:
+    """uv's output. Raises CalledProcessError, and uv says why, where it can't do it."""
+    # Hard links are refused by nltk 3.10.3 and later, which LlamaIndex reads its data with.
+    settings = {"UV_PYTHON_DOWNLOADS": "never", "UV_LINK_MODE": "copy", "UV_SYSTEM_CERTS": "1"}
+    command = [str(Path(sys.executable).with_name("uv")), *arguments]
+    done = subprocess.run(
+        command, check=True, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=settings | os.environ
+    )
+    return done.stdout
+
+
+def environment(cell: Cell, wheel: Path) -> Path:
+    """A fresh environment with what the cell asks for. Returns its Python."""
+    home = WORK / cell.name
+    shutil.rmtree(home, ignore_errors=True)
+    uv("venv", "-q", "--python", cell.python, str(home))
+    python = str(home / "bin" / "python")
+    pins = home / "pins.txt"
+    extras = [] if cell.base else ["--extra", "all"]
+    compiled = ["--no-header", "--no-annotate", "--python", python, "-o"]
+    uv(
+        "pip",
+        "compile",
+        "-q",
+        "pyproject.toml",
+        *extras,
+        "--resolution",
+        cell.resolution,
+        *compiled,
+        str(pins),
+    )
+    uv("pip", "install", "-q", "--python", python, "-r", str(pins))
+    if not cell.base:
+        uv("pip", "install", "-q", "--python", python, "--group", "dev", "-c", str(pins))
+    uv("pip", "install", "-q", "--python", python, "--no-deps", str(wheel))
+    return Path(python)
+
+
+def tests(*, everything: bool) -> list[str]:
+    """The paths that a full cell runs."""
+    if everything:
+        return ["tests"]
+    left_out = [f"--ignore=tests/{one}" for one in LEFT_OUT]
+    return ["tests", *left_out]
+
+
+def tried(cell: Cell, wheel: Path, *, everything: bool) -> dict[str, object]:
+    """What came out of one cell: versions, counts of tests, and which failed."""
+    python = environment(cell, wheel)
+    began = time.monotonic()
+    counts: dict[str, object]
+    if cell.base:
+        script = ROOT / "tests" / "base_install.py"
+        done = subprocess.run([python, "-P", script], cwd=python.parent, check=False)
+        counts = {
+            "passed": int(done.returncode == 0),
+            "skipped": 0,
+            "failed": [] if not done.returncode else ["base"],
+        }
+    else:
+        told = WORK / f"{cell.name}.xml"
+        command = [python, "-m", "pytest", "-p", "no:cacheprovider", f"--junitxml={told}"]
+        subprocess.run([*command, *tests(everything=everything)], cwd=ROOT, check=False)
+        counts = counted(told)
+    listed = json.loads(uv("pip", "list", "--python", str(python), "--format", "json"))
+    versions = {one["name"]: one["version"] for one in listed if one["name"] in SHOWN}
+    exact = subprocess.run([python, "-V"], capture_output=True, text=True, check=True).stdout.split()[1]
+    today = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
+    seconds = round(time.monotonic() - began)
+    return asdict(cell) | {
+        "python_exact": exact, "date": today, "seconds": seconds, "everything": everything, "versions": versions,
+    } | counts  # fmt: skip
+
+
+def counted(told: Path) -> dict[str, object]:
+    """The counts of a JUnit report, and the names of the tests that failed."""
+    cases = list(ET.parse(told).getroot().iter("testcase"))  # noqa: S314 - pytest has just written it
+    kinds = [next((child.tag for child in case if child.tag != "properties"), "passed") for case in cases]
+    failed = [
+        f"{case.get('classname')}.{case.get('name')}"
+        for case, kind in zip(cases, kinds, strict=True)
+        if kind in ("failure", "error")
+    ]
+    return {
+        "passed": len(cases) - len(failed) - kinds.count("skipped"),
+        "skipped": kinds.count("skipped"),
+        "failed": failed,
+    }
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument(
+        "--cell", action="append", choices=[cell.name for cell in CELLS], help="only this one"
+    )
+    parser.add_argument(
+        "--all", action="store_true", help="every test, not only those that versions can break"
+    )
+    asked = parser.parse_args(arguments)
+    WORK.mkdir(parents=True, exist_ok=True)
+    wheel = built(WORK / "dist")[0]
+    record = json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.exists() else {}
+    failed = False
+    for cell in CELLS:
+        if asked.cell and cell.name not in asked.cell:
+            continue
+        result = tried(cell, wheel, everything=asked.all)
+        failed |= bool(result["failed"])
+        record[cell.name] = result
+        print(cell.name, f"{result['passed']} passed, {result['skipped']} skipped, failed:", result["failed"])
+        RECORD.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
