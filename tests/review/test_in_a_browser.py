@@ -174,10 +174,12 @@ def test_words_are_marked_by_mouse(visit, store):
     select("of")
     expect(page.locator("#marks q")).to_have_text(["75 EUR", "gear ", " up", "8 kg"])
     page.get_by_label("Unmark 75 EUR").click()
+    page.locator("#answer").get_by_text("Bags are free.").click(position={"x": 4, "y": 8})  # one word
+    expect(page.locator("#marks q")).to_have_text(["gear ", " up", "8 kg", "Bags"])
     page.locator("[value=agree]").click()
     page.locator("#save").click()
     page.wait_for_url("**said=**")
-    assert spans(store, key) == ["gear ", " up", "8 kg"]
+    assert spans(store, key) == ["gear ", " up", "8 kg", "Bags"]
 
 
 def test_nothing_is_said_of_spans_that_nobody_corrected(visit, store):
@@ -320,10 +322,9 @@ def hostile(payload):
     return (interaction, verdict), (interaction, late)
 
 
-@pytest.mark.parametrize("number", range(len(PAYLOADS)))
-def test_no_payload_runs(visit, store, number):
+@pytest.mark.parametrize("payload", [" ".join(PAYLOADS[:3]), " ".join(PAYLOADS[3:])], ids=["tags", "others"])
+def test_no_payload_runs(visit, store, payload):
     """In question, answer, passage, file name, tags, note, reviewer and address, on every page."""
-    payload = PAYLOADS[number]
     judged, late = keep(store, *hostile(payload))
     for key in (judged, late):
         store.review(key, "disagree", reviewer=payload, note=payload)
@@ -343,8 +344,7 @@ def test_no_payload_runs(visit, store, number):
         page.goto(path)
         if "queue=newest" in path:
             keys(page, "c", "e", "Enter", "Escape")
-        assert page.title().endswith("· groundwire"), path
-        assert "owned" not in page.title() or page.title().startswith(visible(payload)[:20]), path
+        assert page.title().endswith("· groundwire"), path  # what runs would call the page "owned"
         assert page.locator("main img, main script").count() == 0, path
         assert page.evaluate("document.querySelectorAll('[onerror], [onmouseover], [ontoggle]').length") == 0
 
