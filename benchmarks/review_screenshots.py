@@ -30,7 +30,7 @@ from groundwire.review.guard import cookie_name
 ROOT = Path(__file__).parents[1]
 TOKEN = "a-token-for-pictures"
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--disable-sync"]
-PRODUCTION = 20_000  # made-up answers on the dashboard
+PRODUCTION = 8_000  # made-up answers on the dashboard
 _PASSAGES = 3
 
 
