@@ -11,6 +11,7 @@ without a verdict.
 from __future__ import annotations
 
 import argparse
+import io
 import re
 import shutil
 import tempfile
@@ -135,18 +136,17 @@ def pictures(browser: Any, url: str, monitor: Monitor, *, everything: bool) -> I
     by_question = {line.question: line.id for line in shown.values()}
     prepared = {one.id: one for one in load_prepared()}
     refund = by_question[prepared["refund-deadline"].question]
-    for key, line in shown.items():
-        if line.hallucinated is not None and key != refund:
-            monitor.review(key, "agree" if len(line.answer) % 7 else "disagree", reviewer="Bob")
-    monitor.review(refund, "disagree", reviewer="Bob")
+    for number, (key, line) in enumerate(shown.items()):
+        if line.hallucinated is not None and number % 3 == 0:
+            monitor.review(key, "agree" if number % 2 else "disagree", reviewer="Bob")
 
     take = partial(picture, browser, url)
-    yield "review.png", take(f"/answers/{refund}?queue=uncertain", keys="c d")
+    yield "review.png", take(f"/answers/{refund}?queue=uncertain", keys="c a")
     yield "review-answers.png", take("/answers?outcome=hallucinated")
     if everything:
         long = by_question[prepared["extra-bag-prices"].question]
         unjudged = next(key for key, line in shown.items() if line.abstention == "TIMEOUT")
-        yield "review-dark.png", take(f"/answers/{refund}?queue=uncertain", dark=True, keys="c d")
+        yield "review-dark.png", take(f"/answers/{refund}?queue=uncertain", dark=True, keys="c a")
         yield "review-marks.png", take(f"/answers/{refund}?queue=uncertain", keys="e Shift+ArrowRight")
         yield "review-marks-dark.png", take(f"/answers/{refund}?queue=uncertain", keys="e", dark=True)
         yield "review-phone.png", take(f"/answers/{refund}?queue=uncertain", phone=True, keys="a")
@@ -159,6 +159,15 @@ def pictures(browser: Any, url: str, monitor: Monitor, *, everything: bool) -> I
         yield "done.png", take("/review?queue=disagreeing")
         yield "reviewer.png", take("/reviewer")
         yield "login.png", take("/nothing", dark=True)
+
+
+def fewer_colours(picture: bytes) -> bytes:
+    """The same picture in 128 colours, which takes a third of the room."""
+    from PIL import Image  # noqa: PLC0415 - it comes with what charts are drawn with
+
+    small = io.BytesIO()
+    Image.open(io.BytesIO(picture)).convert("RGB").quantize(128).save(small, "PNG", optimize=True)
+    return small.getvalue()
 
 
 def main() -> None:
@@ -193,8 +202,9 @@ def main() -> None:
                 *pictures(browser, answers.url, monitor, everything=given.all),
                 *dashboards(browser, figures.url, everything=given.all),
             ):
-                (given.into / name).write_bytes(taken)
-                print(f"{given.into / name}: {len(taken) // 1000} kB")
+                small = fewer_colours(taken)
+                (given.into / name).write_bytes(small)
+                print(f"{given.into / name}: {len(small) // 1000} kB")
             browser.close()
 
 

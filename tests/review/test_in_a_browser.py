@@ -174,10 +174,12 @@ def test_words_are_marked_by_mouse(visit, store):
     select("of")
     expect(page.locator("#marks q")).to_have_text(["75 EUR", "gear ", " up", "8 kg"])
     page.get_by_label("Unmark 75 EUR").click()
+    page.locator("#answer").get_by_text("Bags are free.").click(position={"x": 4, "y": 8})  # one word
+    expect(page.locator("#marks q")).to_have_text(["gear ", " up", "8 kg", "Bags"])
     page.locator("[value=agree]").click()
     page.locator("#save").click()
     page.wait_for_url("**said=**")
-    assert spans(store, key) == ["gear ", " up", "8 kg"]
+    assert spans(store, key) == ["gear ", " up", "8 kg", "Bags"]
 
 
 def test_nothing_is_said_of_spans_that_nobody_corrected(visit, store):

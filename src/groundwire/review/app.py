@@ -16,7 +16,7 @@ from starlette.staticfiles import StaticFiles
 
 from groundwire.core.errors import ConfigurationError, GroundwireError
 from groundwire.monitor import Monitor, StoreError
-from groundwire.review import answers, dashboard, login, queue
+from groundwire.review import answer, answers, dashboard, login, queue
 from groundwire.review.app_state import Settings
 from groundwire.review.guard import Guard, SafeHeaders
 from groundwire.review.pages import STATIC, refusal
@@ -59,6 +59,7 @@ def create_app(
         Route("/", _home),
         *login.ROUTES,
         *answers.ROUTES,
+        *answer.ROUTES,
         *queue.ROUTES,
         *dashboard.ROUTES,
         Mount("/static", StaticFiles(directory=STATIC), name="static"),

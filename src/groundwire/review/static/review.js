@@ -83,7 +83,7 @@
       const before = own || [];
       own = toggled(before, span);
       const more = own.reduce((sum, [s, e]) => sum + e - s, 0) > before.reduce((sum, [s, e]) => sum + e - s, 0);
-      say(`${more ? "Marked" : "Unmarked"}: ${places.text(...span)}`, { seen: false });
+      say(`${more ? "Marked" : "Unmarked"}: ${places.text(...span)}`);
       draw();
     };
     const show = () => {
@@ -97,7 +97,8 @@
       const range = places.range(...span);
       if (!cursor) { const selection = getSelection(); selection.removeAllRanges(); selection.addRange(range); }
       const box = range.getBoundingClientRect();
-      if (box.top < 90 || box.bottom > innerHeight - 160) answer.scrollBy && window.scrollBy({ top: box.top - innerHeight / 2, behavior: calm() ? "auto" : "smooth" });
+      const hidden = box.top < 90 || box.bottom > innerHeight - 160;
+      if (hidden) window.scrollBy({ top: box.top - innerHeight / 2, behavior: calm() ? "auto" : "smooth" });
       say(places.text(...span));
     };
     const set = (on) => {
@@ -156,21 +157,28 @@
       event.preventDefault();
       event.stopPropagation();
     });
-    answer.addEventListener("mouseup", () => {
-      if (!active) return;
-      const span = places.selected(getSelection());
-      if (!span) return;
-      getSelection().removeAllRanges();
-      anchor = far = at(span[0]);
-      chosen = span;
-      show();
-      change(span);
-      answer.focus({ preventScroll: true });
-    });
+    const pointed = (event) => {
+      const place = document.caretPositionFromPoint ? document.caretPositionFromPoint(event.clientX, event.clientY) : null;
+      const range = place ? null : document.caretRangeFromPoint(event.clientX, event.clientY);
+      if (!place && !range) return null;
+      const character = places.character(place ? place.offsetNode : range.startContainer, place ? place.offset : range.startOffset);
+      return words.find(([start, end]) => start <= character && character <= end) || null;
+    };
+    // A mouse selects, and a finger or a mouse points at one word.
     answer.addEventListener("click", (event) => {
+      if (active) {
+        const span = places.selected(getSelection()) || pointed(event);
+        getSelection().removeAllRanges();
+        if (!span) return;
+        anchor = far = at(span[0]);
+        chosen = span;
+        show();
+        change(span);
+        answer.focus({ preventScroll: true });
+        return;
+      }
       const part = event.target.closest("[data-c]");
-      if (!part || active || !getSelection().isCollapsed) return;
-      choose(part.dataset.c.split(" ").pop());
+      if (part && getSelection().isCollapsed) choose(part.dataset.c.split(" ").pop());
     });
     toggle.hidden = false;
     toggle.addEventListener("click", () => set(!active));
