@@ -132,6 +132,10 @@ def test_a_form_that_is_too_large_is_refused(client, store):
     large = {"opinion": "agree", "note": "x" * 1_200_000}
     assert client.post(f"/answers/{key}", data=large).status_code == 413
 
+    for length in ("²", "9" * 5000, "-1", ""):
+        headers = {"Content-Length": length.encode("latin-1")}
+        assert client.post(f"/answers/{key}", content=b"", headers=headers).status_code == 413
+
     def unmeasured():
         yield b"opinion=agree&note="
         for _ in range(1200):

