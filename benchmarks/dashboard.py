@@ -3,8 +3,8 @@
     python -m benchmarks.dashboard [--rows 100000] [--store PATH]
 
 The answers are made up and spread over 60 days: seven routes, two models, two prompt versions, 4 in 100 not
-judged, 4 in 100 reviewed; after four fifths of them more are hallucinated. ``--store`` keeps the database, and
-takes one that is there already.
+judged, 4 in 100 reviewed; after four fifths of them more are hallucinated. ``--store`` keeps the database,
+and takes one that is there already.
 """
 
 from __future__ import annotations

@@ -2,9 +2,10 @@
 
     python -m benchmarks.review_screenshots [--into docs/images] [--store PATH] [--all]
 
-The answers are those of the handbook example, judged by the built-in detector; nothing is from elsewhere.
-``--store`` only fills a database, to be opened with ``groundwire review --db sqlite:///PATH``. ``--all`` also
-takes what is looked at while the page is worked on: dark, on a phone, without a verdict.
+The answers are those of the handbook example, judged by the built-in detector; those of the dashboard are
+made up (``benchmarks.dashboard``). ``--store`` only fills a database, to be opened with ``groundwire review
+--db sqlite:///PATH``. ``--all`` also takes what is looked at while the page is worked on: dark, on a phone,
+without a verdict.
 """
 
 from __future__ import annotations
@@ -15,9 +16,12 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterator
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from benchmarks import dashboard
 from examples.handbook.prepared import PAGES, Prepared, load_prepared
 from groundwire import Abstention, AbstentionReason, Checker, Interaction, Passage
 from groundwire.monitor import Monitor
@@ -27,6 +31,7 @@ from groundwire.review.guard import cookie_name
 ROOT = Path(__file__).parents[1]
 TOKEN = "a-token-for-pictures"
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--disable-sync"]
+PRODUCTION = 8_000  # made-up answers on the dashboard
 _PASSAGES = 3
 
 
@@ -83,6 +88,48 @@ def fill(monitor: Monitor) -> None:
     monitor.flush()
 
 
+def picture(
+    browser: Any,
+    url: str,
+    path: str,
+    *,
+    dark: bool = False,
+    phone: bool = False,
+    keys: str = "",
+    part: str = "",
+    whole: bool = False,
+) -> bytes:
+    """The page at a path, once keys were pressed: what a window shows, a ``part`` of it, or the whole."""
+    context = browser.new_context(
+        base_url=url,
+        viewport={"width": 390, "height": 844} if phone else {"width": 1280, "height": 860},
+        color_scheme="dark" if dark else "light",
+        reduced_motion="reduce",
+    )
+    cookies = {cookie_name(TOKEN): TOKEN, "groundwire-reviewer": "Ann"}
+    context.add_cookies([{"name": key, "value": value, "url": url} for key, value in cookies.items()])
+    page = context.new_page()
+    page.goto(path, wait_until="networkidle")
+    for key in keys.split():
+        page.keyboard.press(key)
+    page.wait_for_timeout(400)
+    taken: bytes = page.locator(part).screenshot() if part else page.screenshot(full_page=whole)
+    context.close()
+    return taken
+
+
+def dashboards(browser: Any, url: str, *, everything: bool) -> Iterator[tuple[str, bytes]]:
+    """Pictures of the dashboard of made-up answers: each one's name and bytes."""
+    take = partial(picture, browser, url)
+    yield "dashboard.png", take("/dashboard?by=route")
+    yield "dashboard-threshold.png", take("/dashboard", part="#threshold")
+    if everything:
+        yield "dashboard-whole.png", take("/dashboard?by=prompt_version&before=1&after=2", whole=True)
+        yield "dashboard-dark.png", take("/dashboard?by=route", dark=True, whole=True)
+        yield "dashboard-phone.png", take("/dashboard?by=route", phone=True, whole=True)
+        yield "dashboard-empty.png", take("/dashboard?tag=route%3Dnone")
+
+
 def pictures(browser: Any, url: str, monitor: Monitor, *, everything: bool) -> Iterator[tuple[str, bytes]]:
     """Each picture's name and bytes."""
     shown = {one.id: one for one in monitor.page(limit=100).lines}
@@ -93,26 +140,7 @@ def pictures(browser: Any, url: str, monitor: Monitor, *, everything: bool) -> I
         if line.hallucinated is not None and number % 3 == 0:
             monitor.review(key, "agree" if number % 2 else "disagree", reviewer="Bob")
 
-    def take(
-        path: str, *, dark: bool = False, phone: bool = False, keys: str = "", wide: int = 1280
-    ) -> bytes:
-        context = browser.new_context(
-            base_url=url,
-            viewport={"width": 390, "height": 844} if phone else {"width": wide, "height": 860},
-            color_scheme="dark" if dark else "light",
-            reduced_motion="reduce",
-        )
-        cookies = {cookie_name(TOKEN): TOKEN, "groundwire-reviewer": "Ann"}
-        context.add_cookies([{"name": key, "value": value, "url": url} for key, value in cookies.items()])
-        page = context.new_page()
-        page.goto(path)
-        for key in keys.split():
-            page.keyboard.press(key)
-        page.wait_for_timeout(400)
-        taken: bytes = page.screenshot()
-        context.close()
-        return taken
-
+    take = partial(picture, browser, url)
     yield "review.png", take(f"/answers/{refund}?queue=uncertain", keys="c a")
     yield "review-answers.png", take("/answers?outcome=hallucinated")
     if everything:
@@ -160,12 +188,20 @@ def main() -> None:
     with (
         tempfile.TemporaryDirectory() as folder,
         Monitor(f"sqlite:///{folder}/kept.db", drift=None) as monitor,
+        ExitStack() as waiting,
     ):
         fill(monitor)
-        with Server(create_app(monitor, token=TOKEN), port=0) as server, sync_playwright() as playwright:
+        production = waiting.enter_context(Monitor(f"sqlite:///{folder}/production.db", drift=None))
+        dashboard.fill(production, PRODUCTION)
+        servers = [Server(create_app(one, token=TOKEN), port=0) for one in (monitor, production)]
+        answers, figures = (waiting.enter_context(server) for server in servers)
+        with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=ARGUMENTS)
             given.into.mkdir(parents=True, exist_ok=True)
-            for name, taken in pictures(browser, server.url, monitor, everything=given.all):
+            for name, taken in (
+                *pictures(browser, answers.url, monitor, everything=given.all),
+                *dashboards(browser, figures.url, everything=given.all),
+            ):
                 small = fewer_colours(taken)
                 (given.into / name).write_bytes(small)
                 print(f"{given.into / name}: {len(small) // 1000} kB")

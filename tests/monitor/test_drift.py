@@ -108,6 +108,17 @@ def test_the_latest_answers_stand_beside_the_first(store):
     assert (short.has_reference, short.p, short.p_missing, short.alarms) == (False, None, None, ())
 
 
+def test_the_latest_alone_raise_what_they_raise_among_all(store):
+    """What lies between the reference and the latest is left out; rows keep their numbers."""
+    settings = Drift(reference=50, window=20, step=7)
+    keep(store, *[0.1, 0.2] * 80, *[0.9, 0.8] * 20)
+    whole, some = (store.standing(settings=settings, last=last) for last in (None, 60))
+    assert (whole.skipped, some.skipped) == (0, 84)
+    assert some.alarms == whole.alarms != ()
+    assert some.latest.tolist() == whole.latest.tolist()
+    assert store.standing(settings=settings, last=500).skipped == 0
+
+
 def test_a_shorter_history_has_no_reference():
     assert alarms(Drift(), stream(np.random.default_rng(1), 100)) == ([], False)
 

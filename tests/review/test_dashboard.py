@@ -376,6 +376,7 @@ def test_nobody_is_kept_out(store, visit, scheme, width):
         viewport={"width": width, "height": 800},
     )
     page.wait_for_selector("[data-patterns] :not(.waiting)")
+    assert page.locator("[aria-label='Agreement of reviewers'] td").last.is_visible()
     for details in page.locator("details").all():
         details.evaluate("one => { one.open = true; }")
     found = Axe().run(page).response["violations"]

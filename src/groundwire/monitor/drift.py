@@ -122,7 +122,7 @@ class Standing:
     than the window where there are not enough answers. ``p`` is the chance of so wide a gap between their
     distributions, ``p_missing`` that between their shares of abstentions, without drift; below ``chance``
     there is an alarm. Figures are None where there is too little to compare. ``alarms`` are those of the
-    whole history.
+    whole history, but for ``skipped`` answers after the reference that were not looked at.
     """
 
     has_reference: bool
@@ -132,6 +132,7 @@ class Standing:
     stability: float | None
     p_missing: float | None
     chance: float
+    skipped: int
     alarms: tuple[Alarm, ...]
 
 
@@ -180,10 +181,11 @@ class Watch:
         return _Reference(self._settings, np.array(self._first, dtype=float)) if enough else None
 
 
-def standing(settings: Drift, scores: Floats, times: Sequence[int]) -> Standing:
+def standing(settings: Drift, scores: Floats, times: Sequence[int], skipped: int = 0) -> Standing:
     """How the latest of these answers stand, and every alarm that a watch of them all would have raised.
 
-    ``scores`` are NaN where an answer could not be judged, ``times`` microseconds since 1970.
+    ``scores`` are NaN where an answer could not be judged, ``times`` microseconds since 1970. ``skipped``
+    answers that follow the reference are not among them.
     """
     first, later = scores[: settings.reference], scores[settings.reference :]
     latest = later[-settings.window :]
@@ -195,7 +197,7 @@ def standing(settings: Drift, scores: Floats, times: Sequence[int]) -> Standing:
         ends = ends[ends >= settings.window]
         for end, window, chance in reference.chances(later, ends):
             row = settings.reference + end
-            found += reference.alarms(window, chance, row=row, at=moment(times[row - 1]))
+            found += reference.alarms(window, chance, row=skipped + row, at=moment(times[row - 1]))
         p = reference.chance(latest)
         known = latest[~np.isnan(latest)]
         moved = stability(reference.scores, known) if p is not None else None
@@ -208,6 +210,7 @@ def standing(settings: Drift, scores: Floats, times: Sequence[int]) -> Standing:
         stability=moved,
         p_missing=p_missing,
         chance=settings.chance,
+        skipped=skipped,
         alarms=tuple(found),
     )
 

@@ -21,16 +21,31 @@ _AT_ONCE = 5000
 _BASELINE = "drift.baseline"
 
 
-def told(database: Database, wanted: Filter) -> tuple[Floats, Sequence[int]]:
-    """Since the reference began: each answer's score, NaN if it could not be judged, and its microsecond."""
-    scores, times = array("d"), array("q")
+def told(
+    database: Database, wanted: Filter, drift: Drift, last: int | None
+) -> tuple[Floats, Sequence[int], int]:
+    """Since the reference began: each answer's score, NaN if it could not be judged, and its microsecond.
+
+    Of many, the reference and the ``last`` alone, and how many between them are left out.
+    """
+    scores, times, skipped = array("d"), array("q"), 0
     with database.reading() as connection:
-        query = _scores(connection, wanted).order_by(answers.c.id)
-        for part in connection.execution_options(yield_per=_AT_ONCE).execute(query).partitions():
-            some, at = zip(*part, strict=True)
-            scores.extend(math.nan if score is None else score for score in some)
-            times.extend(at)
-    return np.array(scores), times
+        query = _scores(connection, wanted)
+        parts = [query.order_by(answers.c.id)]
+        if last is not None:
+            count = connection.execute(sa.select(sa.func.count()).select_from(query.subquery())).scalar_one()
+            skipped = max(0, count - drift.reference - last) // drift.step * drift.step
+        if skipped:
+            latest = query.order_by(answers.c.id.desc()).limit(count - drift.reference - skipped).subquery()
+            in_order = sa.select(latest.c.score, latest.c.at).order_by(latest.c.id)
+            parts = [parts[0].limit(drift.reference), in_order]
+        for part in parts:
+            found = connection.execute(part.execution_options(yield_per=_AT_ONCE))
+            for rows in found.partitions():
+                some, at, *_ = zip(*rows, strict=True)
+                scores.extend(math.nan if score is None else score for score in some)
+                times.extend(at)
+    return np.array(scores), times, skipped
 
 
 def resumed(database: Database, drift: Drift, *, before: str) -> Watch:
@@ -58,6 +73,6 @@ def rebase(database: Database, now: int) -> None:
 def _scores(connection: sa.Connection, wanted: Filter) -> sa.Select[Any]:
     baseline = connection.execute(sa.select(settings.c.value).where(settings.c.name == _BASELINE)).scalar()
     c = answers.c
-    return sa.select(c.score, c.at).where(
+    return sa.select(c.score, c.at, c.id).where(
         c.why == str(Why.SAMPLE), c.at >= int(baseline or 0), *wanted.conditions()
     )

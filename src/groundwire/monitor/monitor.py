@@ -414,9 +414,17 @@ class Monitor:
         found = self.standing(wanted, settings)
         return list(found.alarms), found.has_reference
 
-    def standing(self, wanted: Filter = _ALL, settings: Drift | None = None) -> Standing:
-        """The latest answers beside the first ones, with every alarm since the reference began."""
-        return standing(settings or self._drift or Drift(), *history.told(self._database, wanted))
+    def standing(
+        self, wanted: Filter = _ALL, settings: Drift | None = None, *, last: int | None = None
+    ) -> Standing:
+        """The latest answers beside the first ones, with every alarm since the reference began.
+
+        ``last`` looks for alarms among so many of the latest answers alone.
+        """
+        drift = settings or self._drift or Drift()
+        if last is not None:
+            last = max(_count("last", last), drift.window)
+        return standing(drift, *history.told(self._database, wanted, drift, last))
 
     def thresholds(self, wanted: Filter = _ALL, *, most: int = 5000) -> tuple[Reviewed, ...]:
         """What reviewers decided about each detector's scores, from which any threshold can be reckoned.

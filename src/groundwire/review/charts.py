@@ -64,7 +64,7 @@ def _over_time(
     top = _top(groups)
     places = [across(at + step / 2) for at in begins]
     half = step / timedelta(seconds=1) / whole / 2
-    parts = [_scale(plane, top)]
+    parts = [_scale(plane, top), _strip(plane, groups, places, half, every)]
     shown = np.unique(np.linspace(0, len(begins) - 1, min(labels, len(begins))).round().astype(int))
     for at in shown:
         anchor = "middle" if 0 < at < len(begins) - 1 or len(begins) == 1 else ("end" if at else "start")
@@ -87,7 +87,6 @@ def _over_time(
             dots = [(places[i], _of(groups[i].detection).value / top) for i in run]
             parts += [f'<circle class="dot" cx="{plane.x(x)}" cy="{plane.y(y)}" r="3"/>' for x, y in dots]
     parts.append(_alarms(plane, [(across(alarm.at), alarm) for alarm in alarms]))
-    parts.append(_strip(plane, groups, places, half, every))
     title = f"Share of hallucinated answers by {every}; the table below says the same"
     return Markup(svg(title, plane.width, plane.height, "".join(parts)))  # noqa: S704 - escaped above
 

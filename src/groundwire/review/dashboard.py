@@ -32,6 +32,7 @@ _MOST_PERIODS = 400
 _SORTS = ("answers", "rate", "unjudged", "name")
 _PRESETS = ((0, "Today"), (7, "7 days"), (30, "30 days"), (90, "90 days"))
 _CUTS = 100
+_DRIFTING = 30_000  # of the latest answers, among which alarms are looked for
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,7 +133,7 @@ def _board(monitor: Monitor, wanted: Filter, choices: Choices) -> Board:
         first, second = threads.submit(overall), threads.submit(where)
         third = threads.submit(compared)
         agreement = threads.submit(monitor.agreement, wanted)
-        standing = threads.submit(monitor.standing, wanted)
+        standing = threads.submit(monitor.standing, wanted, last=_DRIFTING)
         reviewed = threads.submit(monitor.thresholds, wanted)
         latest = threads.submit(monitor.page, replace(wanted, judged=True), limit=1)
         figures, every, over = first.result()
@@ -229,6 +230,7 @@ def _shown(board: Board, wants: Asked, choices: Choices) -> dict[str, Any]:
         "more_names": len(names[_MOST_NAMES:]),
         "columns": COLUMNS,
         "most_values": _MOST_VALUES,
+        "drifting": _DRIFTING,
         "over_time": charts.over_time(board.over_time, board.every, board.standing.alarms)
         if board.over_time
         else None,
