@@ -117,7 +117,7 @@ def labels(
         for run, one in told.items():
             key, score = uuid.uuid5(run, KEY), int(one.hallucinated)
             comment = _comment(one) if notes else ""
-            said = {
+            said: dict[str, Any] = {
                 "score": score,
                 "value": "hallucinated" if score else "grounded",
                 "comment": comment or None,
