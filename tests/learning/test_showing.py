@@ -34,7 +34,7 @@ def test_a_choice_is_of_both_kinds_and_corrections_come_first(monitor):
     missed = keep(monitor, 2, wrong=True, flagged=False, note="the page says 2")
     keep(monitor, 3, wrong=False, flagged=False)
     alarm = keep(monitor, 4, wrong=False, flagged=True)
-    keep(monitor, 5, wrong=True, flagged=True, answer="x" * 7000)
+    keep(monitor, 5, wrong=True, flagged=True, answer="x" * 9000)
     found = list(reviewed_examples(monitor, limit=2))
     assert [one.interaction.question for one in found] == [
         monitor.get(key).interaction.question for key in (missed, alarm)
