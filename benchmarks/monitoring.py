@@ -171,11 +171,15 @@ def load(seconds: float) -> None:
     from benchmarks.overhead import chain  # noqa: PLC0415 - LangChain is slow to import
 
     turns: dict[str, list[list[float]]] = {"without": [], "with": []}
+    spent: dict[str, list[float]] = {"without": [], "with": []}
     with tempfile.TemporaryDirectory() as folder, Monitor(f"sqlite:///{folder}/load.db") as monitor:
         for turn in range(TURNS):
             order = [("without", None), ("with", monitor)]
             for name, keeper in order if turn % 2 else order[::-1]:
+                began = time.process_time()
                 turns[name].append(_run(chain(), keeper, seconds / TURNS))
+                monitor.flush()
+                spent[name].append((time.process_time() - began) * 1000 / len(turns[name][-1]))
         monitor.flush()
         kept, stats = monitor.count(), monitor.stats
     for name, found in turns.items():
@@ -192,6 +196,11 @@ def load(seconds: float) -> None:
             f"p{share} with over without, of {TURNS} pairs of turns: median {np.median(ratios):.3f} "
             f"[{ratios[0]:.3f}, {ratios[-1]:.3f}], added {np.median(added):+.2f} ms"
         )
+    more = sorted(mine - theirs for mine, theirs in zip(spent["with"], spent["without"], strict=True))
+    print(
+        f"of the processor, a call: {np.median(spent['without']):.2f} ms without, added "
+        f"{np.median(more):+.2f} ms [{more[0]:+.2f}, {more[-1]:+.2f}], writing included"
+    )
     written = sum(map(len, turns["with"]))
     print(f"kept {kept:,} of {written:,}, dropped {stats.dropped}, failed {stats.failed}")
 

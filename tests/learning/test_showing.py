@@ -34,7 +34,7 @@ def test_a_choice_is_of_both_kinds_and_corrections_come_first(monitor):
     missed = keep(monitor, 2, wrong=True, flagged=False, note="the page says 2")
     keep(monitor, 3, wrong=False, flagged=False)
     alarm = keep(monitor, 4, wrong=False, flagged=True)
-    keep(monitor, 5, wrong=True, flagged=True, answer="x" * 7000)
+    keep(monitor, 5, wrong=True, flagged=True, answer="x" * 9000)
     found = list(reviewed_examples(monitor, limit=2))
     assert [one.interaction.question for one in found] == [
         monitor.get(key).interaction.question for key in (missed, alarm)
@@ -105,21 +105,23 @@ def asked(detector, interaction):
     return sent[0]
 
 
-@pytest.mark.parametrize("name", ["judge", "self_eval", "faithfulness", "g_eval", "contradiction"])
+@pytest.mark.parametrize("name", ["judge", "self_eval", "contradiction"])
 def test_no_judge_is_shown_the_answer_that_it_judges(name, shown):
-    """Also where the example was masked; others are shown, and a question alone is no answer."""
-    options = {"criterion": "faithfulness"} if name == "g_eval" else {}
+    """The other example is shown alone; both are where another answer is judged."""
     rows = json.loads(shown.read_text(encoding="utf-8"))
-    detector = gw.detectors.get(name)(examples=rows, **options)
-    for number, row in enumerate(rows, 1):
-        own = Interaction(question=row["question"], contexts=f"Bag {number}.", answer=row["answer"])
-        sent = asked(detector, own)
-        other = rows[2 - number]
-        if "example 1" in sent:
-            assert other["answer"] in sent
-            assert "example 2" not in sent
-    masked = [{**rows[0], "answer": "█" * len(rows[0]["answer"])}, rows[1]]
-    sent = asked(gw.detectors.get("judge")(examples=masked), Interaction(**asking(rows[0])))
+    detector = gw.detectors.get(name)(examples=rows)
+    for own, other in (rows, rows[::-1]):
+        sent = asked(detector, Interaction(**asking(own)))
+        assert "example 1 answer" in sent
+        assert "example 2" not in sent
+        assert other["answer"] in sent
+    assert "example 2 answer" in asked(detector, Interaction(contexts="Else.", answer="It is so."))
+
+
+def test_an_answer_is_known_again_where_its_example_is_masked(shown):
+    first, second = json.loads(shown.read_text(encoding="utf-8"))
+    hidden = {**first, "answer": "█" * len(first["answer"])}
+    sent = asked(gw.detectors.get("judge")(examples=[hidden, second]), Interaction(**asking(first)))
     assert "example 1 answer" in sent
     assert "example 2" not in sent
 

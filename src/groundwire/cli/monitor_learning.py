@@ -9,13 +9,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from groundwire import config
+from groundwire import config, detectors
 from groundwire.checker import Checker
 from groundwire.cli import monitor_view as view
 from groundwire.cli.outputs import console
 from groundwire.cli.tuning_output import as_json_has_it, lines, table
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.wire import plain
+from groundwire.judge.drivers import NoBackend
 from groundwire.report.visible import visible
 
 if TYPE_CHECKING:
@@ -170,7 +171,7 @@ def _production(monitor: Monitor, given: argparse.Namespace, wanted: Filter) -> 
             raise ConfigurationError("--detector: --config names production's detector already")
         return Checker.from_config(config.load(given.config).model_dump(**config.JUDGING))
     if given.detector:
-        return Checker(given.detector)
+        return _offline(given.detector)
     named = Counter(
         kept.outcome.detector.name for kept, _ in monitor.reviewed(wanted) if kept.outcome.detector
     )
@@ -180,13 +181,21 @@ def _production(monitor: Monitor, given: argparse.Namespace, wanted: Filter) -> 
             f"several detectors judged the reviewed answers: {told}: --config FILE or --detector NAME says "
             "which is in production"
         )
-    return Checker(next(iter(named), None))
+    return _offline(next(iter(named), detectors.DEFAULT))
+
+
+def _offline(name: str) -> Checker:
+    detector = detectors.get(name)()
+    if detector.needs_model or detector.needs_embeddings:
+        raise ConfigurationError(f"the {name!r} detector asks a model: --config FILE names it")
+    return Checker(detector)
 
 
 def _beside(name: str, checker: Checker) -> Checker:
+    """Another detector, asking the same judge if it asks any."""
     detector = config.load({"detector": name.strip()}).build_detector()
-    asks = detector.takes_model or detector.needs_embeddings
-    return Checker(detector, judge=checker.judge if asks else None, policy=None)
+    asks = (detector.takes_model or detector.needs_embeddings) and not isinstance(checker.judge, NoBackend)
+    return Checker(detector, judge=checker.judge if asks else None)
 
 
 def _examples(monitor: Monitor, given: argparse.Namespace, filtered: Callable[..., Filter]) -> int:

@@ -183,8 +183,11 @@ def _checkers(given: argparse.Namespace) -> Iterator[Checker]:
         )
     judge = whole.judge.build() if whole.judge and asking else None
     budget = whole.budget.build() if whole.budget else None
+    redact = whole.build_redaction()
     for detector in built:
-        yield Checker(detector, judge=judge, policy=Policy(timeout=whole.timeout, budget=budget))
+        yield Checker(
+            detector, judge=judge, policy=Policy(timeout=whole.timeout, budget=budget, redact=redact)
+        )
 
 
 def _examples(given: argparse.Namespace) -> list[Example]:

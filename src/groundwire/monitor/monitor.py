@@ -1,6 +1,7 @@
 """The monitor: what is given to handlers, wrappers and checkers, and what answers questions afterwards.
 
-It only joins the parts; each of them is a module of its own.
+It only joins the parts: what is kept is here, what can be asked in ``reading``, what reviewers do in
+``reviewing``.
 """
 
 from __future__ import annotations
@@ -9,59 +10,36 @@ import logging
 import random
 import re
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Self, TextIO
+from typing import Self
 from uuid import UUID
 
-import sqlalchemy as sa
-
-from groundwire.core.claim import Kind
-from groundwire.core.errors import ConfigurationError, InputError
+from groundwire.core.errors import ConfigurationError
 from groundwire.core.interaction import Interaction
-from groundwire.core.redaction import Redact, masked
-from groundwire.core.span import Span
+from groundwire.core.redaction import Redact
 from groundwire.core.verdict import Outcome
-from groundwire.monitor import (
-    comparison,
-    export,
-    figures,
-    history,
-    labels,
-    patterns,
-    queues,
-    reviews,
-    thresholds,
-)
+from groundwire.monitor import history
 from groundwire.monitor.alerts import Alert, Alerts, log_alert
-from groundwire.monitor.answer import LONGEST_TAG_NAME, Heard, Ids, Kept, Row, moment, row, tag_text
-from groundwire.monitor.comparison import Comparison
+from groundwire.monitor.answer import Heard, Ids, Row, moment, row, tag_text
 from groundwire.monitor.database import Database, Durability, StoreError
 from groundwire.monitor.drift import Alarm, Drift, Standing, Watch, standing
-from groundwire.monitor.export import Form
-from groundwire.monitor.figures import Figures, Group
 from groundwire.monitor.filters import Filter
-from groundwire.monitor.labels import Labels
-from groundwire.monitor.patterns import Embed, Pattern
-from groundwire.monitor.queues import Page, Queue
+from groundwire.monitor.reading import ALL, count_of
 from groundwire.monitor.retention import Retention, forget, prune
-from groundwire.monitor.reviews import Agreement, Feedback, Opinion
+from groundwire.monitor.reviewing import Reviewing
 from groundwire.monitor.sampling import Sampling, Why
-from groundwire.monitor.schema import answers, feedback, reservations, tags
 from groundwire.monitor.shelf import Shelf
-from groundwire.monitor.thresholds import Reviewed
 from groundwire.monitor.writer import Stats, Writer
 
 _LOG = logging.getLogger(__name__)
 DEFAULT_URL = "sqlite:///groundwire.db"
-_ALL = Filter()
 _DRAFT = "retry"  # what is done about an answer that nobody is given
 _PRUNE_EVERY = 300.0  # seconds
 
 
-class Monitor:
+class Monitor(Reviewing):
     """Keeps outcomes, and tells how often answers hallucinate, where, and how right the detector is.
 
     ``url`` is a SQLite file's or a PostgreSQL database's. ``tags`` are put on everything, such as an
@@ -201,221 +179,15 @@ class Monitor:
         """How many outcomes wait in memory and on disk, and were written, dropped, and refused."""
         return self._writer.stats
 
-    # -- reading -----------------------------------------------------------------------------------------
+    # -- watching ------------------------------------------------------------------------------------------
 
-    def get(self, key: str) -> Kept:
-        """The answer with this id, outcome's id or run's id. Raises InputError if none is kept."""
-        return next(self._shelf.whole([self._find(key)]))
-
-    def rows(self, wanted: Filter = _ALL) -> Iterator[Kept]:
-        """Every kept answer that meets the filter, in order, in bounded memory."""
-        return self._shelf.rows(wanted)
-
-    def page(
-        self,
-        wanted: Filter = _ALL,
-        *,
-        queue: Queue | str = Queue.NEWEST,
-        limit: int = 50,
-        after: str | None = None,
-    ) -> Page:
-        """Some kept answers in brief, in the order of a queue; ``after`` is that of the page before."""
-        with self._database.reading() as connection:
-            return queues.page(connection, wanted, _queue(queue), limit=_count("limit", limit), after=after)
-
-    def count(self, wanted: Filter = _ALL) -> int:
-        """How many kept answers meet the filter."""
-        with self._database.reading() as connection:
-            query = sa.select(sa.func.count()).select_from(answers).where(*wanted.conditions())
-            return connection.execute(query).scalar_one()
-
-    def tags(self) -> dict[str, int]:
-        """Every name of a tag, and how many values it has."""
-        with self._database.reading() as connection:
-            return figures.tag_names(connection)
-
-    # -- reviewing ---------------------------------------------------------------------------------------
-
-    def next(
-        self,
-        reviewer: str,
-        *,
-        queue: Queue | str = Queue.RANDOM,
-        limit: int = 1,
-        wanted: Filter = _ALL,
-        reserve: float = 600.0,
-        reviewers: int = 1,
-        without: Collection[str] = (),
-    ) -> list[Kept]:
-        """The next answers for a reviewer, reserved for so many seconds.
-
-        Nobody is given what they have reviewed, nor what ``reviewers`` others have reviewed or reserved. The
-        random queue takes filters of times, tags and detectors alone, for what it hands out is a fair sample.
-        ``without`` are ids of answers to pass over, such as those that the reviewer puts off.
-        """
-        ids = queues.hand_out(
-            self._database,
-            wanted,
-            _queue(queue),
-            reviewer=reviewer,
-            limit=_count("limit", limit),
-            seconds=reserve,
-            reviewers=_count("reviewers", reviewers),
-            without=without,
-        )
-        return list(self._shelf.whole(ids))
-
-    def left(
-        self,
-        reviewer: str,
-        *,
-        queue: Queue | str = Queue.RANDOM,
-        wanted: Filter = _ALL,
-        reviewers: int = 1,
-        most: int = 10_000,
-    ) -> int:
-        """How many answers ``next`` could still give a reviewer; ``most`` where they are as many or more."""
-        with self._database.reading() as connection:
-            return queues.left(
-                connection,
-                wanted,
-                _queue(queue),
-                reviewer=reviewer,
-                reviewers=_count("reviewers", reviewers),
-                most=_count("most", most),
-            )
-
-    def release(self, key: str, reviewer: str) -> None:
-        """Let others have an answer that is reserved for this reviewer."""
-        own = _reservation(self._find(key), reviewer)
-        with self._database.writing() as connection:
-            connection.execute(own)
-
-    def review(
-        self,
-        key: str,
-        opinion: Opinion | str,
-        *,
-        reviewer: str,
-        hallucinated: bool | None = None,
-        spans: Iterable[Span | tuple[int, int]] | None = None,
-        kind: Kind | str | None = None,
-        note: str = "",
-        source: str = "api",
-    ) -> Feedback:
-        """Keep what a reviewer thinks of an outcome, in place of what the same one thought before.
-
-        ``key`` is the answer's id, its outcome's, or its run's. To agree or disagree with a verdict says
-        whether the answer is hallucinated; of an abstention only ``hallucinated`` does. ``spans`` are the
-        unsupported words as they should be. Raises InputError, naming what is wrong.
-        """
-        known = self.get(key)
-        values = reviews.checked(
-            opinion,
-            known.outcome.hallucinated,
-            reviewer=reviewer,
-            hallucinated=hallucinated,
-            kind=kind,
-            spans=spans,
-            answer=None if known.interaction is None else known.interaction.answer,
-        )
-        values |= {
-            "answer_id": known.id,
-            "at": self._ids()[1],
-            "note": note if self._redact is None else masked(self._redact, note),
-            "source": source,
-        }
-        insert = self._database.insert(feedback)
-        changed = {name: insert.excluded[name] for name in values if name not in {"answer_id", "reviewer"}}
-        with self._database.writing() as connection:
-            connection.execute(
-                insert.on_conflict_do_update(index_elements=["answer_id", "reviewer"], set_=changed), values
-            )
-            connection.execute(_reservation(known.id, reviewer))
-        return reviews.read(values)
-
-    def retract(self, key: str, reviewer: str) -> bool:
-        """Take back what a reviewer said of an answer; whether anything was."""
-        own = (feedback.c.answer_id == self._find(key)) & (feedback.c.reviewer == reviewer)
-        with self._database.writing() as connection:
-            return bool(connection.execute(sa.delete(feedback).where(own)).rowcount)
-
-    def feedback(self, key: str, *, seen_by: str | None = None, blind: bool = False) -> tuple[Feedback, ...]:
-        """What was said about one answer, oldest first.
-
-        ``blind`` shows ``seen_by`` what others said only once they have said something themselves.
-        """
-        with self._database.reading() as connection:
-            query = sa.select(feedback).where(feedback.c.answer_id == self._find(key))
-            found = connection.execute(query.order_by(feedback.c.at)).mappings()
-            said = tuple(reviews.read(dict(one)) for one in found)
-        hidden = blind and all(one.reviewer != seen_by for one in said)
-        return () if hidden else said
-
-    def reviewed(self, wanted: Filter = _ALL) -> Iterator[tuple[Kept, tuple[Feedback, ...]]]:
-        """Every reviewed answer with what was said about it, in order, in bounded memory."""
-        if wanted.reviewed is not False:
-            # The database leaves the others out: of a hundred thousand answers few are reviewed.
-            yield from self._shelf.with_feedback(replace(wanted, reviewed=True))
-
-    def labels(self, wanted: Filter = _ALL, *, alike: bool = False) -> Labels:
-        """Every answer on which reviewers decided, and for how many of production it stands.
-
-        With ``alike`` all that have a weight weigh 1: what only the flagged queue drew has none.
-        """
-        reviewed = list(self.reviewed(wanted))
-        with self._database.reading() as connection:
-            return labels.labels(connection, wanted, reviewed, alike=alike)
-
-    def tag(self, key: str, name: str, value: object) -> None:
-        """Put a further tag on a kept answer. Raises InputError if it is not kept, or for no name."""
-        if not 0 < len(name) <= LONGEST_TAG_NAME:
-            raise InputError(f"a tag's name has 1 to {LONGEST_TAG_NAME} characters, not {len(name)}")
-        row = {"answer_id": self._find(key), "name": name, "value": tag_text(value)}
-        with self._database.writing() as connection:
-            connection.execute(self._database.insert(tags).on_conflict_do_nothing(), row)
-
-    def agreement(self, wanted: Filter = _ALL) -> tuple[Agreement, ...]:
-        """How each two reviewers agree."""
-        with self._database.reading() as connection:
-            return reviews.agreements(connection, wanted)
-
-    # -- figures -----------------------------------------------------------------------------------------
-
-    def figures(self, wanted: Filter = _ALL) -> Figures:
-        """How often answers hallucinate, at what cost, and how right the detector is."""
-        with self._database.reading() as connection:
-            return figures.figures(connection, wanted)
-
-    def over_time(self, wanted: Filter = _ALL, *, every: str = "day") -> tuple[Group, ...]:
-        """The figures of each "hour", "day" or "week" (UTC) that has an answer."""
-        with self._database.reading() as connection:
-            return figures.over_time(connection, wanted, every)
-
-    def by(self, tag: str, wanted: Filter = _ALL) -> tuple[Group, ...]:
-        """The figures of each value of a tag, or of "detector", "kind" or "action"."""
-        with self._database.reading() as connection:
-            return figures.by_tag(connection, wanted, tag)
-
-    def patterns(self, wanted: Filter = _ALL, *, embed: Embed | None = None) -> tuple[Pattern, ...]:
-        """Where the detector errs more often than elsewhere, by reviewed answers; the surest first.
-
-        ``embed`` makes vectors of texts, for topics; words are counted where it is left out.
-        """
-        return patterns.patterns(self.reviewed(wanted), embed)
-
-    def compare(self, before: Filter, after: Filter) -> Comparison:
-        """Two sets of answers on the questions that both answered, such as before and after a change."""
-        with self._database.reading() as connection:
-            return comparison.compare(connection, before, after)
-
-    def drift(self, wanted: Filter = _ALL, settings: Drift | None = None) -> tuple[list[Alarm], bool]:
+    def drift(self, wanted: Filter = ALL, settings: Drift | None = None) -> tuple[list[Alarm], bool]:
         """Every alarm since the reference began, and whether there are enough answers for a reference."""
         found = self.standing(wanted, settings)
         return list(found.alarms), found.has_reference
 
     def standing(
-        self, wanted: Filter = _ALL, settings: Drift | None = None, *, last: int | None = None
+        self, wanted: Filter = ALL, settings: Drift | None = None, *, last: int | None = None
     ) -> Standing:
         """The latest answers beside the first ones, with every alarm since the reference began.
 
@@ -423,16 +195,8 @@ class Monitor:
         """
         drift = settings or self._drift or Drift()
         if last is not None:
-            last = max(_count("last", last), drift.window)
+            last = max(count_of("last", last), drift.window)
         return standing(drift, *history.told(self._database, wanted, drift, last))
-
-    def thresholds(self, wanted: Filter = _ALL, *, most: int = 5000) -> tuple[Reviewed, ...]:
-        """What reviewers decided about each detector's scores, from which any threshold can be reckoned.
-
-        At most the ``most`` latest reviewed answers; the detector with most of them first.
-        """
-        with self._database.reading() as connection:
-            return thresholds.thresholds(connection, wanted, _count("most", most))
 
     def rebase(self) -> None:
         """Take the answers from now on for the reference that drift is measured from."""
@@ -440,19 +204,6 @@ class Monitor:
         self._watch = None
 
     # -- leaving -----------------------------------------------------------------------------------------
-
-    def export(self, stream: TextIO, wanted: Filter = _ALL, *, form: Form | str = Form.JSONL) -> int:
-        """Write answers with their feedback as "csv" or "jsonl"; how many there were."""
-        return export.write(self._shelf.with_feedback(wanted), stream, Form(form))
-
-    def exported(self, wanted: Filter = _ALL, *, form: Form | str = Form.JSONL) -> Iterator[str]:
-        """What ``export`` writes, piece by piece as it is read."""
-        return export.pieces(self._shelf.with_feedback(wanted), Form(form))
-
-    def export_one(self, stream: TextIO, key: str) -> None:
-        """Write one answer with its feedback, as a line of "jsonl"."""
-        one = self.get(key)
-        export.write([(one, self.feedback(one.id))], stream, Form.JSONL)
 
     def prune(self, retention: Retention | None = None) -> int:
         """Delete what a retention, the monitor's own if left out, does not allow; how many answers went."""
@@ -487,17 +238,6 @@ class Monitor:
         where = re.sub(r"\W+", "-", f"{self._database.url.host}-{self._database.url.database}")
         return Path.cwd() / f"groundwire-{where}.spool"
 
-    def _find(self, key: str) -> str:
-        found = self._shelf.find(key)
-        if found is None:  # it may not be written yet
-            self._writer.flush(self._timeout)
-            found = self._shelf.find(key)
-        if found is None:
-            raise InputError(
-                f"no answer with the id {key!r:.80} is kept: sampling may have left it out, or it was deleted"
-            )
-        return found
-
     def _written(self, rows: Sequence[Row]) -> None:
         """What follows from a commit, on the writer's thread."""
         if self._drift is not None:
@@ -515,11 +255,6 @@ class Monitor:
             if one.answer["why"] == Why.SAMPLE and not one.answer["draft"]:
                 for alarm in self._watch.hear(one.answer["score"], moment(one.answer["at"])):
                     self._alerts.raise_alarm(alarm)
-
-
-def _reservation(answer_id: str, reviewer: str) -> sa.Delete:
-    own = (reservations.c.answer_id == answer_id) & (reservations.c.reviewer == reviewer)
-    return sa.delete(reservations).where(own)
 
 
 def _require(
@@ -550,15 +285,3 @@ def _require(
     ]
     if problems:
         raise ConfigurationError(*problems)
-
-
-def _queue(queue: Queue | str) -> Queue:
-    if queue not in list(Queue):
-        raise InputError(f"queue must be one of {', '.join(repr(str(q)) for q in Queue)}, not {queue!r}")
-    return Queue(queue)
-
-
-def _count(name: str, value: int) -> int:
-    if not isinstance(value, int) or value < 1:
-        raise InputError(f"{name} must be a whole number from 1 on, not {value!r}")
-    return value
