@@ -65,7 +65,10 @@ def _by_defence(tried: Sequence[Attack]) -> list[str]:
 def _by_case(tried: Sequence[Attack]) -> list[str]:
     """With all defences on, what each hallucination comes to before the judges that obey anything."""
     obeying = JUDGES[-2:]
-    lines = [f"| all defences on | {' | '.join(case.name for case in CASES)} |", "|---|" + "---|" * len(CASES)]
+    lines = [
+        f"| all defences on | {' | '.join(case.name for case in CASES)} |",
+        "|---|" + "---|" * len(CASES),
+    ]
     clean: Counter[tuple[str, str]] = Counter()
     for case in CASES:
         for i, attack in enumerate(tried):

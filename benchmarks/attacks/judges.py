@@ -105,10 +105,7 @@ def _knowing(seen: Seen, truths: Truths) -> str:
     del truths
     answer = neutral(seen.answer)
     return _form(
-        [
-            _entry(i, "inferred" if text in answer else "unsupported", "")
-            for i, text in seen.claims.items()
-        ]
+        [_entry(i, "inferred" if text in answer else "unsupported", "") for i, text in seen.claims.items()]
     )
 
 

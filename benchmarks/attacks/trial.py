@@ -112,13 +112,13 @@ def trials(
     interaction = attacked(case, place, written)
     if "{code}" in attack.text and "quoting" in on:
         # Whoever attacks knows how codes are made, and writes in the one that this message had without them.
-        written = attack.written(
-            _code_of(attacked(case, place, attack.written(NO_CODE, label))), label
-        )
+        written = attack.written(_code_of(attacked(case, place, attack.written(NO_CODE, label))), label)
         interaction = attacked(case, place, written)
     outcomes: dict[str, Outcome] = {}
     with _without(on):
-        asked = next(detector(on).detect(interaction), ())  # nothing, where an answer is too long to be judged
+        asked = next(
+            detector(on).detect(interaction), ()
+        )  # nothing, where an answer is too long to be judged
         for judge in judges:
             said = _Scripted(judge, written, interaction.answer, case.truths)
             manner = "\n".join(said.reply(one) for one in asked if isinstance(one, Complete))

@@ -59,7 +59,9 @@ class Policy:
     first, as fitted to labels for this very detector. ``timeout`` is in seconds for one check; None waits as
     long as it takes. ``budget`` is the most that one check may spend. With ``enabled`` off nothing is judged,
     and every outcome says so: an Abstention with NOT_SAMPLED. ``redact`` masks texts before they are judged,
-    so that nothing else reaches a model, or is quoted in an outcome; what is masked can't be checked.
+    so that nothing else reaches a model, or is quoted in an outcome; what is masked can't be checked. What has
+    more than ``max_characters``, in all of its texts together, or more than ``max_passages`` is not judged,
+    and not cut: an Abstention with OVER_BUDGET. None is no limit.
     """
 
     enabled: bool = True
@@ -69,9 +71,15 @@ class Policy:
     budget: Budget | None = None
     on_abstention: OnAbstention = OnAbstention.RETURN
     redact: Redact | None = None
+    max_characters: int | None = 10_000_000
+    max_passages: int | None = 100_000
 
     def __post_init__(self) -> None:
-        problems = []
+        problems = [
+            f"{name} must be a whole number from 1 on, or None, not {limit!r}"
+            for name in ("max_characters", "max_passages")
+            if (limit := getattr(self, name)) is not None and not (type(limit) is int and limit >= 1)
+        ]
         if self.on_abstention not in list(OnAbstention):
             problems.append(f"on_abstention must be 'return' or 'raise', not {self.on_abstention!r}")
         else:
@@ -90,6 +98,18 @@ class Policy:
             problems.append(f"redact must be callable with a text, not {self.redact!r:.60}")
         if problems:
             raise ConfigurationError(*problems)
+
+    def excess(self, interaction: Interaction) -> str:
+        """What of an interaction is more than is judged; '' for nothing."""
+        passages = len(interaction.contexts)
+        if self.max_passages is not None and passages > self.max_passages:
+            return f"there are {passages:,} passages, more than max_passages={self.max_passages:,}"
+        texts = (interaction.question, interaction.answer)
+        characters = sum(map(len, texts)) + sum(len(one.text) for one in interaction.contexts)
+        characters += sum(len(turn.text) for turn in interaction.history)
+        if self.max_characters is not None and characters > self.max_characters:
+            return f"there are {characters:,} characters, more than max_characters={self.max_characters:,}"
+        return ""
 
 
 class Checker:
@@ -142,6 +162,8 @@ class Checker:
                 timeout=settings.timeout,
                 budget=settings.budget.build() if settings.budget else None,
                 on_abstention=OnAbstention(settings.on_abstention),
+                max_characters=settings.max_characters,
+                max_passages=settings.max_passages,
             ),
         )
 
@@ -212,6 +234,8 @@ class Checker:
                 f"only an Interaction can be judged, not {type(interaction).__name__} {interaction!r:.60}: "
                 "gw.Interaction(question=..., contexts=..., answer=...)"
             )
+        if excess := self.policy.excess(interaction):
+            return metered(_too_much(excess))
         if self.policy.redact is not None:
             interaction = masked_interaction(self.policy.redact, interaction)
         plan = self.detector.detect(interaction) if self.policy.enabled else _disabled()
@@ -352,6 +376,13 @@ def _disabled() -> Plan[Outcome]:
     """The plan of a checker that is switched off: to ask nothing, and to say why."""
     yield from ()
     return Abstention(why=AbstentionReason.NOT_SAMPLED, detail="checking is switched off by the policy")
+
+
+def _too_much(excess: str) -> Plan[Outcome]:
+    """The plan for what is too large: to ask nothing, and to say of what there is too much."""
+    yield from ()
+    detail = f"{excess}: nothing was cut, and nothing judged"
+    return Abstention(why=AbstentionReason.OVER_BUDGET, detail=detail)
 
 
 def _took(usage: Usage, started: float) -> Usage:

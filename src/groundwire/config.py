@@ -17,6 +17,8 @@ This module reads and checks them, naming every mistake at once; ``Checker.from_
     timeout: 60                   # seconds for one check
     budget: {calls: 10}           # of one check
     on_abstention: return         # or raise
+    max_characters: 10000000      # what has more is not judged; null for no limit
+    max_passages: 100000
     tuned: tuned.json             # what groundwire tune wrote, beside this file; in place of a threshold
     threshold: 0.5
     levels:
@@ -177,6 +179,8 @@ class Settings(_Section):
     timeout: Seconds | None = 60.0
     budget: BudgetSettings | None = None
     on_abstention: str = Field(default="return", pattern="^(return|raise)$")
+    max_characters: Annotated[int, Field(ge=1)] | None = 10_000_000
+    max_passages: Annotated[int, Field(ge=1)] | None = 100_000
     threshold: Fraction | None = None
     levels: LevelsSettings = LevelsSettings()
     tuned: dict[str, Any] | None = None

@@ -72,7 +72,9 @@ def decode(data: Mapping[str, Any]) -> Outcome:
     if not isinstance(data, Mapping):
         raise ValueError(f"an outcome is a dict, not {type(data).__name__}")
     if data.get("version") != VERSION:
-        raise ValueError(f"this groundwire reads outcomes of version {VERSION}, not {data.get('version')!r:.60}")
+        raise ValueError(
+            f"this groundwire reads outcomes of version {VERSION}, not {data.get('version')!r:.60}"
+        )
     try:
         return _decoded(data)
     except (KeyError, TypeError, AttributeError) as error:

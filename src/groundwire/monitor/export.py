@@ -9,10 +9,10 @@ from enum import StrEnum
 from typing import Any, TextIO
 
 from groundwire.core import wire
+from groundwire.core.cells import cell
 from groundwire.monitor.answer import Kept
 from groundwire.monitor.reviews import Feedback
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
 COLUMNS = (
     "id",
     "at",
@@ -65,7 +65,7 @@ def _write_csv(rows: Iterable[tuple[Kept, Sequence[Feedback]]], stream: TextIO) 
     writer.writerow(COLUMNS)
     for kept, said in rows:
         cells = _cells(kept, said)
-        writer.writerow([_safe(cells[name]) for name in COLUMNS])
+        writer.writerow([cell(cells[name]) for name in COLUMNS])
         count += 1
     return count
 
@@ -123,13 +123,3 @@ def _words(kept: Kept) -> Iterator[str]:
     if kept.interaction is not None:
         for span in kept.outcome.spans:
             yield span.of(kept.interaction.answer)
-
-
-def _safe(value: Any) -> str:
-    """A cell that a spreadsheet shows and does not carry out; numbers are numbers."""
-    if value is None:
-        return ""
-    if isinstance(value, bool | int | float):
-        return str(value)
-    text = str(value)
-    return f"'{text}" if text.lstrip(" \n").startswith(_FORMULA) else text
