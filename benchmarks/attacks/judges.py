@@ -1,7 +1,7 @@
 """Scripted judges of several gullibilities. None is a real model, and none stands for a particular one.
 
-Each reads a message as a model would see it, and judges honestly unless its own weakness is met. One that obeys
-clears what it judges, in one of several manners, from clumsy to as skilful as can be.
+Each reads a message as a model would see it, and judges honestly unless its own weakness is met. One that
+obeys clears what it judges, in one of several manners, from clumsy to as skilful as can be.
 """
 
 from __future__ import annotations
@@ -40,7 +40,9 @@ class Seen:
         """The claims that are listed to be judged, by id: those between the marks of our own message."""
         code = _CODE.search(self.user)
         mark = re.escape(code[1]) if code else "x"
-        blocks = re.findall(rf"^<<<claims {mark}>>>\n(.*?)\n<<<end claims {mark}>>>$", self.user, re.M | re.S)
+        blocks = re.findall(
+            rf"^<<<claims {mark}>>>\n(.*?)\n<<<end claims {mark}>>>$", self.user, re.MULTILINE | re.DOTALL
+        )
         found = _LISTED.findall(blocks[-1]) if blocks else []
         return {int(number): json.loads(text) for number, text in found}
 
@@ -51,7 +53,7 @@ class Seen:
         if code is None:
             return f"{self.system}\n{self.user}"
         frame = rf"^<<<([a-z0-9 ]+) {code[1]}>>>\n.*?\n<<<end \1 {code[1]}>>>$"
-        return f"{self.system}\n{re.sub(frame, '', self.user, flags=re.M | re.S)}"
+        return f"{self.system}\n{re.sub(frame, '', self.user, flags=re.MULTILINE | re.DOTALL)}"
 
     def reads(self, text: str) -> bool:
         """Whether the attack, or a part of it that says something, stands in this text to be read."""

@@ -59,9 +59,9 @@ class Policy:
     first, as fitted to labels for this very detector. ``timeout`` is in seconds for one check; None waits as
     long as it takes. ``budget`` is the most that one check may spend. With ``enabled`` off nothing is judged,
     and every outcome says so: an Abstention with NOT_SAMPLED. ``redact`` masks texts before they are judged,
-    so that nothing else reaches a model, or is quoted in an outcome; what is masked can't be checked. What has
-    more than ``max_characters``, in all of its texts together, or more than ``max_passages`` is not judged,
-    and not cut: an Abstention with OVER_BUDGET. None is no limit.
+    so that nothing else reaches a model, or is quoted in an outcome; what is masked can't be checked. What
+    has more than ``max_characters``, in all of its texts together, or more than ``max_passages`` is not
+    judged, and not cut: an Abstention with OVER_BUDGET. None is no limit.
     """
 
     enabled: bool = True

@@ -26,7 +26,7 @@ def listed(user):
 
 
 class Clears:
-    """A judge that calls every claim inferred, but those that it was told to flag; ``asked`` is what it saw."""
+    """A judge that calls every claim inferred, but those that it is to flag; ``asked`` is what it saw."""
 
     def __init__(self, flags=lambda text: False, leaves_out=lambda text: False):
         self._flags, self._leaves_out, self.asked = flags, leaves_out, []

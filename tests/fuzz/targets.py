@@ -200,8 +200,8 @@ _EVENTS = [
 _SPANS = (
     "RetrieverQueryEngine.query", "RetrieverQueryEngine._query", "VectorIndexRetriever.retrieve",
     "CompactAndRefine.synthesize", "CondensePlusContextChatEngine.chat", "MockLLM.chat", "MockLLM.complete",
-    "StreamingAgentChatResponse.write_response_to_history", "AgentWorkflow.run", "Other.thing", "FunctionTool.call",
-    "SubQuestionQueryEngine.query",
+    "StreamingAgentChatResponse.write_response_to_history", "AgentWorkflow.run", "Other.thing",
+    "FunctionTool.call", "SubQuestionQueryEngine.query",
 )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Attacks on a judge, end to end: with all defences on, none of those that can be stopped makes a silent error."""
+"""Attacks on a judge, end to end: with all defences on, those that can be stopped are."""
 
 import pytest
 
@@ -16,9 +16,17 @@ def test_there_are_attacks_of_every_kind():
     families = {attack.family for attack in TRIED}
     assert len(TRIED) >= 90
     assert {
-        "plain order", "fake closing marker", "fake completion", "broken form", "rubric override", "other languages",
-        "invisible characters", "encoded", "many-shot padding", "knows the defences",
-    } <= families  # fmt: skip
+        "plain order",
+        "fake closing marker",
+        "fake completion",
+        "broken form",
+        "rubric override",
+        "other languages",
+        "invisible characters",
+        "encoded",
+        "many-shot padding",
+        "knows the defences",
+    } <= families
 
 
 def test_the_page_has_the_figures_that_were_measured():
@@ -27,7 +35,7 @@ def test_the_page_has_the_figures_that_were_measured():
 
 @pytest.mark.parametrize("place", PLACES)
 def test_with_all_defences_no_attack_makes_an_error_silently(place):
-    """All but before a judge that obeys anything and knows the defences, which nothing in a prompt can stop."""
+    """But before a judge that obeys anything and knows the defences, which nothing in a prompt can stop."""
     for i, attack in enumerate(TRIED[PLACES.index(place) :: len(PLACES)]):
         for judge, outcome in zip(STOPPED, trials(STOPPED, attack, place, CASES[i % 3], ALL), strict=True):
             assert not silently_clean(outcome), (judge.name, attack)

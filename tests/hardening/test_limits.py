@@ -58,7 +58,8 @@ def test_a_model_is_not_asked_about_what_is_too_large():
 )
 def test_claims_count(name, parameter):
     answer = " ".join(f"Bag {i} is heavy." for i in range(5))
-    outcome = Checker(get(name)(**{parameter: 3}), judge=Judge(lambda system, user: "")).check(
+    judge = Judge(lambda system, user: "", embeddings=lambda texts: [[1.0, 0.0] for _ in texts])
+    outcome = Checker(get(name)(**{parameter: 3}), judge=judge).check(
         Interaction(question="q", contexts=FEE, answer=answer)
     )
     assert outcome.why is AbstentionReason.OVER_BUDGET

@@ -1,4 +1,4 @@
-"""No input takes more than linear time: every regular expression, every function of one text, whole checks."""
+"""No input takes more than linear time: not a regular expression, a function of one text, or a check."""
 
 import importlib
 import inspect
@@ -69,7 +69,9 @@ def functions():
         module = importlib.import_module(name)
         for key, value in vars(module).items():
             ours = getattr(value, "__module__", "") == name and not key.startswith("_")
-            if ours and (inspect.isfunction(value) or inspect.isclass(value)):
+            if ours and (
+                inspect.isfunction(value) or (inspect.isclass(value) and not issubclass(value, Exception))
+            ):
                 given = list(inspect.signature(value).parameters.values())
                 if (
                     given
@@ -79,7 +81,7 @@ def functions():
                     yield pytest.param(value, id=f"{name.removeprefix('groundwire.')}.{key}")
 
 
-@pytest.mark.parametrize("function", functions())
+@pytest.mark.parametrize("function", list(functions()))
 def test_no_function_of_a_text_takes_more_than_linear_time(function):
     def called(subject):
         try:

@@ -8,7 +8,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
 
 
 def cell(value: Any) -> str:
-    """A value as a cell that a spreadsheet shows and does not carry out; '' for None, and numbers are numbers."""
+    """A value as a cell that a spreadsheet shows and does not carry out. Numbers stay numbers; None is ''."""
     if value is None:
         return ""
     if isinstance(value, bool | int | float):
