@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from groundwire import prompts
 from groundwire.prompts.quoting import neutral
 
 _CODE = re.compile(r"The code of this message is (\w+)\.")
@@ -59,10 +60,11 @@ class Seen:
         """Whether the attack, or a part of it that says something, stands in this text to be read."""
         parts = {self.attack, neutral(self.attack)}
         parts |= {line for part in parts for line in part.splitlines() if len(line.strip()) >= _LEAST}
-        return any(part.strip() and part.strip() in text for part in parts)
+        return any(part.strip() and part.strip() in text and part.strip() not in _OURS for part in parts)
 
 
 _LEAST = 12
+_OURS = prompts.get("judge").system + prompts.get("judge").user  # what our own prompt says is no attack
 
 Weakness = Callable[[Seen], bool]
 Manner = Callable[[Seen, Truths], str]

@@ -5,7 +5,8 @@ import pytest
 from benchmarks.attacks import attacks
 from benchmarks.attacks.__main__ import PAGE, case_of, place_of, tables
 from benchmarks.attacks.judges import HONEST, JUDGES
-from benchmarks.attacks.trial import CASES, DEFENCES, PLACES, RIGHT, silently_clean, trials
+from benchmarks.attacks.trial import CASES, DEFENCES, PLACES, RIGHT, attacked, silently_clean, trials
+from groundwire.detectors.judge import JudgeDetector
 
 ALL = frozenset(DEFENCES)
 TRIED = attacks()
@@ -58,9 +59,10 @@ def test_without_defences_the_same_attacks_do_succeed():
 
 
 def test_a_source_never_reaches_a_model():
-    for attack in TRIED[::4]:
-        said = trials(JUDGES[-1:], attack, "source", CASES[0], frozenset())
-        assert not silently_clean(said[0])
+    interaction = attacked(CASES[0], "source", "zqsourceqz")
+    assert "zqsourceqz" in str(interaction.contexts[0].metadata)
+    (request,) = next(JudgeDetector().detect(interaction))
+    assert "zqsourceqz" not in request.system + request.user
 
 
 def test_a_right_answer_stays_right_with_all_defences():
