@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 DATA ?= ../shared/data
 PIP := $(BIN)/python -m pip install -q -c constraints.txt
 
-.PHONY: demo demo-llama-index test encoders train lint base bench benchmarks robustness lock clean
+.PHONY: demo demo-llama-index test fuzz encoders train lint base bench benchmarks robustness lock clean
 
 demo: $(VENV)/.demo
 	$(BIN)/python -m examples.handbook $(ARGS)
@@ -18,6 +18,11 @@ demo-llama-index: $(VENV)/.demo-llama-index
 
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest $(ARGS)
+
+# Input that nobody chose, guided by coverage: 8 minutes over all targets, or ARGS="replied --seconds 600".
+fuzz: $(VENV)/.dev
+	$(PIP) --group fuzz
+	$(BIN)/python -m tests.fuzz $(ARGS)
 
 # PyTorch and transformers, for the tests of optional encoders: 200 MB.
 encoders: $(VENV)/.encoders
@@ -56,6 +61,7 @@ benchmarks: $(VENV)/.dev
 	$(BIN)/python -m benchmarks.tuned --data $(DATA) --outcomes build/tuned
 	$(BIN)/python -m benchmarks.ensembles
 	$(BIN)/python -m benchmarks.cascade
+	$(BIN)/python -m benchmarks.attacks
 
 # Every fault that the tests know, and the tables of it in the pages.
 robustness: $(VENV)/.dev

@@ -1,7 +1,7 @@
 """Attacks on judges: texts that try to steer them, and what comes of it.
 
-``python -m benchmarks.attacks`` runs them all against scripted judges and writes the table in docs/security.md.
-What of the texts reaches a model as instruction, by method, is in ``tests.judge.attacks``.
+``python -m benchmarks.attacks`` runs them all against scripted judges and writes the tables in
+docs/security.md. What of the texts reaches a model as instruction, by method, is in ``tests.judge.attacks``.
 """
 
 from __future__ import annotations

@@ -2,8 +2,9 @@
 
     python -m benchmarks.attacks [--check]
 
-A success is a hallucinated answer that is called grounded and not recommended for review. The judges are scripted;
-no model is asked. Half a minute on one core. ``--check`` only says whether the page has the tables as they are.
+A success is a hallucinated answer that is called grounded and not recommended for review. The judges are
+scripted; no model is asked. Ten seconds on one core. ``--check`` changes nothing, and exits with 1 where the
+page is out of step.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ def tables() -> str:
 
 
 def place_of(i: int) -> str:
-    """Where the attack of this number is written; a table in which each stood everywhere would take minutes."""
+    """Where the attack of this number is written: everywhere would take minutes."""
     return PLACES[i % len(PLACES)]
 
 
@@ -65,7 +66,10 @@ def _by_defence(tried: Sequence[Attack]) -> list[str]:
 def _by_case(tried: Sequence[Attack]) -> list[str]:
     """With all defences on, what each hallucination comes to before the judges that obey anything."""
     obeying = JUDGES[-2:]
-    lines = [f"| all defences on | {' | '.join(case.name for case in CASES)} |", "|---|" + "---|" * len(CASES)]
+    lines = [
+        f"| all defences on | {' | '.join(case.name for case in CASES)} |",
+        "|---|" + "---|" * len(CASES),
+    ]
     clean: Counter[tuple[str, str]] = Counter()
     for case in CASES:
         for i, attack in enumerate(tried):
@@ -96,10 +100,11 @@ def _cost() -> str:
     sent, back = (
         round(sum(b[k] - a[k] for a, b in zip(said, more, strict=True)) / len(CASES)) for k in (0, 1)
     )
+    whole = round(sum(one[0] for one in said) / len(CASES))
     return (
-        f"A canary costs {sent} tokens to the model and {back} from it for each call, estimated at four bytes a "
-        f"token; a call of these short answers takes {round(sum(a[0] for a in said) / len(CASES)):,} without it. "
-        "The other defences cost none."
+        f"A canary costs {sent} tokens to the model and {back} from it for each call, estimated at four "
+        f"bytes a token; a call of these short answers takes {whole:,} without it. The other defences cost "
+        "none."
     )
 
 

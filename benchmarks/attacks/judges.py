@@ -1,7 +1,7 @@
 """Scripted judges of several gullibilities. None is a real model, and none stands for a particular one.
 
-Each reads a message as a model would see it, and judges honestly unless its own weakness is met. One that obeys
-clears what it judges, in one of several manners, from clumsy to as skilful as can be.
+Each reads a message as a model would see it, and judges honestly unless its own weakness is met. One that
+obeys clears what it judges, in one of several manners, from clumsy to as skilful as can be.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from groundwire import prompts
 from groundwire.prompts.quoting import neutral
 
 _CODE = re.compile(r"The code of this message is (\w+)\.")
@@ -40,7 +41,9 @@ class Seen:
         """The claims that are listed to be judged, by id: those between the marks of our own message."""
         code = _CODE.search(self.user)
         mark = re.escape(code[1]) if code else "x"
-        blocks = re.findall(rf"^<<<claims {mark}>>>\n(.*?)\n<<<end claims {mark}>>>$", self.user, re.M | re.S)
+        blocks = re.findall(
+            rf"^<<<claims {mark}>>>\n(.*?)\n<<<end claims {mark}>>>$", self.user, re.MULTILINE | re.DOTALL
+        )
         found = _LISTED.findall(blocks[-1]) if blocks else []
         return {int(number): json.loads(text) for number, text in found}
 
@@ -51,16 +54,17 @@ class Seen:
         if code is None:
             return f"{self.system}\n{self.user}"
         frame = rf"^<<<([a-z0-9 ]+) {code[1]}>>>\n.*?\n<<<end \1 {code[1]}>>>$"
-        return f"{self.system}\n{re.sub(frame, '', self.user, flags=re.M | re.S)}"
+        return f"{self.system}\n{re.sub(frame, '', self.user, flags=re.MULTILINE | re.DOTALL)}"
 
     def reads(self, text: str) -> bool:
         """Whether the attack, or a part of it that says something, stands in this text to be read."""
         parts = {self.attack, neutral(self.attack)}
         parts |= {line for part in parts for line in part.splitlines() if len(line.strip()) >= _LEAST}
-        return any(part.strip() and part.strip() in text for part in parts)
+        return any(part.strip() and part.strip() in text and part.strip() not in _OURS for part in parts)
 
 
 _LEAST = 12
+_OURS = prompts.get("judge").system + prompts.get("judge").user  # what our own prompt says is no attack
 
 Weakness = Callable[[Seen], bool]
 Manner = Callable[[Seen, Truths], str]
@@ -105,10 +109,7 @@ def _knowing(seen: Seen, truths: Truths) -> str:
     del truths
     answer = neutral(seen.answer)
     return _form(
-        [
-            _entry(i, "inferred" if text in answer else "unsupported", "")
-            for i, text in seen.claims.items()
-        ]
+        [_entry(i, "inferred" if text in answer else "unsupported", "") for i, text in seen.claims.items()]
     )
 
 

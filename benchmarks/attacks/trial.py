@@ -1,4 +1,4 @@
-"""Answers that are known to be hallucinated, attacked in every place, judged with and without each defence."""
+"""Answers that are known to be hallucinated, attacked in every place, with and without each defence."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ RIGHT = Case(
 
 
 def attacked(case: Case, place: str, written: str) -> Interaction:
-    """The case with the attack in one place. A source is a file's name, an id and what else is known of it."""
+    """The case with the attack in one place. A source is a file's name, an id, and other metadata."""
     said = {one: written if one == place else "" for one in PLACES}
     first, *others = case.passages
     source = {"source": said["source"] or "fees.pdf", "title": said["source"]}
@@ -112,13 +112,13 @@ def trials(
     interaction = attacked(case, place, written)
     if "{code}" in attack.text and "quoting" in on:
         # Whoever attacks knows how codes are made, and writes in the one that this message had without them.
-        written = attack.written(
-            _code_of(attacked(case, place, attack.written(NO_CODE, label))), label
-        )
+        written = attack.written(_code_of(attacked(case, place, attack.written(NO_CODE, label))), label)
         interaction = attacked(case, place, written)
     outcomes: dict[str, Outcome] = {}
     with _without(on):
-        asked = next(detector(on).detect(interaction), ())  # nothing, where an answer is too long to be judged
+        asked = next(
+            detector(on).detect(interaction), ()
+        )  # nothing, where an answer is too long to be judged
         for judge in judges:
             said = _Scripted(judge, written, interaction.answer, case.truths)
             manner = "\n".join(said.reply(one) for one in asked if isinstance(one, Complete))
@@ -178,7 +178,7 @@ def _without(on: frozenset[str]) -> Iterator[None]:
     """Take out those defences that are no option, since nobody should want to be without them."""
     with ExitStack() as stack:
         if "quoting" not in on:
-            stack.enter_context(patch("groundwire.prompts.message.fence", lambda texts: _Open()))
+            stack.enter_context(patch("groundwire.prompts.message.fence", lambda _: _Open()))
             stack.enter_context(patch("groundwire.detectors.asking.neutral", str))
         if "ids" not in on:
             stack.enter_context(patch("groundwire.detectors.judge.claim_replies", _unnumbered))

@@ -64,7 +64,9 @@ class Policy:
     judges while the judge's model is unavailable (see ``groundwire.judge.breaker``): its verdicts say so in
     ``degraded``, and are read by its own threshold. With None they are abstentions with UNAVAILABLE.
     ``redact`` masks texts before they are judged, so that nothing else reaches a model, or is quoted in an
-    outcome; what is masked can't be checked.
+    outcome; what is masked can't be checked. What has more than ``max_characters``, in all of its texts
+    together, or more than ``max_passages`` is not judged, and not cut: an Abstention with OVER_BUDGET. None
+    is no limit.
     """
 
     enabled: bool = True
@@ -75,9 +77,15 @@ class Policy:
     on_abstention: OnAbstention = OnAbstention.RETURN
     fallback: Detector | str | None = detectors.DEFAULT
     redact: Redact | None = None
+    max_characters: int | None = 10_000_000
+    max_passages: int | None = 100_000
 
     def __post_init__(self) -> None:
-        problems = []
+        problems = [
+            f"{name} must be a whole number from 1 on, or None, not {limit!r}"
+            for name in ("max_characters", "max_passages")
+            if (limit := getattr(self, name)) is not None and not (type(limit) is int and limit >= 1)
+        ]
         if self.on_abstention not in list(OnAbstention):
             problems.append(f"on_abstention must be 'return' or 'raise', not {self.on_abstention!r}")
         else:
@@ -100,6 +108,18 @@ class Policy:
             problems.append(f"redact must be callable with a text, not {self.redact!r:.60}")
         if problems:
             raise ConfigurationError(*problems)
+
+    def excess(self, interaction: Interaction) -> str:
+        """What of an interaction is more than is judged; '' for nothing."""
+        passages = len(interaction.contexts)
+        if self.max_passages is not None and passages > self.max_passages:
+            return f"there are {passages:,} passages, more than max_passages={self.max_passages:,}"
+        texts = (interaction.question, interaction.answer)
+        characters = sum(map(len, texts)) + sum(len(one.text) for one in interaction.contexts)
+        characters += sum(len(turn.text) for turn in interaction.history)
+        if self.max_characters is not None and characters > self.max_characters:
+            return f"there are {characters:,} characters, more than max_characters={self.max_characters:,}"
+        return ""
 
 
 class Checker:
@@ -160,6 +180,8 @@ class Checker:
                 on_abstention=OnAbstention(settings.on_abstention),
                 redact=settings.build_redaction(),
                 fallback=settings.build_fallback(),
+                max_characters=settings.max_characters,
+                max_passages=settings.max_passages,
             ),
             monitor=settings.monitor.build(also=settings.redact) if settings.monitor else None,
         )
@@ -242,6 +264,8 @@ class Checker:
                 f"only an Interaction can be judged, not {type(interaction).__name__} {interaction!r:.60}: "
                 "gw.Interaction(question=..., contexts=..., answer=...)"
             )
+        if excess := self.policy.excess(interaction):
+            return metered(_too_much(excess))
         if self.policy.redact is not None:
             interaction = masked_interaction(self.policy.redact, interaction)
         if not self.policy.enabled:
@@ -412,6 +436,13 @@ def _disabled() -> Plan[Outcome]:
     """The plan of a checker that is switched off: to ask nothing, and to say why."""
     yield from ()
     return Abstention(why=AbstentionReason.NOT_SAMPLED, detail="checking is switched off by the policy")
+
+
+def _too_much(excess: str) -> Plan[Outcome]:
+    """The plan for what is too large: to ask nothing, and to say of what there is too much."""
+    yield from ()
+    detail = f"{excess}: nothing was cut, and nothing judged"
+    return Abstention(why=AbstentionReason.OVER_BUDGET, detail=detail)
 
 
 def _took(usage: Usage, started: float) -> Usage:

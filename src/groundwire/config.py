@@ -28,6 +28,8 @@ This module reads and checks them, naming every mistake at once; ``Checker.from_
       redact: [keys, emails, cards]                   # beside the above, before anything is kept
       alerts: [log, {webhook: "https://..."}]
     fallback: embedded            # judges while the judge's model is unavailable; off for nobody
+    max_characters: 10000000      # what has more is not judged; null for no limit
+    max_passages: 100000
     tuned: tuned.json             # what groundwire tune wrote, beside this file; in place of a threshold
     threshold: 0.5
     levels:
@@ -212,6 +214,8 @@ class Settings(Section):
     redact: tuple[str | Pattern, ...] = ()
     monitor: Annotated[MonitorSettings, BeforeValidator(url_alone)] | None = None
     fallback: Annotated[str | dict[str, Any] | None, BeforeValidator(_off)] = detectors.DEFAULT
+    max_characters: Annotated[int, Field(ge=1)] | None = 10_000_000
+    max_passages: Annotated[int, Field(ge=1)] | None = 100_000
     threshold: Fraction | None = None
     levels: LevelsSettings = LevelsSettings()
     tuned: dict[str, Any] | None = None

@@ -1,8 +1,8 @@
 """``python -m tests.fuzz [TARGET ...] [--seconds N]``: coverage-guided fuzzing with atheris.
 
-Each target runs for its share of the seconds in a process of its own, over its corpus and whatever it finds. A
-failure is written to ``build/fuzz`` and ends the run with 1; put its bytes into ``tests/fuzz/corpus/TARGET`` when it
-is mended.
+Each target runs for its share of the seconds in a process of its own, over its corpus and whatever it finds.
+A failure is written to ``build/fuzz`` and ends the run with 1; put its bytes into
+``tests/fuzz/corpus/TARGET`` when it is mended.
 """
 
 import argparse
@@ -28,7 +28,8 @@ def main() -> int:
         parser.error(f"no target is named {unknown[0]!r}: expected one of {', '.join(TARGETS)}")
     names = given.targets or list(TARGETS)
     failed = [name for name in names if _run(name, max(1, given.seconds // len(names)))]
-    print(f"failed: {', '.join(failed)}" if failed else f"nothing was found in {', '.join(names)}")
+    told = f"failed: {', '.join(failed)}" if failed else f"nothing was found in {', '.join(names)}"
+    sys.stdout.write(told + "\n")
     return int(bool(failed))
 
 

@@ -1,10 +1,13 @@
 """Choices, numbers, texts and values from bytes: the same bytes always make the same."""
 
+# fmt: off
 _UNITS = (
-    "The fee is 25 EUR. ", "A", "7", ".", " ", "\n", "\r\n", "- ", "| a | b |\n", "```\n", "**", "\"", "“", "{", "}",
-    "[1]", "e.g. ", "Dr. ", "12:30", "1,234.5", "%", "\u200b", "\u202e", "\ud800", "\x00", "😀", "é", "e\u0301", "。",
-    "الرسوم ", "not ", "Ada Byron ", "2024-01-31", "<think>", "</think>", "&amp;", "=1+1", "\x1b[31m", "\U000e0041",
-)  # fmt: skip
+    "The fee is 25 EUR. ", "A", "7", ".", " ", "\n", "\r\n", "- ", "| a | b |\n", "```\n", "**",
+    '"', "“", "{", "}", "[1]", "e.g. ", "Dr. ", "12:30", "1,234.5", "%", "\u200b", "\u202e",
+    "\ud800", "\x00", "😀", "é", "e\u0301", "。", "الرسوم ", "not ", "Ada Byron ", "2024-01-31",
+    "<think>", "</think>", "&amp;", "=1+1", "\x1b[31m", "\U000e0041",
+)
+# fmt: on
 
 
 class Feed:
@@ -45,6 +48,5 @@ class Feed:
             return [self.value(depth - 1) for _ in range(self.byte() % 4)]
         if kind == 8:
             return {self.text(4): self.value(depth - 1) for _ in range(self.byte() % 4)}
-        return (
-            None, bool(self.byte() % 2), self.byte() - 128, (self.byte() - 128) / 7, self.text(), float("nan"), "",
-        )[kind]  # fmt: skip
+        number = self.byte() - 128 if kind in (2, 3) else 0
+        return (None, bool(self.byte() % 2), number, number / 7, self.text(), float("nan"), "")[kind]

@@ -4,7 +4,6 @@ import asyncio
 import inspect
 import io
 import json
-import logging
 import tempfile
 from contextlib import suppress
 from pathlib import Path
@@ -27,11 +26,11 @@ from groundwire.text.quotes import Quotable
 from tests.fuzz.feed import Feed
 
 _FORMS = [
-    one for one in vars(forms).values() if inspect.isclass(one) and issubclass(one, forms.Form) and one is not forms.Form
+    one
+    for one in vars(forms).values()
+    if inspect.isclass(one) and issubclass(one, forms.Form) and one is not forms.Form
 ]
-_ENTRIES = [
-    one for one in vars(forms).values() if inspect.isclass(one) and issubclass(one, replies.Entry)
-]
+_ENTRIES = [one for one in vars(forms).values() if inspect.isclass(one) and issubclass(one, replies.Entry)]
 
 
 def text(data: bytes) -> None:
@@ -180,22 +179,29 @@ def llama_index(data: bytes) -> None:
 
 
 TARGETS = {
-    one.__name__: one
-    for one in (text, judging, replied, decoding, tables, settings, langchain, llama_index)
+    one.__name__: one for one in (text, judging, replied, decoding, tables, settings, langchain, llama_index)
 }
 
 _DETECTORS = ("judge", "lexical", "cascade", "token", "semantic", "claim_ensemble", "level", "x")
-_PARAMETERS = ("canary", "cross_check", "facts", "stages", "examples", "prompts", "turns", "claims_per_call", "oracles")
+_PARAMETERS = (
+    "canary",
+    "cross_check",
+    "facts",
+    "stages",
+    "examples",
+    "prompts",
+    "turns",
+    "claims_per_call",
+    "oracles",
+)
 _EVENTS = [
-    f"on_{kind}_{end}"
-    for kind in ("chain", "retriever", "tool", "llm")
-    for end in ("start", "end", "error")
+    f"on_{kind}_{end}" for kind in ("chain", "retriever", "tool", "llm") for end in ("start", "end", "error")
 ] + ["on_chat_model_start"]
 _SPANS = (
     "RetrieverQueryEngine.query", "RetrieverQueryEngine._query", "VectorIndexRetriever.retrieve",
     "CompactAndRefine.synthesize", "CondensePlusContextChatEngine.chat", "MockLLM.chat", "MockLLM.complete",
-    "StreamingAgentChatResponse.write_response_to_history", "AgentWorkflow.run", "Other.thing", "FunctionTool.call",
-    "SubQuestionQueryEngine.query",
+    "StreamingAgentChatResponse.write_response_to_history", "AgentWorkflow.run", "Other.thing",
+    "FunctionTool.call", "SubQuestionQueryEngine.query",
 )  # fmt: skip
 
 
@@ -207,7 +213,9 @@ class _Says:
 
     def perform(self, requests, *, timeout):
         return [
-            Completed(texts=(self._said,)) if isinstance(one, Complete) else Failed(reason=AbstentionReason.MODEL_FAILED)
+            Completed(texts=(self._said,))
+            if isinstance(one, Complete)
+            else Failed(reason=AbstentionReason.MODEL_FAILED)
             for one in requests
         ]
 
@@ -315,4 +323,3 @@ _MAKERS = [
     _bundle,
     lambda feed: _Hostile(),
 ]
-logging.getLogger("groundwire").setLevel(logging.CRITICAL)

@@ -35,7 +35,7 @@ SUPPLIED: Mapping[str, tuple[re.Pattern[str], ...]] = {
         re.compile(r"\beyJ[\w-]{8,}+\.[\w-]{8,}+\.[\w-]*+"),
         re.compile(r"(?i)(?<=bearer )[\w.~+/=-]{16,}+"),
         re.compile(
-            r"(?i)(?:api[_-]?key|secret|token|passw(?:or)?d)[\"']?\s{0,3}[:=]\s{0,3}[\"']?[^\s\"',;]{8,}+"
+            r"(?i)(?:api[_-]?key|access[_-]?key|secret|token|passw(?:or)?d)[\"']?\s{0,3}[:=]\s{0,3}[\"']?[^\s\"',;]{8,}+"
         ),
     ),
     "emails": (re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}"),),

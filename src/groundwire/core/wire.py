@@ -72,9 +72,11 @@ def decode(data: Mapping[str, Any]) -> Outcome:
     ValueError for another version, an unfinished check, and whatever else is no outcome.
     """
     if not isinstance(data, Mapping):
-        raise ValueError(f"an outcome is a dict, not {type(data).__name__}")
+        raise ValueError(f"an outcome is a dict, not {type(data).__name__}")  # noqa: TRY004 - as the rest
     if data.get("version") != VERSION:
-        raise ValueError(f"this groundwire reads outcomes of version {VERSION}, not {data.get('version')!r:.60}")
+        raise ValueError(
+            f"this groundwire reads outcomes of version {VERSION}, not {data.get('version')!r:.60}"
+        )
     try:
         return _decoded(data)
     except (KeyError, TypeError, AttributeError) as error:

@@ -1,7 +1,7 @@
 """A sentence that no passage can state, put among the claims to try whoever judges them.
 
-A model that was talked into calling everything supported calls this supported, too; a reply that was copied out
-of the material leaves it out. Either way the reply is worth nothing.
+A model that was talked into calling everything supported calls this supported, too; a reply that was copied
+out of the material leaves it out. Either way the reply is worth nothing.
 """
 
 from __future__ import annotations

@@ -16,9 +16,12 @@ _PERMISSIONS = {"ApplyGuardrail": "bedrock:ApplyGuardrail"}
 _ID = "model identifier"
 _READ = 4_000  # of an error's message
 _SECRET = re.compile(
-    r"(?i)\b(?:authorization|bearer|(?:api|access|secret)[ _-]?key(?:[ _-]?id)?|password|secret|token)"
+    r"(?i)(?<![a-z0-9])(?:authorization|bearer|(?:api|access|secret)[ _-]?key(?:[ _-]?id)?|password|secret"
+    r"|signature|token)"
     r"(?:\s+provided)?['\"]?\s*+[:=]\s*+['\"]?(?:bearer\s++)?[^\s'\",;&]++"
     r"|\bbearer\s++[\w.~+/=-]{8,}+"
+    r"|\btoken\s++[\w.~+/=-]{20,}+"
+    r"|(?<=[?&])key=[^\s'\",;&]++"
     r"|\b(?:sk|pk|rk|lsv2|ghp|xox[a-z])[-_][\w*-]{6,}+"
     r"|\bA[KS]IA[A-Z0-9]{12,}+"
     r"|(?<=://)[^\s/@]++@"

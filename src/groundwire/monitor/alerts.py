@@ -37,7 +37,12 @@ class Webhook:
 
     def __post_init__(self) -> None:
         if urlsplit(self.url).scheme not in {"http", "https"} or not urlsplit(self.url).netloc:
-            raise ConfigurationError(f"a web hook needs an http:// or https:// URL, not {self.url!r:.80}")
+            # Such URLs hold their own secrets, so this one isn't repeated.
+            told = urlsplit(self.url).scheme
+            raise ConfigurationError(
+                "a web hook needs an http:// or https:// URL, not one that begins "
+                + (f"with {told!r}" if told else "with neither")
+            )
 
     def __repr__(self) -> str:
         # Such URLs hold their own secrets.

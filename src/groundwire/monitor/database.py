@@ -62,7 +62,7 @@ class Database:
         renew_after_fork(self)
 
     def __repr__(self) -> str:
-        return f"Database({self.url.render_as_string(hide_password=True)!r})"
+        return f"Database({self.name!r})"
 
     def after_fork(self) -> None:
         """Leave the parent's connections to the parent."""
@@ -106,7 +106,8 @@ class Database:
     @property
     def name(self) -> str:
         """The database as people know it, without a password."""
-        return self.url.render_as_string(hide_password=True)
+        # A driver takes passwords among its options, too.
+        return self.url.set(query={}).render_as_string(hide_password=True)
 
     def one_at_a_time(self, connection: sa.Connection) -> None:
         """Let no other process in until this transaction ends; SQLite's writers are alone anyway."""

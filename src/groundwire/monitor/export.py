@@ -10,9 +10,9 @@ from enum import StrEnum
 from typing import Any, TextIO
 
 from groundwire.core import wire
+from groundwire.core.cells import cell
 from groundwire.monitor.answer import Kept
 from groundwire.monitor.reviews import Feedback
-from groundwire.text import spreadsheet
 
 COLUMNS = (
     "id",
@@ -58,7 +58,7 @@ def pieces(rows: Iterable[tuple[Kept, Sequence[Feedback]]], form: Form) -> Itera
     for kept, said in rows:
         if form is Form.CSV:
             cells = _cells(kept, said)
-            yield _csv([spreadsheet.cell(cells[name]) for name in COLUMNS])
+            yield _csv([cell(cells[name]) for name in COLUMNS])
         else:
             yield json.dumps(_whole(kept, said), ensure_ascii=False, allow_nan=False) + "\n"
 
