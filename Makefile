@@ -8,7 +8,8 @@ BIN := $(VENV)/bin
 DATA ?= ../shared/data
 PIP := $(BIN)/python -m pip install -q -c constraints.txt
 
-.PHONY: demo demo-llama-index test fuzz encoders train lint base bench benchmarks robustness lock clean
+.PHONY: demo demo-llama-index test fuzz encoders train lint base docs notebooks bench benchmarks robustness
+.PHONY: dist sbom licences matrix lock clean
 
 demo: $(VENV)/.demo
 	$(BIN)/python -m examples.handbook $(ARGS)
@@ -46,6 +47,34 @@ base:
 	$(VENV)-base/bin/python -m pip install -q -c constraints.txt dist/*.whl
 	cd $(VENV)-base && bin/python -P ../tests/base_install.py
 
+# The documentation site, in build/site. Strict: a link that leads nowhere fails, and so does a page that would load
+# anything from elsewhere.
+docs: $(VENV)/.docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build -q --strict
+	$(BIN)/python -m documentation.check build/site
+
+# The notebooks, run again, with what they show stored in them.
+notebooks: $(VENV)/.docs
+	$(BIN)/python -m documentation.run_notebooks
+
+# Wheel and source distribution: built twice, compared, checked, and tried in empty environments.
+dist: $(VENV)/.release
+	$(BIN)/python -m release.distributions
+
+# The bill of materials, from an environment installed by requirements.lock.
+sbom: $(VENV)/.release
+	$(BIN)/python -m release.sbom
+
+# docs/licences.md, from what is installed here: every extra has to be.
+licences: $(VENV)/.encoders $(VENV)/.release
+	$(PIP) -e '.[all,ray]'
+	$(BIN)/python -m release.licences
+
+# Every Python, and the lowest and newest of what groundwire stands on: docs/compatibility.md. Hours on a small
+# machine; ARGS="--cell full-3.13-newest" is one of them.
+matrix: $(VENV)/.release
+	$(BIN)/python -m release.matrix $(ARGS)
+
 # Every offline detector on the same labelled answers: a table, and a report to look at.
 bench: $(VENV)/.dev
 	$(PIP) --group bench
@@ -69,10 +98,12 @@ robustness: $(VENV)/.dev
 	$(BIN)/python -m pytest tests/faults --deselect tests/faults/test_table.py::test_the_pages_say_what_the_tests_have_found
 	$(BIN)/python -m tests.faults
 
-# The exact versions that the tests pass with, from what is installed here. PyTorch is pinned in its group: it
-# has other names for the same version elsewhere.
-lock: $(VENV)/.encoders
+# The exact versions that the tests pass with, from what is installed here, and the same with hashes for who
+# installs the extra `all`. PyTorch is pinned in its group: it has other names for the same version elsewhere.
+lock: $(VENV)/.encoders $(VENV)/.docs $(VENV)/.release
 	$(BIN)/python -m pip freeze --exclude-editable --exclude torch > constraints.txt
+	UV_SYSTEM_CERTS=1 $(BIN)/uv pip compile -q pyproject.toml --extra all -c constraints.txt --universal \
+		--python-version 3.11 --generate-hashes --no-header --no-annotate -o requirements.lock
 
 $(VENV)/.base:
 	$(PYTHON) -m venv $(VENV)
@@ -93,6 +124,14 @@ $(VENV)/.dev: $(VENV)/.base pyproject.toml constraints.txt
 
 $(VENV)/.encoders: $(VENV)/.dev
 	$(PIP) --group encoders
+	touch $@
+
+$(VENV)/.docs: $(VENV)/.dev
+	$(PIP) --group docs
+	touch $@
+
+$(VENV)/.release: $(VENV)/.dev
+	$(PIP) --group release
 	touch $@
 
 $(VENV)/.train: $(VENV)/.dev

@@ -88,7 +88,7 @@ def decisions() -> str:
 
 
 def placed(nav: list[Any], pages: list[str]) -> list[Any]:
-    """The navigation with each pattern, such as ``decisions/*``, replaced by the pages that nothing else names.
+    """The navigation with each pattern, such as ``decisions/*``, made the pages that nothing else names.
 
     A pattern takes what those before it left, in the order of their names.
     """

@@ -1,8 +1,8 @@
 """Where each file of the repository stands in the site, and its links rewritten to lead there.
 
 Pages are written to be read where the repository is: their links are paths between its files. A page under
-docs/ keeps its place in the site, and whatever else a page links to becomes a page of its own below repository/, so that no link leaves the
-site, and none needs a host.
+docs/ keeps its place in the site. What else a page links to becomes a page below repository/, so that no link
+leaves the site, and none needs a host.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def place(path: str) -> str:
     return f"repository/{path}" if path.endswith((".md", ".png", ".svg")) else f"repository/{path}.md"
 
 
-def rewritten(text: str, page: str, seen: Callable[[str], None] = lambda path: None) -> str:
+def rewritten(text: str, page: str, seen: Callable[[str], object] = str) -> str:
     """The Markdown of ``page``, a path from the root, with links that hold in the site.
 
     ``seen`` is told each path that is linked to. A link that leads nowhere stays as it is: the strict build

@@ -1,7 +1,7 @@
 """The reference: for each room, the names that its users have, from their docstrings.
 
-A name is public when its room's ``__all__`` has it, when a page of the documentation imports it, or when it is
-a registered detector. So nothing has to be listed here when a room, or a page about it, is added.
+A name is public when its room's ``__all__`` has it, when a page of the documentation imports it, or when it
+is a registered detector. So nothing has to be listed here when a room, or a page about it, is added.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def _said(module: ModuleType) -> str:
 
 
 def _entry(module: str, loaded: ModuleType, name: str, level: int) -> str:
-    """Where docstrings are read from is no other place than where users import it, but for registered detectors."""
+    """A name's entry, as users import it. Registered detectors are read where they are defined."""
     shown = path = f"{module}.{name}"
     value = getattr(loaded, name)
     if module == detectors.__name__ and isinstance(value, type):

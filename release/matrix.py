@@ -2,9 +2,9 @@
 
     python -m release.matrix [--cell NAME ...] [--all]
 
-Each cell is an environment of its own: the wheel, every extra but the encoder's PyTorch, and the tests' own tools.
-`lowest` takes each dependency at the bound that pyproject.toml names, `newest` whatever resolves today,
-whatever constraints.txt says. A `base` cell has the wheel alone. The interpreters are those on the PATH.
+Each cell is an environment of its own: the wheel, the extra `all`, and the tests' own tools. `lowest` takes each
+dependency at the bound that pyproject.toml names, `newest` what resolves today, whatever constraints.txt says. A
+`base` cell has the wheel alone. The interpreters are those on the PATH.
 
 What came out is added to docs/compatibility.json, and docs/compatibility.md is written from it.
 """
@@ -12,7 +12,7 @@ What came out is added to docs/compatibility.json, and docs/compatibility.md is 
 from __future__ import annotations
 
 import argparse
-import datetime
+import datetime as dt
 import json
 import os
 import shutil
@@ -20,17 +20,31 @@ import subprocess
 import sys
 import time
 import xml.etree.ElementTree as ET
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from release.wheels import ROOT, built
 
 WORK = ROOT / "build" / "matrix"
 RECORD = ROOT / "docs" / "compatibility.json"
+PAGE = ROOT / "docs" / "compatibility.md"
 SHOWN = ("langchain-core", "langchain", "llama-index-core", "numpy", "onnxruntime", "pydantic")
-LEFT_OUT = ("bench", "benchmarks", "local/test_optional.py", "probes", "training", "test_docs.py")
-"""Of tests/: what says nothing about other versions, or needs PyTorch or the exact pins of constraints.txt."""
+PART = "adapters checker core detectors host judge langchain llama_index prompts tables text"
+"""Of tests/: what versions of Python, the frameworks and numpy can break, and needs no server."""
+
+PINNED = (
+    "test_docs.py",
+    "test_release.py",
+    "test_site.py",
+    "benchmarks",
+    "training",
+    "bench",
+    "probes",
+    "local/test_optional.py",
+)
+"""Of tests/, what not even --all runs: it says nothing about other versions, or needs what a cell has not."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +74,7 @@ CELLS = (
 
 
 def uv(*arguments: str) -> str:
-    """uv's output. Raises CalledProcessError, and uv says why, where it can't do it."""
+    """The output of uv. Raises CalledProcessError, and uv says why, where it can't do it."""
     # Hard links are refused by nltk 3.10.3 and later, which LlamaIndex reads its data with.
     settings = {"UV_PYTHON_DOWNLOADS": "never", "UV_LINK_MODE": "copy", "UV_SYSTEM_CERTS": "1"}
     command = [str(Path(sys.executable).with_name("uv")), *arguments]
@@ -100,9 +114,8 @@ def environment(cell: Cell, wheel: Path) -> Path:
 def tests(*, everything: bool) -> list[str]:
     """The paths that a full cell runs."""
     if everything:
-        return ["tests"]
-    left_out = [f"--ignore=tests/{one}" for one in LEFT_OUT]
-    return ["tests", *left_out]
+        return ["tests", *(f"--ignore=tests/{one}" for one in PINNED)]
+    return [f"tests/{one}" for one in PART.split()]
 
 
 def tried(cell: Cell, wheel: Path, *, everything: bool) -> dict[str, object]:
@@ -126,11 +139,11 @@ def tried(cell: Cell, wheel: Path, *, everything: bool) -> dict[str, object]:
     listed = json.loads(uv("pip", "list", "--python", str(python), "--format", "json"))
     versions = {one["name"]: one["version"] for one in listed if one["name"] in SHOWN}
     exact = subprocess.run([python, "-V"], capture_output=True, text=True, check=True).stdout.split()[1]
-    today = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
+    today = dt.datetime.now(tz=dt.UTC).date().isoformat()
     seconds = round(time.monotonic() - began)
-    return asdict(cell) | {
-        "python_exact": exact, "date": today, "seconds": seconds, "everything": everything, "versions": versions,
-    } | counts  # fmt: skip
+    ran = "base_install.py" if cell.base else ("everything" if everything else PART)
+    seen = {"python_exact": exact, "date": today, "seconds": seconds, "ran": ran, "versions": versions}
+    return asdict(cell) | seen | counts
 
 
 def counted(told: Path) -> dict[str, object]:
@@ -147,6 +160,38 @@ def counted(told: Path) -> dict[str, object]:
         "skipped": kinds.count("skipped"),
         "failed": failed,
     }
+
+
+def page(record: Mapping[str, Any]) -> str:
+    """The record as Markdown."""
+    rows = []
+    for cell in (one for one in CELLS if one.name in record):
+        seen = record[cell.name]
+        versions = [seen["versions"].get(name, "") for name in SHOWN]
+        failed = "<br>".join(f"`{one}`" for one in seen["failed"]) or "none"
+        told = [
+            seen["date"],
+            seen["python_exact"],
+            "lowest" if "lowest" in cell.name else "newest",
+            *versions,
+        ]
+        told += [f"`{seen['ran']}`", f"{seen['passed']:,}", f"{seen['skipped']:,}", failed]
+        rows.append(f"| {' | '.join(told)} |")
+    names = " | ".join(SHOWN)
+    head = f"| date | Python | bounds | {names} | ran | passed | skipped | failed |"
+    return f"{_SAID}\n{head}\n|{'---|' * (head.count('|') - 1)}\n" + "\n".join(rows) + f"\n{_NOTES}"
+
+
+_SAID = """# What it was tried with
+
+`make matrix` makes an environment for each line below, installs the wheel, and runs the tests that are named, folders of tests/. `lowest`
+has every direct dependency at the bound that groundwire asks for, `newest` what resolved that day. The page is written by that command.
+"""
+_NOTES = """
+Two sets of tests are not in it: those of `encoder`, which need PyTorch, and those of this documentation, which run with the versions of
+constraints.txt. The lowest versions are tried on Python 3.11 alone: numpy and pyarrow began to support 3.13 later than at their bounds, and
+an installer takes a newer one there.
+"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -170,6 +215,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         record[cell.name] = result
         print(cell.name, f"{result['passed']} passed, {result['skipped']} skipped, failed:", result["failed"])
         RECORD.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+        PAGE.write_text(page(record), encoding="utf-8")
     return int(failed)
 
 

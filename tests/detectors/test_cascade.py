@@ -5,7 +5,7 @@ import tomllib
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from groundwire import (
@@ -232,6 +232,7 @@ def test_scores_of_all_stages_are_on_one_scale():
 
 
 @given(scores=st.tuples(st.floats(0, 1), st.floats(0, 1)), old=st.floats(0, 1), new=st.floats(0, 1))
+@example(scores=(1.0, 0.75), old=1.0, new=5e-324)
 def test_rescaling_keeps_the_order_and_the_side_of_the_threshold(scores, old, new):
     low, high = sorted(scores)
     assert 0 <= rescaled(low, old, new) <= rescaled(high, old, new) + 1e-12 <= 1 + 1e-9

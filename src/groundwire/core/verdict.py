@@ -299,7 +299,7 @@ Outcome = Verdict | Abstention
 
 
 def _card(outcome: Outcome) -> str:
-    """What a notebook shows. A notebook asks the object itself, so this is the one place where core looks up."""
+    """What a notebook shows. It asks the object itself, so this is the one place where core looks up."""
     from groundwire.report import notebook  # noqa: PLC0415 - only where something is shown
 
     return notebook.card(outcome)

@@ -11,7 +11,7 @@ from html import escape
 from groundwire.core.claim import Claim, Support
 from groundwire.core.grading import Level
 from groundwire.core.span import Span
-from groundwire.core.verdict import Abstention, Outcome, Verdict
+from groundwire.core.verdict import Abstention, Outcome
 from groundwire.report.entries import shown_score
 from groundwire.report.segments import cut
 from groundwire.report.visible import clipped, one_line, visible
@@ -24,6 +24,11 @@ _SIGN = {
     Support.CONTRADICTED: "✗",
     Support.UNVERIFIED: "?",
 }
+_LABEL = "color:#fff;border-radius:4px;padding:1px 8px;font-weight:600;font-size:85%"
+_FRAME = (
+    "border:1px solid rgba(128,128,128,.4);border-radius:6px;padding:8px 12px;margin:4px 0;max-width:60em;"
+    "line-height:1.5;overflow-wrap:anywhere"
+)
 _MARK = "background:rgba(217,83,74,.28);color:inherit;border-radius:3px;padding:0 2px"
 _SOFT = "opacity:.75"
 _MOST_CLAIMS = 12
@@ -47,13 +52,10 @@ def card(outcome: Outcome) -> str:
 
 
 def _box(level: Level | None, label: str, head: str, lines: list[str]) -> str:
-    badge = f"background:{_BADGE[level]};color:#fff;border-radius:4px;padding:1px 8px;font-weight:600;font-size:85%"
-    frame = f"border:1px solid rgba(128,128,128,.4);border-left:4px solid {_BADGE[level]};border-radius:6px"
+    badge = f"background:{_BADGE[level]};{_LABEL}"
+    frame = f"{_FRAME};border-left:4px solid {_BADGE[level]}"
     top = f"<div><span style='{badge}'>{escape(label)}</span>&ensp;{head}</div>"
-    return (
-        f"<div style='{frame};padding:8px 12px;margin:4px 0;max-width:60em;line-height:1.5;overflow-wrap:anywhere'>"
-        f"{top}{''.join(lines)}</div>"
-    )
+    return f"<div style='{frame}'>{top}{''.join(lines)}</div>"
 
 
 def _line(content: str, *, style: str = "") -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -90,7 +91,7 @@ def rescaled(score: float, old: float, new: float) -> float:
     if old == new:
         return score
     if score < old:
-        return score * new / old
+        return min(score * new / old, math.nextafter(new, 0.0))  # rounding must not lift it to the threshold
     return new + (score - old) * (1 - new) / (1 - old) if old < 1 else 1.0
 
 
