@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice, pairwise
 
 from groundwire.core.span import Span
@@ -179,6 +180,11 @@ def _first_cell(text: str, start: int) -> str:
 
 def _label(text: str) -> frozenset[str]:
     """The stems of what names something: no figure, and no unit."""
+    # Each fact of each claim looks at the same few lists.
+    return _remembered(text) if len(text) <= _SHORT else _named(text)
+
+
+def _named(text: str) -> frozenset[str]:
     worded = word(text)
     return frozenset(
         worded.stems[i]
@@ -187,6 +193,8 @@ def _label(text: str) -> frozenset[str]:
     )
 
 
+_SHORT = 400  # characters
+_remembered = lru_cache(maxsize=2_048)(_named)
 _LEAST_ITEMS = 2
 _LOOKED_AT = 48
 # How much of a claim its sentence or row must cover for a fact from elsewhere to be out of place.

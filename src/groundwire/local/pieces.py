@@ -31,32 +31,35 @@ class Token(NamedTuple):
     end: int
 
 
-def read(text: str) -> list[Token]:
-    """The words and marks of ``text``, in order.
+def read(text: str, start: int = 0) -> list[Token]:
+    """The words and marks of ``text``, which is found at ``start``, in order.
 
     A word of several humps is as many words ("OutdoorSeating" is "Outdoor" and "Seating"), for that is how
     records name what prose spells out. Quotation marks, braces and other ornaments are left out.
     """
     found: list[Token] = []
     at = 0
-    for word in tokens.words(text):
-        if word.start > at:
-            found.extend(_marks(text, at, word.start))
-        if _HUMPS.search(word.text):
-            found.extend(
-                Token(ids(hump.group()), hump.group(), word.start + hump.start(), word.start + hump.end())
-                for hump in _HUMP.finditer(word.text)
-            )
+    for word, first, last in tokens.words(text):
+        # Between most words is a space and nothing else. A Token is built as the tuple that it is.
+        if first > at and not (first == at + 1 and text[at] == " "):
+            found += _marks(text, at, first, start)
+        if word.islower() or not _HUMPS.search(word):
+            found.append(_new(Token, (ids(word), word, first + start, last + start)))
         else:
-            found.append(Token(ids(word.text), word.text, word.start, word.end))
-        at = max(at, word.end)
-    found.extend(_marks(text, at, len(text)))
+            found += [
+                Token(ids(hump[0]), hump[0], first + start + hump.start(), first + start + hump.end())
+                for hump in _HUMP.finditer(word)
+            ]
+        at = max(at, last)
+    found += _marks(text, at, len(text), start)
     return found
 
 
-def _marks(text: str, start: int, end: int) -> Iterator[Token]:
-    for match in _MARK.finditer(text, start, end):
-        yield Token(ids(match.group()), None, match.start(), match.end())
+def _marks(text: str, first: int, last: int, start: int) -> list[Token]:
+    return [
+        _new(Token, (ids(match.group()), None, match.start() + start, match.end() + start))
+        for match in _MARK.finditer(text, first, last)
+    ]
 
 
 def ids(word: str) -> tuple[int, ...]:
@@ -103,6 +106,7 @@ def load() -> dict[str, int]:
     return {line: i for i, line in enumerate(lines) if line}
 
 
+_new = tuple.__new__
 _LONGEST = 100
 # A slug of fifty words joined by hyphens is one word, and has to fit into a row.
 _MOST_PIECES = 48

@@ -37,6 +37,7 @@ class Kind(IntEnum):
 LENGTH = 256
 """In tokens: no row is longer."""
 
+_new = tuple.__new__
 _LONGEST_CLAIM = 96
 _LONGEST_PIECE = 56
 _FROM_QUESTION, _FROM_BEFORE = 20, 28
@@ -51,14 +52,12 @@ class Word(NamedTuple):
 
 def worded(text: str, start: int = 0) -> list[Word]:
     """The tokens of ``text``, which is found at ``start``, and the stems of its content words and figures."""
-    read = pieces.read(text)
-    known = forms.of([token.text or "" for token in read])
+    read = pieces.read(text, start)
+    known = forms.of([token[1] or "" for token in read])
+    # A Word is built as the tuple that it is, and read as one: this is done for every word of every passage.
     return [
-        Word(
-            Token(token.ids, token.text, token.start + start, token.end + start) if start else token,
-            form.stem if token.text is not None and form.content else None,
-        )
-        for token, form in zip(read, known, strict=True)
+        _new(Word, (token, stem if content and token[1] is not None else None))
+        for token, (_, stem, content) in zip(read, known, strict=True)
     ]
 
 
@@ -87,12 +86,22 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A sentence of a passage, or part of a long one."""
+    """A sentence of a passage, or part of a long one.
+
+    Its words are ``first`` up to, not including, ``last`` of its ``sentence``. They are read again where they
+    are shown, which few pieces are: kept for all, they would take twenty times what the text does.
+    """
 
     span: Span
-    words: tuple[Word, ...]
+    sentence: Span
+    first: int
+    last: int
     size: int
     stems: frozenset[str]
+
+    def words(self, text: str) -> Sequence[Word]:
+        """Its words in ``text``, the passage that it is of."""
+        return worded(self.sentence.of(text), self.sentence.start)[self.first : self.last]
 
 
 @dataclass(frozen=True)
@@ -110,24 +119,26 @@ def passage(text: str) -> Passage:
 
 def _cut(text: str) -> Iterable[Piece]:
     for sentence in sentences.split(text):
+        first = 0
         for part in _parts(worded(sentence.of(text), sentence.start), _LONGEST_PIECE):
-            yield Piece(
-                Span(part[0].token.start, part[-1].token.end),
-                tuple(part),
-                _size(part),
-                frozenset(w.stem for w in part if w.stem is not None),
-            )
+            last = first + len(part)
+            span = Span(part[0].token.start, part[-1].token.end)
+            stems = frozenset([stem for _, stem in part if stem is not None])
+            yield Piece(span, sentence, first, last, _size(part), stems)
+            first = last
 
 
-_PASSAGES = Remembered(lambda text: Passage(text, tuple(_cut(text))), most=400_000)
+_PASSAGES = Remembered(lambda text: Passage(text, tuple(_cut(text))), most=1_000_000)
 
 
 def _parts(words: Sequence[Word], longest: int) -> Iterable[Sequence[Word]]:
     """Parts of at most ``longest`` tokens, about equally long."""
-    if not words:
-        return
     size = _size(words)
-    room = math.ceil(size / math.ceil(size / longest)) if size > longest else longest
+    if size <= longest:
+        if words:
+            yield words
+        return
+    room = math.ceil(size / math.ceil(size / longest))
     start, filled = 0, 0
     for i, word in enumerate(words):
         if filled and filled + len(word.token.ids) > room:
@@ -138,7 +149,7 @@ def _parts(words: Sequence[Word], longest: int) -> Iterable[Sequence[Word]]:
 
 
 def _size(words: Iterable[Word]) -> int:
-    return sum(len(w.token.ids) for w in words)
+    return sum([len(token[0]) for token, _ in words])
 
 
 class Builder:
@@ -154,6 +165,7 @@ class Builder:
             for stem in piece.stems:
                 self._postings.setdefault(stem, []).append(i)
         question_words = worded(question or "")
+        self._shown: dict[int, Sequence[Word]] = {}
         self._question = _tail(question_words, _FROM_QUESTION)
         self._asked = {w.stem for w in question_words if w.stem is not None}
 
@@ -180,7 +192,7 @@ class Builder:
                 ids.append(END)
                 kinds.append(Kind.EVIDENCE)
             first = len(ids)
-            for word in piece.words:
+            for word in self._words(i):
                 ids += word.token.ids
                 kinds += [Kind.SHARED if word.stem in stems else Kind.EVIDENCE] * len(word.token.ids)
             shown.append(Shown(p, piece.span, first, len(ids)))
@@ -200,6 +212,14 @@ class Builder:
         ids.append(END)
         kinds.append(Kind.PLAIN)
         return Row(claim, tuple(ids), tuple(kinds), tuple(places), tuple(shown))
+
+    def _words(self, i: int) -> Sequence[Word]:
+        """The words of a piece: most claims of an answer are shown the same few."""
+        known = self._shown.get(i)
+        if known is None:
+            p, piece = self.pieces[i]
+            known = self._shown[i] = piece.words(self.passages[p].text)
+        return known
 
     def _kind(self, word: Word, in_view: frozenset[str]) -> Kind:
         if word.stem is None:

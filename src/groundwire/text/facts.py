@@ -315,4 +315,10 @@ def _any_near(mine: Sequence[float], others: Sequence[float], share: float) -> b
 
 def round_off(value: float) -> float:
     """A float as a key: nine significant digits, so that 0.1 + 0.2 is 0.3."""
+    # Most figures are whole numbers that have no more digits, and writing them down takes long.
+    if value % 1 == 0 and -_NINE_DIGITS < value < _NINE_DIGITS:
+        return value
     return float(f"{value:.9g}")
+
+
+_NINE_DIGITS = 1e9
