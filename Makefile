@@ -56,6 +56,8 @@ benchmarks: $(VENV)/.dev
 	$(BIN)/python -m benchmarks.tuned --data $(DATA) --outcomes build/tuned
 	$(BIN)/python -m benchmarks.ensembles
 	$(BIN)/python -m benchmarks.cascade
+	$(BIN)/python -m benchmarks.batch --engines local
+	$(BIN)/python -m benchmarks.batch --part kills --engines local
 
 # The exact versions that the tests pass with, from what is installed here. PyTorch is pinned in its group: it
 # has other names for the same version elsewhere.
@@ -76,7 +78,7 @@ $(VENV)/.demo-llama-index: $(VENV)/.base pyproject.toml constraints.txt
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.base pyproject.toml constraints.txt
-	$(PIP) -e '.[langchain,aws,llama-index,otel,bench,parquet,postgres,report,yaml]' --group dev
+	$(PIP) -e '.[langchain,aws,llama-index,otel,bench,ray,postgres,report,yaml]' --group dev
 	touch $@
 
 $(VENV)/.encoders: $(VENV)/.dev

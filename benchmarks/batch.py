@@ -2,11 +2,11 @@
 
     python -m benchmarks.batch [--part speed|kills] [--rows 1000000] [--rounds 3] [--engines local,ray]
 
-``speed`` judges the same rows by a bare ``ProcessPoolExecutor`` over the same units, which only reads, judges
-and writes ids with scores; by the local engine; and by tasks of a Ray cluster that is up already. They take
-turns, so that a busy minute meets all three. ``kills`` kills a run three times, with everything that belongs to
-it, and reads what is there in the end. Its detector costs next to nothing (``Cheap``), so that what is measured
-is the engine; ``--detector`` names a real one.
+``speed`` judges the same rows by a bare ``ProcessPoolExecutor`` over the same units, which only reads,
+judges and writes ids with scores; by the local engine; and by tasks of a Ray cluster that is up already. They
+take turns, so that a busy minute meets all three. The seconds of processors count, too: a neighbour's work
+doesn't add to those. ``kills`` kills a run three times, with everything that belongs to it, and reads what is
+there in the end. The detector costs next to nothing (``Cheap``); ``--detector`` names a real one.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def engine(source: Path, out: Path, detector: str, which: Local | Ray) -> int:
 
 
 def speed(rows: int, rounds: int, engines: list[str], detector: str, processes: int) -> None:
-    """Each in turn, ``rounds`` times; seconds of the clock, from a plan not yet made to a summary written."""
+    """Each in turn, ``rounds`` times, from a plan not yet made to a summary written."""
     with tempfile.TemporaryDirectory() as place, _cluster("ray" in engines, processes):
         source = table(Path(place) / "in.parquet", rows)
         known: dict[str, Callable[[Path], int]] = {
@@ -123,22 +123,44 @@ def speed(rows: int, rounds: int, engines: list[str], detector: str, processes: 
         }
         runners = {name: known[name] for name in ("bare pool", *engines)}
         took: dict[str, list[float]] = {name: [] for name in runners}
+        used: dict[str, list[float]] = {name: [] for name in runners}
         for turn in range(rounds):
             for name, run in runners.items():
                 out = Path(place) / f"{name}-{turn}"
-                started = time.perf_counter()
+                started, before = time.perf_counter(), _processors()
                 assert run(out) == rows
                 took[name].append(time.perf_counter() - started)
+                used[name].append(_processors() - before)
                 shutil.rmtree(out)
-                print(f"  round {turn + 1}: {name} {took[name][-1]:.2f} s", flush=True)
+                told = f"{took[name][-1]:.2f} s, {used[name][-1]:.2f} of processors"
+                print(f"  round {turn + 1}: {name} {told}", flush=True)
         print(f"\n{rows:,} rows, {detector}, {processes} processes, {rounds} rounds in turn")
-        for name, seconds in took.items():
-            ratios = [one / base for one, base in zip(seconds, took["bare pool"], strict=True)]
+        for name in runners:
+            seconds = statistics.median(took[name])
             print(
-                f"{name}: median {statistics.median(seconds):.2f} s ({rows / statistics.median(seconds):,.0f} "
-                f"rows/s), {statistics.median(ratios):.3f} of the bare pool's time in the same round "
-                f"({min(ratios):.3f} to {max(ratios):.3f})"
+                f"{name}: median {seconds:.2f} s ({rows / seconds:,.0f} rows/s), of the bare pool's time in "
+                f"the same round {_ratios(took[name], took['bare pool'])}, of its processors' time "
+                f"{_ratios(used[name], used['bare pool'])}"
             )
+
+
+def _ratios(seconds: list[float], base: list[float]) -> str:
+    ratios = [one / other for one, other in zip(seconds, base, strict=True)]
+    return f"{statistics.median(ratios):.3f} ({min(ratios):.3f} to {max(ratios):.3f})"
+
+
+def _processors() -> float:
+    """The seconds of processors that this process and all below it have used, those that ended included."""
+    ticks = sum(_ticks(pid) for pid in (os.getpid(), *_family(os.getpid())))
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def _ticks(pid: int) -> int:
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0
+    return sum(map(int, fields[11:15]))  # its own in user and system mode, then those of children that ended
 
 
 def _in_a_new_pool(source: Path, out: Path, detector: str, processes: int) -> int:
@@ -171,8 +193,8 @@ def kills(rows: int, engines: list[str], detector: str) -> None:
             ids = ds.dataset(out, format="parquet").to_table(columns=["id"]).column("id")
             there, distinct = len(ids), len(ids.unique())
             print(
-                f"{name}: {rows:,} rows in, {there:,} rows out, {distinct:,} distinct; killed 3 times; the rest "
-                f"took {time.perf_counter() - started:.1f} s"
+                f"{name}: {rows:,} rows in, {there:,} rows out, {distinct:,} distinct; killed 3 times; the "
+                f"rest took {time.perf_counter() - started:.1f} s"
             )
             assert there == distinct == rows
 

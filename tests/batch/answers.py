@@ -1,4 +1,4 @@
-"""Answers to judge in batches, judges that count what they are asked, and ways to die. Processes import it."""
+"""Answers to judge in batches, judges that count what they are asked, and ways to die."""
 
 import json
 import os
@@ -26,7 +26,12 @@ from groundwire.judge.prices import Price
 
 
 def row(n: int) -> dict:
-    return {"id": f"r{n}", "question": "What does it cost?", "contexts": [f"Bag {n} costs {n} EUR."], "answer": f"Bag {n}"}
+    return {
+        "id": f"r{n}",
+        "question": "What does it cost?",
+        "contexts": [f"Bag {n} costs {n} EUR."],
+        "answer": f"Bag {n}",
+    }
 
 
 def jsonl(path: Path, rows) -> Path:
@@ -110,7 +115,7 @@ class Model:
     broken: str = ""
 
     def __call__(self, system: str, user: str) -> str:
-        with open(self.asked, "a", encoding="utf-8") as file:
+        with Path(self.asked).open("a", encoding="utf-8") as file:
             file.write(f"{time.monotonic()} {user}\n")
         if self.broken and Path(self.broken).exists():
             raise ConnectionError("the server is away")

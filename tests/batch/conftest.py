@@ -17,7 +17,7 @@ os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
 os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"  # 127.0.0.1, as on those systems, and no other address
 os.environ["RAY_AUTH_MODE"] = "token"
 os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(16))
-os.environ["RAY_raylet_start_wait_time_s"] = "120"  # on a busy machine
+os.environ["RAY_raylet_start_wait_time_s"] = "120"  # noqa: SIM112 - its own name; for a busy machine
 _PORTS = (
     "--port",
     "--node-manager-port",

@@ -13,7 +13,7 @@ def main() -> None:
     source, out, recipe, engine, rows = sys.argv[1:]
     with Batch([source], out, checker=getattr(answers, recipe), unit_rows=int(rows)) as job:
         summary = job.run(Local(processes=2) if engine == "local" else Ray(address=engine))
-    print(summary.stats.rows, summary.now.rows, summary.complete)
+    sys.stdout.write(f"{summary.stats.rows} {summary.now.rows} {summary.complete}")
 
 
 if __name__ == "__main__":

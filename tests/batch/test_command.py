@@ -98,12 +98,14 @@ def test_a_page_is_safe_whatever_files_are_called(run, tmp_path):
 
 
 def test_ctrl_c_in_a_terminal_keeps_what_is_done(tmp_path):
-    """The bar shows rows and the time that is left; SIGINT ends it with 130, and the next run goes on."""
+    """The bar shows rows; SIGINT ends it with 130, and nothing is left half-written."""
     path = jsonl(tmp_path / "in.jsonl", map(row, range(6000)))
     command = [sys.executable, "-m", "groundwire", "batch", str(path), str(tmp_path / "out")]
     command += ["--detector", "token", "--unit-rows", "100", "--processes", "2"]
     leader, follower = pty.openpty()
-    child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=follower, start_new_session=True, cwd=ROOT)
+    child = subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=follower, start_new_session=True, cwd=ROOT
+    )
     os.close(follower)
     shown = []
     reader = threading.Thread(target=_read, args=(leader, shown))
@@ -131,7 +133,7 @@ def _read(terminal, shown):
 
 
 def test_a_model_is_paid_for_when_somebody_agreed(run, bedrock):
-    """What it would take is told; --yes does it, within the budget of the job, and no reply is bought twice."""
+    """What it would take is told; --yes does it, within the budget, and no reply is bought twice."""
     pytest.importorskip("langchain_aws")
     bedrock.always = says(
         lambda body: json.dumps(
@@ -189,4 +191,6 @@ def test_the_page_tells_of_every_option_and_code(capsys):
     page = (ROOT / "docs" / "batch.md").read_text(encoding="utf-8")
     option = re.compile(r"(?<![\w-])--[a-z]+(?:-[a-z]+)*")
     assert set(option.findall(page)) == set(option.findall(help_text)) - {"--help"}
-    assert re.findall(r"^\| (\d+) \|", page, re.MULTILINE) == re.findall(r"^  (\d+) {2,}", help_text, re.MULTILINE)
+    assert re.findall(r"^\| (\d+) \|", page, re.MULTILINE) == re.findall(
+        r"^  (\d+) {2,}", help_text, re.MULTILINE
+    )

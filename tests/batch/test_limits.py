@@ -99,7 +99,7 @@ def test_a_reply_is_paid_for_once(tmp_path):
 
 @pytest.mark.timeout(180)
 def test_the_rate_is_the_job_s_whoever_asks(tmp_path):
-    """Never more than so many requests within a minute, over both processes: the seventh has no time to wait for."""
+    """Never more than so many requests within a minute, over both processes."""
     path = jsonl(tmp_path / "in.jsonl", map(row, range(8)))
     recipe = answers.Judged(asked=str(tmp_path / "asked"), requests_per_minute=6, timeout=0.5)
     run(path, tmp_path / "out", TWO, checker=recipe, unit_rows=2)

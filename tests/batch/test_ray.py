@@ -69,7 +69,7 @@ def test_a_unit_that_kills_every_process_fails_and_no_other(cluster, tmp_path):
 
 
 def test_limits_and_replies_are_shared_by_all_tasks(cluster, tmp_path):
-    """No more calls in all than the budget has; what was replied is not asked again when a unit is done anew."""
+    """No more calls in all than the budget has; what was replied is not asked again."""
     path = jsonl(tmp_path / "in.jsonl", map(row, range(60)))
     recipe = answers.Judged(asked=str(tmp_path / "asked"), calls=25)
     summary = run(path, tmp_path / "out", Ray(), checker=recipe, unit_rows=10)
@@ -122,7 +122,11 @@ def test_a_scorer_maps_a_ray_dataset(cluster):
     data = ray.data.from_items([row(n) for n in range(40)] + [{**row(40), "answer": "fail"}])
     for mapped in (
         data.map_batches(
-            Scorer, fn_constructor_kwargs={"checker": quick}, batch_format="pyarrow", concurrency=1, num_cpus=0.5
+            Scorer,
+            fn_constructor_kwargs={"checker": quick},
+            batch_format="pyarrow",
+            concurrency=1,
+            num_cpus=0.5,
         ),
         data.map_batches(Scorer(quick), batch_format="pandas"),
         data.map_batches(Scorer(quick), batch_format="numpy"),

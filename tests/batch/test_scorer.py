@@ -13,7 +13,13 @@ from groundwire.batch.scorer import ADDED
 from groundwire.tables import Columns, TableError
 from tests.batch.answers import quick, row
 
-ROWS = [row(0), {**row(1), "answer": "fail"}, {**row(2), "answer": None}, {**row(3), "answer": "break"}, row(4)]
+ROWS = [
+    row(0),
+    {**row(1), "answer": "fail"},
+    {**row(2), "answer": None},
+    {**row(3), "answer": "break"},
+    row(4),
+]
 REASONS = [None, "NO_CLAIMS", "UNREADABLE_INPUT", "MODEL_FAILED", None]
 
 
@@ -33,7 +39,7 @@ def check(columns):
 
 
 def _none(value):
-    return None if value is None or value is pd.NA or value != value else value
+    return None if pd.isna(value) else value
 
 
 def test_an_arrow_table_and_a_record_batch():
