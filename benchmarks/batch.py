@@ -38,7 +38,7 @@ from groundwire.core.plan import Plan
 from groundwire.core.verdict import Outcome
 
 ROOT = Path(__file__).parents[1]
-GROUP = 10_000  # rows of a unit
+GROUP = int(os.environ.get("UNIT_ROWS", "10000"))  # rows of a unit, here and in the processes below
 _LINES = "A bag of up to {} kg costs {} EUR when it is booked before the flight, and more at the airport. "
 
 

@@ -28,6 +28,7 @@ from tests.batch.answers import jsonl, quick, row, slow
 
 HERE = Local(processes=1)
 TWO = Local(processes=2)
+pytestmark = pytest.mark.timeout(300)  # processes that start on a busy machine
 
 
 def run(source, out, engine=HERE, *, checker=quick, retry_errors=False, on_done=None, **options):
@@ -201,7 +202,6 @@ def test_a_damaged_file_fails_its_units_and_no_others(tmp_path):
     assert [one["id"] for one in written(tmp_path / "out")] == [f"r{n}" for n in range(620)]
 
 
-@pytest.mark.timeout(180)
 def test_killed_again_and_again_it_ends_with_one_row_each(tmp_path):
     """SIGKILL to the whole process group, at three random moments; nothing is lost, nothing is twice."""
     path = jsonl(tmp_path / "in.jsonl", map(row, range(1500)))
@@ -280,7 +280,6 @@ def test_ctrl_c_keeps_what_is_done(tmp_path, table):
     assert run(table, tmp_path / "out").now.rows == 55
 
 
-@pytest.mark.timeout(120)
 def test_a_unit_that_kills_its_process_fails_alone(tmp_path, monkeypatch):
     """The others are done, the message names it, and once its cause is gone the same command does it."""
     rows = [{**row(n), "answer": "die"} if n == 42 else row(n) for n in range(100)]

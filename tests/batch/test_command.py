@@ -22,6 +22,7 @@ from tests.servers.bedrock_server import MODEL, bedrock, says
 
 __all__ = ["bedrock"]
 ROOT = Path(__file__).parents[2]
+pytestmark = pytest.mark.timeout(300)  # processes that start on a busy machine
 FEE = {"question": "Fee?", "context": "The fee is 25 EUR", "answer": "The fee is 25 EUR"}
 INVENTED = {**FEE, "answer": "The fee is 75 EUR"}
 

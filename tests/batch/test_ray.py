@@ -18,7 +18,7 @@ from tests.batch.test_batch import run, written
 
 ray = pytest.importorskip("ray")
 ROOT = Path(__file__).parents[2]
-pytestmark = pytest.mark.timeout(180)
+pytestmark = pytest.mark.timeout(300)
 
 
 def test_it_gives_what_the_local_engine_gives(cluster, tmp_path):
