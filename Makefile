@@ -91,6 +91,8 @@ benchmarks: $(VENV)/.dev
 	$(BIN)/python -m benchmarks.ensembles
 	$(BIN)/python -m benchmarks.cascade
 	$(BIN)/python -m benchmarks.attacks
+	$(BIN)/python -m benchmarks.batch --engines local
+	$(BIN)/python -m benchmarks.batch --part kills --engines local
 
 # Every fault that the tests know, and the tables of it in the pages.
 robustness: $(VENV)/.dev
@@ -119,7 +121,7 @@ $(VENV)/.demo-llama-index: $(VENV)/.base pyproject.toml constraints.txt
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.base pyproject.toml constraints.txt
-	$(PIP) -e '.[langchain,aws,llama-index,otel,bench,parquet,postgres,report,review,yaml]' --group dev
+	$(PIP) -e '.[langchain,aws,llama-index,otel,bench,ray,postgres,report,review,yaml]' --group dev
 	touch $@
 
 $(VENV)/.encoders: $(VENV)/.dev

@@ -8,6 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 import groundwire as gw
+from examples.batch import handbook as in_batches
 from examples.benchmarking import handbook as benchmarking
 from examples.judges import bedrock as on_bedrock
 from examples.judges import ollama_style, openai_style
@@ -137,3 +138,13 @@ def test_the_handbook_s_production_is_reviewed_and_tuned_anew(tmp_path, monkeypa
     assert "tuned" not in (tmp_path / "production.yaml").read_text(encoding="utf-8")
     assert config.load(tmp_path / "production.retuned.yaml").tuned["target"] == "f1"
     assert len(json.loads((tmp_path / "examples.json").read_text(encoding="utf-8"))) == 4
+
+
+def test_the_handbook_s_answers_are_a_batch_that_is_stopped_and_goes_on(tmp_path, monkeypatch, capsys):
+    """Ctrl-C after the first unit keeps it; the second run does the rest, and there is one row each."""
+    monkeypatch.setattr("sys.argv", ["handbook", str(tmp_path)])
+    in_batches.main()
+    out = capsys.readouterr().out
+    assert "stopped: 1 parts are there" in out
+    assert "this run: 15 rows; complete: True" in out
+    assert "20 answers, " in out

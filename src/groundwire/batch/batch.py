@@ -7,6 +7,7 @@ import hashlib
 import json
 import tempfile
 import time
+import uuid
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -154,7 +155,7 @@ class Batch:
                     recipe=self.recipe,
                     parts=self.parts,
                     desk=desk if isinstance(self.checker.judge, Judge) else None,
-                    key=f"{self.plan.fingerprint} {self._desk_folder}",
+                    key=uuid.uuid4().hex,  # limits may be others than in an earlier run of this process
                 )
                 tasks = self._tasks(desk, PASSING if retry_errors else OVER_BUDGET, stopped)
                 with contextlib.closing(engine.run(job, tasks)) as finished:
@@ -168,6 +169,8 @@ class Batch:
             ended = True
         finally:
             self.folder.sweep()
+            if not ended:  # a part may be there that nobody has told of
+                self.done |= self.parts.done(unit.number for unit in self.left)
             summary = summary_of(
                 self.plan,
                 self.done,

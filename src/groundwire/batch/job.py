@@ -52,7 +52,8 @@ class FileDesk:
 class Job:
     """How each unit is judged and where its part goes.
 
-    ``threads`` is how many cores a process may keep busy. ``key`` tells the job from every other.
+    ``threads`` is how many cores a process may keep busy. ``key`` tells it from every other job, also in the
+    same process.
     """
 
     recipe: Recipe

@@ -64,7 +64,9 @@ class Ray:
         mine = not ray.is_initialized()
         if mine:
             os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-            options: dict[str, Any] = {"include_dashboard": False} if self.address is None else {}
+            options: dict[str, Any] = {}
+            if self.address is None and "RAY_ADDRESS" not in os.environ:  # it is started here, for us alone
+                options = {"include_dashboard": False, "_node_ip_address": "127.0.0.1"}
             ray.init(address=self.address, log_to_driver=False, configure_logging=False, **options)
         try:
             self._require_room(ray)

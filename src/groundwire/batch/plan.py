@@ -10,8 +10,8 @@ from typing import Any
 
 from groundwire.batch.places import Folder, Source, opened
 from groundwire.core.errors import ConfigurationError
-from groundwire.tables import Columns, Form, Format, TableError, form, read
-from groundwire.tables.pieces import Piece, cut
+from groundwire.tables import Columns, Form, Format, TableError, form, table_of
+from groundwire.tables.pieces import Piece, cut, read_piece
 
 PLACE = "_groundwire/plan.json"
 _FORM = 1
@@ -182,9 +182,9 @@ def _looked_at(source: Source, columns: Columns | None, kind: Format | None) -> 
     with opened(source.name) as stream:
         found = form(stream, name=source.name, kind=kind)
     with opened(source.name) as stream:
-        table = read(stream, name=source.name, columns=columns, kind=found.kind)
-        if table.empty:
-            return None
+        table = table_of(read_piece(stream, Piece(), found), name=source.name, columns=columns)
+    if table.empty:
+        return None
     return Input(source=source, form=found, candidates=table.candidates, columns=table.columns)
 
 

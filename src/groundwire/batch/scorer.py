@@ -123,7 +123,7 @@ class Scorer:
         if self._loaded is None:
             assert not isinstance(self.checker, str | Path)
             self._loaded = checker_of(self.checker)
-        records = (Record(line=number, cells=_cells(row)) for number, row in enumerate(rows, start=1))
+        records = (Record(line=0, cells=_cells(row)) for row in rows)
         read: Iterator[Row] = rows_of(records, table="", candidates=candidates)
         for _, outcome in judged(self._loaded, read):
             cells = cols.of_outcome(outcome, full=False)

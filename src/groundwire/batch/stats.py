@@ -38,8 +38,8 @@ class Stats:
         costs = [cost for cost in (self.cost, other.cost) if cost is not None]
         return Stats(
             rows=self.rows + other.rows,
-            groups=Counter(self.groups) + Counter(other.groups),
-            abstentions=Counter(self.abstentions) + Counter(other.abstentions),
+            groups=dict(Counter(self.groups) + Counter(other.groups)),
+            abstentions=dict(Counter(self.abstentions) + Counter(other.abstentions)),
             bins=tuple(
                 (a + d, b + e, c + f) for (a, b, c), (d, e, f) in zip(self.bins, other.bins, strict=True)
             ),

@@ -110,10 +110,9 @@ def judged(checker: Checker, given: Iterable[Row]) -> Iterator[tuple[Row, Outcom
 
 
 def unreadable(row: Row) -> Abstention:
-    """The outcome of a row that can't be read."""
-    return Abstention(
-        why=AbstentionReason.UNREADABLE_INPUT, detail=f"line {row.line}: {row.problem}", id=row.id
-    )
+    """The outcome of a row that can't be read; one that is in no file has no line to name."""
+    detail = f"line {row.line}: {row.problem}" if row.line else row.problem
+    return Abstention(why=AbstentionReason.UNREADABLE_INPUT, detail=detail, id=row.id)
 
 
 def _outcomes(checker: Checker, group: list[Row]) -> list[Outcome]:

@@ -65,7 +65,7 @@ class Memory:
             raise ConfigurationError(*problems)
         self.mode = MemoryMode(mode)
         self.namespace = namespace
-        self._store: Store = store or InMemory(size)
+        self._store: Store = InMemory(size) if store is None else store
         if store is None and path is not None and self.mode is not MemoryMode.OFF:
             self._store = InFile(Path(path), size, read_only=self.mode is MemoryMode.READ_ONLY)
         self.after_fork()

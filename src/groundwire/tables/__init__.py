@@ -12,5 +12,6 @@ from groundwire.tables.rows import Row as Row
 from groundwire.tables.rows import Table as Table
 from groundwire.tables.rows import read as read
 from groundwire.tables.rows import rows_of as rows_of
+from groundwire.tables.rows import table_of as table_of
 
-__all__ = ["Columns", "Form", "Format", "Row", "Table", "TableError", "form", "read", "rows_of"]
+__all__ = ["Columns", "Form", "Format", "Row", "Table", "TableError", "form", "read", "rows_of", "table_of"]

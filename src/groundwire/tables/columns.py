@@ -100,15 +100,21 @@ def cell(
     An empty text is a value. The answer is the first there is even if null: an application that gave none
     must not be judged by what another column holds. NaN, which is how pandas keeps a null, is given as None.
     """
-    found = [(name, value) for name in candidates[kind] for there, value in [_at(cells, name)] if there]
-    if kind == "answer":
-        found = found[:1]
-    return next((one for one in found if one[1] is not None), found[0] if found else (None, None))
+    null: str | None = None
+    for name in candidates[kind]:
+        there, value = _at(cells, name)
+        if there and (value is not None or kind == "answer"):
+            return name, value
+        if there and null is None:
+            null = name
+    return null, None
 
 
 def _at(cells: Mapping[str, Any], name: str) -> tuple[bool, Any]:
     if name in cells:
         return True, _without_nan(cells[name])
+    if "." not in name:
+        return False, None
     value: Any = cells
     for part in name.split("."):
         if not isinstance(value, Mapping) or part not in value:

@@ -63,8 +63,12 @@ def read(
     ``name`` is what the file is called: its ending tells the format unless ``kind`` does. Raises
     TableError at once when the file is no table or lacks a column; a row that can't be read is a Row.
     """
-    source = _records(stream, name, kind)
-    head, source = _looked_ahead(source)
+    return table_of(_records(stream, name, kind), name=name, columns=columns)
+
+
+def table_of(given: Iterable[Record], *, name: str = "", columns: Columns | None = None) -> Table:
+    """``read`` for whoever has the records already."""
+    head, source = _looked_ahead(_told(given, name))
     present = [column for record in head for column in record.cells or ()]
     try:
         candidates = (columns or Columns()).candidates(present)
@@ -82,8 +86,14 @@ def read(
 
 
 def _records(stream: BinaryIO, name: str, kind: Format | None) -> Iterator[Record]:
+    # Not before the first is asked for: what is wrong with the file is told there.
+    yield from records(stream, name=name, kind=kind)
+
+
+def _told(given: Iterable[Record], name: str) -> Iterator[Record]:
+    """The same records; what is wrong with the file is said with its name."""
     try:
-        yield from records(stream, name=name, kind=kind)
+        yield from given
     except TableError as error:
         raise _named(name, str(error)) from error
     except (OSError, EOFError, zlib.error) as error:

@@ -1,0 +1,197 @@
+"""``groundwire batch``: its options, what it says, and how it ends."""
+
+import contextlib
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from groundwire import detectors
+from groundwire.cli.main import main
+from tests.batch.answers import jsonl, row
+from tests.cli import driver
+from tests.servers.bedrock_server import MODEL, bedrock, says
+
+__all__ = ["bedrock"]
+ROOT = Path(__file__).parents[2]
+pytestmark = pytest.mark.timeout(300)  # processes that start on a busy machine
+FEE = {"question": "Fee?", "context": "The fee is 25 EUR", "answer": "The fee is 25 EUR"}
+INVENTED = {**FEE, "answer": "The fee is 75 EUR"}
+
+
+@pytest.fixture
+def run(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(detectors, "_REGISTERED", dict(detectors._REGISTERED))
+    driver.register()
+
+    def run(rows, *options, detector="novel-words"):
+        if rows is not None:
+            jsonl(Path("in.jsonl"), rows)
+        chosen = ["--detector", detector] if detector else []
+        code = main(["batch", "in.jsonl", "out", "--processes", "1", *chosen, *options])
+        return code, *capsys.readouterr()
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("rows", "code"),
+    [
+        ([FEE, FEE], 0),
+        ([FEE, INVENTED], 1),
+        ([FEE, {**FEE, "context": None}], 3),
+        ([INVENTED, {**FEE, "context": None}], 1),
+        ([FEE, {"context": "c"}], 3),
+    ],
+)
+def test_the_exit_code_is_that_of_check(run, rows, code):
+    """Clean, hallucinated, not all judged: the same codes, and the same again where nothing is left to do."""
+    assert run(rows)[0] == code
+    assert run(None)[0] == code
+
+
+def test_it_tells_counts_rates_and_where_everything_is(run):
+    code, out, err = run([FEE, INVENTED, {**FEE, "context": None}])
+    assert code == 1
+    assert "3 rows: 1 hallucinated (50.0% [9.5%, 90.5%]), 0 to check, 1 grounded, 1 not judged" in out
+    assert "not judged: NO_CONTEXT 1" in out
+    assert "outcomes: out/part-*; summary: out/_groundwire/summary.html" in out
+    assert err == ""
+    page = Path("out/_groundwire/summary.html").read_text()
+    assert "3 answers judged by novel-words" in page
+    assert "NO_CONTEXT" in page
+    assert "<script" not in page
+    told = json.loads(run(None, "--json")[1])
+    assert (told["rows"], told["complete"], told["this_run"]["rows"]) == (3, True, 0)
+
+
+def test_what_is_wrong_is_said_before_anything_is_done(run):
+    """Options that don't fit, a folder of another run, a table without an answer."""
+    assert "no column looks like the answer" in run([{"context": "c"}])[2]
+    assert not Path("out").exists() or not list(Path("out").glob("part-*"))
+    assert run([FEE])[0] == 0
+    code, _, err = run(None, detector="always-wrong")
+    assert (code, "unknown detector" in err) == (2, True)
+    code, _, err = run(None, detector="token")
+    assert (code, "--overwrite it to begin anew" in err) == (2, True)
+    assert "--address is not for --engine local" in run(None, "--address", "auto")[2]
+    assert "--max-calls, --max-tokens and --max-cost are for a model" in run(None, "--max-cost", "3")[2]
+    assert run(None, "--overwrite", detector="token")[0] in (0, 1)
+
+
+def test_a_page_is_safe_whatever_files_are_called(run, tmp_path):
+    """A name of a file can't close the page's own markup."""
+    name = "<img src=x onerror=alert(1)>.jsonl"
+    jsonl(tmp_path / name, [FEE])
+    assert main(["batch", name, "out", "--detector", "novel-words", "--processes", "1", "-q"]) == 0
+    page = Path("out/_groundwire/summary.html").read_text()
+    assert "<img" not in page
+    assert "&lt;img" in page
+
+
+def test_ctrl_c_in_a_terminal_keeps_what_is_done(tmp_path):
+    """The bar shows rows; SIGINT ends it with 130, and nothing is left half-written."""
+    path = jsonl(tmp_path / "in.jsonl", map(row, range(6000)))
+    command = [sys.executable, "-m", "groundwire", "batch", str(path), str(tmp_path / "out")]
+    command += ["--detector", "token", "--unit-rows", "100", "--processes", "2"]
+    leader, follower = pty.openpty()
+    child = subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=follower, start_new_session=True, cwd=ROOT
+    )
+    os.close(follower)
+    shown = []
+    reader = threading.Thread(target=_read, args=(leader, shown))
+    reader.start()
+    until = time.monotonic() + 60
+    while not list((tmp_path / "out").glob("part-*")) and time.monotonic() < until:
+        time.sleep(0.02)
+    os.killpg(child.pid, signal.SIGINT)
+    assert child.wait(60) == 130
+    reader.join()
+    os.close(leader)
+    shown = b"".join(shown)
+    assert re.search(rb"judged.*/6000", shown)
+    assert b"units are done and kept; the same command goes on" in b" ".join(shown.split())
+    assert not list((tmp_path / "out").rglob(".groundwire-*"))
+    told = json.loads((tmp_path / "out" / "_groundwire" / "summary.json").read_text())
+    assert 0 < told["rows"] < 6000
+
+
+def _read(terminal, shown):
+    """All that is written there: who writes would wait for it otherwise."""
+    with contextlib.suppress(OSError):
+        while data := os.read(terminal, 1 << 16):
+            shown.append(data)
+
+
+def test_a_model_is_paid_for_when_somebody_agreed(run, bedrock):
+    """What it would take is told; --yes does it, within the budget, and no reply is bought twice."""
+    pytest.importorskip("langchain_aws")
+    bedrock.always = says(
+        lambda body: json.dumps(
+            {
+                "claims": [
+                    {
+                        "id": 1,
+                        "reason": "It says so.",
+                        "support": "supported",
+                        "score": 0.1,
+                        "quote": "The fee is 25 EUR",
+                        "words": [],
+                    }
+                ]
+            }
+        ),
+        input_tokens=1000,
+        output_tokens=500,
+    )
+    price = {MODEL: {"input": 1000.0, "output": 2000.0}}
+    Path("judge.json").write_text(
+        json.dumps({"detector": "judge", "judge": {"model": f"bedrock:{MODEL}", "prices": price}})
+    )
+    rows = [{**FEE, "id": f"r{n}", "question": f"Fee {n}?"} for n in range(12)]
+    options = ("--config", "judge.json", "--unit-rows", "2")
+    code, out, _ = run(rows, *options, "--dry-run", detector=None)
+    assert code == 0
+    assert "Judging 12 rows would take at least:" in out
+    assert "12 calls of the model" in out
+    assert "Nothing was asked." in out
+    code, _, err = run(None, *options, detector=None)
+    assert code == 2
+    assert "To do it, give --yes" in err
+    assert bedrock.requests == []
+    code, out, err = run(None, *options, "--yes", "--max-cost", "9", detector=None)
+    assert code == 3
+    assert "the job's budget is reached: the limit of 9 in money is reached" in err
+    # What is out when the limit is reached is paid for, too: two calls at once, of 2 in money each.
+    assert 5 <= len(bedrock.requests) <= 6
+    first = len(bedrock.requests)
+    for part in Path("out").glob("part-*"):
+        part.unlink()
+    code, out, err = run(None, *options, "--yes", "--max-cost", "100", detector=None)
+    assert (code, err) == (0, ""), out
+    assert len(bedrock.requests) == 12
+    assert f"{12 - first} calls of models" in out
+    assert json.loads(Path("out/_groundwire/summary.json").read_text())["rows"] == 12
+
+
+def test_the_page_tells_of_every_option_and_code(capsys):
+    """docs/batch.md has the options of the command and no others, and its exit codes."""
+    with pytest.raises(SystemExit):
+        main(["batch", "--help"])
+    help_text = capsys.readouterr().out
+    page = (ROOT / "docs" / "batch.md").read_text(encoding="utf-8")
+    option = re.compile(r"(?<![\w-])--[a-z]+(?:-[a-z]+)*")
+    assert set(option.findall(page)) == set(option.findall(help_text)) - {"--help"}
+    assert re.findall(r"^\| (\d+) \|", page, re.MULTILINE) == re.findall(
+        r"^  (\d+) {2,}", help_text, re.MULTILINE
+    )
