@@ -163,7 +163,8 @@ class Soak:
                 else:
                     task = loop.run_in_executor(pool, self._run, n, way, fate)
                 going.add(task)
-                task.add_done_callback(lambda done: (going.discard(done), room.release()))
+                task.add_done_callback(going.discard)
+                task.add_done_callback(lambda _: room.release())
             while going:
                 await asyncio.wait(list(going))
         gc.collect()  # streams that were let go of end when they are collected

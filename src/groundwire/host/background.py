@@ -128,7 +128,8 @@ class Background:
 
     def _work(self) -> None:
         while (taken := self._take()) is not None:
-            Context().run(self._perform, *taken)
+            work, done = taken
+            Context().run(self._perform, work, done)
 
     def _take(self) -> tuple[Callable[[], Any], Callable[[Any], None]] | None:
         """The next work; None when there was none for a while, or will be none, which ends the thread."""
