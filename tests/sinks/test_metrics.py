@@ -271,6 +271,26 @@ def test_a_score_that_waits_is_pending(collected):
     assert value(collected.read(), "groundwire_queue_pending", queue="busy") == 0
 
 
+def test_the_surface_is_exactly_this():
+    import groundwire.sinks
+
+    assert groundwire.sinks.__all__ == [
+        "Counts",
+        "LangfuseSink",
+        "MLflowSink",
+        "OpenTelemetryMetricsSink",
+        "OpenTelemetrySink",
+        "PhoenixSink",
+        "PrometheusSink",
+        "Score",
+        "ScoreSink",
+        "Sink",
+        "Told",
+        "TryLaterError",
+    ]
+    assert all(getattr(groundwire.sinks, name).__doc__ for name in groundwire.sinks.__all__)
+
+
 def test_importing_sinks_imports_no_client():
     """Each is imported when it is made."""
     code = (
