@@ -3,7 +3,7 @@
     python -m benchmarks.soak langchain                   # 100,000 runs, as fast as 72 at a time go
     python -m benchmarks.soak llama_index
     python -m benchmarks.soak langchain --minutes 60 --rate 100
-    python -m benchmarks.soak --draw docs/images/soak.png build/soak-*.json
+    python -m benchmarks.soak --draw build/soak.png build/soak-*.json
 
 Each answer names the question it belongs to, so a record that holds another's is seen. Prints what was found,
 writes every second's memory, threads and latencies beside it, and ends with 1 where something is wrong.
@@ -163,7 +163,8 @@ class Soak:
                 else:
                     task = loop.run_in_executor(pool, self._run, n, way, fate)
                 going.add(task)
-                task.add_done_callback(lambda done: (going.discard(done), room.release()))
+                task.add_done_callback(going.discard)
+                task.add_done_callback(lambda _: room.release())
             while going:
                 await asyncio.wait(list(going))
         gc.collect()  # streams that were let go of end when they are collected
@@ -272,12 +273,12 @@ def draw(file: Path, kept: Sequence[Path]) -> None:
     above, below = figure.subplots(2, 1, sharex=True)
     for path in kept:
         soak: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        at = [second["at"] for second in soak["seconds"]]
-        above.plot(at, [second["megabytes"] for second in soak["seconds"]], label=soak["name"])
-        (line,) = below.plot(at, [second["p50"] for second in soak["seconds"]], label=f"{soak['name']}, p50")
-        colour = line.get_color()
-        p95 = [second["p95"] for second in soak["seconds"]]
-        below.plot(at, p95, ":", color=colour, label=f"{soak['name']}, p95")
+        seconds = soak["seconds"]
+        above.plot([s["at"] for s in seconds], [s["megabytes"] for s in seconds], label=soak["name"])
+        ended = [s for s in seconds if s["p95"]]  # in some seconds no run ends
+        at, name = [s["at"] for s in ended], soak["name"]
+        (line,) = below.plot(at, [s["p50"] for s in ended], label=f"{name}, p50")
+        below.plot(at, [s["p95"] for s in ended], ":", color=line.get_color(), label=f"{name}, p95")
     above.set_ylabel("resident memory, MB")
     above.set_ylim(bottom=0)
     below.set_ylabel("a whole run, ms")
@@ -293,16 +294,15 @@ def draw(file: Path, kept: Sequence[Path]) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("side", nargs="?", choices=SIDES)
-    parser.add_argument("kept", nargs="*", type=Path, help="what --draw draws")
     parser.add_argument("--runs", type=int, default=100_000)
     parser.add_argument("--minutes", type=float, help="for so long, instead of --runs")
     parser.add_argument("--rate", type=float, help="runs a second, instead of as fast as they go")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--keep", type=Path, default=Path("build"), help="folder for each second's figures")
-    parser.add_argument("--draw", type=Path, metavar="PNG")
-    given = parser.parse_intermixed_args()
+    parser.add_argument("--draw", type=Path, nargs="+", metavar="FILE", help="a PNG, and what was kept")
+    given = parser.parse_args()
     if given.draw:
-        draw(given.draw, given.kept)
+        draw(given.draw[0], given.draw[1:])
         return 0
     if given.side is None:
         parser.error(f"name what to soak: {', '.join(SIDES)}")

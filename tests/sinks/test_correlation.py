@@ -11,11 +11,12 @@ import pytest
 pytest.importorskip("opentelemetry.sdk", reason="needs the OpenTelemetry SDK")
 pytest.importorskip("langchain_core", reason="needs groundwire[langchain]")
 
+from opentelemetry import context, trace
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from groundwire import Checker
+from groundwire import Checker, Interaction
 from groundwire.langchain import GroundwireCallbackHandler, with_hallucination_check
 from groundwire.sinks import LangfuseSink, MLflowSink, ScoreSink
 from tests.scripted import NovelWords
@@ -36,6 +37,15 @@ class Traced:
     @property
     def spans(self):
         return {f"{span.context.span_id:016x}": span for span in self.exporter.get_finished_spans()}
+
+
+@pytest.fixture(autouse=True)
+def own_context():
+    """Langfuse's callbacks leave their spans current: no other test is to find them."""
+    before = context.get_current()
+    context.attach(context.Context())
+    yield
+    context.attach(before)
 
 
 @pytest.fixture
@@ -145,6 +155,18 @@ def run_wrapped(run, checked, theirs):
     run(checked, BAGS[:4], {"callbacks": [theirs]})
 
 
+def test_a_span_that_was_left_current_is_nobodys(langfuse, traced):
+    """After a batch, what is checked in the same thread has nothing to do with it."""
+    theirs = langfuse_handler(traced)
+    airline_desk().batch(BAGS[:2], {"callbacks": [theirs]})
+    left = trace.get_current_span()
+    assert left.get_span_context().is_valid, "Langfuse has mended it: the rule may be looked at again"
+    assert left.end_time is not None
+    sink = Places()
+    Checker(NovelWords(), sinks=[sink]).check(Interaction(question="why?", contexts="a b", answer="c"))
+    assert [where for _, where in sink.seen] == [None]
+
+
 # -- OpenInference, as Phoenix uses it
 
 
@@ -249,8 +271,6 @@ def test_a_traced_function_is_where_its_answers_are(mlflow):
 
     @module.trace
     def respond(question):
-        from groundwire import Interaction
-
         return checker.check(Interaction(question=question, contexts="a b", answer="c")).score
 
     respond("why?")
@@ -319,8 +339,6 @@ def test_a_wrappers_verdict_is_on_its_own_openinference_span(run, openinference,
 
 def test_an_observed_function_is_where_its_answers_are(langfuse, traced):
     """With Langfuse's own context around it, a checker's outcome is on its observation."""
-    from groundwire import Interaction
-
     sink = Places(LangfuseSink(langfuse))
     checker = Checker(NovelWords(), sinks=[sink])
     with langfuse.start_as_current_observation(name="respond") as observed:

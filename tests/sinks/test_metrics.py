@@ -191,8 +191,8 @@ def test_a_checker_tells_of_its_monitor_and_its_other_sinks(collected, tmp_path)
         checker = Checker(NovelWords(), monitor=monitor, sinks=[collected.sink, scores])
         checker.check(Interaction(contexts="A bag costs 25 EUR.", answer="A bag costs 75 EUR."))
         scores.send(told(WRONG), HERE)
-        assert checker.sinks.flush(10)
-        assert monitor.flush(10)
+        assert checker.sinks.flush(60)
+        assert monitor.flush(60)
         read = collected.read()
     assert value(read, "groundwire_queue_pending", queue="monitor") == 0
     assert value(read, "groundwire_queue_dropped_total", queue="monitor") == 0
@@ -267,8 +267,28 @@ def test_a_score_that_waits_is_pending(collected):
     scores.send(told(WRONG), HERE)
     assert value(collected.read(), "groundwire_queue_pending", queue="busy") == 1
     ready.append(True)
-    assert scores.flush(10)
+    assert scores.flush(60)
     assert value(collected.read(), "groundwire_queue_pending", queue="busy") == 0
+
+
+def test_the_surface_is_exactly_this():
+    import groundwire.sinks
+
+    assert groundwire.sinks.__all__ == [
+        "Counts",
+        "LangfuseSink",
+        "MLflowSink",
+        "OpenTelemetryMetricsSink",
+        "OpenTelemetrySink",
+        "PhoenixSink",
+        "PrometheusSink",
+        "Score",
+        "ScoreSink",
+        "Sink",
+        "Told",
+        "TryLaterError",
+    ]
+    assert all(getattr(groundwire.sinks, name).__doc__ for name in groundwire.sinks.__all__)
 
 
 def test_importing_sinks_imports_no_client():

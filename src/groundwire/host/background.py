@@ -128,7 +128,13 @@ class Background:
 
     def _work(self) -> None:
         while (taken := self._take()) is not None:
-            Context().run(self._perform, *taken)
+            work, done = taken
+            try:
+                Context().run(self._perform, work, done)
+            except (
+                BaseException
+            ):  # such as SystemExit, which is for the work's own thread and not for this one
+                _LOG.warning("work asked its thread to end; it goes on with the next", exc_info=True)
 
     def _take(self) -> tuple[Callable[[], Any], Callable[[Any], None]] | None:
         """The next work; None when there was none for a while, or will be none, which ends the thread."""

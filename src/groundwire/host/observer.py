@@ -105,9 +105,6 @@ class Observer:
         # Kept here and not by the checker, which is not asked about every answer, and may be given up.
         self._monitor = checker.monitor if monitor is None else monitor
         self.sinks: Sinks = settled_sinks(sinks, checker.sinks, default_sinks)
-        self.sinks.watch("answers", self)
-        if hasattr(self._monitor, "stats"):
-            self.sinks.watch("monitor", self._monitor)
         self._checker = checker.unwatched(self.sinks)
         self._on_outcome = on_outcome
         self._mode = Mode(mode)
@@ -126,6 +123,9 @@ class Observer:
         self._told: set[str] = set()
         self.after_fork()
         renew_after_fork(self)
+        self.sinks.watch("answers", self)
+        if hasattr(self._monitor, "stats"):
+            self.sinks.watch("monitor", self._monitor)
 
     def after_fork(self) -> None:
         """Begin anew in a forked child, in which whoever held the lock does not exist."""

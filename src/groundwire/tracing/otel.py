@@ -61,7 +61,8 @@ def locate(run_id: UUID | None = None, started: datetime | None = None) -> SpanA
 
     Of a LangChain run, given by its id and when it started, the span that OpenInference has for it; without
     one, a span that was open before it started: what LangChain's callbacks leave current may be another
-    run's. Takes microseconds and never raises. A program that has not imported OpenTelemetry has no spans.
+    run's, and may long have ended. Takes microseconds and never raises. A program that has not imported
+    OpenTelemetry has no spans.
     """
     if "opentelemetry.trace" not in sys.modules:
         return None
@@ -71,7 +72,7 @@ def locate(run_id: UUID | None = None, started: datetime | None = None) -> SpanA
         span = None if run_id is None else _openinference_span(run_id)
         if span is None:
             span = trace.get_current_span()
-            if run_id is not None and not _encloses(span, started):
+            if not _encloses(span, started):
                 return None
         context = span.get_span_context()
         if not context.is_valid or not context.trace_flags.sampled:
@@ -100,7 +101,7 @@ def _openinference_span(run_id: UUID) -> Span | None:
 
 
 def _encloses(span: Span, started: datetime | None) -> bool:
-    """Whether a span can be around a run: neither over, nor begun after it. What tells no times may be."""
+    """Whether a span can be around a call: neither over, nor begun after it. What tells no times may be."""
     if getattr(span, "end_time", None) is not None:
         return False
     begun = getattr(span, "start_time", None)
