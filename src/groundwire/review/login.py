@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import quote, unquote
 
+import python_multipart  # noqa: F401 - Starlette reads forms with it, and says so only at the first one
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
