@@ -121,7 +121,7 @@ $(VENV)/.demo-llama-index: $(VENV)/.base pyproject.toml constraints.txt
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.base pyproject.toml constraints.txt
-	$(PIP) -e '.[langchain,aws,llama-index,otel,bench,ray,postgres,report,review,yaml]' --group dev
+	$(PIP) -e '.[all,ray]' --group dev
 	touch $@
 
 $(VENV)/.encoders: $(VENV)/.dev

@@ -16,9 +16,9 @@ from typing import Any, Protocol, Self
 from groundwire.batch import columns
 from groundwire.batch.places import Folder, RemoteFolder
 from groundwire.batch.stats import Stats
+from groundwire.core.cells import cell
 from groundwire.core.errors import ConfigurationError
 from groundwire.tables import Format
-from groundwire.text import spreadsheet
 
 FORMATS = (Format.PARQUET, Format.JSONL, Format.CSV)
 _BESIDE = "_groundwire/parts"
@@ -172,7 +172,7 @@ class _Csv(_Lines):
 
     def add(self, cells: Mapping[str, Any]) -> None:
         given = {**cells, "spans": json.dumps(cells["spans"])}
-        self._writer.writerow([spreadsheet.cell(given[name]) for name in self._names])
+        self._writer.writerow([cell(given[name]) for name in self._names])
 
 
 def _parquet_rows(stream: Any) -> Iterator[dict[str, Any]]:
