@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from groundwire.monitor.database import StoreError as StoreError
     from groundwire.monitor.drift import Alarm as Alarm
     from groundwire.monitor.drift import Drift as Drift
+    from groundwire.monitor.drift import Standing as Standing
     from groundwire.monitor.figures import Figures as Figures
     from groundwire.monitor.figures import Group as Group
     from groundwire.monitor.figures import Quality as Quality
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
     from groundwire.monitor.reviews import Opinion as Opinion
     from groundwire.monitor.sampling import Sampling as Sampling
     from groundwire.monitor.statistics import Rate as Rate
+    from groundwire.monitor.thresholds import Basis as Basis
+    from groundwire.monitor.thresholds import Effect as Effect
+    from groundwire.monitor.thresholds import Reviewed as Reviewed
     from groundwire.monitor.writer import Stats as Stats
 
 _HOMES = {
@@ -45,7 +49,7 @@ _HOMES = {
     "groundwire.monitor.answer": ("Kept", "Line"),
     "groundwire.monitor.comparison": ("Comparison",),
     "groundwire.monitor.database": ("Durability", "StoreError"),
-    "groundwire.monitor.drift": ("Alarm", "Drift"),
+    "groundwire.monitor.drift": ("Alarm", "Drift", "Standing"),
     "groundwire.monitor.figures": ("Figures", "Group", "Quality"),
     "groundwire.monitor.filters": ("Filter",),
     "groundwire.monitor.labels": ("Label", "Labels"),
@@ -56,6 +60,7 @@ _HOMES = {
     "groundwire.monitor.reviews": ("Agreement", "Feedback", "Opinion"),
     "groundwire.monitor.sampling": ("Sampling",),
     "groundwire.monitor.statistics": ("Rate",),
+    "groundwire.monitor.thresholds": ("Basis", "Effect", "Reviewed"),
     "groundwire.monitor.writer": ("Stats",),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
@@ -63,9 +68,11 @@ _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = [
     "Agreement",
     "Alarm",
+    "Basis",
     "Comparison",
     "Drift",
     "Durability",
+    "Effect",
     "Feedback",
     "Figures",
     "Filter",
@@ -83,7 +90,9 @@ __all__ = [
     "Rate",
     "Redaction",
     "Retention",
+    "Reviewed",
     "Sampling",
+    "Standing",
     "Stats",
     "StoreError",
     "Webhook",

@@ -13,10 +13,9 @@ from html import escape
 import numpy as np
 from markupsafe import Markup
 
-from groundwire.monitor import Alarm, Group, Rate
+from groundwire.monitor import Alarm, Effect, Group, Rate, Reviewed
 from groundwire.monitor.figures import EVERY
 from groundwire.monitor.statistics import Floats
-from groundwire.monitor.thresholds import Effect, Reviewed
 from groundwire.report.drawing import Plane, bars, svg, text, tick
 
 BINS = 20

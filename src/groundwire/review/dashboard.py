@@ -14,10 +14,20 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from groundwire.core.errors import InputError
-from groundwire.monitor import Agreement, Comparison, Figures, Filter, Group, Monitor, Pattern
-from groundwire.monitor.drift import Standing
+from groundwire.monitor import (
+    Agreement,
+    Basis,
+    Comparison,
+    Effect,
+    Figures,
+    Filter,
+    Group,
+    Monitor,
+    Pattern,
+    Reviewed,
+    Standing,
+)
 from groundwire.monitor.figures import EVERY
-from groundwire.monitor.thresholds import Basis, Effect, Reviewed
 from groundwire.review import asked, charts
 from groundwire.review.app_state import monitor_of
 from groundwire.review.asked import Asked
