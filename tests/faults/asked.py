@@ -6,8 +6,10 @@ import time
 from groundwire import Abstention, Interaction
 
 DEADLINE = 0.7
-"""Seconds for one call."""
-MARGIN = 1.5
+"""Seconds for a call that gets no reply."""
+PATIENCE = 30.0
+"""Seconds for one that gets some reply, so that a busy machine changes no outcome."""
+MARGIN = 6.0
 """Seconds that a busy machine may add to a deadline."""
 
 FEE = Interaction(

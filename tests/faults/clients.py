@@ -19,7 +19,7 @@ from groundwire import Judge
 from groundwire.langchain.models import from_string
 from tests.servers.bedrock_server import BedrockServer, says
 
-PATIENCE = 5.0
+PATIENCE = 40.0
 """Seconds that a client waits for each read: longer than any deadline of these tests."""
 
 

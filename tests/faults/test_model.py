@@ -18,6 +18,7 @@ from tests.faults.asked import (
     FEE,
     LATE,
     MARGIN,
+    PATIENCE,
     RIGHT,
     RIGHTLY,
     UNREADABLE,
@@ -102,18 +103,19 @@ def test_no_fault_is_ever_clean_or_late(fault, faulty, keys, told):
     act, expected = FAULTS[fault]
     name = "".join(c if c.isalnum() else "-" for c in fault)
     faulty.acts[name] = act
+    deadline = DEADLINE if expected == LATE else None
+    timeout = deadline or PATIENCE
     checkers = {
-        client: Checker("judge", judge=judge(faulty, client, name, timeout=DEADLINE)) for client in CLIENTS
+        client: Checker("judge", judge=judge(faulty, client, name, timeout=timeout)) for client in CLIENTS
     }
     with ThreadPoolExecutor(len(CLIENTS)) as pool:
         results = dict(zip(checkers, pool.map(checked, checkers.values()), strict=True))
     for client, (outcome, seconds) in results.items():
         assert not outcome.grounded, client
         assert outcome_of(outcome) == expected, (client, outcome.reason)
-        # A reply that can't be read is asked for twice.
-        assert seconds < 2 * DEADLINE + MARGIN, client
+        assert seconds < timeout + MARGIN, client
         if fault != "nothing":
-            told(fault, client, expected, seconds, deadline=DEADLINE)
+            told(fault, client, expected, seconds, deadline=deadline)
 
 
 @pytest.mark.parametrize("fault", ["no reply, ever", "a byte every 0.3 s"])
@@ -147,7 +149,7 @@ def test_throttling_costs_time_and_no_verdict(share, faulty, keys, told):
         faulty.acts[name] = act
         attempts.clear()
         limits = Limits(retries=12, backoff=0.004)
-        one = Checker("judge", judge=judge(faulty, client, name, limits=limits, timeout=20))
+        one = Checker("judge", judge=judge(faulty, client, name, limits=limits, timeout=PATIENCE))
         started = time.monotonic()
         outcomes = list(one.check_many(answers))
         seconds = time.monotonic() - started

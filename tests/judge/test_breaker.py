@@ -42,6 +42,7 @@ __all__ = ["bedrock"]
 ASK = Complete(system="s", user="u")
 FEE = Interaction(question="The fee?", contexts="The fee is 25 EUR.", answer="The fee is 75 EUR.")
 DOWN = StatusError(503)
+DAY = 86_400.0
 
 
 def fails(*_):
@@ -262,13 +263,13 @@ def test_many_threads_open_it_once_and_probe_with_one(caplog):
             raise DOWN
         return "fine"
 
-    judge = Judge(model, max_concurrency=16, breaker=Breaker(failures=3, cooldown=0.3))
+    judge = Judge(model, max_concurrency=16, breaker=Breaker(failures=3, cooldown=DAY))
     with caplog.at_level(logging.WARNING), ThreadPoolExecutor(16) as pool:
         list(pool.map(lambda _: ask(judge), range(200)))
         assert len(calls) <= 3 + 16
         assert judge.breakers["model"].opened == 1
         before, _ = len(calls), down.set()
-        threading.Event().wait(0.35)
+        judge._circuits["model"]._opened_at -= DAY
         list(pool.map(lambda _: ask(judge), range(50)))
     assert judge.breakers["model"].status is Status.CLOSED
     assert len(calls) > before
