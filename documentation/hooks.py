@@ -30,8 +30,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         files.append(File.generated(config, f"reference/{name}.md", content=text))
     if not (ROOT / DECISIONS).is_file():
         files.append(File.generated(config, links.place(DECISIONS), content=decisions()))
-    for path in sorted((ROOT / NOTEBOOKS).glob("*.ipynb")):
-        _add(files, config, f"{NOTEBOOKS}/{path.name}", notebooks.markdown(path.read_text(encoding="utf-8")))
+    for notebook in sorted((ROOT / NOTEBOOKS).glob("*.ipynb")):
+        shown = notebooks.markdown(notebook.read_text(encoding="utf-8"))
+        _add(files, config, f"{NOTEBOOKS}/{notebook.name}", shown)
     for name in _named(config.nav or []):
         if name.startswith("repository/"):
             _add(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import nbformat
 from nbclient import NotebookClient
@@ -16,7 +17,7 @@ from nbclient import NotebookClient
 from documentation.links import NOTEBOOKS, ROOT
 
 
-def ran(path: Path) -> nbformat.NotebookNode:
+def ran(path: Path) -> Any:
     """The notebook with the outputs of a run of its own. Raises CellExecutionError where a cell does.
 
     What never comes out the same twice is left out: times, log lines, which name runs, and the plain text

@@ -78,12 +78,12 @@ def licence(name: str) -> str:
     told = metadata.metadata(name)
     if name in _BY_HAND:
         return _BY_HAND[name]
-    if expression := told.get("License-Expression"):
-        return expression
+    if "License-Expression" in told:
+        return told["License-Expression"]
     classified = [
         one.rpartition(" :: ")[2] for one in told.get_all("Classifier") or () if one.startswith("License")
     ]
-    free = (told.get("License") or "").strip()
+    free = told["License"].strip() if "License" in told else ""
     title, _, rest = free.partition("\n")
     told_in_one = title and (not rest or title.lower() in _SPDX)  # some put the whole text there
     words = [title] if told_in_one else [one for one in classified if one != "OSI Approved"]

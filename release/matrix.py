@@ -133,7 +133,7 @@ def tried(cell: Cell, wheel: Path, *, everything: bool) -> dict[str, object]:
         }
     else:
         told = WORK / f"{cell.name}.xml"
-        command = [python, "-m", "pytest", "-p", "no:cacheprovider", f"--junitxml={told}"]
+        command = [str(python), "-m", "pytest", "-p", "no:cacheprovider", f"--junitxml={told}"]
         subprocess.run([*command, *tests(everything=everything)], cwd=ROOT, check=False)
         counts = counted(told)
     listed = json.loads(uv("pip", "list", "--python", str(python), "--format", "json"))

@@ -18,7 +18,8 @@ def test_a_link_leads_to_the_same_file_from_its_place_in_the_site():
     """Inside docs/, out of it, back into it, with an anchor, to a folder; hosts and code stay as they are."""
     text = (
         "[a](judge.md#memory) [b](../benchmarks/RESULTS.md) [c](../examples/judges/bedrock.py) "
-        "[d](decisions/) [e](https://example.org/x.md) [f](#here)\n```text\n[g](../README.md)\n```\n[h](../README.md)\n"
+        "[d](decisions/) [e](https://example.org/x.md) [f](#here)\n```text\n[g](../README.md)\n```\n"
+        "[h](../README.md)\n"
     )
     found = links.rewritten(text, "docs/langchain.md")
     assert found == (
