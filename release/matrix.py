@@ -18,7 +18,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -121,7 +120,6 @@ def tests(*, everything: bool) -> list[str]:
 def tried(cell: Cell, wheel: Path, *, everything: bool) -> dict[str, object]:
     """What came out of one cell: versions, counts of tests, and which failed."""
     python = environment(cell, wheel)
-    began = time.monotonic()
     counts: dict[str, object]
     if cell.base:
         script = ROOT / "tests" / "base_install.py"
@@ -140,9 +138,8 @@ def tried(cell: Cell, wheel: Path, *, everything: bool) -> dict[str, object]:
     versions = {one["name"]: one["version"] for one in listed if one["name"] in SHOWN}
     exact = subprocess.run([python, "-V"], capture_output=True, text=True, check=True).stdout.split()[1]
     today = dt.datetime.now(tz=dt.UTC).date().isoformat()
-    seconds = round(time.monotonic() - began)
     ran = "base_install.py" if cell.base else ("everything" if everything else PART)
-    seen = {"python_exact": exact, "date": today, "seconds": seconds, "ran": ran, "versions": versions}
+    seen = {"python_exact": exact, "date": today, "ran": ran, "versions": versions}
     return asdict(cell) | seen | counts
 
 
