@@ -72,6 +72,7 @@ class Ray:
             self._require_room(ray)
             desk = ActorDesk(actor=_desk_actor(ray, desk_folder))
             try:
+                _begun(ray, desk.actor, self.num_cpus, self.patience)  # not even this may have room
                 yield desk
             finally:
                 ray.kill(desk.actor)
@@ -223,14 +224,25 @@ class _Watch:
         waited = time.monotonic() - self._since
         if self._actor is None or waited < self._patience:
             return
-        if ray.get(self._actor.begun.remote()) > self._done:
-            return  # a unit takes its time
-        free, there = ray.available_resources().get("CPU", 0.0), _cpus(ray)
-        raise StarvedError(
-            f"no task has begun for {waited:.0f} seconds: each takes {num_cpus:g} processors, and of the "
-            f"cluster's {there:g} {free:g} are free. Stop what holds them, or name fewer with --num-cpus. "
-            "What is done is kept, and the same command goes on"
-        )
+        if _begun(ray, self._actor, num_cpus, self._patience) <= self._done:  # else a unit takes its time
+            raise _starved(ray, num_cpus, waited)
+
+
+def _begun(ray: Any, actor: Any, num_cpus: float, patience: float) -> int:
+    """How many tasks have begun. Raises StarvedError where the desk itself can't tell."""
+    try:
+        return int(ray.get(actor.begun.remote(), timeout=patience))
+    except ray.exceptions.GetTimeoutError:
+        raise _starved(ray, num_cpus, patience) from None
+
+
+def _starved(ray: Any, num_cpus: float, waited: float) -> StarvedError:
+    free, there = ray.available_resources().get("CPU", 0.0), _cpus(ray)
+    return StarvedError(
+        f"no task has begun for {waited:.0f} seconds: each takes {num_cpus:g} processors, and of {there:g} in "
+        f"the cluster {free:g} are free. Stop what holds them, or name fewer with --num-cpus. What is done is "
+        "kept, and the same command goes on"
+    )
 
 
 def _work(job: Job, task: Task) -> Done:
