@@ -16,6 +16,8 @@ from nbclient import NotebookClient
 
 from documentation.links import NOTEBOOKS, ROOT
 
+FORMAT: Any = nbformat  # its functions have no types
+
 
 def ran(path: Path) -> Any:
     """The notebook with the outputs of a run of its own. Raises CellExecutionError where a cell does.
@@ -23,7 +25,7 @@ def ran(path: Path) -> Any:
     What never comes out the same twice is left out: times, log lines, which name runs, and the plain text
     of what is shown as HTML, which has the seconds that judging took.
     """
-    notebook = nbformat.read(path, as_version=4)
+    notebook = FORMAT.read(path, as_version=4)
     NotebookClient(notebook, timeout=60, kernel_name="python3").execute()
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)
@@ -38,7 +40,7 @@ def ran(path: Path) -> Any:
 
 def main() -> int:
     for path in sorted((ROOT / NOTEBOOKS).glob("*.ipynb")):
-        nbformat.write(ran(path), path)
+        FORMAT.write(ran(path), path)
         print(path.relative_to(ROOT))
     return 0
 

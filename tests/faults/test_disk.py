@@ -37,13 +37,13 @@ def mounts():
 
 
 def on_a_full_disk(code, folder):
-    """Run ``code`` where ``folder`` is a disk of 1 MB; or, if none can be had, where no file grows beyond."""
+    """Run ``code`` where ``folder`` is a disk of 1 MB; or, if none can be had, where no file grows beyond .7."""
     command = [sys.executable, "-c", code, str(folder)]
     if mounts():
         script = 'mount -t tmpfs -o size=1m tmpfs "$0" && exec "$@"'
         command = ["unshare", "-rm", "sh", "-c", script, str(folder), *command]
     else:
-        limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, 1_000_000))\n"
+        limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (700_000, 700_000))\n"
         command[2] = limit + code
     return finished(command)
 
