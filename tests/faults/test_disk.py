@@ -37,7 +37,7 @@ def mounts():
 
 
 def on_a_full_disk(code, folder):
-    """Run ``code`` where ``folder`` is a disk of 1 MB; or, if none can be had, where no file grows beyond .7."""
+    """Run ``code`` where ``folder`` is a disk of 1 MB; or, if none can be had, where files stop growing."""
     command = [sys.executable, "-c", code, str(folder)]
     if mounts():
         script = 'mount -t tmpfs -o size=1m tmpfs "$0" && exec "$@"'
