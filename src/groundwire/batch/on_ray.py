@@ -239,9 +239,9 @@ def _begun(ray: Any, actor: Any, num_cpus: float, patience: float) -> int:
 def _starved(ray: Any, num_cpus: float, waited: float) -> StarvedError:
     free, there = ray.available_resources().get("CPU", 0.0), _cpus(ray)
     return StarvedError(
-        f"no task has begun for {waited:.0f} seconds: each takes {num_cpus:g} processors, and of {there:g} in "
-        f"the cluster {free:g} are free. Stop what holds them, or name fewer with --num-cpus. What is done is "
-        "kept, and the same command goes on"
+        f"no task has begun for {waited:.0f} seconds: each takes {num_cpus:g} processors, and of {there:g} "
+        f"in the cluster {free:g} are free. Stop what holds them, or name fewer with --num-cpus. What is "
+        "done is kept, and the same command goes on"
     )
 
 
