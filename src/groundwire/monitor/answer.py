@@ -118,7 +118,8 @@ class Ids:
         renew_after_fork(self)
 
     def after_fork(self) -> None:
-        self._lock = threading.Lock()
+        # Reentrant: a garbage collection in here may end an abandoned stream, which this thread then keeps.
+        self._lock = threading.RLock()
 
     def __call__(self) -> tuple[str, int]:
         """An id, and the time that it begins with, in microseconds since 1970."""
