@@ -37,6 +37,7 @@ PASSING = OVER_BUDGET | {
     str(why)
     for why in (
         AbstentionReason.MODEL_FAILED,
+        AbstentionReason.UNAVAILABLE,
         AbstentionReason.TIMEOUT,
         AbstentionReason.UNREADABLE_REPLY,
         AbstentionReason.NOT_SAMPLED,

@@ -73,7 +73,7 @@ def checker_of(recipe: Recipe, *, desk: Desk | None = None) -> Checker:
         raise ConfigurationError(f"the recipe must build a Checker, not {type(checker).__name__}")
     if desk is not None and isinstance(checker.judge, Judge):
         _share(checker.judge, desk, remember=not _remembers(recipe) and checker.judge.memory.mode is _OFF)
-    return checker
+    return checker.alone()  # what its model can't judge now is judged again, and by no other detector
 
 
 def recipe_of(given: str | Path | Recipe) -> Recipe:
