@@ -71,7 +71,9 @@ def _connect(ray, address, head):
         except Exception:
             if head.poll() is not None:
                 # Its processes give each other 15 seconds to start, and nothing sets that.
-                pytest.skip("Ray's cluster did not start on this machine, within the time that Ray gives itself")
+                pytest.skip(
+                    "Ray's cluster did not start on this machine, within the time that Ray gives itself"
+                )
             if time.monotonic() > until:
                 raise
             time.sleep(0.5)
