@@ -110,8 +110,6 @@ def test_ctrl_c_in_a_terminal_keeps_what_is_done(tmp_path):
         stderr=follower,
         start_new_session=True,
         cwd=ROOT,
-        # A shell has what it runs in the background ignore it, and that is inherited.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     os.close(follower)
     shown = []

@@ -34,8 +34,6 @@ def test_it_prints_a_link_that_signs_in_and_ends_with_ctrl_c(url, tmp_path):
         text=True,
         env={**os.environ, "PYTHONUNBUFFERED": "1"},
         cwd=tmp_path,
-        # A shell has what it runs in the background ignore it, and that is inherited.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     try:
         link = served.stdout.readline().strip()

@@ -210,7 +210,8 @@ class Writer:
     def _take(self) -> list[Heard] | None:
         """The next batch; empty when only the disk has something; None when there was nothing for a while."""
         with self._changed:
-            if not self._queue and not self._changed.wait_for(lambda: self._queue, self._patience()):
+            self._changed.wait_for(lambda: self._queue or self._over, self._patience())
+            if not self._queue:
                 if self._spool.empty or self._over:
                     self._thread = None
                     atexit.unregister(self._farewell)
