@@ -68,7 +68,6 @@ def test_no_failure_repeats_a_secret(message, caplog):
         {"detector": {"name": "judge", "turns": SECRET}},
         {"detector": {"name": "judge", "canary": SECRET}},
         {"detector": {"name": "judge", "facts": SECRET}},
-        {"detector": {"name": "judge", "examples": SECRET}},
         {"on_abstention": SECRET},
         {"threshold": SECRET},
         {"levels": {"high": {"from": SECRET}}},

@@ -98,11 +98,15 @@
   // Patterns take a while to find, and the figures need not wait for them.
   const patterns = document.querySelector("[data-patterns]");
   if (patterns) {
-    const link = patterns.innerHTML;
-    patterns.innerHTML = '<p class="soft waiting" role="status">Looking at the reviewed answers</p>';
+    const link = [...patterns.childNodes];
+    const waiting = document.createElement("p");
+    waiting.className = "soft waiting";
+    waiting.setAttribute("role", "status");
+    waiting.textContent = "Looking at the reviewed answers";
+    patterns.replaceChildren(waiting);
     fetch(patterns.dataset.patterns)
       .then((answer) => (answer.ok ? answer.text() : Promise.reject(new Error(answer.status))))
-      .then((text) => { patterns.innerHTML = text; })
-      .catch(() => { patterns.innerHTML = link; });
+      .then((text) => new DOMParser().parseFromString(text, "text/html").body.childNodes)
+      .then((found) => patterns.replaceChildren(...found), () => patterns.replaceChildren(...link));
   }
 })();
