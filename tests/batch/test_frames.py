@@ -38,7 +38,7 @@ def same(found, wanted):
 
 
 def _known(value):
-    return None if value is None or value != value else value
+    return None if pd.isna(value) else value
 
 
 def _spans(value):
