@@ -1,0 +1,1 @@
+"""What groundwire costs and how well it judges, measured; each module is one command."""

@@ -1,0 +1,1 @@
+"""How the detectors that ship were fitted, from the data to the weights."""
