@@ -1,7 +1,7 @@
 """How the cost of a check grows: with context, answer, passages, batch, threads and processes.
 
     python -m benchmarks.scaling [--part growth|work|all] [--rounds N] [--longest CHARS]
-        [--json FILE] [--plot docs/images/scaling.png]
+        [--json FILE] [--plot FILE.png]
 
 Growth is told in processor time of one thread, so that what else the machine does counts for little, beside
 two floors that no detector gets below (all words read once; one row read by the encoder) and beside scorers
@@ -59,8 +59,8 @@ def main() -> None:
     print(told(record))
     if args.json:
         args.json.write_text(json.dumps(record, indent=1), encoding="utf-8")
-    if args.plot and "context" in record:
-        plot(record, args.plot)
+    if args.plot:
+        (plot_growth if "context" in record else plot_work)(record, args.plot)
 
 
 def _parsed() -> argparse.Namespace:
@@ -69,7 +69,7 @@ def _parsed() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=3, help="the fastest of so many counts")
     parser.add_argument("--longest", type=int, default=CONTEXTS[-1], help="characters of the longest context")
     parser.add_argument("--json", type=Path, help="where to keep all figures")
-    parser.add_argument("--plot", type=Path, help="where to draw them")
+    parser.add_argument("--plot", type=Path, help="where to draw the growth, or the work where it is alone")
     return parser.parse_args()
 
 
@@ -295,7 +295,7 @@ def told(record: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def plot(record: Mapping[str, Any], path: Path) -> None:
+def plot_growth(record: Mapping[str, Any], path: Path) -> None:
     """Each growth as a line, both axes logarithmic, so that a straight one is a power."""
     from matplotlib.figure import Figure  # noqa: PLC0415 - comes with the group bench
 
@@ -307,6 +307,22 @@ def plot(record: Mapping[str, Any], path: Path) -> None:
         axes.set(xscale="log", yscale="log", xlabel=what)
     figure.axes[0].set_ylabel("ms of processor")
     figure.axes[0].legend(fontsize=6)
+    figure.savefig(path, dpi=90)
+
+
+def plot_work(record: Mapping[str, Any], path: Path) -> None:
+    """Answers a second: a bar for each way of working, those of one kind in one colour."""
+    from matplotlib.figure import Figure  # noqa: PLC0415 - comes with the group bench
+
+    figure = Figure(figsize=(10, 2.8), layout="constrained")
+    axes, names = figure.subplots(1, 2, width_ratios=(3, 1)), list(record["work"])
+    for axis, detector in zip(axes, ("embedded", "lexical"), strict=True):
+        mine = [name for name in names if name.startswith(detector)]
+        rates = [record["work"][name]["a second"] for name in mine]
+        bars = axis.barh([name.removeprefix(f"{detector}, ") for name in mine], rates)
+        axis.bar_label(bars, fmt="%.1f", padding=3, fontsize=8)
+        axis.set(title=detector, xlabel="answers a second", xlim=(0, 1.25 * max(rates)))
+        axis.invert_yaxis()
     figure.savefig(path, dpi=90)
 
 
