@@ -4,11 +4,14 @@ import csv
 import io
 import json
 import re
+import time
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from groundwire.cli.main import main
+from groundwire.cli.monitor import _moment
 from groundwire.monitor import Monitor
 from tests.monitor.told import keep
 
@@ -108,7 +111,13 @@ def test_mistakes_are_named(run, capsys, arguments, said):
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--since", "soon"], ["--tag", "route"], ["review", "x", "agree", "--span", "1"]]
+    "arguments",
+    [
+        ["--since", "soon"],
+        ["--since", "999999w"],
+        ["--tag", "route"],
+        ["review", "x", "agree", "--span", "1"],
+    ],
 )
 def test_options_that_can_not_be_read_are_refused(arguments, capsys):
     with pytest.raises(SystemExit) as stopped:
@@ -130,3 +139,20 @@ def test_the_page_tells_of_every_form_and_option(capsys):
             main(["monitor", form, "--help"])
         options |= set(re.findall(r"(?<![\w-])--[a-z]+(?:-[a-z]+)*", capsys.readouterr().out))
     assert options - {"--help"} <= set(re.findall(r"(?<![\w-])--[a-z]+(?:-[a-z]+)*", PAGE))
+
+
+def test_a_date_begins_in_utc_wherever_one_is(monkeypatch):
+    """As on the page, and as every time that is told."""
+    monkeypatch.setenv("TZ", "America/New_York")
+    time.tzset()
+    try:
+        assert _moment("2026-11-01") == datetime(2026, 11, 1, tzinfo=UTC)
+        assert _moment("2026-11-01T00:00+01:00") == datetime(2026, 10, 31, 23, tzinfo=UTC)
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
+def test_a_tag_has_one_value(run):
+    code, _, err = run("list", "--tag", "route=/a", "--tag", "route=/b")
+    assert (code, "--tag gives 'route' two values" in err) == (2, True)

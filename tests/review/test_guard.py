@@ -1,5 +1,8 @@
 """Who is let in, from where, what may be sent, and what a browser is told."""
 
+import socket
+from urllib.parse import urlsplit
+
 import pytest
 
 from groundwire.core.errors import ConfigurationError
@@ -59,6 +62,21 @@ def test_other_names_are_not_answered(stranger, host):
     answer = stranger.get(f"/login?token={TOKEN}", headers={"Host": host})
     assert answer.status_code == 400
     assert "set-cookie" not in answer.headers
+
+
+@pytest.mark.parametrize(
+    "host", ["127.0.0.1:1/login?x=", "127.0.0.1:80/static/x#", "localhost:/static/", "127.0.0.1:1\\login"]
+)
+def test_a_host_with_a_path_opens_nothing(site, store, host):
+    """Starlette 1.0 took the address of a request apart with its host, so that this was /login."""
+    keep(store, bags())
+    address = urlsplit(site)
+    sent = f"GET /export?form=jsonl HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"
+    with socket.create_connection((address.hostname, address.port), timeout=10) as raw:
+        raw.sendall(sent.encode())
+        answer = b"".join(iter(lambda: raw.recv(65536), b""))
+    assert answer.split()[1] in {b"400", b"401"}
+    assert b"bag" not in answer
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1:8765", "localhost:1", "[::1]:8765"])
@@ -173,3 +191,10 @@ def test_a_page_for_all_networks_needs_a_name():
 def test_a_short_token_is_refused():
     with pytest.raises(ConfigurationError, match="16 characters"):
         create_app(None, token="short")
+
+
+@pytest.mark.parametrize("host", ["review.example.org:8443", "fo*o", "https://review.example.org", ""])
+def test_a_name_that_no_request_could_have_is_refused(host):
+    with pytest.raises(ConfigurationError, match="hosts must be names without a port"):
+        create_app(None, token=TOKEN, hosts=[host])
+    create_app(None, token=TOKEN, hosts=["review.example.org", "*.example.org", "[2001:db8::1]", "10.0.0.7"])

@@ -105,7 +105,7 @@ def _common() -> argparse.ArgumentParser:
     """Options of every form of the command. Without defaults: those of a form would hide what came before."""
     common = argparse.ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS)
     common.add_argument("--db", metavar="URL", help="default: sqlite:///groundwire.db")
-    common.add_argument("--since", type=_moment, metavar="WHEN", help="2026-11-01, or 90m, 24h, 7d, 4w ago")
+    common.add_argument("--since", type=_moment, metavar="WHEN", help="2026-11-01 (UTC), or 90m, 24h, 7d, 4w")
     common.add_argument("--until", type=_moment, metavar="WHEN", help="the first moment beyond")
     common.add_argument("--tag", type=_tag, action="append", metavar="TAG=VALUE", help="only with this tag")
     common.add_argument("--json", action="store_true", help="print JSON")
@@ -158,7 +158,10 @@ def filtered(given: argparse.Namespace, **more: Any) -> Filter:
     """The kept answers that the options mean."""
     from groundwire.monitor import Filter  # noqa: PLC0415
 
-    tags = dict(getattr(given, "tag", None) or ())
+    tags: dict[str, str] = {}
+    for name, value in getattr(given, "tag", None) or ():
+        if tags.setdefault(name, value) != value:
+            raise ConfigurationError(f"--tag gives {name!r} two values, and may give it one")
     return Filter(since=getattr(given, "since", None), until=getattr(given, "until", None), tags=tags, **more)
 
 
@@ -306,11 +309,13 @@ def _json(given: argparse.Namespace) -> bool:
 
 
 def _moment(text: str) -> datetime:
-    if ago := re.fullmatch(r"(\d{1,6})([mhdw])", text):
-        return datetime.now(UTC) - timedelta(**{_UNITS[ago[2]]: int(ago[1])})
+    """A time ago, or a date; in UTC like every time that is told."""
     try:
-        return datetime.fromisoformat(text)
-    except ValueError:
+        if ago := re.fullmatch(r"(\d{1,6})([mhdw])", text):
+            return datetime.now(UTC) - timedelta(**{_UNITS[ago[2]]: int(ago[1])})
+        at = datetime.fromisoformat(text)
+        return at if at.tzinfo else at.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
         raise argparse.ArgumentTypeError(f"expected a date, or 90m, 24h, 7d, 4w, not {text!r}") from None
 
 
