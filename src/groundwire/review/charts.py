@@ -26,10 +26,13 @@ _CURVES = Plane(width=380, height=230, left=34, right=10, top=10, bottom=26)
 
 
 def percent(share: float) -> str:
-    """A share as people read it: a decimal where it tells something."""
+    """A share as people read it: a decimal where it tells something, and none or all only where it is."""
     value = 100.0 * share
-    whole = value.is_integer() or abs(value) >= 99.95
-    return f"{value:.0f} %" if whole else f"{value:.1f} %"
+    if 0 < value < 0.05:
+        return "< 0.1 %"
+    if 99.95 <= value < 100:
+        return "> 99.9 %"
+    return f"{value:.0f} %" if value.is_integer() else f"{value:.1f} %"
 
 
 def between(rate: Rate) -> str:
