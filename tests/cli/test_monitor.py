@@ -3,7 +3,10 @@
 import csv
 import io
 import json
+import os
 import re
+import subprocess
+import sys
 import time
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,7 +16,7 @@ import pytest
 from groundwire.cli.main import main
 from groundwire.cli.monitor import _moment
 from groundwire.monitor import Monitor
-from tests.monitor.told import keep
+from tests.monitor.told import interaction, keep, verdict
 
 PAGE = (Path(__file__).parents[2] / "docs" / "monitoring.md").read_text(encoding="utf-8")
 
@@ -156,3 +159,24 @@ def test_a_date_begins_in_utc_wherever_one_is(monkeypatch):
 def test_a_tag_has_one_value(run):
     code, _, err = run("list", "--tag", "route=/a", "--tag", "route=/b")
     assert (code, "--tag gives 'route' two values" in err) == (2, True)
+
+
+@pytest.mark.parametrize("arguments", [["export"], ["show", "ID", "--json"]])
+def test_json_stays_json_where_a_terminal_knows_no_such_letters(tmp_path, arguments):
+    """And one answer, which people look at, moves no cursor."""
+    url = f"sqlite:///{tmp_path}/letters.db"
+    question = "Où, 😀 \x9b31m\u202e?"
+    with Monitor(url) as monitor:
+        key = monitor.keep(interaction(question=question), verdict(), durable=True)
+    told = [key if one == "ID" else one for one in arguments]
+    command = [sys.executable, "-m", "groundwire", "monitor", *told, "--db", url]
+    for encoding in ("ascii", "utf-8"):
+        done = subprocess.run(
+            command,
+            check=True,
+            timeout=60,
+            capture_output=True,
+            env={**os.environ, "PYTHONIOENCODING": encoding},
+        )
+        assert json.loads(done.stdout)["question"] == question
+        assert "show" not in told or "\x9b".encode() not in done.stdout

@@ -392,7 +392,7 @@ def test_what_no_database_can_hold_is_replaced_or_named(store):
 
 def test_no_error_repeats_what_people_wrote(opened):
     """A host logs what is raised, with what led to it."""
-    store, secret = opened(), "".join("her own words".split()[::-1])
+    store, secret = opened(), "secret words"[::-1]
     (key,) = keep(store, 0.9)
     with store._database.writing() as connection:
         refused = "CREATE TRIGGER refused BEFORE INSERT ON feedback BEGIN SELECT RAISE(ABORT, 'full'); END"

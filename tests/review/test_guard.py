@@ -8,7 +8,7 @@ import pytest
 from groundwire.core.errors import ConfigurationError
 from groundwire.review import Server, create_app
 from groundwire.review.guard import cookie_name
-from groundwire.review.server import names
+from groundwire.review.server import link_name, names
 from tests.review.conftest import TOKEN
 from tests.review.shown import bags, keep
 
@@ -186,6 +186,15 @@ def test_a_page_for_all_networks_needs_a_name():
     assert names("0.0.0.0", ("review.example",), allow_remote=True) == ["review.example"]
     assert names("192.168.1.5", (), allow_remote=True) == ["192.168.1.5"]
     assert names("127.0.0.1", (), allow_remote=False) == []
+
+
+def test_the_link_has_a_name_that_is_answered(app):
+    """0.0.0.0 is listened on, and is nobody's name."""
+    assert link_name("0.0.0.0", ["*.example", "review.example"]) == "review.example"
+    assert link_name("::", ["*.example"]) is link_name("127.0.0.1", ["review.example"]) is None
+    server = Server(app, host="127.0.0.1", port=0)
+    assert server.url_at("review.example") == server.url.replace("127.0.0.1", "review.example")
+    server._socket.close()
 
 
 def test_a_short_token_is_refused():

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import io
+import json
 import re
 import sys
 import textwrap
@@ -207,7 +209,7 @@ def _show(monitor: Monitor, given: argparse.Namespace) -> int:
     kept = monitor.get(given.id)
     said = monitor.feedback(kept.id)
     if _json(given):
-        monitor.export_one(sys.stdout, kept.id)
+        _say_whole(monitor, kept.id)
     else:
         view.answer(kept, said)
     return DONE
@@ -219,7 +221,7 @@ def _next(monitor: Monitor, given: argparse.Namespace) -> int:
         view.hint(f"nothing in the {given.queue} queue is left for {given.reviewer}")
     for kept in found:
         if _json(given):
-            monitor.export_one(sys.stdout, kept.id)
+            _say_whole(monitor, kept.id)
         else:
             view.answer(kept, ())
             view.hint(
@@ -247,7 +249,15 @@ def _review(monitor: Monitor, given: argparse.Namespace) -> int:
     return DONE
 
 
+def _say_whole(monitor: Monitor, key: str) -> None:
+    line = io.StringIO()
+    monitor.export_one(line, key)
+    view.say_json(json.loads(line.getvalue()))
+
+
 def _export(monitor: Monitor, given: argparse.Namespace) -> int:
+    if reconfigure := getattr(sys.stdout, "reconfigure", None):
+        reconfigure(encoding="utf-8")  # a table for other programs, whatever this terminal can show
     count = monitor.export(sys.stdout, filtered(given), form=given.form)
     view.hint(f"{count:,} answers written")
     return DONE
