@@ -13,6 +13,7 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
+import sqlalchemy as sa
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -23,6 +24,7 @@ from groundwire.core.verdict import Degraded, Route, StageReport, Step
 from groundwire.monitor import Filter, Monitor, Redaction, Retention, Sampling, StoreError
 from groundwire.monitor.answer import Row
 from groundwire.monitor.sampling import Why
+from groundwire.monitor.schema import answers
 from groundwire.monitor.spool import Spool
 from tests.core.strategies import verdicts
 from tests.monitor.told import abstention, interaction, keep, verdict
@@ -410,5 +412,30 @@ def test_too_many_readers_are_told_as_such(opened):
     held = [pool.connect() for _ in range(pool.size() + pool._max_overflow)]
     with pytest.raises(StoreError, match="can't be used now: TimeoutError"):
         store.count()
+    for one in held:
+        one.close()
+
+
+def test_what_is_read_together_is_of_one_moment(store):
+    """Else figures that are reckoned from two questions may not agree, such as less than none waiting."""
+    keep(store, 0.9)
+    with store._database.reading() as connection:
+        counted = sa.select(sa.func.count()).select_from(answers)
+        assert connection.execute(counted).scalar_one() == 1
+        keep(store, 0.1)
+        assert connection.execute(counted).scalar_one() == 1
+    assert store.count() == 2
+
+
+def test_a_reader_holds_one_connection_at_a_time(opened):
+    """Readers that each hold one and want another would wait for each other."""
+    store = opened()
+    (key,) = keep(store, 0.9)
+    store.review(key, "agree", reviewer="r")
+    pool = store._database.engine.pool
+    pool._timeout = 0.05
+    held = [pool.connect() for _ in range(pool.size() + pool._max_overflow - 1)]
+    assert len(store.feedback(key)) == 1
+    assert store.review(key, "unsure", reviewer="r").hallucinated is None
     for one in held:
         one.close()

@@ -79,8 +79,10 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[sa.Connection]:
-        """A transaction that reads. Raises StoreError when the database is away."""
+        """A transaction that reads, all as of one moment. Raises StoreError when the database is away."""
         with self._told(), self.ready().connect() as connection:
+            if not self.is_sqlite:  # whose transactions are always so
+                connection.execution_options(isolation_level="REPEATABLE READ")
             yield connection
 
     @contextmanager

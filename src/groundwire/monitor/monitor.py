@@ -19,6 +19,7 @@ from uuid import UUID
 from groundwire.core.errors import ConfigurationError, InputError
 from groundwire.core.interaction import Interaction
 from groundwire.core.redaction import Redact
+from groundwire.core.sink import DRAFT
 from groundwire.core.verdict import Outcome
 from groundwire.monitor import history
 from groundwire.monitor.alerts import Alert, Alerts, log_alert
@@ -35,7 +36,6 @@ from groundwire.monitor.writer import Stats, Writer
 
 _LOG = logging.getLogger(__name__)
 DEFAULT_URL = "sqlite:///groundwire.db"
-_DRAFT = "retry"  # what is done about an answer that nobody is given
 _PRUNE_EVERY = 300.0  # seconds
 _LOOK_EVERY = 10.0  # seconds until it is noticed that another process has rebased
 
@@ -155,7 +155,7 @@ class Monitor(Reviewing):
             run_id=None if run_id is None else str(run_id),
             action=None if action is None else str(action),
             attempt=attempt,
-            draft=action == _DRAFT,
+            draft=action == DRAFT,
         )
         if self._durable if durable is None else durable:
             self._writer.put_and_wait(heard, self._timeout)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
+from decimal import ROUND_HALF_UP, Decimal
 from html import escape
 
 import numpy as np
@@ -32,12 +33,17 @@ def percent(share: float) -> str:
         return "< 0.1 %"
     if 99.95 <= value < 100:
         return "> 99.9 %"
-    return f"{value:.0f} %" if value.is_integer() else f"{value:.1f} %"
+    return f"{value:.0f} %" if value.is_integer() else f"{_tenth(value)} %"
 
 
 def between(rate: Rate) -> str:
     """The interval of a rate, in per cent."""
-    return f"{100 * rate.low:.1f} to {100 * rate.high:.1f} %"
+    return f"{_tenth(100 * rate.low)} to {_tenth(100 * rate.high)} %"
+
+
+def _tenth(value: float) -> Decimal:
+    """Rounded as the page's script does it: 81.25 up, and not to the even digit."""
+    return Decimal(value).quantize(Decimal("0.1"), ROUND_HALF_UP)
 
 
 # -- over time -------------------------------------------------------------------------------------------
