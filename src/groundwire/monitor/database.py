@@ -81,7 +81,7 @@ class Database:
     def reading(self) -> Iterator[sa.Connection]:
         """A transaction that reads, all as of one moment. Raises StoreError when the database is away."""
         with self._told(), self.ready().connect() as connection:
-            if not self.is_sqlite:  # whose transactions are always so
+            if not self.is_sqlite:  # there every transaction is so
                 connection.execution_options(isolation_level="REPEATABLE READ")
             yield connection
 
