@@ -9,28 +9,22 @@ and takes one that is there already.
 
 from __future__ import annotations
 
-import argparse
 import random
-import tempfile
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
-from starlette.testclient import TestClient
 
+from benchmarks.pages import RUNS, client_of, run
 from groundwire import Abstention, AbstentionReason, DetectorSpec, Grading, Interaction, Usage, Verdict
 from groundwire.core.verdict import Outcome
 from groundwire.monitor import Monitor
 from groundwire.monitor.answer import Heard, microseconds, row
 from groundwire.monitor.sampling import Why
 from groundwire.monitor.schema import answers, bodies, feedback, tags
-from groundwire.review import create_app
 
-TOKEN = "a-token-for-timing"
-RUNS = 5
 DETECTOR = DetectorSpec(name="told", version="1", parameters={})
 GRADING = Grading(threshold=0.5)
 PAGES = {
@@ -119,11 +113,7 @@ def fill(monitor: Monitor, rows: int) -> None:
 
 def tell(monitor: Monitor) -> None:
     """The time of each page, and of what it asks the monitor for."""
-    client = TestClient(
-        create_app(monitor, token=TOKEN),
-        base_url="http://127.0.0.1",
-        headers={"Authorization": f"Bearer {TOKEN}"},
-    )
+    client = client_of(monitor)
     print(f"{monitor.count():,} answers; median and longest of {RUNS}, and the median of processor seconds")
     paths = {name: f"/dashboard?{query}" for name, query in PAGES.items()}
     for name, path in {**paths, "error patterns": "/dashboard/patterns?part=1"}.items():
@@ -138,21 +128,5 @@ def tell(monitor: Monitor) -> None:
         print(f"{name:<38} {wall:.2f} s, {max(walls):.2f} s, {used:.2f} s")
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--rows", type=int, default=100_000)
-    parser.add_argument("--store", type=Path)
-    given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        path = given.store or Path(folder) / "dashboard.db"
-        there = path.exists()
-        with Monitor(f"sqlite:///{path.absolute()}", drift=None) as monitor:
-            if not there:
-                fill(monitor, given.rows)
-            tell(monitor)
-
-
 if __name__ == "__main__":
-    main()
+    run(__doc__, fill, tell)

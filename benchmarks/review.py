@@ -8,22 +8,17 @@ database, and takes one that is there already.
 
 from __future__ import annotations
 
-import argparse
 import random
-import tempfile
 import time
 from dataclasses import replace
-from pathlib import Path
 
 from starlette.testclient import TestClient
 
+from benchmarks.pages import RUNS, client_of, run
 from groundwire import Abstention, AbstentionReason, Checker, Interaction, Passage, Verdict
 from groundwire.core.grading import Grading
 from groundwire.monitor import Monitor
-from groundwire.review import create_app
 
-TOKEN = "a-token-for-timing"
-RUNS = 5
 QUEUES = ("random", "flagged", "uncertain", "disagreeing", "newest")
 TABLES = {
     "all": "",
@@ -79,11 +74,7 @@ def timed(client: TestClient, path: str) -> tuple[float, float]:
 
 def tell(monitor: Monitor) -> None:
     """Every page's time."""
-    client = TestClient(
-        create_app(monitor, token=TOKEN),
-        base_url="http://127.0.0.1",
-        headers={"Authorization": f"Bearer {TOKEN}"},
-    )
+    client = client_of(monitor)
     client.cookies.set("groundwire-reviewer", "Ann")
     print(f"{monitor.count():,} answers; median and longest of {RUNS}, in milliseconds")
     for queue in QUEUES:
@@ -98,21 +89,5 @@ def tell(monitor: Monitor) -> None:
     print(f"export of all hallucinated: {size / 1e6:.0f} MB in {time.perf_counter() - started:.1f} s")
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--rows", type=int, default=100_000)
-    parser.add_argument("--store", type=Path)
-    given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        path = given.store or Path(folder) / "review.db"
-        there = path.exists()
-        with Monitor(f"sqlite:///{path.absolute()}", drift=None) as monitor:
-            if not there:
-                fill(monitor, given.rows)
-            tell(monitor)
-
-
 if __name__ == "__main__":
-    main()
+    run(__doc__, fill, tell)

@@ -3,14 +3,20 @@
 import csv
 import io
 import json
+import os
 import re
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from groundwire.cli.main import main
+from groundwire.cli.monitor import _moment
 from groundwire.monitor import Monitor
-from tests.monitor.told import keep
+from tests.monitor.told import interaction, keep, verdict
 
 PAGE = (Path(__file__).parents[2] / "docs" / "monitoring.md").read_text(encoding="utf-8")
 
@@ -108,7 +114,13 @@ def test_mistakes_are_named(run, capsys, arguments, said):
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--since", "soon"], ["--tag", "route"], ["review", "x", "agree", "--span", "1"]]
+    "arguments",
+    [
+        ["--since", "soon"],
+        ["--since", "999999w"],
+        ["--tag", "route"],
+        ["review", "x", "agree", "--span", "1"],
+    ],
 )
 def test_options_that_can_not_be_read_are_refused(arguments, capsys):
     with pytest.raises(SystemExit) as stopped:
@@ -130,3 +142,41 @@ def test_the_page_tells_of_every_form_and_option(capsys):
             main(["monitor", form, "--help"])
         options |= set(re.findall(r"(?<![\w-])--[a-z]+(?:-[a-z]+)*", capsys.readouterr().out))
     assert options - {"--help"} <= set(re.findall(r"(?<![\w-])--[a-z]+(?:-[a-z]+)*", PAGE))
+
+
+def test_a_date_begins_in_utc_wherever_one_is(monkeypatch):
+    """As on the page, and as every time that is told."""
+    monkeypatch.setenv("TZ", "America/New_York")
+    time.tzset()
+    try:
+        assert _moment("2026-11-01") == datetime(2026, 11, 1, tzinfo=UTC)
+        assert _moment("2026-11-01T00:00+01:00") == datetime(2026, 10, 31, 23, tzinfo=UTC)
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
+def test_a_tag_has_one_value(run):
+    code, _, err = run("list", "--tag", "route=/a", "--tag", "route=/b")
+    assert (code, "--tag gives 'route' two values" in err) == (2, True)
+
+
+@pytest.mark.parametrize("arguments", [["export"], ["show", "ID", "--json"]])
+def test_json_stays_json_where_a_terminal_knows_no_such_letters(tmp_path, arguments):
+    """And one answer, which people look at, moves no cursor."""
+    url = f"sqlite:///{tmp_path}/letters.db"
+    question = "Où, 😀 \x9b31m\u202e?"
+    with Monitor(url) as monitor:
+        key = monitor.keep(interaction(question=question), verdict(), durable=True)
+    told = [key if one == "ID" else one for one in arguments]
+    command = [sys.executable, "-m", "groundwire", "monitor", *told, "--db", url]
+    for encoding in ("ascii", "utf-8"):
+        done = subprocess.run(
+            command,
+            check=True,
+            timeout=60,
+            capture_output=True,
+            env={**os.environ, "PYTHONIOENCODING": encoding},
+        )
+        assert json.loads(done.stdout)["question"] == question
+        assert "show" not in told or "\x9b".encode() not in done.stdout

@@ -81,6 +81,20 @@ def test_pulling_again_changes_nothing_and_a_second_thought_replaces(monitor, ke
     assert len(monitor.feedback(key)) == 2  # nobody of ours is replaced by somebody of theirs
 
 
+def test_a_comment_that_was_changed_is_read_again(monitor, kept, langsmith_tracing):
+    """Also where it is as long as before; a masked one is the same as far as can be told."""
+    key, run = kept[0]
+    langsmith_tracing.say(run, "hallucination_human", score=1, comment="page 3")
+    assert pull(monitor).new == 1
+    langsmith_tracing.say(
+        run, "hallucination_human", score=1, comment="page 4", modified_at="2026-02-01T00:00:00+00:00"
+    )
+    assert pull(monitor).new == 1
+    assert [one.note for one in monitor.feedback(key)] == ["page 4"]
+    monitor.review(key, "agree", reviewer="langsmith:ann", note="page █", source="langsmith")
+    assert pull(monitor).unchanged == 1
+
+
 def test_what_says_neither_is_counted_and_not_guessed(monitor, kept, langsmith_tracing):
     for told in ({"score": 7}, {"value": "perhaps"}, {"comment": "well"}):
         langsmith_tracing.say(kept[0][1], "hallucination_human", name=str(told), **told)

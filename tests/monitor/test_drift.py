@@ -192,3 +192,17 @@ def test_alarms_are_logged_by_default_and_a_new_reference_ends_them(opened, capl
     store.rebase()
     keep(store, *[0.95] * 80)
     assert store.drift() == ([], True)
+
+
+def test_a_new_reference_that_another_process_sets_is_noticed(opened, monkeypatch):
+    """Else this one would go on comparing with answers from before a change that was meant."""
+    monkeypatch.setattr("groundwire.monitor.monitor._LOOK_EVERY", 0.0)
+    heard = []
+    running = opened(drift=Drift(reference=50, window=20, step=5), alerts=[heard.append])
+    keep(running, *[0.1, 0.2] * 25, *[0.15] * 20)
+    assert heard == []
+    opened(drift=None).rebase()
+    keep(running, *[0.9, 0.95] * 25, *[0.92] * 20)
+    assert heard == []
+    keep(running, *[0.1] * 20)
+    assert [round(alarm.before, 1) for alarm in heard] == [0.9]

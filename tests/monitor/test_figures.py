@@ -195,3 +195,40 @@ def test_a_queue_of_many_answers_comes_page_by_page_each_once(opened):
     found = store.page(Filter(text="bag 7 "), queue="newest").lines
     assert found
     assert all("bag 7 " in f"{line.question} {line.answer}" for line in found)
+
+
+def test_precision_is_not_that_of_a_level_alone(opened):
+    """All of one level and little of another are no sample of what is flagged."""
+    store, truth = opened(sampling=Sampling(rate=0.1, levels=("high",))), {}
+    store._random = random.Random(1)
+    chance = random.Random(2)
+    for n in range(1200):
+        high = n % 2
+        key = store.keep(interaction(n), verdict(0.9 if high else 0.6))
+        truth[key] = chance.random() < (0.9 if high else 0.3)
+    assert store.flush(30)
+    for kept in store.next("r", queue="flagged", limit=1200):
+        store.review(kept.id, "agree" if truth[kept.id] else "disagree", reviewer="r")
+    told = store.figures().quality
+    assert told.precision.low < 0.6 < told.precision.high
+    assert told.precision.of == store.figures().sampled
+    (found,) = store.thresholds()
+    assert len(found.scores) == told.precision.of
+
+
+def test_what_is_kept_for_its_level_alone_has_no_precision(opened):
+    store = opened(sampling=Sampling(rate=0, levels=("high",)))
+    for key in keep(store, 0.9, 0.9):
+        store.review(key, "agree", reviewer="r")
+    told = store.figures().quality
+    assert (told.precision, "kept by a rule or for its level" in told.precision_basis) == (None, True)
+
+
+def test_seconds_are_those_of_the_sample(opened):
+    """What is kept for being flagged may take longer to judge than the rest."""
+    store = opened(sampling=Sampling(rate=0, flagged=True))
+    store.keep(interaction(), verdict(0.9, seconds=9.0), durable=True)
+    assert store.figures().median is None
+    store._sampling = Sampling()
+    store.keep(interaction(), verdict(0.1, seconds=0.5), durable=True)
+    assert (store.figures().median, store.figures().p95) == (0.5, 0.5)

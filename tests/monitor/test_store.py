@@ -3,20 +3,29 @@
 import datetime as dt
 import io
 import json
+import sqlite3
 import stat
 import threading
+import traceback
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
+import sqlalchemy as sa
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from groundwire import ConfigurationError, InputError, Interaction, Policy
+from groundwire import Abstention, AbstentionReason, ConfigurationError, InputError, Interaction, Policy
 from groundwire.checker import Checker
 from groundwire.core.redaction import MASK
-from groundwire.monitor import Filter, Monitor, Redaction, Retention, Sampling
+from groundwire.core.verdict import Degraded, Route, StageReport, Step
+from groundwire.monitor import Filter, Monitor, Redaction, Retention, Sampling, StoreError
+from groundwire.monitor.answer import Row
 from groundwire.monitor.sampling import Why
+from groundwire.monitor.schema import answers
+from groundwire.monitor.spool import Spool
 from tests.core.strategies import verdicts
 from tests.monitor.told import abstention, interaction, keep, verdict
 from tests.scripted import AsksModel, NovelWords
@@ -158,7 +167,7 @@ def test_a_rule_that_fails_keeps_the_outcome(caplog):
 
 
 def test_what_is_masked_is_nowhere_in_the_store(tmp_path, opened):
-    """Not in any file of it: texts, quotations, claims, metadata, notes. Spans still hold."""
+    """Not in any file of it: texts, quotations, metadata, notes, why a stage failed. Spans still hold."""
     secret = "ann@example.com"
     store = opened(redact=Redaction("emails", "cards", "keys"))
     seen = Interaction(
@@ -168,6 +177,14 @@ def test_what_is_masked_is_nowhere_in_the_store(tmp_path, opened):
         metadata={"who": secret, "deep": [{"er": secret}]},
     )
     outcome = Checker(NovelWords()).check(seen)
+    unread = StageReport(stage="first", step=Step.ABSTAINED, detail=f"no JSON: {secret}")
+    outcome = replace(
+        outcome,
+        route=Route(decided="second", stages=(unread,)),
+        degraded=Degraded(detector=outcome.detector, reason=f"refused {secret}"),
+    )
+    neither = Abstention(why=AbstentionReason.TIMEOUT, detail=secret, route=outcome.route)
+    store.keep(seen, neither, durable=True)
     key = store.keep(seen, outcome, durable=True)
     store.review(key, "agree", reviewer="r", note=f"told by {secret}")
     kept = store.get(key)
@@ -218,6 +235,45 @@ def test_a_person_is_forgotten(tmp_path, opened, url):
     store.close()
     for path in tmp_path.glob("answers.db*"):
         assert b"Ann's own" not in path.read_bytes()
+
+
+def test_what_a_process_left_on_disk_is_forgotten_too(tmp_path, opened):
+    """It ended while the database was locked; what it had kept would come back with the next answer."""
+    url = f"sqlite:///{tmp_path}/answers.db"
+    opened(url).count()
+    with closing(sqlite3.connect(tmp_path / "answers.db", isolation_level=None)) as lock:
+        lock.execute("BEGIN IMMEDIATE")
+        store = opened(url, timeout=0.1)
+        store.keep(interaction(user_id="ann"), verdict())
+        store.close(timeout=0.3)
+    assert list((tmp_path / "spool").glob("*.jsonl"))
+    store = opened(url)
+    assert store.forget("user_id", "ann") == 1
+    assert not list((tmp_path / "spool").glob("*.jsonl"))
+    keep(store, 0.1)
+    assert store.count() == 1
+
+
+def test_nobody_is_forgotten_while_another_process_may_still_write(tmp_path, opened):
+    store = opened(timeout=0.2)
+    keep(store, 0.9, user_id="ann")
+    other = Spool(tmp_path / "spool", limit=10_000)
+    other.append([Row(answer={"id": "a"}, body={}, tags=())])
+    with pytest.raises(StoreError, match="in another process"):
+        store.forget("user_id", "ann")
+    other.close()
+
+
+def test_who_is_masked_can_not_be_told_from_another(url, opened):
+    """Nothing says "0 answers deleted" of a person whose answers are there."""
+    store = opened(url, redact=Redaction("emails"))
+    keep(store, 0.9, user_id="ann@example.com")
+    keep(store, 0.9, user_id="bob")
+    with pytest.raises(InputError, match=f"1 more have a masked value of 'user_id'.*forget '{MASK * 15}'"):
+        opened(url).forget("user_id", "ann@example.com")
+    assert store.forget("user_id", "other@example.com") == 0
+    assert store.forget("user_id", MASK * 15) == 1
+    assert store.count() == 1
 
 
 def test_what_is_too_old_or_too_much_goes_the_oldest_first(url, opened):
@@ -286,6 +342,7 @@ def test_migrations_make_exactly_the_tables_that_the_code_knows(url, opened):
         ({"redact": "emails"}, "redact must be callable"),
         ({"durability": "never"}, "durability must be"),
         ({"capacity": 0, "timeout": -1}, "capacity must be a number above 0.*timeout must be"),
+        ({"spool_megabytes": float("inf")}, "spool_megabytes must be a number above 0"),
         ({"alerts": ["pager"]}, "an alert must be callable"),
     ],
 )
@@ -305,3 +362,80 @@ def test_exports_hold_no_formula_and_are_read_again(store):
     store.export(lines, form="jsonl")
     row = json.loads(lines.getvalue())
     assert (row["answer"], row["label"], row["hallucination"]["score"]) == ("=HYPERLINK(1)", 1, 0.1)
+
+
+@pytest.mark.parametrize("days", [float("nan"), float("inf"), 0, True, "7"])
+def test_a_retention_is_a_number(days):
+    with pytest.raises(ConfigurationError, match="days must be a number above 0"):
+        Retention(days=days)
+
+
+def test_a_text_is_found_in_whatever_case(opened):
+    """Also beyond ASCII, of which SQLite by itself knows nothing."""
+    store = opened()
+    store.keep(interaction(answer="Äpfel kosten ÜBERALL Geld. ПРИВЕТ, Straße."), verdict(), durable=True)
+    store.keep(None, abstention(), durable=True)
+    for text in ("äpfel", "überall", "привет", "STRASSE", "kosten ü"):
+        assert store.count(Filter(text=text)) == 1, text
+    assert store.count(Filter(text="birnen")) == 0
+
+
+def test_what_no_database_can_hold_is_replaced_or_named(store):
+    """A note may have any characters; what can't be a name is an error that says so, on either kind."""
+    (key,) = keep(store, 0.9)
+    said = store.review(key, "agree", reviewer="r", note="a\0b\ud800c")
+    assert said.note == store.feedback(key)[0].note == "a␀b\ufffdc"
+    for wrong in ({"source": "s" * 41}, {"reviewer": "a\0"}, {"reviewer": "r" * 201}):
+        with pytest.raises(InputError, match=f"{next(iter(wrong))} must be a name of 1 to"):
+            store.review(key, "agree", **{"reviewer": "r", **wrong})
+    with pytest.raises(InputError, match=r"is kept|can't hold or look up"):
+        store.get("\0")
+
+
+def test_no_error_repeats_what_people_wrote(opened):
+    """A host logs what is raised, with what led to it."""
+    store, secret = opened(), "secret words"[::-1]
+    (key,) = keep(store, 0.9)
+    with store._database.writing() as connection:
+        refused = "CREATE TRIGGER refused BEFORE INSERT ON feedback BEGIN SELECT RAISE(ABORT, 'full'); END"
+        connection.exec_driver_sql(refused)
+    with pytest.raises(StoreError) as raised:
+        store.review(key, "agree", reviewer="r", note=secret)
+    assert secret not in "".join(traceback.format_exception(raised.value))
+
+
+def test_too_many_readers_are_told_as_such(opened):
+    store = opened()
+    assert store.count() == 0
+    pool = store._database.engine.pool
+    pool._timeout = 0.05
+    held = [pool.connect() for _ in range(pool.size() + pool._max_overflow)]
+    with pytest.raises(StoreError, match="can't be used now: TimeoutError"):
+        store.count()
+    for one in held:
+        one.close()
+
+
+def test_what_is_read_together_is_of_one_moment(store):
+    """Else figures that are reckoned from two questions may not agree, such as less than none waiting."""
+    keep(store, 0.9)
+    with store._database.reading() as connection:
+        counted = sa.select(sa.func.count()).select_from(answers)
+        assert connection.execute(counted).scalar_one() == 1
+        keep(store, 0.1)
+        assert connection.execute(counted).scalar_one() == 1
+    assert store.count() == 2
+
+
+def test_a_reader_holds_one_connection_at_a_time(opened):
+    """Readers that each hold one and want another would wait for each other."""
+    store = opened()
+    (key,) = keep(store, 0.9)
+    store.review(key, "agree", reviewer="r")
+    pool = store._database.engine.pool
+    pool._timeout = 0.05
+    held = [pool.connect() for _ in range(pool.size() + pool._max_overflow - 1)]
+    assert len(store.feedback(key)) == 1
+    assert store.review(key, "unsure", reviewer="r").hallucinated is None
+    for one in held:
+        one.close()

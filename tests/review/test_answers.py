@@ -110,6 +110,12 @@ def test_pages_follow_each_other_without_a_gap(client, store):
         ("?text=a&text=b", "text is given 2 times"),
         ("?queue=random", "answers are listed by newest"),
         ("?after=nowhere", "no page begins after"),
+        ("?after=NQ==", "no page begins after"),  # 5
+        (
+            "?after=Wzk5OTk5OTk5OTk5OTk5OTk5OTk5LCAiYSJd",
+            "no page begins after",
+        ),  # [1e20, "a"]
+        ("?tag=route%3D%2Fa&tag=route%3D%2Fb", "the tag 'route' is given two values"),
     ],
 )
 def test_what_can_not_be_read_is_named(client, store, query, said):

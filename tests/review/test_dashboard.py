@@ -268,7 +268,16 @@ def test_a_line_does_not_cross_what_nobody_knows(store):
 
 
 @pytest.mark.parametrize(
-    ("share", "words"), [(0, "0 %"), (1, "100 %"), (0.5, "50 %"), (0.1234, "12.3 %"), (0.9996, "100 %")]
+    ("share", "words"),
+    [
+        (0, "0 %"),
+        (1, "100 %"),
+        (0.5, "50 %"),
+        (0.1234, "12.3 %"),
+        (13 / 16, "81.3 %"),  # as a browser rounds it
+        (0.9996, "> 99.9 %"),
+        (0.0003, "< 0.1 %"),
+    ],
 )
 def test_a_share_reads_as_people_read_it(share, words):
     assert charts.percent(share) == words

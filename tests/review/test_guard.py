@@ -1,11 +1,14 @@
 """Who is let in, from where, what may be sent, and what a browser is told."""
 
+import socket
+from urllib.parse import urlsplit
+
 import pytest
 
 from groundwire.core.errors import ConfigurationError
 from groundwire.review import Server, create_app
 from groundwire.review.guard import cookie_name
-from groundwire.review.server import names
+from groundwire.review.server import link_name, names
 from tests.review.conftest import TOKEN
 from tests.review.shown import bags, keep
 
@@ -59,6 +62,21 @@ def test_other_names_are_not_answered(stranger, host):
     answer = stranger.get(f"/login?token={TOKEN}", headers={"Host": host})
     assert answer.status_code == 400
     assert "set-cookie" not in answer.headers
+
+
+@pytest.mark.parametrize(
+    "host", ["127.0.0.1:1/login?x=", "127.0.0.1:80/static/x#", "localhost:/static/", "127.0.0.1:1\\login"]
+)
+def test_a_host_with_a_path_opens_nothing(site, store, host):
+    """Starlette 1.0 took the address of a request apart with its host, so that this was /login."""
+    keep(store, bags())
+    address = urlsplit(site)
+    sent = f"GET /export?form=jsonl HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"
+    with socket.create_connection((address.hostname, address.port), timeout=10) as raw:
+        raw.sendall(sent.encode())
+        answer = b"".join(iter(lambda: raw.recv(65536), b""))
+    assert answer.split()[1] in {b"400", b"401"}
+    assert b"bag" not in answer
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1:8765", "localhost:1", "[::1]:8765"])
@@ -170,6 +188,22 @@ def test_a_page_for_all_networks_needs_a_name():
     assert names("127.0.0.1", (), allow_remote=False) == []
 
 
+def test_the_link_has_a_name_that_is_answered(app):
+    """0.0.0.0 is listened on, and is nobody's name."""
+    assert link_name("0.0.0.0", ["*.example", "review.example"]) == "review.example"
+    assert link_name("::", ["*.example"]) is link_name("127.0.0.1", ["review.example"]) is None
+    server = Server(app, host="127.0.0.1", port=0)
+    assert server.url_at("review.example") == server.url.replace("127.0.0.1", "review.example")
+    server._socket.close()
+
+
 def test_a_short_token_is_refused():
     with pytest.raises(ConfigurationError, match="16 characters"):
         create_app(None, token="short")
+
+
+@pytest.mark.parametrize("host", ["review.example.org:8443", "fo*o", "https://review.example.org", ""])
+def test_a_name_that_no_request_could_have_is_refused(host):
+    with pytest.raises(ConfigurationError, match="hosts must be names without a port"):
+        create_app(None, token=TOKEN, hosts=[host])
+    create_app(None, token=TOKEN, hosts=["review.example.org", "*.example.org", "[2001:db8::1]", "10.0.0.7"])

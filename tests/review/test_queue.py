@@ -106,6 +106,25 @@ def test_undo_brings_back_what_stood_before(client, store):
     )
 
 
+def test_undo_takes_nothing_back_twice(client, store):
+    """A key that is pressed twice must not cost what stood before; the page says that nothing is left."""
+    (key,) = keep(store, bags())
+    store.review(key, "unsure", reviewer="Ann", note="earlier")
+    go(client, f"/answers/{key}?queue=newest", opinion="agree")
+    go(client, f"/answers/{key}/undo?queue=newest", on="")
+    _, root = go(client, f"/answers/{key}/undo?queue=newest", on="")
+    assert "nothing more to take back" in flash(root)
+    assert store.feedback(key)[0].note == "earlier"
+
+
+def test_lines_of_a_note_count_as_they_are_typed(client, store):
+    """A browser sends two characters for each end of a line."""
+    (key,) = keep(store, bags())
+    note = "\n".join(["x" * 99] * 100)
+    go(client, f"/answers/{key}?queue=newest", opinion="agree", note=note.replace("\n", "\r\n"))
+    assert store.feedback(key)[0].note == note
+
+
 def test_what_is_put_off_comes_back_at_the_end(client, store):
     """And meanwhile others may have it."""
     ids = keep(store, plain(0.1), plain(0.2), plain(0.3))

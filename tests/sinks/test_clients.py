@@ -3,6 +3,8 @@
 import logging
 import subprocess
 import sys
+import threading
+import time
 
 import pytest
 
@@ -308,3 +310,22 @@ def test_a_missing_extra_is_named(name, package, extra):
         [sys.executable, "-c", code], check=True, timeout=60, capture_output=True, text=True
     )
     assert f"groundwire[{extra}]" in done.stdout
+
+
+def test_a_flush_takes_no_longer_than_it_may():
+    """Its own letters and the client's share one limit of time."""
+    forever = threading.Event()
+
+    class Client:
+        def create_score(self, **_):
+            forever.wait(20)
+
+        flush = create_score
+
+    sink = LangfuseSink(Client())
+    sink.send(told(WRONG), HERE)
+    started = time.monotonic()
+    assert not sink.flush(0.4)
+    assert time.monotonic() - started < 0.75
+    forever.set()
+    assert sink.flush(30)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import io
+import json
 import re
 import sys
 import textwrap
@@ -105,7 +107,7 @@ def _common() -> argparse.ArgumentParser:
     """Options of every form of the command. Without defaults: those of a form would hide what came before."""
     common = argparse.ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS)
     common.add_argument("--db", metavar="URL", help="default: sqlite:///groundwire.db")
-    common.add_argument("--since", type=_moment, metavar="WHEN", help="2026-11-01, or 90m, 24h, 7d, 4w ago")
+    common.add_argument("--since", type=_moment, metavar="WHEN", help="2026-11-01 (UTC), or 90m, 24h, 7d, 4w")
     common.add_argument("--until", type=_moment, metavar="WHEN", help="the first moment beyond")
     common.add_argument("--tag", type=_tag, action="append", metavar="TAG=VALUE", help="only with this tag")
     common.add_argument("--json", action="store_true", help="print JSON")
@@ -158,7 +160,10 @@ def filtered(given: argparse.Namespace, **more: Any) -> Filter:
     """The kept answers that the options mean."""
     from groundwire.monitor import Filter  # noqa: PLC0415
 
-    tags = dict(getattr(given, "tag", None) or ())
+    tags: dict[str, str] = {}
+    for name, value in getattr(given, "tag", None) or ():
+        if tags.setdefault(name, value) != value:
+            raise ConfigurationError(f"--tag gives {name!r} two values, and may give it one")
     return Filter(since=getattr(given, "since", None), until=getattr(given, "until", None), tags=tags, **more)
 
 
@@ -204,7 +209,7 @@ def _show(monitor: Monitor, given: argparse.Namespace) -> int:
     kept = monitor.get(given.id)
     said = monitor.feedback(kept.id)
     if _json(given):
-        monitor.export_one(sys.stdout, kept.id)
+        _say_whole(monitor, kept.id)
     else:
         view.answer(kept, said)
     return DONE
@@ -216,7 +221,7 @@ def _next(monitor: Monitor, given: argparse.Namespace) -> int:
         view.hint(f"nothing in the {given.queue} queue is left for {given.reviewer}")
     for kept in found:
         if _json(given):
-            monitor.export_one(sys.stdout, kept.id)
+            _say_whole(monitor, kept.id)
         else:
             view.answer(kept, ())
             view.hint(
@@ -244,7 +249,15 @@ def _review(monitor: Monitor, given: argparse.Namespace) -> int:
     return DONE
 
 
+def _say_whole(monitor: Monitor, key: str) -> None:
+    line = io.StringIO()
+    monitor.export_one(line, key)
+    view.say_json(json.loads(line.getvalue()))
+
+
 def _export(monitor: Monitor, given: argparse.Namespace) -> int:
+    if reconfigure := getattr(sys.stdout, "reconfigure", None):
+        reconfigure(encoding="utf-8")  # a table for other programs, whatever this terminal can show
     count = monitor.export(sys.stdout, filtered(given), form=given.form)
     view.hint(f"{count:,} answers written")
     return DONE
@@ -306,11 +319,13 @@ def _json(given: argparse.Namespace) -> bool:
 
 
 def _moment(text: str) -> datetime:
-    if ago := re.fullmatch(r"(\d{1,6})([mhdw])", text):
-        return datetime.now(UTC) - timedelta(**{_UNITS[ago[2]]: int(ago[1])})
+    """A time ago, or a date; in UTC like every time that is told."""
     try:
-        return datetime.fromisoformat(text)
-    except ValueError:
+        if ago := re.fullmatch(r"(\d{1,6})([mhdw])", text):
+            return datetime.now(UTC) - timedelta(**{_UNITS[ago[2]]: int(ago[1])})
+        at = datetime.fromisoformat(text)
+        return at if at.tzinfo else at.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
         raise argparse.ArgumentTypeError(f"expected a date, or 90m, 24h, 7d, 4w, not {text!r}") from None
 
 

@@ -68,7 +68,7 @@ def add_review(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def _review(given: argparse.Namespace) -> int:
     from groundwire.review import Server, create_app  # noqa: PLC0415 - an extra
-    from groundwire.review.server import check_host, names  # noqa: PLC0415
+    from groundwire.review.server import check_host, link_name, names  # noqa: PLC0415
 
     check_host(given.host, allow_remote=given.allow_remote)
     hosts = names(given.host, given.trusted_host, allow_remote=given.allow_remote)
@@ -83,7 +83,8 @@ def _review(given: argparse.Namespace) -> int:
             reserve=given.reserve,
         )
         server = Server(app, host=given.host, port=given.port, allow_remote=given.allow_remote)
-        sys.stdout.write(f"{server.url}/login?token={token}\n")
+        name = link_name(given.host, given.trusted_host)
+        sys.stdout.write(f"{server.url_at(name) if name else server.url}/login?token={token}\n")
         sys.stdout.flush()
         view.hint(
             f"{monitor.count():,} answers are kept. Open the link above to review them; Ctrl-C ends this."

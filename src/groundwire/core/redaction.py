@@ -85,6 +85,13 @@ def masked(redact: Redact, text: str) -> str:
     return result
 
 
+def may_be(masked_text: str, text: str) -> bool:
+    """Whether a text, masked or not, may be this one: it is as long, and alike where it is not masked."""
+    return len(masked_text) == len(text) and all(
+        one in {MASK, other} for one, other in zip(masked_text, text, strict=True)
+    )
+
+
 def masked_interaction(redact: Redact, interaction: Interaction) -> Interaction:
     """The interaction with every text masked; ids are left, for they are what it is found by."""
     return Interaction(
@@ -101,11 +108,19 @@ def masked_interaction(redact: Redact, interaction: Interaction) -> Interaction:
 
 
 def masked_outcome(redact: Redact, outcome: Outcome, seen: Interaction | None) -> Outcome:
-    """The outcome with every quotation masked as in ``seen``, the masked interaction that it is about."""
+    """The outcome with every text masked, quotations as in ``seen``, the masked interaction it is about."""
+    route, degraded = outcome.route, outcome.degraded
+    if route is not None:  # why a stage could not judge may quote its model's reply
+        stages = tuple(replace(one, detail=masked(redact, one.detail)) for one in route.stages)
+        route = replace(route, stages=stages)
     if isinstance(outcome, Abstention):
-        return replace(outcome, detail=masked(redact, outcome.detail))
+        return replace(outcome, detail=masked(redact, outcome.detail), route=route)
+    if degraded is not None:
+        degraded = replace(degraded, reason=masked(redact, degraded.reason))
     claims = tuple(_masked_claim(redact, claim, seen) for claim in outcome.claims)
-    return replace(outcome, reason=masked(redact, outcome.reason), claims=claims)
+    return replace(
+        outcome, reason=masked(redact, outcome.reason), claims=claims, route=route, degraded=degraded
+    )
 
 
 def _masked_claim(redact: Redact, claim: Claim, seen: Interaction | None) -> Claim:

@@ -20,7 +20,8 @@ from groundwire.core.verdict import Outcome
 
 _LOG = logging.getLogger(__name__)
 _COMPLAIN_EVERY = 60.0  # seconds between two warnings of a kind
-_DRAFT = "retry"  # what is done about an answer that nobody is given
+DRAFT = "retry"
+"""What is done about an answer that nobody is given, for another follows."""
 
 T = TypeVar("T")
 Marks = tuple[Any, ...]
@@ -44,7 +45,7 @@ class Told:
     @property
     def draft(self) -> bool:
         """Whether it was asked again: nobody is given this answer."""
-        return self.action == _DRAFT
+        return self.action == DRAFT
 
 
 class Sink:

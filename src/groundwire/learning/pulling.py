@@ -17,7 +17,9 @@ from uuid import UUID
 
 from groundwire.bench.datasets import label_of
 from groundwire.core.errors import GroundwireError, MissingExtraError
+from groundwire.core.redaction import may_be
 from groundwire.monitor import Feedback, Filter, Kept, Monitor
+from groundwire.monitor.answer import kept_text
 
 if TYPE_CHECKING:
     from langsmith import Client
@@ -189,8 +191,7 @@ def _review(monitor: Monitor, kept: Kept, reviewer: str, one: Said, real: bool, 
 
 
 def _is_same(before: Feedback, real: bool, note: str) -> bool:
-    # A masked note can't be compared, but only in its masked places; what is said decides.
-    return before.hallucinated is real and len(before.note) == len(note)
+    return before.hallucinated is real and may_be(before.note, kept_text(note))
 
 
 def _note(one: Said) -> str:

@@ -136,16 +136,16 @@ def row(heard: Heard, redact: Redact | None, own: Mapping[str, str]) -> Row:
         outcome = masked_outcome(redact, outcome, interaction)
     body = {
         "answer_id": heard.id,
-        "question": None if interaction is None else _text(interaction.question),
-        "answer": None if interaction is None else _text(interaction.answer),
+        "question": None if interaction is None else kept_text(interaction.question),
+        "answer": None if interaction is None else kept_text(interaction.answer),
         "rest": _json({"outcome": wire.encode(outcome), **_rest(interaction)}),
     }
     score, threshold = outcome.score, outcome.threshold
     answer = {
         "id": heard.id,
         "at": heard.at,
-        "outcome_id": outcome.id and _text(outcome.id),
-        "run_id": heard.run_id and _text(heard.run_id),
+        "outcome_id": outcome.id and kept_text(outcome.id),
+        "run_id": heard.run_id and kept_text(heard.run_id),
         # Of what was said before masking, so that masked texts that look alike don't pair.
         "pair": _hash(heard.interaction.question) if heard.interaction and interaction else None,
         "twin": _hash(heard.interaction.question, heard.interaction.answer) if heard.interaction else None,
@@ -157,7 +157,7 @@ def row(heard: Heard, redact: Redact | None, own: Mapping[str, str]) -> Row:
         "level": outcome.level and str(outcome.level),
         "kind": outcome.kind and str(outcome.kind),
         "abstention": str(outcome.why) if isinstance(outcome, Abstention) else None,
-        "detector": outcome.detector and _text(outcome.detector.name),
+        "detector": outcome.detector and kept_text(outcome.detector.name),
         "fingerprint": outcome.detector and outcome.detector.fingerprint,
         "seconds": outcome.usage.seconds,
         "calls": outcome.usage.calls,
@@ -221,7 +221,7 @@ def microseconds(at: datetime) -> int:
 
 def tag_text(value: object) -> str:
     """A tag's value as it is kept, and looked up."""
-    return _text(str(value))[:_LONGEST_TAG]
+    return kept_text(str(value))[:_LONGEST_TAG]
 
 
 def _rest(interaction: Interaction | None) -> dict[str, Any]:
@@ -257,7 +257,7 @@ def _tags(metadata: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         elif isinstance(value, str | int | float) and not (
             isinstance(value, str) and len(value) > _LONGEST_TAG
         ):
-            yield _text(str(name))[:LONGEST_TAG_NAME], tag_text(value)
+            yield kept_text(str(name))[:LONGEST_TAG_NAME], tag_text(value)
 
 
 def _hash(*texts: str) -> str:
@@ -271,5 +271,6 @@ def _json(value: Any) -> str:
     return _NULL.sub(r"\1\\u2400", text) if r"\u0000" in text else text
 
 
-def _text(text: str) -> str:
+def kept_text(text: str) -> str:
+    """A text as every database can hold it: without lone surrogates, and without the null character."""
     return str(wire.plain(text)).replace("\0", "␀")

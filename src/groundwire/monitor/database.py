@@ -19,6 +19,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import (
     ArgumentError,
     DatabaseError,
+    DataError,
     DBAPIError,
     InterfaceError,
     NoSuchModuleError,
@@ -26,7 +27,7 @@ from sqlalchemy.exc import (
 )
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
-from groundwire.core.errors import ConfigurationError, GroundwireError, MissingExtraError
+from groundwire.core.errors import ConfigurationError, GroundwireError, InputError, MissingExtraError
 from groundwire.core.fork import renew_after_fork
 from groundwire.monitor import schema
 
@@ -78,8 +79,10 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[sa.Connection]:
-        """A transaction that reads. Raises StoreError when the database is away."""
+        """A transaction that reads, all as of one moment. Raises StoreError when the database is away."""
         with self._told(), self.ready().connect() as connection:
+            if not self.is_sqlite:  # there every transaction is so
+                connection.execution_options(isolation_level="REPEATABLE READ")
             yield connection
 
     @contextmanager
@@ -100,8 +103,12 @@ class Database:
     def _told(self) -> Iterator[None]:
         try:
             yield
-        except DBAPIError as error:
-            raise StoreError(f"{self.name} can't be used now: {type(error.orig).__name__}") from error
+        except DataError as error:
+            # PostgreSQL holds no null character, and no text that is longer than its column.
+            raise InputError(f"{self.name} can't hold or look up what was given") from error
+        except (DBAPIError, PoolTimeoutError) as error:
+            why = error.orig if isinstance(error, DBAPIError) else error
+            raise StoreError(f"{self.name} can't be used now: {type(why).__name__}") from error
 
     @property
     def name(self) -> str:
@@ -157,12 +164,14 @@ class Database:
         return None if found is None else str(found)
 
     def _engine(self) -> sa.Engine:
+        # An error that told the parameters would put what people wrote into somebody's log.
+        quiet: dict[str, Any] = {"hide_parameters": True}
         try:
             if not self.is_sqlite:
                 return sa.create_engine(
-                    self.url, pool_pre_ping=True, connect_args={"connect_timeout": _CONNECT}
+                    self.url, pool_pre_ping=True, connect_args={"connect_timeout": _CONNECT}, **quiet
                 )
-            engine = sa.create_engine(self.url, connect_args={"timeout": self._busy})
+            engine = sa.create_engine(self.url, connect_args={"timeout": self._busy}, **quiet)
         except ModuleNotFoundError as error:
             package = error.name or "a database driver"
             raise MissingExtraError(f"a monitor on {self.name}", package=package, extra="monitor") from error
@@ -181,6 +190,8 @@ class Database:
             "secure_delete=ON",
         ):
             connection.execute(f"PRAGMA {pragma}")
+        # SQLite's own knows the letters of ASCII alone.
+        connection.create_function("lower", 1, _folded, deterministic=True)
 
 
 def is_away(error: BaseException) -> bool:
@@ -196,6 +207,10 @@ def is_away(error: BaseException) -> bool:
 def _begin(connection: sa.Connection) -> None:
     writes = connection.get_execution_options().get("groundwire_writes")
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _folded(text: Any) -> Any:
+    return text.casefold() if isinstance(text, str) else text
 
 
 def _url(text: str) -> sa.URL:

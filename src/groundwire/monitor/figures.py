@@ -28,6 +28,8 @@ _MOST_GROUPS = 100
 EVERY = {"hour": timedelta(hours=1), "day": timedelta(days=1), "week": timedelta(weeks=1)}
 _MONDAY = 4 * 86_400_000_000  # 1970 began on a Thursday
 
+PICKED = answers.c.why.in_([str(Why.RULE), str(Why.LEVEL)])
+"""Kept by a rule or for the level: what is flagged among these is not as all that is flagged."""
 _SAMPLED = answers.c.why == str(Why.SAMPLE)
 _FLAGGED = answers.c.hallucinated.is_(sa.true())
 
@@ -71,9 +73,9 @@ class Figures:
     """What the kept answers say.
 
     ``sampled`` of the ``answers`` were kept by chance alone; ``detection`` and ``abstained`` are theirs.
-    ``levels``, ``abstentions``, ``kinds`` and ``scores`` (20 bins of .05) count the sampled ones. ``median``
-    and ``p95`` are seconds of judging; ``cost`` is None where no price is known, and ``priced`` counts the
-    answers where one is.
+    ``levels``, ``abstentions``, ``kinds`` and ``scores`` (20 bins of .05) count the sampled ones, and
+    ``median`` and ``p95`` are their seconds of judging. ``calls``, ``tokens`` and ``cost`` are of all kept;
+    ``cost`` is None where no price is known, and ``priced`` counts the answers where one is.
     """
 
     answers: int
@@ -187,7 +189,7 @@ def _cells(connection: sa.Connection, wanted: Filter) -> list[dict[str, Any]]:
     c, seen = answers.c, truth()
     parts: dict[str, sa.ColumnElement[Any]] = {
         "sampled": _SAMPLED,
-        "ruled": c.why == str(Why.RULE),
+        "picked": PICKED,
         "handed_out": c.drawn.is_not(None),
         "flagged": _FLAGGED,
     }
@@ -231,9 +233,10 @@ def drawn_whole(when: sa.Column[Any]) -> sa.ColumnElement[bool]:
 
 
 def _precision(cells: list[dict[str, Any]]) -> tuple[Rate | None, str]:
-    flagged = [cell for cell in cells if cell["flagged"] and not cell["ruled"]]
+    flagged = [cell for cell in cells if cell["flagged"] and not cell["picked"]]
     if not _sum(flagged):
-        return None, "nothing was flagged"
+        other = "what is flagged was all kept by a rule or for its level, and is no sample of flagged answers"
+        return None, other if _sum(cells, flagged=True) else "nothing was flagged"
     if not _sum(flagged, reviewed=True):
         return None, "no flagged answer was reviewed"
     drawn = [cell for cell in flagged if cell["drawn"] or cell["drawn_flagged"]]
@@ -340,9 +343,9 @@ _SUMS = ("answers", "calls", "tokens", "priced")
 def _spread(
     connection: sa.Connection, conditions: list[sa.ColumnElement[bool]]
 ) -> tuple[tuple[int, ...], float | None, float | None]:
-    """The histogram of the scores that chance chose, and the middle and 95th percentile of all seconds."""
-    score = sa.case((_SAMPLED, answers.c.score))
-    found = connection.execute(sa.select(score, answers.c.seconds).where(*conditions)).all()
+    """Of what chance chose: the histogram of scores, and the middle and 95th percentile of seconds."""
+    query = sa.select(answers.c.score, answers.c.seconds).where(_SAMPLED, *conditions)
+    found = connection.execute(query).all()
     if not found:
         return (0,) * _BINS, None, None
     # By columns: numpy takes rows of a database for sequences of their own, thirty times as slowly.

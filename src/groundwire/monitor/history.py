@@ -70,9 +70,19 @@ def rebase(database: Database, now: int) -> None:
         )
 
 
+def baseline(database: Database) -> int:
+    """The microsecond at which the reference begins; 0 where nobody has said."""
+    with database.reading() as connection:
+        return _baseline(connection)
+
+
+def _baseline(connection: sa.Connection) -> int:
+    query = sa.select(settings.c.value).where(settings.c.name == _BASELINE)
+    return int(connection.execute(query).scalar() or 0)
+
+
 def _scores(connection: sa.Connection, wanted: Filter) -> sa.Select[Any]:
-    baseline = connection.execute(sa.select(settings.c.value).where(settings.c.name == _BASELINE)).scalar()
     c = answers.c
     return sa.select(c.score, c.at, c.id).where(
-        c.why == str(Why.SAMPLE), c.at >= int(baseline or 0), *wanted.conditions()
+        c.why == str(Why.SAMPLE), c.at >= _baseline(connection), *wanted.conditions()
     )

@@ -16,9 +16,10 @@ from types import TracebackType
 from typing import Self
 from uuid import UUID
 
-from groundwire.core.errors import ConfigurationError
+from groundwire.core.errors import ConfigurationError, InputError
 from groundwire.core.interaction import Interaction
 from groundwire.core.redaction import Redact
+from groundwire.core.sink import DRAFT
 from groundwire.core.verdict import Outcome
 from groundwire.monitor import history
 from groundwire.monitor.alerts import Alert, Alerts, log_alert
@@ -27,7 +28,7 @@ from groundwire.monitor.database import Database, Durability, StoreError
 from groundwire.monitor.drift import Alarm, Drift, Standing, Watch, standing
 from groundwire.monitor.filters import Filter
 from groundwire.monitor.reading import ALL, count_of
-from groundwire.monitor.retention import Retention, forget, prune
+from groundwire.monitor.retention import Retention, forget, masked_alike, prune
 from groundwire.monitor.reviewing import Reviewing
 from groundwire.monitor.sampling import Sampling, Why
 from groundwire.monitor.shelf import Shelf
@@ -35,8 +36,8 @@ from groundwire.monitor.writer import Stats, Writer
 
 _LOG = logging.getLogger(__name__)
 DEFAULT_URL = "sqlite:///groundwire.db"
-_DRAFT = "retry"  # what is done about an answer that nobody is given
 _PRUNE_EVERY = 300.0  # seconds
+_LOOK_EVERY = 10.0  # seconds until it is noticed that another process has rebased
 
 
 class Monitor(Reviewing):
@@ -97,6 +98,7 @@ class Monitor(Reviewing):
         self._random = random.SystemRandom()  # a forked child must not repeat its parent's numbers
         self._drift = drift
         self._watch: Watch | None = None
+        self._baseline, self._looked = 0, -_LOOK_EVERY
         self._alerts = Alerts(alerts)
         self._writer = Writer(
             self._database,
@@ -153,7 +155,7 @@ class Monitor(Reviewing):
             run_id=None if run_id is None else str(run_id),
             action=None if action is None else str(action),
             attempt=attempt,
-            draft=action == _DRAFT,
+            draft=action == DRAFT,
         )
         if self._durable if durable is None else durable:
             self._writer.put_and_wait(heard, self._timeout)
@@ -213,13 +215,25 @@ class Monitor(Reviewing):
     def forget(self, name: str, value: object) -> int:
         """Delete a person's data: every answer with this tag, and its feedback; how many answers went.
 
-        What still waits to be written is written first. Raises StoreError if that takes too long.
+        What still waits to be written, also what ended processes have left on disk, is written first. Raises
+        StoreError if that takes too long, or while another process has something there; InputError where
+        masked values of the tag may be this one, which nobody can tell.
         """
-        if not self._writer.flush(self._timeout):
+        if not self._writer.flush(self._timeout, left_behind=True):
             raise StoreError(
-                "some outcomes wait to be written, and may be of whom is to be forgotten: try again"
+                "some outcomes wait to be written, here or in another process, and may be of whom is to be "
+                "forgotten: try again"
             )
-        return forget(self._database, name, value)
+        gone = forget(self._database, name, value)
+        alike = masked_alike(self._database, name, value)
+        if alike:
+            total = sum(alike.values())
+            raise InputError(
+                f"{gone:,} answers deleted; {total:,} more have a masked value of {name!r} that may be this "
+                f"one, or another of as many characters: forget {next(iter(alike))!r} deletes those of all "
+                "such, and a tag that says nothing of a person, which need not be masked, tells them apart"
+            )
+        return gone
 
     # -- inside ------------------------------------------------------------------------------------------
 
@@ -249,6 +263,12 @@ class Monitor(Reviewing):
 
     def _look_for_drift(self, rows: Sequence[Row]) -> None:
         assert self._drift is not None
+        now = time.monotonic()
+        if self._watch is None or now - self._looked >= _LOOK_EVERY:
+            self._looked, known = now, self._baseline
+            self._baseline = history.baseline(self._database)
+            if self._baseline != known:
+                self._watch = None
         if self._watch is None:
             self._watch = history.resumed(self._database, self._drift, before=rows[0].answer["id"])
         for one in rows:
@@ -279,9 +299,9 @@ def _require(
     if durability not in list(Durability):
         problems.append(f"durability must be 'process' or 'power', not {durability!r}")
     problems += [
-        f"{name} must be a number above 0, not {value!r}"
+        f"{name} must be a number above 0 and below a billion, not {value!r}"
         for name, value in numbers.items()
-        if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e9
     ]
     if problems:
         raise ConfigurationError(*problems)

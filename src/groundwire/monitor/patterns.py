@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -59,11 +59,14 @@ def patterns(
     reviewed: Iterable[tuple[Kept, Sequence[Feedback]]], embed: Embed | None = None
 ) -> tuple[Pattern, ...]:
     """What the errors have in common, the surest first."""
-    decided = [
-        (kept, bool(truth))
-        for kept, said in reviewed
-        if isinstance(kept.outcome, Verdict) and (truth := label(said)) is not None
-    ][-_MOST:]
+    decided = deque(
+        (
+            (kept, bool(truth))
+            for kept, said in reviewed
+            if isinstance(kept.outcome, Verdict) and (truth := label(said)) is not None
+        ),
+        maxlen=_MOST,
+    )
     found: list[Pattern] = []
     for error, flagged in ((Error.FALSE_POSITIVE, True), (Error.FALSE_NEGATIVE, False)):
         alike = [(kept, real) for kept, real in decided if kept.outcome.hallucinated is flagged]

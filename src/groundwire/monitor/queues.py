@@ -25,6 +25,7 @@ from groundwire.monitor.sampling import Why
 from groundwire.monitor.schema import answers, bodies, feedback, reservations
 
 _SNIPPET = 300
+_FARTHEST = 2**63  # beyond which a database can't look
 
 
 class Queue(StrEnum):
@@ -214,9 +215,11 @@ def _place(key: Any, answer: str) -> str:
 
 def _read_place(text: str) -> tuple[Any, str]:
     try:
-        key, answer = json.loads(base64.urlsafe_b64decode(text.encode()))
-        if isinstance(key, int | float) and isinstance(answer, str):
+        place = json.loads(base64.urlsafe_b64decode(text.encode()))
+    except (ValueError, RecursionError):
+        place = None
+    if isinstance(place, list) and [*map(type, place)] in ([int, str], [float, str]):
+        key, answer = place
+        if abs(key) < _FARTHEST:
             return key, answer
-    except ValueError:
-        pass
     raise InputError(f"no page begins after {text!r:.60}: give the ``after`` of an earlier page")

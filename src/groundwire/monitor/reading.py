@@ -73,8 +73,8 @@ class Reading:
 
         ``blind`` shows ``seen_by`` what others said only once they have said something themselves.
         """
+        query = sa.select(feedback).where(feedback.c.answer_id == self._find(key))
         with self._database.reading() as connection:
-            query = sa.select(feedback).where(feedback.c.answer_id == self._find(key))
             found = connection.execute(query.order_by(feedback.c.at)).mappings()
             said = tuple(reviews.read(dict(one)) for one in found)
         hidden = blind and all(one.reviewer != seen_by for one in said)

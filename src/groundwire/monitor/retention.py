@@ -8,9 +8,11 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from groundwire.core.errors import ConfigurationError
+from groundwire.core.redaction import MASK, may_be
+from groundwire.monitor.answer import tag_text
 from groundwire.monitor.database import Database
 from groundwire.monitor.filters import tagged
-from groundwire.monitor.schema import answers
+from groundwire.monitor.schema import answers, tags
 
 _AT_ONCE = 1000
 _DAY = 86_400_000_000
@@ -29,10 +31,10 @@ class Retention:
 
     def __post_init__(self) -> None:
         problems = [
-            f"{name} must be a number above 0, or None, not {value!r}"
+            f"{name} must be a number above 0 and below a million, or None, not {value!r}"
             for name, value in (("days", self.days), ("megabytes", self.megabytes))
             if value is not None
-            and (isinstance(value, bool) or not isinstance(value, int | float) or value <= 0)
+            and (isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e6)
         ]
         if problems:
             raise ConfigurationError(*problems)
@@ -56,6 +58,19 @@ def forget(database: Database, name: str, value: object) -> int:
     gone = _delete(database, tagged(name, value))
     shrink(database)
     return gone
+
+
+def masked_alike(database: Database, name: str, value: object) -> dict[str, int]:
+    """Masked values of a tag that may stand for this one, each with how many answers have it."""
+    text, c = tag_text(value), tags.c
+    query = (
+        sa.select(c.value, sa.func.count())
+        .where(c.name == name, c.value.contains(MASK), sa.func.length(c.value) == len(text), c.value != text)
+        .group_by(c.value)
+    )
+    with database.reading() as connection:
+        found = connection.execute(query).all()
+    return {one: count for one, count in found if may_be(one, text)}
 
 
 def shrink(database: Database) -> None:

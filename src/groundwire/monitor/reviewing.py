@@ -11,7 +11,7 @@ from groundwire.core.errors import InputError
 from groundwire.core.redaction import Redact, masked
 from groundwire.core.span import Span
 from groundwire.monitor import labels, queues, reviews
-from groundwire.monitor.answer import LONGEST_TAG_NAME, Ids, Kept, tag_text
+from groundwire.monitor.answer import LONGEST_TAG_NAME, Ids, Kept, kept_text, tag_text
 from groundwire.monitor.filters import Filter
 from groundwire.monitor.labels import Labels
 from groundwire.monitor.queues import Queue
@@ -107,13 +107,13 @@ class Reviewing(Reading):
             hallucinated=hallucinated,
             kind=kind,
             spans=spans,
+            source=source,
             answer=None if known.interaction is None else known.interaction.answer,
         )
         values |= {
             "answer_id": known.id,
             "at": self._ids()[1],
-            "note": note if self._redact is None else masked(self._redact, note),
-            "source": source,
+            "note": kept_text(note if self._redact is None else masked(self._redact, note)),
         }
         insert = self._database.insert(feedback)
         changed = {name: insert.excluded[name] for name in values if name not in {"answer_id", "reviewer"}}

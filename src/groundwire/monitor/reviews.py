@@ -16,12 +16,13 @@ import sqlalchemy as sa
 from groundwire.core.claim import Kind
 from groundwire.core.errors import InputError
 from groundwire.core.span import Span
-from groundwire.monitor.answer import moment
+from groundwire.monitor.answer import kept_text, moment
 from groundwire.monitor.filters import Filter
 from groundwire.monitor.schema import answers, feedback
 from groundwire.monitor.statistics import kappa
 
 _LONGEST_NAME = 200
+_LONGEST_SOURCE = 40
 
 
 class Opinion(StrEnum):
@@ -70,6 +71,7 @@ def checked(
     hallucinated: bool | None,
     kind: Kind | str | None,
     spans: Iterable[Span | tuple[int, int]] | None,
+    source: str,
     answer: str | None,
 ) -> dict[str, Any]:
     """The columns of a feedback. Raises InputError, naming what is wrong."""
@@ -77,8 +79,9 @@ def checked(
         raise InputError(
             f"opinion must be one of {', '.join(repr(str(o)) for o in Opinion)}, not {opinion!r}"
         )
-    if not reviewer or not isinstance(reviewer, str) or len(reviewer) > _LONGEST_NAME:
-        raise InputError(f"reviewer must be a name of 1 to {_LONGEST_NAME} characters, not {reviewer!r:.60}")
+    for name, value, longest in (("reviewer", reviewer, _LONGEST_NAME), ("source", source, _LONGEST_SOURCE)):
+        if not isinstance(value, str) or not 0 < len(value) <= longest or kept_text(value) != value:
+            raise InputError(f"{name} must be a name of 1 to {longest} characters, not {value!r:.60}")
     implied = _implied(Opinion(opinion), verdict)
     if implied is not None and hallucinated is not None and implied is not hallucinated:
         raise InputError(
@@ -92,6 +95,7 @@ def checked(
         "hallucinated": implied if hallucinated is None else hallucinated,
         "kind": None if kind is None else str(_kind(kind)),
         "spans": None if marked is None else json.dumps(marked),
+        "source": source,
     }
 
 

@@ -62,6 +62,13 @@ class Spool:
             else:
                 file.close()
 
+    @property
+    def waits_elsewhere(self) -> bool:
+        """Whether a process that still runs has put rows into the folder."""
+        own = {Path(file.name) for file in (*self._orphans, *([self._file] if self._file else []))}
+        found = self._folder.glob("*.jsonl") if self._folder.is_dir() else ()
+        return any(_size(path) for path in found if path not in own)
+
     def append(self, rows: Sequence[Row]) -> int:
         """Put rows behind what is there; how many there was room for. Raises OSError as the disk does."""
         file = self._file or self._open()
@@ -129,6 +136,13 @@ def _read(file: BufferedRandom) -> Iterator[list[Row]]:
             group = []
     if group:
         yield group
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:  # written, and gone, meanwhile
+        return 0
 
 
 def _remove(file: BufferedRandom) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import sqlalchemy as sa
 
-from groundwire.monitor.figures import drawn_whole
+from groundwire.monitor.figures import PICKED, drawn_whole
 from groundwire.monitor.filters import Filter
 from groundwire.monitor.reviews import truth
 from groundwire.monitor.sampling import Why
@@ -126,7 +126,7 @@ def _rows(connection: sa.Connection, wanted: Filter, most: int) -> Sequence[sa.R
     c, seen = answers.c, truth()
     parts = {
         "sampled": c.why == str(Why.SAMPLE),
-        "ruled": c.why == str(Why.RULE),
+        "picked": PICKED,
         "flagged": c.hallucinated.is_(sa.true()),
         "drawn": drawn_whole(c.drawn),
         "drawn_flagged": drawn_whole(c.drawn_flagged),
@@ -157,7 +157,7 @@ def _whole(connection: sa.Connection, wanted: Filter) -> tuple[bool, bool]:
         connection.execute(left.where(condition)).first()
         for condition in (
             c.why == str(Why.SAMPLE),
-            c.hallucinated.is_(sa.true()) & (c.why != str(Why.RULE)),
+            c.hallucinated.is_(sa.true()) & ~PICKED,
         )
     ]
     return found[0] is None, found[1] is None
@@ -170,7 +170,7 @@ def _fairest(
     fair = [row for row in rows if row.sampled and (all_sampled or row.drawn)] if wanted.fair else []
     if fair:
         return Basis.FAIR, fair
-    flagged = [row for row in rows if row.flagged and not row.ruled]
+    flagged = [row for row in rows if row.flagged and not row.picked]
     drawn = flagged if all_flagged else [row for row in flagged if row.drawn or row.drawn_flagged]
     return (Basis.FLAGGED, drawn) if drawn else (Basis.CHOSEN, rows)
 

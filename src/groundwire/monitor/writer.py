@@ -84,7 +84,7 @@ class Writer:
         self._in_hand: list[Heard] = []
         self._thread: threading.Thread | None = None
         self._spool = Spool(self._folder, limit=self._spool_bytes)
-        self._adopted = False
+        self._adopted = self._adopting = False
         self._closed = self._over = False
 
     # -- handing over ------------------------------------------------------------------------------------
@@ -121,13 +121,20 @@ class Writer:
             self._changed.notify_all()
         return True
 
-    def flush(self, timeout: float | None = None) -> bool:
-        """Wait until nothing is pending in memory or on disk. False when time ran out."""
+    def flush(self, timeout: float | None = None, *, left_behind: bool = False) -> bool:
+        """Wait until nothing is pending in memory or on disk. False when time ran out.
+
+        With ``left_behind`` also what ended processes have left on disk, and False while another process
+        that runs has something there.
+        """
         with self._changed:
+            if left_behind and not self._over:
+                self._adopting = True
             if not self._idle():
                 self._ensure_thread()
             self._changed.notify_all()
-            return self._changed.wait_for(self._idle, timeout)
+            done = self._changed.wait_for(self._idle, timeout)
+        return done and not (left_behind and self._spool.waits_elsewhere)
 
     def close(self, timeout: float | None = None) -> bool:
         """Take no more, and flush; what is not written then is put on disk for the next process."""
@@ -157,7 +164,7 @@ class Writer:
             )
 
     def _idle(self) -> bool:
-        return not self._queue and not self._in_hand and self._spool.empty
+        return not self._queue and not self._in_hand and not self._adopting and self._spool.empty
 
     # -- the thread --------------------------------------------------------------------------------------
 
@@ -195,9 +202,7 @@ class Writer:
     def _work(self) -> None:
         while (batch := self._take()) is not None:
             try:
-                if not self._adopted:
-                    self._adopted = True
-                    self._spool.adopt()
+                self._adopt()
                 self._write(batch)
             except Exception as error:  # rule 5: whatever one batch met, the next one must be written
                 self._lose(len(batch), f"{type(error).__name__} while they were written")
@@ -207,11 +212,22 @@ class Writer:
                     self._in_hand = []
                     self._changed.notify_all()
 
+    def _adopt(self) -> None:
+        """Take over the files of ended processes: once, and whenever somebody waits for that."""
+        if self._adopted and not self._adopting:
+            return
+        try:
+            self._spool.adopt()
+        finally:
+            self._adopted, self._adopting = True, False
+
     def _take(self) -> list[Heard] | None:
         """The next batch; empty when only the disk has something; None when there was nothing for a while."""
         with self._changed:
-            self._changed.wait_for(lambda: self._queue or self._over, self._patience())
+            self._changed.wait_for(lambda: self._queue or self._over or self._adopting, self._patience())
             if not self._queue:
+                if self._adopting and not self._over:
+                    return []
                 if self._spool.empty or self._over:
                     self._thread = None
                     atexit.unregister(self._farewell)

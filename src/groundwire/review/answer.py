@@ -83,7 +83,7 @@ def answer(request: Request) -> Response:
         keys=KEYS,
         back_here=urlencode({"back": f"{request.url.path}{wants.query()}"}),
         asked_for_tag=lambda name, value: f"?{urlencode({'tag': f'{name}={value}'})}",
-        undone=request.query_params.get("undone") == kept.id,
+        undone=request.query_params.get("undone"),
         settings=settings,
     )
 
@@ -98,7 +98,7 @@ def _review(request: Request, form: FormData) -> Response:
     wants, monitor, reviewer = asked.read(request.query_params), monitor_of(request), reviewer_of(request)
     kept = kept_of(request)
     earlier = _own(monitor, kept.id, reviewer)
-    note = _text(form, "note").strip()
+    note = _text(form, "note").replace("\r\n", "\n").strip()  # as a form sends what was one character
     if len(note) > _LONGEST_NOTE:
         raise InputError(f"a note may have {_LONGEST_NOTE:,} characters, not {len(note):,}")
     monitor.review(
@@ -120,7 +120,10 @@ def undo(request: Request) -> Response:
     """Takes a review back: what the reviewer had said before stands again."""
     wants, monitor, reviewer = asked.read(request.query_params), monitor_of(request), reviewer_of(request)
     kept = kept_of(request)
-    before = sitting_of(request, wants).earlier.pop(kept.id, None)
+    earlier = sitting_of(request, wants).earlier
+    if kept.id not in earlier:  # pressed twice, or the page was started anew: what stood before is not known
+        return RedirectResponse(f"/answers/{kept.id}{wants.query(undone='')}", status_code=303)
+    before = earlier.pop(kept.id)
     if before is None:
         monitor.retract(kept.id, reviewer)
     else:

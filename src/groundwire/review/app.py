@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from math import inf
 
@@ -24,6 +25,7 @@ from groundwire.review.sitting import Sittings
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _SHORTEST = 16
+_HOST = re.compile(r"\*|(\*\.)?[\w-]+(\.[\w-]+)*|\[[0-9A-Fa-f:.]+\]")
 
 
 def create_app(
@@ -38,7 +40,8 @@ def create_app(
     """The application. Whoever shows ``token`` sees and reviews everything that the monitor keeps.
 
     Only requests for this machine, or for one of ``hosts``, are answered. See ``Settings`` for the rest.
-    Raises ConfigurationError for a token of fewer than 16 characters, and for numbers that can't work.
+    Raises ConfigurationError for a token of fewer than 16 characters, for a host with a port, and for numbers
+    that can't work.
     """
     problems = [
         f"{name} must be {what}"
@@ -48,7 +51,16 @@ def create_app(
                 f"{_SHORTEST} characters or more, such as secrets.token_urlsafe(24)",
                 len(token) >= _SHORTEST,
             ),
-            ("reviewers", f"a whole number from 1 on, not {reviewers!r}", reviewers >= 1),
+            (
+                "hosts",
+                f"names without a port, such as 'review.example.org', not {hosts!r:.80}",
+                all(_HOST.fullmatch(host) for host in hosts),
+            ),
+            (
+                "reviewers",
+                f"a whole number from 1 on, not {reviewers!r}",
+                isinstance(reviewers, int) and reviewers >= 1,
+            ),
             ("reserve", f"a number of seconds above 0, not {reserve!r}", 0 < reserve < inf),
         )
         if not fine

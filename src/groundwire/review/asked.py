@@ -89,7 +89,7 @@ def _filter(given: Mapping[str, tuple[str, ...]]) -> Filter:
         "abstention": first.get("abstention"),
         "kind": first.get("kind"),
         "detector": first.get("detector"),
-        "tags": dict(_tag(tag) for tag in given.get("tag", ())),
+        "tags": _tags(given.get("tag", ())),
         "since": _moment("since", first),
         "until": _moment("until", first),
         "drafts": "drafts" in first,
@@ -114,6 +114,15 @@ def _one_of(name: str, known: Mapping[str, Any], given: Mapping[str, str]) -> An
     if value not in known:
         raise InputError(f"{name} must be one of {', '.join(filter(None, known))}, not {value!r:.60}")
     return known[value]
+
+
+def _tags(texts: Iterable[str]) -> dict[str, str]:
+    """A value for each name. Raises InputError for two, of which only one could be asked for."""
+    found: dict[str, str] = {}
+    for name, value in map(_tag, texts):
+        if found.setdefault(name, value) != value:
+            raise InputError(f"the tag {name!r:.60} is given two values, and may be given one")
+    return found
 
 
 def _tag(text: str) -> tuple[str, str]:

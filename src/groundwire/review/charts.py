@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
+from decimal import ROUND_HALF_UP, Decimal
 from html import escape
 
 import numpy as np
@@ -26,15 +27,23 @@ _CURVES = Plane(width=380, height=230, left=34, right=10, top=10, bottom=26)
 
 
 def percent(share: float) -> str:
-    """A share as people read it: a decimal where it tells something."""
+    """A share as people read it: a decimal where it tells something, and none or all only where it is."""
     value = 100.0 * share
-    whole = value.is_integer() or abs(value) >= 99.95
-    return f"{value:.0f} %" if whole else f"{value:.1f} %"
+    if 0 < value < 0.05:
+        return "< 0.1 %"
+    if 99.95 <= value < 100:
+        return "> 99.9 %"
+    return f"{value:.0f} %" if value.is_integer() else f"{_tenth(value)} %"
 
 
 def between(rate: Rate) -> str:
     """The interval of a rate, in per cent."""
-    return f"{100 * rate.low:.1f} to {100 * rate.high:.1f} %"
+    return f"{_tenth(100 * rate.low)} to {_tenth(100 * rate.high)} %"
+
+
+def _tenth(value: float) -> Decimal:
+    """Rounded as the page's script does it: 81.25 up, and not to the even digit."""
+    return Decimal(value).quantize(Decimal("0.1"), ROUND_HALF_UP)
 
 
 # -- over time -------------------------------------------------------------------------------------------

@@ -76,7 +76,8 @@ class Guard:
 
     def _judged(self, request: Request) -> tuple[int, str]:
         """An HTTP status and why, or 0."""
-        headers, path = request.headers, request.url.path
+        # Not of ``request.url``, which is put together with whatever the request says its host is.
+        headers, path = request.headers, str(request.scope["path"])
         bearer = shows_bearer(headers, self._token)
         if not bearer and not shows_cookie(request, self._token) and not path.startswith(_OPEN):
             return 401, "This page is for those who have its token."

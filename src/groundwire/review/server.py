@@ -13,6 +13,8 @@ from starlette.types import ASGIApp
 
 from groundwire.core.errors import ConfigurationError
 
+_ALL_NETWORKS = frozenset({"0.0.0.0", "::"})  # noqa: S104 - compared, not bound
+
 
 class Server:
     """Serves an application; ``url`` is known once the server is made, for it holds its socket by then.
@@ -34,11 +36,15 @@ class Server:
             raise ConfigurationError(
                 f"can't listen on {host} port {port}: {error.strerror}; --port 0 takes a free port"
             ) from error
-        self.url = f"http://{_in_an_address(host)}:{self._socket.getsockname()[1]}"
+        self.url = self.url_at(_in_an_address(host))
         self._server = uvicorn.Server(
             uvicorn.Config(app, log_level="warning", access_log=False, server_header=False, lifespan="off")
         )
         self._thread: threading.Thread | None = None
+
+    def url_at(self, name: str) -> str:
+        """The URL under another name of this machine."""
+        return f"http://{name}:{self._socket.getsockname()[1]}"
 
     def run(self) -> None:
         """Serve until Ctrl-C."""
@@ -83,12 +89,17 @@ def names(host: str, trusted: Sequence[str], *, allow_remote: bool) -> list[str]
 
     Raises ConfigurationError where it could be reached, and would answer under none.
     """
-    wildcard = host in {"0.0.0.0", "::"}  # noqa: S104 - compared, not bound
+    wildcard = host in _ALL_NETWORKS
     if wildcard and allow_remote and not trusted:
         raise ConfigurationError(
             f"host {host!r} is no name to answer under: give --trusted-host NAME, as a browser shows it"
         )
     return [*trusted] if wildcard or is_loopback(host) else [_in_an_address(host), *trusted]
+
+
+def link_name(host: str, trusted: Sequence[str]) -> str | None:
+    """The name that a link needs in place of a host that is none; None where the host will do."""
+    return next((one for one in trusted if "*" not in one), None) if host in _ALL_NETWORKS else None
 
 
 def _in_an_address(host: str) -> str:

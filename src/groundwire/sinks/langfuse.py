@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import threading
+import time
 from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -56,13 +57,14 @@ class LangfuseSink(ScoreSink):
 
     def flush(self, timeout: float | None = None) -> bool:
         """Wait until every score was handed to the client, and the client has sent what it holds."""
+        deadline = None if timeout is None else time.monotonic() + timeout
         done = super().flush(timeout)
         if self._client is None:
             return done
         # The client's own flush knows no limit of time.
         sending = threading.Thread(target=self._client.flush, name="groundwire-langfuse", daemon=True)
         sending.start()
-        sending.join(timeout)
+        sending.join(None if deadline is None else max(0.0, deadline - time.monotonic()))
         return done and not sending.is_alive()
 
     def _create(self, score: Score) -> None:

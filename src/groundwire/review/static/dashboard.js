@@ -46,7 +46,9 @@
   };
   const percent = (share) => {
     const value = 100 * share;
-    return Number.isInteger(value) || Math.abs(value) >= 99.95 ? `${value.toFixed(0)} %` : `${value.toFixed(1)} %`;
+    if (value > 0 && value < 0.05) return "< 0.1 %";
+    if (value >= 99.95 && value < 100) return "> 99.9 %";
+    return Number.isInteger(value) ? `${value.toFixed(0)} %` : `${value.toFixed(1)} %`;
   };
   const between = (told) => `${(100 * told.low).toFixed(1)} to ${(100 * told.high).toFixed(1)} %`;
   const count = (n) => n.toLocaleString("en");
