@@ -214,7 +214,9 @@ def _lines(summary: Summary, out: str) -> list[str]:
         tokens = f"{stats.input_tokens:,} tokens to them, {stats.output_tokens:,} from them"
         lines.append(f"{stats.calls:,} calls of models, {tokens}{money}")
     rows = f"{summary.now.rows:,} rows in {summary.seconds:,.1f} s, {summary.speed:,.1f} a second"
-    place = out.rstrip("/")
+    from groundwire.batch.places import shown  # noqa: PLC0415 - as above
+
+    place = shown(out).rstrip("/")
     this_run = rows if summary.now.rows else "nothing to do"
     lines.append(f"{summary.done:,} of {summary.units:,} units; this run: {this_run}")
     lines.append(f"outcomes: {place}/part-*; summary: {place}/_groundwire/summary.html (and .json)")
