@@ -314,10 +314,10 @@ def load(source: str | Path | Mapping[str, Any]) -> Settings:
     """
     data = dict(source if isinstance(source, Mapping) else _read(Path(source)))
     place = Path() if isinstance(source, Mapping) else Path(source).parent
-    if isinstance(data.get("tuned"), str | Path):
-        _take_tuning(data, place / data["tuned"])
     if "detector" in data:
         data["detector"] = _with_examples(data["detector"], place)
+    if isinstance(data.get("tuned"), str | Path):
+        _take_tuning(data, place / data["tuned"])  # after the examples: a tuning has none by name
     try:
         return Settings.model_validate(data)
     except ValidationError as error:

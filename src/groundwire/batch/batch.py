@@ -256,8 +256,8 @@ class Batch:
         others = there - ours
         if not self._overwrite and (ours or others):
             raise ConfigurationError(
-                f"{shown(self.folder.name)!r} is not empty, and no batch was begun in it: name another folder, "
-                "or --overwrite to write beside what is there"
+                f"{shown(self.folder.name)!r} is not empty, and no batch was begun in it: name another "
+                "folder, or --overwrite to write beside what is there"
             )
         self.folder.delete(ours)
         self.folder.delete(f"{BESIDE}/{name}" for name in self.folder.names(BESIDE))

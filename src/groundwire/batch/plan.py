@@ -41,7 +41,8 @@ class Unit:
 class Plan:
     """Files, units, and ``made_by``: what decides about the outcomes, as JSON.
 
-    What is kept of it has addresses as they are shown; ``bound`` gives them back. ``unit_rows`` is the size that was wished for a unit. ``empty`` are files without any row.
+    What is kept of it has addresses as they are shown; ``bound`` gives them back. ``unit_rows`` is the size
+    that was wished for a unit. ``empty`` are files without any row.
     """
 
     made_by: Mapping[str, Any]
@@ -149,8 +150,8 @@ def kept(folder: Folder) -> Plan | None:
         return None
     except (ValueError, LookupError, TypeError, AttributeError) as error:
         raise ConfigurationError(
-            f"the plan in {shown(folder.name)!r} can't be read ({error}): --overwrite begins anew, or name another "
-            "folder"
+            f"the plan in {shown(folder.name)!r} can't be read ({error}): --overwrite begins anew, or name "
+            "another folder"
         ) from error
 
 
@@ -173,10 +174,8 @@ def differences(plan: Plan, made_by: Mapping[str, Any], sources: Iterable[Source
 def bound(plan: Plan, sources: Iterable[Source]) -> Plan:
     """The plan with its files as they are called now: addresses are kept without what opens them."""
     names = {one.shown: one for one in sources}
-    return replace(
-        plan,
-        inputs=tuple(replace(one, source=names.get(one.source.shown, one.source)) for one in plan.inputs),
-    )
+    inputs = (replace(one, source=names.get(one.source.shown, one.source)) for one in plan.inputs)
+    return replace(plan, inputs=tuple(inputs))
 
 
 def _kept(source: Source) -> dict[str, Any]:

@@ -39,7 +39,8 @@ class Scorer:
     checker; the model is loaded with the first batch, once for each Scorer, and doesn't travel when it is
     pickled. ``columns`` are found by their usual names. A row that can't be read or judged has an error and
     no score. Raises ConfigurationError for settings that can't work, TableError for a batch without an answer
-    or a context, or with two columns of one name, InputError for one that has a column of ours, or is of another kind.
+    or a context, or with two columns of one name, InputError for one that has a column of ours, or is of
+    another kind.
     """
 
     checker: str | Path | Recipe = "embedded"

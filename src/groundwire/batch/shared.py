@@ -50,8 +50,8 @@ class Ledger:
             self._begin()
         except (OSError, ValueError) as error:  # ValueError: no system has a file of that name
             raise ConfigurationError(
-                f"what the job has spent, in {str(self.path)!r}, can't be told: {error}. Mend it, or delete it "
-                "to count from nothing"
+                f"what the job has spent, in {str(self.path)!r}, can't be told: {error}. Mend it, or delete "
+                "it to count from nothing"
             ) from error
 
     def _begin(self) -> None:

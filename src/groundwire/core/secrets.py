@@ -7,6 +7,7 @@ Found by what stands beside them or by their own form, so a key without either i
 from __future__ import annotations
 
 import re
+import sys
 import traceback
 
 from groundwire.core.redaction import SUPPLIED
@@ -32,11 +33,21 @@ def without_secrets(text: str) -> str:
     return text
 
 
-class Traced:
-    """An error for a log at DEBUG: its whole traceback, without secrets, made when it is written."""
+def brief(error: BaseException, *, most: int = 300) -> str:
+    """The error's kind and its own words, without secrets; "…" where there are more than ``most``."""
+    words = without_secrets(str(error))
+    words = words if len(words) <= most else f"{words[:most].rstrip()} …"
+    return f"{type(error).__name__}: {words}"
 
-    def __init__(self, error: BaseException) -> None:
-        self._error = error
+
+class Traced:
+    """An error for a log, or the one that is being handled: its traceback, without secrets.
+
+    In place of ``exc_info``, which would repeat whatever the error and its causes say; made when written.
+    """
+
+    def __init__(self, error: BaseException | None = None) -> None:
+        self._error = error or sys.exception()
 
     def __str__(self) -> str:
         return without_secrets("".join(traceback.format_exception(self._error)).rstrip())

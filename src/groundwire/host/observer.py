@@ -18,6 +18,7 @@ from groundwire.checker import AbstainedError, Checker, default_checker
 from groundwire.core.fork import renew_after_fork
 from groundwire.core.interaction import Interaction
 from groundwire.core.keeper import Keeper, keep
+from groundwire.core.secrets import Traced
 from groundwire.core.sink import Marks, Sink, Sinks, Told, settled_sinks
 from groundwire.core.verdict import Abstention, AbstentionReason, Outcome
 from groundwire.host.background import Background, OverdueError
@@ -257,4 +258,4 @@ class Observer:
         if kind not in self._told:
             self._told.add(kind)
             _LOG.warning("%s (%s); the application is unharmed, and others go on", what, type(error).__name__)
-        _LOG.debug("%s", what, exc_info=error)
+        _LOG.debug("%s\n%s", what, Traced(error))
