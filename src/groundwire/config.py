@@ -161,7 +161,7 @@ class JudgeSettings(Section):
     model: str
     embeddings: str | None = None
     models: dict[str, str] = Field(default_factory=dict)
-    parameters: dict[str, Any] = Field(default_factory=dict)
+    parameters: dict[str, Any] = Field(default_factory=dict, repr=False)  # keys may be among them
     timeout: Seconds = 30.0
     max_concurrency: Annotated[int, Field(ge=1)] = 8
     limits: LimitsSettings = LimitsSettings()
@@ -219,7 +219,7 @@ class Settings(Section):
     threshold: Fraction | None = None
     levels: LevelsSettings = LevelsSettings()
     tuned: dict[str, Any] | None = None
-    sinks: tuple[str | dict[str, dict[str, Any] | None], ...] = ()
+    sinks: tuple[str | dict[str, dict[str, Any] | None], ...] = Field(default=(), repr=False)
 
     def build_redaction(self) -> Redaction | None:
         """What masks texts before they are judged; None when nothing does. Raises ConfigurationError."""

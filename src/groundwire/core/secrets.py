@@ -33,6 +33,15 @@ def without_secrets(text: str) -> str:
     return text
 
 
+class Secret(str):
+    """A text that no repr shows, wherever it is handed on to."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "'[secret]'"
+
+
 def brief(error: BaseException, *, most: int = 300) -> str:
     """The error's kind and its own words, without secrets; "…" where there are more than ``most``."""
     words = without_secrets(str(error))
