@@ -80,7 +80,7 @@ class Plan:
 
     @classmethod
     def from_json(cls, content: bytes) -> Plan:
-        """Raises ValueError, LookupError, TypeError or AttributeError for what ``to_json`` didn't write."""
+        """Raises one of the errors that ``kept`` tells for what ``to_json`` didn't write."""
         data = json.loads(content)
         if data["groundwire"] != "batch" or data["form"] != _FORM:
             raise ValueError(f"a plan of form {data['form']!r}")
@@ -148,7 +148,7 @@ def kept(folder: Folder) -> Plan | None:
             return Plan.from_json(stream.read())
     except FileNotFoundError:
         return None
-    except (ValueError, LookupError, TypeError, AttributeError) as error:
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise ConfigurationError(
             f"the plan in {shown(folder.name)!r} can't be read ({error}): --overwrite begins anew, or name "
             "another folder"
