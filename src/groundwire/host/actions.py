@@ -186,6 +186,8 @@ def note(outcome: Outcome) -> str:
     flagged = sorted((c for c in outcome.claims if c.support.flagged), key=lambda c: -(c.score or 0.0))
     # As JSON strings, so that no claim reads as more than one line of this list.
     listed = [f"- {json.dumps(claim.shown, ensure_ascii=False)}" for claim in flagged[:_MOST_CLAIMS]]
+    if (more := len(flagged) - len(listed)) > 0:
+        listed.append(f"- and {more} more")
     return prompts.get("retry").fill(claims="\n".join(listed or ["- all of it"]))
 
 
