@@ -13,11 +13,12 @@ from groundwire.batch.job import Job, loaded
 from groundwire.batch.places import opened
 from groundwire.batch.plan import Input, Unit
 from groundwire.batch.stats import Counting, Stats
-from groundwire.checker import AbstainedError, Checker
+from groundwire.checker import Checker
 from groundwire.core.errors import ConfigurationError, EncoderError, MissingExtraError
 from groundwire.core.secrets import without_secrets
 from groundwire.core.verdict import Abstention, AbstentionReason, Outcome
 from groundwire.host.judging import judged as judged_one
+from groundwire.policy import AbstainedError
 from groundwire.tables import Row, TableError, rows_of
 from groundwire.tables.pieces import read_piece
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from groundwire import prompts
-from groundwire.checker import AbstainedError
 from groundwire.core.errors import ConfigurationError, GroundwireError
 from groundwire.core.interaction import Interaction
 from groundwire.core.verdict import Abstention, Outcome, Recommendation, Verdict
+from groundwire.policy import AbstainedError
 
 UNCHECKED_WARNING = "This answer could not be checked against the documents."
 WITHHELD = "The answer was withheld: the documents do not support it."

@@ -8,11 +8,12 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 
-from groundwire.checker import AbstainedError, Checker, OnAbstention
+from groundwire.checker import Checker
 from groundwire.core.errors import GroundwireError
 from groundwire.core.interaction import Interaction
 from groundwire.core.secrets import Traced, brief
 from groundwire.core.verdict import Abstention, AbstentionReason, Outcome
+from groundwire.policy import AbstainedError, OnAbstention
 
 _LOG = logging.getLogger(__name__)
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from uuid import UUID
 
-from groundwire.checker import AbstainedError, Checker, default_checker
+from groundwire.checker import Checker, default_checker
 from groundwire.core.fork import renew_after_fork
 from groundwire.core.interaction import Interaction
 from groundwire.core.keeper import Keeper, keep
@@ -25,6 +25,7 @@ from groundwire.host.background import Background, OverdueError
 from groundwire.host.judging import failure
 from groundwire.host.record import Record
 from groundwire.judge.isolation import isolated
+from groundwire.policy import AbstainedError
 
 _LOG = logging.getLogger(__name__)
 _GRACE = 1.0  # seconds that a check may take beyond its own limit before its thread is given up
