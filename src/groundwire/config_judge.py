@@ -1,4 +1,4 @@
-"""Settings of a judge: its models by their strings, and what it may take. ``config`` shows where they stand."""
+"""Settings of a judge: its models by their strings, and what it may take. ``config`` shows their layout."""
 
 from __future__ import annotations
 

@@ -91,7 +91,9 @@ class Scorer:
 
     def _of_frame(self, frame: Any) -> Any:
         pandas = import_module("pandas")
-        told = self._told([str(name) for name in frame.columns], frame.to_dict("records"))
+        names = [str(name) for name in frame.columns]
+        require_one_of_each(names)  # before pandas leaves one out
+        told = self._told(names, frame.to_dict("records"))
         made = {
             # What was not judged is <NA>: a plain column of bools would have to call it False.
             added: pandas.array(told[name], dtype="boolean" if name == "hallucinated" else _DTYPES[name])
