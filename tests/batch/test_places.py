@@ -75,6 +75,17 @@ def test_a_file_is_judged_once_however_it_is_named(tmp_path, monkeypatch):
     assert len(find(urls)) == 1
 
 
+def test_addresses_that_only_a_secret_tells_apart_are_refused(tmp_path):
+    """Their rows could not be told apart when the batch is gone on with."""
+    store = fsspec.filesystem("memory")
+    for n in (1, 2):
+        store.pipe(f"/two{tmp_path}/x.jsonl?token=abcdefgh{n}", b"{}")
+    urls = [f"memory://two{tmp_path}/x.jsonl?token=abcdefgh{n}" for n in (1, 2)]
+    assert len(find(urls[:1])) == 1
+    with pytest.raises(TableError, match="2 addresses differ in nothing that is kept"):
+        find(urls)
+
+
 @pytest.mark.parametrize("slashes", ["memory://", "memory:///"])
 def test_outcomes_beside_their_input_are_no_input(slashes, tmp_path):
     """However a URL is spelled: a folder that is gone on with does not find its own parts."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -36,7 +37,7 @@ def find(inputs: Iterable[str], *, outside: str = "") -> list[Source]:
 
     What lies in ``outside`` is left out. Folders and patterns are sorted. In folders, names that begin with a
     dot or an underscore are passed over, and endings that no table has. Raises TableError for one that leads
-    nowhere, and for a folder with a link that leads out of it.
+    nowhere, for a folder with a link that leads out of it, and for addresses that are told apart by a secret.
     """
     found: dict[str, Source] = {}
     place = f"{_place(outside)}/" if outside else ""
@@ -51,6 +52,9 @@ def find(inputs: Iterable[str], *, outside: str = "") -> list[Source]:
     if not found:
         told = ", ".join(map(shown, inputs))
         raise TableError(f"{told}: all of it lies in {shown(outside)!r}, where the outcomes go")
+    name, count = Counter(source.shown for source in found.values()).most_common(1)[0]
+    if count > 1:  # nobody could tell whose rows are whose when the batch is gone on with
+        raise TableError(f"{name}: {count} addresses differ in nothing that is kept: one batch for each")
     return list(found.values())
 
 
