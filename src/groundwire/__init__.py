@@ -13,10 +13,7 @@ from groundwire.core.version import VERSION
 
 if TYPE_CHECKING:
     from groundwire import detectors as detectors
-    from groundwire.checker import AbstainedError as AbstainedError
     from groundwire.checker import Checker as Checker
-    from groundwire.checker import OnAbstention as OnAbstention
-    from groundwire.checker import Policy as Policy
     from groundwire.checker import acheck as acheck
     from groundwire.checker import check as check
     from groundwire.checker import check_many as check_many
@@ -44,19 +41,14 @@ if TYPE_CHECKING:
     from groundwire.core.verdict import Usage as Usage
     from groundwire.core.verdict import Verdict as Verdict
     from groundwire.judge.judge import Judge as Judge
+    from groundwire.policy import AbstainedError as AbstainedError
+    from groundwire.policy import OnAbstention as OnAbstention
+    from groundwire.policy import Policy as Policy
 
 __version__ = VERSION
 
 _HOMES = {
-    "groundwire.checker": (
-        "AbstainedError",
-        "Checker",
-        "OnAbstention",
-        "Policy",
-        "acheck",
-        "check",
-        "check_many",
-    ),
+    "groundwire.checker": ("Checker", "acheck", "check", "check_many"),
     "groundwire.core.claim": ("Claim", "Evidence", "Kind", "Support"),
     "groundwire.core.detector": ("Detector",),
     "groundwire.core.errors": (
@@ -77,6 +69,7 @@ _HOMES = {
         "Verdict",
     ),
     "groundwire.judge.judge": ("Judge",),
+    "groundwire.policy": ("AbstainedError", "OnAbstention", "Policy"),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 

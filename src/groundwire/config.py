@@ -46,13 +46,21 @@ from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, ValidationError
 
 from groundwire import detectors
+from groundwire.config_judge import (
+    BreakerSettings,
+    BudgetSettings,
+    JudgeSettings,
+    LimitsSettings,
+    MemorySettings,
+    Seconds,
+    off,
+)
 from groundwire.config_monitor import MONITOR_PARTS, MonitorSettings, Pattern, Section, redaction, url_alone
-from groundwire.core.budget import Budget
 from groundwire.core.detector import Detector
 from groundwire.core.errors import ConfigurationError, MissingExtraError
 from groundwire.core.grading import WORDING, Grading, Level, Wording
@@ -62,12 +70,7 @@ from groundwire.core.tuned import Tuned
 from groundwire.detectors import settings
 from groundwire.tuned import from_dict as tuned_from_dict
 
-if TYPE_CHECKING:
-    from groundwire.judge.judge import Judge
-    from groundwire.judge.prices import Price
-
 Fraction = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
-Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 JUDGING: Mapping[str, Any] = MappingProxyType(
     {"by_alias": True, "exclude_unset": True, "exclude": {"monitor"}}
 )
@@ -95,113 +98,6 @@ class LevelsSettings(Section):
     high: LevelSettings = LevelSettings()
 
 
-class BudgetSettings(Section):
-    """The most that may be spent, on one check or in a period."""
-
-    calls: Annotated[int, Field(ge=0)] | None = None
-    tokens: Annotated[int, Field(ge=0)] | None = None
-    cost: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
-
-    def build(self) -> Budget:
-        return Budget(calls=self.calls, tokens=self.tokens, cost=self.cost)
-
-
-class LimitsSettings(Section):
-    """What the judge may take; see ``groundwire.judge.limits.Limits``."""
-
-    retries: Annotated[int, Field(ge=0)] = 0
-    backoff: Annotated[float, Field(ge=0, le=60)] = 1.0
-    requests_per_minute: Annotated[int, Field(ge=1)] | None = None
-    tokens_per_minute: Annotated[int, Field(ge=1)] | None = None
-    budget: BudgetSettings | None = None
-    period: Seconds = 86_400.0
-
-
-class BreakerSettings(Section):
-    """When a model counts as unavailable; see ``groundwire.judge.breaker.Breaker``."""
-
-    failures: Annotated[int, Field(ge=1)] = 5
-    rate: Annotated[float, Field(gt=0, le=1)] | None = None
-    window: Annotated[int, Field(ge=1)] = 20
-    cooldown: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 30.0
-
-
-def _switch(value: Any) -> Any:
-    # YAML reads a bare "on" or "off" as a boolean.
-    return {True: "on", False: "off"}[value] if isinstance(value, bool) else value
-
-
-def _off(value: Any) -> Any:
-    """None for "off", which TOML has no other word for; what YAML makes of it is False."""
-    return None if value is False or value == "off" else value
-
-
-class MemorySettings(Section):
-    """Whether the judge remembers, and where; see ``groundwire.judge.memory.Memory``."""
-
-    mode: Annotated[str, BeforeValidator(_switch), Field(pattern="^(off|on|read-only)$")] = "on"
-    path: str | None = None
-    size: Annotated[int, Field(ge=1)] = 10_000
-    namespace: str = ""
-
-
-class PriceSettings(Section):
-    """What a million tokens cost, sent and received."""
-
-    input: Annotated[float, Field(ge=0, allow_inf_nan=False)]
-    output: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
-
-
-class JudgeSettings(Section):
-    """The judge: its models by their strings, and what it may take.
-
-    ``parameters`` are what the model is built with, such as temperature or region_name.
-    """
-
-    model: str
-    embeddings: str | None = None
-    models: dict[str, str] = Field(default_factory=dict)
-    parameters: dict[str, Any] = Field(default_factory=dict)
-    timeout: Seconds = 30.0
-    max_concurrency: Annotated[int, Field(ge=1)] = 8
-    limits: LimitsSettings = LimitsSettings()
-    breaker: Annotated[BreakerSettings | None, BeforeValidator(_off)] = BreakerSettings()
-    prices: dict[str, PriceSettings] = Field(default_factory=dict)
-    memory: MemorySettings | None = None
-    trace_project: str | None = None
-
-    def price(self) -> Price | None:
-        """What the model costs, found without building it: by its string, or by its name behind a colon."""
-        from groundwire.judge.prices import Price  # noqa: PLC0415 - most checkers have no judge to load
-
-        known = self.prices.get(self.model) or self.prices.get(self.model.partition(":")[2])
-        return Price(**known.model_dump()) if known else None
-
-    def build(self) -> Judge:
-        """The judge these settings describe. Raises ConfigurationError for a model that can't be set up."""
-        from groundwire.judge.breaker import Breaker  # noqa: PLC0415 - most checkers have no judge to load
-        from groundwire.judge.judge import Judge  # noqa: PLC0415
-        from groundwire.judge.limits import Limits  # noqa: PLC0415
-        from groundwire.judge.memory import Memory  # noqa: PLC0415
-        from groundwire.judge.prices import Price  # noqa: PLC0415
-
-        limits = self.limits.model_dump(exclude={"budget"})
-        budget = self.limits.budget.build() if self.limits.budget else None
-        return Judge(
-            self.model,
-            embeddings=self.embeddings,
-            models=self.models,
-            parameters=self.parameters,
-            timeout=self.timeout,
-            max_concurrency=self.max_concurrency,
-            limits=Limits(**limits, budget=budget),
-            breaker=Breaker(**self.breaker.model_dump()) if self.breaker else None,
-            prices={name: Price(**price.model_dump()) for name, price in self.prices.items()},
-            memory=Memory(**self.memory.model_dump()) if self.memory else None,
-            trace_project=self.trace_project,
-        )
-
-
 class Settings(Section):
     """Everything a Checker can be built from. See the module's text for the layout."""
 
@@ -213,13 +109,13 @@ class Settings(Section):
     on_abstention: str = Field(default="return", pattern="^(return|raise)$")
     redact: tuple[str | Pattern, ...] = ()
     monitor: Annotated[MonitorSettings, BeforeValidator(url_alone)] | None = None
-    fallback: Annotated[str | dict[str, Any] | None, BeforeValidator(_off)] = detectors.DEFAULT
+    fallback: Annotated[str | dict[str, Any] | None, BeforeValidator(off)] = detectors.DEFAULT
     max_characters: Annotated[int, Field(ge=1)] | None = 10_000_000
     max_passages: Annotated[int, Field(ge=1)] | None = 100_000
     threshold: Fraction | None = None
     levels: LevelsSettings = LevelsSettings()
     tuned: dict[str, Any] | None = None
-    sinks: tuple[str | dict[str, dict[str, Any] | None], ...] = ()
+    sinks: tuple[str | dict[str, dict[str, Any] | None], ...] = Field(default=(), repr=False)
 
     def build_redaction(self) -> Redaction | None:
         """What masks texts before they are judged; None when nothing does. Raises ConfigurationError."""
@@ -314,10 +210,10 @@ def load(source: str | Path | Mapping[str, Any]) -> Settings:
     """
     data = dict(source if isinstance(source, Mapping) else _read(Path(source)))
     place = Path() if isinstance(source, Mapping) else Path(source).parent
-    if isinstance(data.get("tuned"), str | Path):
-        _take_tuning(data, place / data["tuned"])
     if "detector" in data:
         data["detector"] = _with_examples(data["detector"], place)
+    if isinstance(data.get("tuned"), str | Path):
+        _take_tuning(data, place / data["tuned"])  # after the examples: a tuning has none by name
     try:
         return Settings.model_validate(data)
     except ValidationError as error:

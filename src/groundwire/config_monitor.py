@@ -68,13 +68,13 @@ class DriftSettings(Section):
 class WebhookSettings(Section):
     """Where an alarm is posted."""
 
-    webhook: str
+    webhook: str = Field(repr=False)  # whoever has the address can post to it
 
 
 class MonitorSettings(Section):
     """A monitor; see ``groundwire.monitor.Monitor``. What is left out is as it is there."""
 
-    url: str | None = None
+    url: str | None = Field(default=None, repr=False)  # a password may stand in it
     tags: dict[str, str] = {}
     sampling: SamplingSettings | None = None
     retention: RetentionSettings | None = None

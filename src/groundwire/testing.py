@@ -20,7 +20,7 @@ from groundwire.core.plan import Plan
 from groundwire.core.score import check_score
 from groundwire.core.span import Span, union
 from groundwire.core.verdict import Abstention, AbstentionReason, Outcome, Verdict
-from groundwire.report.visible import clipped, one_line
+from groundwire.report.visible import marked, one_line
 
 __all__ = ["Abstains", "FlagsWords", "assert_grounded"]
 
@@ -85,8 +85,7 @@ def _words(claim: Claim, word: Span) -> str:
 
 
 def _short(text: str) -> str:
-    kept, left_out = clipped(one_line(text), _LONGEST)
-    return f"{kept}…" if left_out else kept
+    return marked(one_line(text), _LONGEST)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,9 +20,9 @@ from groundwire import (
     Verdict,
 )
 from groundwire.core.budget import Budget
-from groundwire.core.plan import Complete, Failed
 from groundwire.judge.limits import Limits
 from groundwire.judge.prices import Price
+from tests.scripted import AsksModel
 
 
 def row(n: int) -> dict:
@@ -92,21 +92,6 @@ def deadly() -> Checker:
     return Checker(Deadly())
 
 
-@dataclass(frozen=True, kw_only=True)
-class Asks(Detector):
-    """Asks a model for the score."""
-
-    name: ClassVar[str] = "asks"
-    version: ClassVar[str] = "1"
-    needs_model: ClassVar[bool] = True
-
-    def detect(self, interaction: Interaction):
-        (reply,) = yield [Complete(system="score it", user=interaction.answer)]
-        if isinstance(reply, Failed):
-            return Abstention(why=reply.reason, detail=reply.detail)
-        return Verdict.graded(float(reply.texts[0]), self.grading, detector=self.spec)
-
-
 @dataclass(frozen=True)
 class Model:
     """A function as a model; each call adds a line to a file that all processes share."""
@@ -142,7 +127,7 @@ class Judged:
             max_concurrency=2,
             prices={adapters_name(model): Price(input=1e6)},
         )
-        return Checker(Asks(), judge=judge, policy=Policy(timeout=self.timeout))
+        return Checker(AsksModel(), judge=judge, policy=Policy(timeout=self.timeout))
 
     def lines(self) -> list[str]:
         path = Path(self.asked)

@@ -105,7 +105,7 @@ def test_the_rate_is_the_job_s_whoever_asks(tmp_path):
     run(path, tmp_path / "out", TWO, checker=recipe, unit_rows=2)
     assert len(recipe.lines()) <= 6
     reasons = Counter(one["abstention"] for one in written(tmp_path / "out"))
-    assert reasons == {None: len(recipe.lines()), "TIMEOUT": 8 - len(recipe.lines())}
+    assert reasons == Counter({None: len(recipe.lines()), "TIMEOUT": 8 - len(recipe.lines())})
 
 
 def test_what_it_would_take_is_told_before(tmp_path):

@@ -25,7 +25,7 @@ from groundwire import (
     Support,
     Verdict,
 )
-from groundwire.checker import AbstainedError, OnAbstention
+from groundwire.policy import AbstainedError, OnAbstention
 from tests.scripted import LENIENT, Always, AsksModel, ByLength, NovelWords
 
 GROUNDED = Interaction(contexts="the fee is 25 EUR", answer="the fee is 25 EUR", id="a")

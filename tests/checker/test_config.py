@@ -6,11 +6,11 @@ import urllib.request
 import pytest
 
 from groundwire import Checker, ConfigurationError, Interaction, Level
-from groundwire.checker import OnAbstention
 from groundwire.core.budget import Budget
 from groundwire.judge.memory import MemoryMode
 from groundwire.judge.prices import Price
 from groundwire.langchain import GroundwireCallbackHandler, with_hallucination_check
+from groundwire.policy import OnAbstention
 from tests.servers.bedrock_server import bedrock
 
 __all__ = ["bedrock"]

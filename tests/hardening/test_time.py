@@ -32,7 +32,7 @@ UNITS = {
 def test_patterns_are_found_in_every_kind_of_place():
     assert len(USED) > 120
     where = {one.module for one in USED}
-    assert {"groundwire.text.sentences", "groundwire.judge.failures", "groundwire.core.redaction"} <= where
+    assert {"groundwire.text.sentences", "groundwire.core.secrets", "groundwire.core.redaction"} <= where
 
 
 @pytest.mark.parametrize("used", USED, ids=lambda used: f"{used.module}:{used.pattern.pattern[:30]!a}")

@@ -7,9 +7,9 @@ import pickle
 import pytest
 
 from groundwire import AbstainedError, Abstention, AbstentionReason, Checker, Interaction, Policy
-from groundwire.checker import OnAbstention
 from groundwire.host.actions import HallucinationError
 from groundwire.host.judging import ajudged, judged
+from groundwire.policy import OnAbstention
 from tests.scripted import Broken, NovelWords
 
 INTERACTION = Interaction(contexts="a", answer="b", id="x")

@@ -103,6 +103,12 @@ def test_the_retries_of_one_request_are_one_failure():
     assert model.calls == 8
 
 
+def test_a_reply_too_long_to_be_read_is_a_reply():
+    """Else whoever writes a document that has the model talk without end would have it left alone."""
+    judge = Judge(lambda system, user: "x" * 1_000_001, breaker=Breaker(failures=2))
+    assert reasons(judge, 4) == ["UNREADABLE_REPLY"] * 4
+
+
 @pytest.mark.parametrize("status", [400, 413, 422])
 def test_a_mistake_of_the_request_is_none_of_the_model_s(status):
     judge = Judge(Unsteady(*[StatusError(status)] * 9), breaker=Breaker(failures=2))

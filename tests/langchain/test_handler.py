@@ -22,10 +22,10 @@ from groundwire import (
     Policy,
     Verdict,
 )
-from groundwire.checker import OnAbstention
 from groundwire.judge.drivers import NoBackend
 from groundwire.judge.isolation import JUDGING
 from groundwire.langchain import GroundwireCallbackHandler
+from groundwire.policy import OnAbstention
 from tests.langchain.apps import PROMPT, Library, Oracle, RunnablePassthrough, answer, joined, lcel, question
 from tests.scripted import NovelWords
 

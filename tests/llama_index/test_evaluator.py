@@ -9,9 +9,9 @@ from llama_index.core.evaluation import BatchEvalRunner
 from llama_index.core.query_engine import RetryQueryEngine
 
 from groundwire import Checker, ConfigurationError, Policy
-from groundwire.checker import OnAbstention
 from groundwire.core import wire
 from groundwire.llama_index import HallucinationEvaluator, HallucinationResult
+from groundwire.policy import OnAbstention
 from tests.llama_index.apps import (
     CHAT_APPS,
     Oracle,

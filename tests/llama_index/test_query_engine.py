@@ -14,7 +14,6 @@ from llama_index.core.query_engine import RetryQueryEngine, RouterQueryEngine
 from llama_index.core.schema import QueryBundle
 
 from groundwire import AbstentionReason, Checker, ConfigurationError, Policy
-from groundwire.checker import AbstainedError, OnAbstention
 from groundwire.core import wire
 from groundwire.host.actions import HallucinationError
 from groundwire.llama_index import (
@@ -23,6 +22,7 @@ from groundwire.llama_index import (
     GroundwireHandler,
     HallucinationEvaluator,
 )
+from groundwire.policy import AbstainedError, OnAbstention
 from tests.llama_index.apps import (
     QUERY_APPS,
     Library,

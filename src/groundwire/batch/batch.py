@@ -9,16 +9,17 @@ import tempfile
 import time
 import uuid
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, Self
 
 from groundwire.batch import plan as plans
+from groundwire.batch.folders import STATE, LocalFolder, folder
 from groundwire.batch.forecast import Forecast, forecast
 from groundwire.batch.job import Desk, Job, Recipe, checker_of, recipe_of
-from groundwire.batch.parts import FORMATS, Parts
-from groundwire.batch.places import LocalFolder, find, folder
+from groundwire.batch.parts import BESIDE, FORMATS, Parts, is_part
+from groundwire.batch.places import find, shown
 from groundwire.batch.plan import Plan, Unit
 from groundwire.batch.stats import Stats, total
 from groundwire.batch.summary import Summary, summary_of, write
@@ -43,8 +44,8 @@ PASSING = OVER_BUDGET | {
         AbstentionReason.NOT_SAMPLED,
     )
 }
-_STATE = "_groundwire"
-_SUMMARY = (f"{_STATE}/summary.json", f"{_STATE}/summary.html")
+_SUMMARY = (f"{STATE}/summary.json", f"{STATE}/summary.html")
+_WRITTEN = ("", STATE, BESIDE)  # folders of the outcomes that are written to
 
 
 class Engine(Protocol):
@@ -106,7 +107,7 @@ class Batch:
                 fingerprint=self.plan.fingerprint,
                 full=self._full,
             )
-            self.folder.sweep()
+            self.folder.sweep(*_WRITTEN)
             self.done = self.parts.done(unit.number for unit in self.plan.units)
             self._desk_folder = stack.enter_context(self._place_of_desk())
             self._stack = stack.pop_all()
@@ -169,7 +170,7 @@ class Batch:
                             on_done(one)
             ended = True
         finally:
-            self.folder.sweep()
+            self.folder.sweep(*_WRITTEN)
             if not ended:  # a part may be there that nobody has told of
                 self.done |= self.parts.done(unit.number for unit in self.left)
             summary = summary_of(
@@ -220,10 +221,10 @@ class Batch:
             made_by = {**made_by, "written as": old.made_by["written as"]}
         if told := plans.differences(old, made_by, sources):
             raise ConfigurationError(
-                f"{self.folder.name!r} holds the outcomes of another run: {'; '.join(told)}. Name another "
-                "folder, or --overwrite it to begin anew"
+                f"{shown(self.folder.name)!r} holds the outcomes of another run: {'; '.join(told)}. Name "
+                "another folder, or --overwrite it to begin anew"
             )
-        return old
+        return plans.bound(old, sources)
 
     def _made_by(self) -> dict[str, Any]:
         """What decides about the outcomes and their form, as JSON."""
@@ -246,36 +247,30 @@ class Batch:
     def _written_as_first(self, plan: Plan) -> Plan:
         first = plan.inputs[0].form.kind
         form = first if first in FORMATS else Format.CSV if first is Format.TSV else Format.JSONL
-        return Plan(
-            made_by={**plan.made_by, "written as": str(form)},
-            inputs=plan.inputs,
-            units=plan.units,
-            unit_rows=plan.unit_rows,
-            empty=plan.empty,
-        )
+        return replace(plan, made_by={**plan.made_by, "written as": str(form)})
 
     def _clear(self) -> None:
         """Make room for a new plan. Only what a batch has written is deleted, and only when told."""
-        ours = {name for name in self.folder.names() if name.startswith("part-")}
-        others = self.folder.names() - ours - {_STATE}
+        there = self.folder.names() - {STATE}
+        ours = set(filter(is_part, there))
+        others = there - ours
         if not self._overwrite and (ours or others):
             raise ConfigurationError(
-                f"{self.folder.name!r} is not empty, and no batch was begun in it: name another folder, or "
-                "--overwrite to write beside what is there"
+                f"{shown(self.folder.name)!r} is not empty, and no batch was begun in it: name another "
+                "folder, or --overwrite to write beside what is there"
             )
         self.folder.delete(ours)
-        beside = self.folder.names(f"{_STATE}/parts")
-        self.folder.delete(f"{_STATE}/parts/{name}" for name in beside)
+        self.folder.delete(f"{BESIDE}/{name}" for name in self.folder.names(BESIDE))
         self.folder.delete((*_SUMMARY, plans.PLACE))
         if isinstance(self.folder, LocalFolder):
-            self.folder.delete(f"{_STATE}/spent.sqlite{end}" for end in ("", "-wal", "-shm"))
+            self.folder.delete(f"{STATE}/spent.sqlite{end}" for end in ("", "-wal", "-shm"))
 
     @contextlib.contextmanager
     def _place_of_desk(self) -> Iterator[str]:
         if self._state is not None:
             yield self._state
         elif isinstance(self.folder, LocalFolder):
-            yield str((self.folder.path / _STATE).absolute())
+            yield str((self.folder.path / STATE).absolute())
         else:
             with tempfile.TemporaryDirectory(prefix="groundwire-") as place:
                 yield place

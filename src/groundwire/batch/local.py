@@ -64,7 +64,7 @@ class _Pool:
         try:
             while True:
                 self._fill(tasks)
-                if not self._out:
+                if not (self._out or self._suspects):
                     return
                 finished, _ = wait(self._out, return_when=FIRST_COMPLETED)
                 yield from self._taken(finished)
@@ -77,7 +77,8 @@ class _Pool:
             if not self._out:
                 self._submit(self._suspects.popleft())
             return
-        while len(self._out) < self._processes * _AHEAD and (task := next(tasks, None)) is not None:
+        room = self._processes * _AHEAD
+        while not self._suspects and len(self._out) < room and (task := next(tasks, None)) is not None:
             self._submit(task)
 
     def _submit(self, task: Task) -> None:
@@ -85,7 +86,10 @@ class _Pool:
             self._pool = ProcessPoolExecutor(
                 self._processes, mp_context=multiprocessing.get_context("spawn"), initializer=_begin
             )
-        self._out[self._pool.submit(do, self._job, task)] = task
+        try:
+            self._out[self._pool.submit(do, self._job, task)] = task
+        except BrokenProcessPool:  # one of its processes died since it was looked at
+            self._suspect([task, *self._out.values()])
 
     def _taken(self, finished: set[Future[Done]]) -> Iterator[Done]:
         for future in finished:
@@ -97,13 +101,16 @@ class _Pool:
                 return
 
     def _died(self, task: Task) -> Iterator[Done]:
-        others, alone = list(self._out.values()), not self._out
-        self._stop()
-        if alone:
+        if not self._out:
+            self._stop()
             reason = "its process died; perhaps it had no memory left: try fewer processes, or smaller units"
-            yield Done(unit=task.unit.number, failure=f"{task.input.source.name}: {reason}")
+            yield Done(unit=task.unit.number, failure=f"{task.input.source.shown}: {reason}")
             return
-        self._suspects.extend(sorted([task, *others], key=lambda one: one.unit.number))
+        self._suspect([task, *self._out.values()])
+
+    def _suspect(self, tasks: list[Task]) -> None:
+        self._suspects.extend(sorted(tasks, key=lambda one: one.unit.number))
+        self._stop()
 
     def _stop(self) -> None:
         if self._pool is not None:

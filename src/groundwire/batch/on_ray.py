@@ -262,7 +262,7 @@ def _result(ray: Any, reference: Any, task: Task) -> Done:
         raise
     except ray.exceptions.RayError as error:  # its process or machine died, and died again
         why = f"{type(error).__name__}: its process died, as often as it was tried again"
-        return Done(unit=task.unit.number, failure=f"{task.input.source.name}: {why}")
+        return Done(unit=task.unit.number, failure=f"{task.input.source.shown}: {why}")
     return done
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
@@ -14,17 +15,23 @@ from pathlib import Path
 from typing import Any, Protocol, Self
 
 from groundwire.batch import columns
-from groundwire.batch.places import Folder, RemoteFolder
+from groundwire.batch.folders import STATE, Folder, RemoteFolder
 from groundwire.batch.stats import Stats
 from groundwire.core.cells import cell
 from groundwire.core.errors import ConfigurationError
 from groundwire.tables import Format
 
 FORMATS = (Format.PARQUET, Format.JSONL, Format.CSV)
-_BESIDE = "_groundwire/parts"
+BESIDE = f"{STATE}/parts"
 _KEY = b"groundwire"
 _LOT = 5_000  # rows of a part that are held before they are written
 _AT_ONCE = 16  # looks at parts that lie elsewhere
+_NAME = re.compile(rf"part-\d{{8,}}\.(?:{'|'.join(FORMATS)})")
+
+
+def is_part(name: str) -> bool:
+    """Whether a file is called as parts are; other programs call theirs ``part-`` and something else."""
+    return _NAME.fullmatch(name) is not None
 
 
 class Parts:
@@ -47,6 +54,7 @@ class Parts:
     def write(self, unit: int, rows: Iterable[Mapping[str, Any]], stats: Callable[[], Stats]) -> Stats:
         """Write a part, whole or not at all; ``stats`` is asked when all rows have passed."""
         name = self.name(unit)
+        beside = None if self.form is Format.PARQUET else f"{BESIDE}/{name}.json"
         with self.folder.writing(name) as path, _WRITERS[self.form](path, full=self.full) as writer:
             for cells in rows:
                 writer.add(cells)
@@ -55,14 +63,16 @@ class Parts:
                 {"groundwire": "batch", "fingerprint": self.fingerprint, "unit": unit, **counted.to_dict()}
             ).encode()
             writer.finish(told)
-        if self.form is not Format.PARQUET:
-            self.folder.write(f"{_BESIDE}/{name}.json", told)
+            if beside:  # what it tells is of the part that this one is about to replace
+                self.folder.delete([beside])
+        if beside:
+            self.folder.write(beside, told)
         return counted
 
     def done(self, units: Iterable[int]) -> dict[int, Stats]:
         """Of these units, those that are done, and what was counted in them."""
         present = self.folder.names()
-        beside = {} if self.form is Format.PARQUET else self.folder.names(_BESIDE)
+        beside = {} if self.form is Format.PARQUET else self.folder.names(BESIDE)
         wanted = [
             unit
             for unit in units
@@ -93,7 +103,7 @@ class Parts:
     def _told(self, unit: int) -> bytes:
         name = self.name(unit)
         if self.form is not Format.PARQUET:
-            with self.folder.open(f"{_BESIDE}/{name}.json") as stream:
+            with self.folder.open(f"{BESIDE}/{name}.json") as stream:
                 return stream.read()
         with self.folder.open(name) as stream:
             metadata = import_module("pyarrow.parquet").read_metadata(stream).metadata or {}

@@ -5,15 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from groundwire.batch.places import Folder, Source, opened
+from groundwire.batch.folders import STATE, Folder
+from groundwire.batch.places import Source, opened, shown
 from groundwire.core.errors import ConfigurationError
 from groundwire.tables import Columns, Form, Format, TableError, form, table_of
 from groundwire.tables.pieces import Piece, cut, read_piece
 
-PLACE = "_groundwire/plan.json"
+PLACE = f"{STATE}/plan.json"
 _FORM = 1
 
 
@@ -40,7 +41,8 @@ class Unit:
 class Plan:
     """Files, units, and ``made_by``: what decides about the outcomes, as JSON.
 
-    ``unit_rows`` is the size that was wished for a unit. ``empty`` are files without any row.
+    What is kept of it has addresses as they are shown; ``bound`` gives them back. ``unit_rows`` is the size
+    that was wished for a unit. ``empty`` are files without any row.
     """
 
     made_by: Mapping[str, Any]
@@ -52,7 +54,7 @@ class Plan:
     @property
     def fingerprint(self) -> str:
         """16 hexadecimal digits of what the outcomes depend on, and of what they are outcomes of."""
-        read = [[asdict(one.source), one.form, one.candidates] for one in self.inputs]
+        read = [[_kept(one.source), one.form, one.candidates] for one in self.inputs]
         whole = json.dumps([_FORM, self.made_by, read, self.unit_rows], sort_keys=True, default=_plain)
         return hashlib.sha256(whole.encode()).hexdigest()[:16]
 
@@ -63,7 +65,7 @@ class Plan:
         return None if None in counts else sum(count for count in counts if count is not None)
 
     def to_json(self) -> bytes:
-        inputs = [{**asdict(one), "form": asdict(one.form)} for one in self.inputs]
+        inputs = [{**asdict(one), "source": _kept(one.source)} for one in self.inputs]
         units = [[unit.input, *asdict(unit.piece).values()] for unit in self.units]
         whole = {
             "groundwire": "batch",
@@ -71,14 +73,14 @@ class Plan:
             "made_by": self.made_by,
             "unit_rows": self.unit_rows,
             "inputs": inputs,
-            "empty": [asdict(one) for one in self.empty],
+            "empty": [_kept(one) for one in self.empty],
             "units": units,
         }
         return json.dumps(whole, ensure_ascii=False).encode()
 
     @classmethod
     def from_json(cls, content: bytes) -> Plan:
-        """Raises ValueError, LookupError or TypeError for anything that ``to_json`` didn't write."""
+        """Raises one of the errors that ``kept`` tells for what ``to_json`` didn't write."""
         data = json.loads(content)
         if data["groundwire"] != "batch" or data["form"] != _FORM:
             raise ValueError(f"a plan of form {data['form']!r}")
@@ -130,7 +132,7 @@ def make(
         ]
         inputs.append(known)
     if not units:
-        raise TableError(f"{', '.join(one.name for one in empty[:3])}: nothing to judge: there is no row")
+        raise TableError(f"{', '.join(one.shown for one in empty[:3])}: nothing to judge: there is no row")
     return Plan(
         made_by=made_by, inputs=tuple(inputs), units=tuple(units), unit_rows=unit_rows, empty=tuple(empty)
     )
@@ -146,10 +148,10 @@ def kept(folder: Folder) -> Plan | None:
             return Plan.from_json(stream.read())
     except FileNotFoundError:
         return None
-    except (ValueError, LookupError, TypeError) as error:
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise ConfigurationError(
-            f"the plan in {folder.name!r} can't be read ({error}): --overwrite begins anew, or name another "
-            "folder"
+            f"the plan in {shown(folder.name)!r} can't be read ({error}): --overwrite begins anew, or name "
+            "another folder"
         ) from error
 
 
@@ -160,13 +162,24 @@ def differences(plan: Plan, made_by: Mapping[str, Any], sources: Iterable[Source
         for name in sorted({*plan.made_by, *made_by})
         if plan.made_by.get(name) != made_by.get(name)
     ]
-    before = {one.name: one for one in (*(each.source for each in plan.inputs), *plan.empty)}
-    after = {one.name: one for one in sources}
+    before = {one.shown: one for one in (*(each.source for each in plan.inputs), *plan.empty)}
+    after = {one.shown: one for one in sources}
     told += _listed("no longer there", [name for name in before if name not in after])
     told += _listed("new", [name for name in after if name not in before])
     return told + _listed(
-        "changed", [name for name in before if name in after and before[name] != after[name]]
+        "changed", [name for name in before if name in after and _kept(before[name]) != _kept(after[name])]
     )
+
+
+def bound(plan: Plan, sources: Iterable[Source]) -> Plan:
+    """The plan with its files as they are called now: addresses are kept without what opens them."""
+    names = {one.shown: one for one in sources}
+    inputs = (replace(one, source=names.get(one.source.shown, one.source)) for one in plan.inputs)
+    return replace(plan, inputs=tuple(inputs))
+
+
+def _kept(source: Source) -> dict[str, Any]:
+    return {**asdict(source), "name": source.shown}
 
 
 def _listed(what: str, names: Sequence[str]) -> list[str]:
@@ -182,7 +195,7 @@ def _looked_at(source: Source, columns: Columns | None, kind: Format | None) -> 
     with opened(source.name) as stream:
         found = form(stream, name=source.name, kind=kind)
     with opened(source.name) as stream:
-        table = table_of(read_piece(stream, Piece(), found), name=source.name, columns=columns)
+        table = table_of(read_piece(stream, Piece(), found), name=source.shown, columns=columns)
     if table.empty:
         return None
     return Input(source=source, form=found, candidates=table.candidates, columns=table.columns)
@@ -193,7 +206,7 @@ def _pieces(one: Input, unit_rows: int) -> list[Piece]:
         with opened(one.source.name) as stream:
             return list(cut(stream, one.form, rows=unit_rows))
     except TableError as error:
-        raise TableError(f"{one.source.name}: {error}") from error
+        raise TableError(f"{one.source.shown}: {error}") from error
 
 
 def _short(value: object) -> str:

@@ -14,7 +14,7 @@ from groundwire.batch.work import judged
 from groundwire.checker import Checker
 from groundwire.core.errors import InputError
 from groundwire.tables import Columns, Row, rows_of
-from groundwire.tables.records import Record
+from groundwire.tables.records import Record, arrow_cells, require_one_of_each
 
 ADDED = {
     "status": "hallucination_status",
@@ -39,7 +39,8 @@ class Scorer:
     checker; the model is loaded with the first batch, once for each Scorer, and doesn't travel when it is
     pickled. ``columns`` are found by their usual names. A row that can't be read or judged has an error and
     no score. Raises ConfigurationError for settings that can't work, TableError for a batch without an answer
-    or a context, InputError for one that has a column of ours, or is of another kind.
+    or a context, or with two columns of one name, InputError for one that has a column of ours, or is of
+    another kind.
     """
 
     checker: str | Path | Recipe = "embedded"
@@ -83,14 +84,16 @@ class Scorer:
 
     def _of_arrow(self, batch: Any) -> Any:
         pa, types = cols.arrow(), cols.types()
-        told = self._told(batch.schema.names, batch.to_pylist())
+        told = self._told(batch.schema.names, arrow_cells(batch))
         for name, added in ADDED.items():
             batch = batch.append_column(added, pa.array(told[name], type=types[name]))
         return batch
 
     def _of_frame(self, frame: Any) -> Any:
         pandas = import_module("pandas")
-        told = self._told([str(name) for name in frame.columns], frame.to_dict("records"))
+        names = [str(name) for name in frame.columns]
+        require_one_of_each(names)  # before pandas leaves one out
+        told = self._told(names, frame.to_dict("records"))
         made = {
             # What was not judged is <NA>: a plain column of bools would have to call it False.
             added: pandas.array(told[name], dtype="boolean" if name == "hallucinated" else _DTYPES[name])
@@ -116,6 +119,7 @@ class Scorer:
     def _told(self, names: list[str], rows: list[dict[str, Any]]) -> dict[str, list[Any]]:
         if taken := [added for added in ADDED.values() if added in names]:
             raise InputError(f"the batch has a column {taken[0]!r} already: drop it, or rename it, before")
+        require_one_of_each(names)
         told: dict[str, list[Any]] = {name: [] for name in ADDED}
         candidates = self.columns.candidates(names)
         if not rows:

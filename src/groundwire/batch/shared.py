@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from groundwire.core.budget import Budget
+from groundwire.core.errors import ConfigurationError
 from groundwire.core.fork import renew_after_fork
 from groundwire.core.verdict import Usage
 
@@ -36,6 +37,8 @@ class Ledger:
     """The file. Safe to use from any number of threads and processes of one machine; pickled, it is its path.
 
     ``clock`` must be one that all processes share, as the monotonic one is until the machine starts anew.
+    Raises ConfigurationError where the file can't be used, for then nobody knows what was spent; what goes
+    wrong with it later is an OSError.
     """
 
     def __init__(self, path: str | Path, *, clock: Callable[[], float] = time.monotonic) -> None:
@@ -43,6 +46,15 @@ class Ledger:
         self._clock = clock
         self.after_fork()
         renew_after_fork(self)
+        try:
+            self._begin()
+        except (OSError, ValueError) as error:  # ValueError: no system has a file of that name
+            raise ConfigurationError(
+                f"what the job has spent, in {str(self.path)!r}, can't be told: {error}. Mend it, or delete "
+                "it to count from nothing"
+            ) from error
+
+    def _begin(self) -> None:
         with self._open() as connection:
             # Another start of the machine has another clock: what was taken by the old one means nothing.
             boot = _boot()
@@ -108,11 +120,14 @@ class Ledger:
     def _open(self) -> Iterator[sqlite3.Connection]:
         """The connection, for one transaction that nobody writes beside."""
         with self._lock:
-            if self._connection is None:
-                self._connection = _connected(self.path)
-            self._connection.execute("BEGIN IMMEDIATE")
-            with self._connection:
-                yield self._connection
+            try:
+                if self._connection is None:
+                    self._connection = _connected(self.path)
+                self._connection.execute("BEGIN IMMEDIATE")
+                with self._connection:
+                    yield self._connection
+            except sqlite3.Error as error:
+                raise OSError(str(error)) from error
 
 
 class SharedPace:

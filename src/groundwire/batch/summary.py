@@ -139,7 +139,7 @@ def summary_of(
         made_by=plan.made_by,
         fingerprint=plan.fingerprint,
         inputs=len(plan.inputs),
-        empty=tuple(one.name for one in plan.empty),
+        empty=tuple(one.shown for one in plan.empty),
         columns=plan.inputs[0].columns,
     )
 
@@ -179,7 +179,7 @@ def render(summary: Summary) -> str:
 def _told(plan: Plan, unit: Unit, **known: Any) -> UnitTold:
     piece = unit.piece
     line = piece.above + (2 if piece.head else 1)
-    file = plan.inputs[unit.input].source.name
+    file = plan.inputs[unit.input].source.shown
     return UnitTold(unit=unit.number, file=file, line=line, **{"rows": piece.rows, **known})
 
 

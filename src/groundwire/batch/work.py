@@ -13,10 +13,12 @@ from groundwire.batch.job import Job, loaded
 from groundwire.batch.places import opened
 from groundwire.batch.plan import Input, Unit
 from groundwire.batch.stats import Counting, Stats
-from groundwire.checker import AbstainedError, Checker
+from groundwire.checker import Checker
 from groundwire.core.errors import ConfigurationError, EncoderError, MissingExtraError
+from groundwire.core.secrets import without_secrets
 from groundwire.core.verdict import Abstention, AbstentionReason, Outcome
 from groundwire.host.judging import judged as judged_one
+from groundwire.policy import AbstainedError
 from groundwire.tables import Row, TableError, rows_of
 from groundwire.tables.pieces import read_piece
 
@@ -138,7 +140,7 @@ def rows(task: Task) -> Iterator[Row]:
     known = task.input
     with opened(known.source.name) as stream:
         records = read_piece(stream, task.unit.piece, known.form, columns=known.candidates)
-        yield from rows_of(records, table=known.source.name, candidates=known.candidates)
+        yield from rows_of(records, table=known.source.shown, candidates=known.candidates)
 
 
 def _chosen(read: Iterable[Row], numbers: set[int]) -> Iterator[tuple[int, Row]]:
@@ -147,4 +149,4 @@ def _chosen(read: Iterable[Row], numbers: set[int]) -> Iterator[tuple[int, Row]]
 
 def _said(task: Task, error: Exception) -> str:
     what = f"{error.strerror}: {error.filename}" if isinstance(error, OSError) and error.strerror else error
-    return f"{task.input.source.name}: {what}"
+    return f"{task.input.source.shown}: {without_secrets(str(what))}"

@@ -19,11 +19,12 @@ from groundwire.bench.examples import Example, fingerprint, overlap
 from groundwire.bench.intervals import ROUNDS, Averaged, Difference, Figure, compare_flags, compare_scores
 from groundwire.bench.runs import Judged, judge
 from groundwire.bench.scorecard import Answers, Card, brief, card, flagged, scored
-from groundwire.checker import Checker, Policy
+from groundwire.checker import Checker
 from groundwire.core.errors import ConfigurationError, InputError
 from groundwire.core.verdict import Verdict
 from groundwire.detectors.catalogue import METHODS
 from groundwire.identity import identity
+from groundwire.policy import Policy
 
 Sets = Mapping[str, Sequence[Example]]
 Run = Callable[[Sequence[Example], Path | None, bool], Iterator[Judged]]

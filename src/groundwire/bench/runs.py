@@ -19,11 +19,12 @@ from pathlib import Path
 from typing import IO, Any
 
 from groundwire.bench.examples import Example, fingerprint, shown_as_examples
-from groundwire.checker import AbstainedError, Checker
+from groundwire.checker import Checker
 from groundwire.core import wire
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.verdict import Outcome
 from groundwire.identity import identity
+from groundwire.policy import AbstainedError
 from groundwire.progress import track
 
 _FORM = 1

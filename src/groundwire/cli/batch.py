@@ -24,6 +24,7 @@ from groundwire.cli.check import (
 from groundwire.cli.outputs import console
 from groundwire.config import Settings
 from groundwire.core.errors import ConfigurationError
+from groundwire.core.secrets import without_secrets
 from groundwire.progress import counting
 from groundwire.report import Group
 from groundwire.report.visible import escaped
@@ -214,7 +215,7 @@ def _lines(summary: Summary, out: str) -> list[str]:
         tokens = f"{stats.input_tokens:,} tokens to them, {stats.output_tokens:,} from them"
         lines.append(f"{stats.calls:,} calls of models, {tokens}{money}")
     rows = f"{summary.now.rows:,} rows in {summary.seconds:,.1f} s, {summary.speed:,.1f} a second"
-    place = out.rstrip("/")
+    place = without_secrets(out).rstrip("/")
     this_run = rows if summary.now.rows else "nothing to do"
     lines.append(f"{summary.done:,} of {summary.units:,} units; this run: {this_run}")
     lines.append(f"outcomes: {place}/part-*; summary: {place}/_groundwire/summary.html (and .json)")

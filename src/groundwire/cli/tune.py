@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from groundwire import config
-from groundwire.checker import Checker, Policy
+from groundwire.checker import Checker
 from groundwire.cli.outputs import console
 from groundwire.cli.tuning_output import tell
 from groundwire.core.errors import ConfigurationError
+from groundwire.policy import Policy
 
 if TYPE_CHECKING:
     from groundwire.bench.examples import Example

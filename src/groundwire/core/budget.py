@@ -30,8 +30,9 @@ _BYTES_A_TOKEN = 4
 class Budget:
     """The most that may be spent: model calls, tokens of requests and replies, money. None is no limit.
 
-    Calls are never exceeded. What a call takes in tokens and money is known only afterwards, so the last
-    calls may exceed those; none is made once they are reached. Raises ConfigurationError naming every limit
+    Calls are never exceeded, but by what a judge tries again for one check (its ``retries``). What a call
+    takes in tokens and money is known only afterwards, so the last calls may exceed those; none is made once
+    they are reached. Raises ConfigurationError naming every limit
     that can't work.
     """
 

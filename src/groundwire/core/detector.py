@@ -62,9 +62,11 @@ class Detector(ABC):
 
     @property
     def spec(self) -> DetectorSpec:
-        """The name, version and parameters, as every outcome carries them."""
+        """The name, version and parameters, as every outcome carries them.
+
+        A field with ``repr=False`` is no parameter: that is where a detector of one's own keeps a key.
+        """
+        told = (f.name for f in fields(self) if f.repr and f.name != "grading")
         return DetectorSpec(
-            name=self.name,
-            version=self.version,
-            parameters={f.name: getattr(self, f.name) for f in fields(self) if f.name != "grading"},
+            name=self.name, version=self.version, parameters={name: getattr(self, name) for name in told}
         )

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from uuid import UUID
 
 from groundwire.core.interaction import Interaction
+from groundwire.core.secrets import Traced
 from groundwire.core.verdict import Outcome
 
 _LOG = logging.getLogger(__name__)
@@ -50,4 +51,4 @@ def keep(keeper: Keeper | None, interaction: Interaction | None, outcome: Outcom
         keeper.keep(interaction, outcome, **told)
     except Exception as error:  # rule 5: what keeps outcomes must not cost one
         _LOG.warning("an outcome could not be kept (%s)", type(error).__name__)
-        _LOG.debug("an outcome could not be kept", exc_info=error)
+        _LOG.debug("an outcome could not be kept\n%s", Traced(error))

@@ -16,6 +16,7 @@ from uuid import UUID
 
 from groundwire.core.interaction import Interaction
 from groundwire.core.plan import Encode, Plan, Reply, Request
+from groundwire.core.secrets import Traced
 from groundwire.core.verdict import Outcome
 
 _LOG = logging.getLogger(__name__)
@@ -150,7 +151,7 @@ class Sinks:
                 name, raised = type(sink).__name__, type(error).__name__
                 _LOG.warning("%s.%s failed (%s); judging goes on", name, what, raised)
             # The error's own words may hold what was judged.
-            _LOG.debug("%s failed", what, exc_info=error)
+            _LOG.debug("%s failed\n%s", what, Traced(error))
             return None
 
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from groundwire import prompts
-from groundwire.checker import AbstainedError
 from groundwire.core.errors import ConfigurationError, GroundwireError
 from groundwire.core.interaction import Interaction
 from groundwire.core.verdict import Abstention, Outcome, Recommendation, Verdict
+from groundwire.policy import AbstainedError
 
 UNCHECKED_WARNING = "This answer could not be checked against the documents."
 WITHHELD = "The answer was withheld: the documents do not support it."
@@ -186,6 +186,8 @@ def note(outcome: Outcome) -> str:
     flagged = sorted((c for c in outcome.claims if c.support.flagged), key=lambda c: -(c.score or 0.0))
     # As JSON strings, so that no claim reads as more than one line of this list.
     listed = [f"- {json.dumps(claim.shown, ensure_ascii=False)}" for claim in flagged[:_MOST_CLAIMS]]
+    if (more := len(flagged) - len(listed)) > 0:
+        listed.append(f"- and {more} more")
     return prompts.get("retry").fill(claims="\n".join(listed or ["- all of it"]))
 
 

@@ -19,6 +19,7 @@ from contextvars import Context
 from typing import Any, TypeVar
 
 from groundwire.core.fork import renew_after_fork
+from groundwire.core.secrets import Traced
 
 _LOG = logging.getLogger(__name__)
 _COMPLAIN_EVERY = 60.0  # seconds between two warnings that the queue is full
@@ -134,7 +135,7 @@ class Background:
             except (
                 BaseException
             ):  # such as SystemExit, which is for the work's own thread and not for this one
-                _LOG.warning("work asked its thread to end; it goes on with the next", exc_info=True)
+                _LOG.warning("work asked its thread to end; it goes on with the next\n%s", Traced())
 
     def _take(self) -> tuple[Callable[[], Any], Callable[[Any], None]] | None:
         """The next work; None when there was none for a while, or will be none, which ends the thread."""
@@ -168,7 +169,7 @@ class Background:
         try:
             done(self._result(work))
         except Exception:  # rule 5: what is done with one result must not cost the next one
-            _LOG.warning("a result could not be handed on", exc_info=True)
+            _LOG.warning("a result could not be handed on\n%s", Traced())
         finally:
             with self._changed:
                 self._pending -= 1

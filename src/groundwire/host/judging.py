@@ -8,10 +8,12 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 
-from groundwire.checker import AbstainedError, Checker, OnAbstention
+from groundwire.checker import Checker
 from groundwire.core.errors import GroundwireError
 from groundwire.core.interaction import Interaction
+from groundwire.core.secrets import Traced, brief
 from groundwire.core.verdict import Abstention, AbstentionReason, Outcome
+from groundwire.policy import AbstainedError, OnAbstention
 
 _LOG = logging.getLogger(__name__)
 
@@ -38,13 +40,13 @@ async def ajudged(checker: Checker, interaction: Interaction) -> Outcome:
 
 def failure(error: Exception) -> Abstention:
     """What an outcome says of a detector that raised."""
-    return Abstention(why=AbstentionReason.MODEL_FAILED, detail=f"{type(error).__name__}: {error!s:.300}")
+    return Abstention(why=AbstentionReason.MODEL_FAILED, detail=brief(error))
 
 
 def _abstained(checker: Checker, interaction: Interaction, error: Exception) -> Abstention:
     # The error's own words may hold what was judged, so they stay at DEBUG.
     _LOG.warning("the %s detector failed (%s)", checker.detector.name, type(error).__name__)
-    _LOG.debug("the detector failed", exc_info=error)
+    _LOG.debug("the detector failed\n%s", Traced(error))
     outcome = replace(failure(error), detector=checker.detector.spec, id=interaction.id)
     checker.tell(interaction, outcome)
     if checker.policy.on_abstention is OnAbstention.RAISE:

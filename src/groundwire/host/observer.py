@@ -14,16 +14,18 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from uuid import UUID
 
-from groundwire.checker import AbstainedError, Checker, default_checker
+from groundwire.checker import Checker, default_checker
 from groundwire.core.fork import renew_after_fork
 from groundwire.core.interaction import Interaction
 from groundwire.core.keeper import Keeper, keep
+from groundwire.core.secrets import Traced
 from groundwire.core.sink import Marks, Sink, Sinks, Told, settled_sinks
 from groundwire.core.verdict import Abstention, AbstentionReason, Outcome
 from groundwire.host.background import Background, OverdueError
 from groundwire.host.judging import failure
 from groundwire.host.record import Record
 from groundwire.judge.isolation import isolated
+from groundwire.policy import AbstainedError
 
 _LOG = logging.getLogger(__name__)
 _GRACE = 1.0  # seconds that a check may take beyond its own limit before its thread is given up
@@ -257,4 +259,4 @@ class Observer:
         if kind not in self._told:
             self._told.add(kind)
             _LOG.warning("%s (%s); the application is unharmed, and others go on", what, type(error).__name__)
-        _LOG.debug("%s", what, exc_info=error)
+        _LOG.debug("%s\n%s", what, Traced(error))

@@ -11,13 +11,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, TypedDict
 
-from groundwire.checker import Checker, OnAbstention, default_checker
+from groundwire.checker import Checker, default_checker
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.interaction import Interaction
 from groundwire.core.keeper import Keeper, keep, keeper_problems
 from groundwire.core.sink import Marks, Sink, Sinks, Told, settled_sinks, sink_problems
 from groundwire.core.verdict import Outcome
 from groundwire.host.actions import Action, Decider, Decision, Reactions
+from groundwire.policy import OnAbstention
 
 
 class Common(TypedDict, total=False):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from groundwire.core.plan import Failed
+from groundwire.core.secrets import without_secrets
 from groundwire.core.verdict import AbstentionReason, Usage
 
 _FAILED, _THROTTLED, _BROKEN, _LAST = 400, 429, 500, 599  # HTTP statuses
@@ -15,22 +15,12 @@ _WINDOW = 24  # characters in a row that an error may share with the prompt
 _PERMISSIONS = {"ApplyGuardrail": "bedrock:ApplyGuardrail"}
 _ID = "model identifier"
 _READ = 4_000  # of an error's message
-_SECRET = re.compile(
-    r"(?i)(?<![a-z0-9])(?:authorization|bearer|(?:api|access|secret)[ _-]?key(?:[ _-]?id)?|password|secret"
-    r"|signature|token)"
-    r"(?:\s+provided)?['\"]?\s*+[:=]\s*+['\"]?(?:bearer\s++)?[^\s'\",;&]++"
-    r"|\bbearer\s++[\w.~+/=-]{8,}+"
-    r"|\btoken\s++[\w.~+/=-]{20,}+"
-    r"|(?<=[?&])key=[^\s'\",;&]++"
-    r"|\b(?:sk|pk|rk|lsv2|ghp|xox[a-z])[-_][\w*-]{6,}+"
-    r"|\bA[KS]IA[A-Z0-9]{12,}+"
-    r"|(?<=://)[^\s/@]++@"
-)
 
 
 def failed(error: BaseException, *, model: str, said: Iterable[str], attempts: int = 1) -> Failed:
     """MODEL_FAILED, with the last error's type and message. What was ``said`` to the model is left out."""
-    message = _SECRET.sub("[secret]", _without(str(error)[:_READ], said))
+    # Secrets first: what tells that one follows may stand in the prompt, too.
+    message = _without(without_secrets(str(error)[:_READ]), said)
     message = " ".join(message.split())
     if len(message) > _LONGEST:
         message = message[:_LONGEST].rstrip() + " …"

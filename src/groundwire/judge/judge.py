@@ -376,8 +376,13 @@ def _said(request: ModelRequest) -> tuple[str, ...]:
 
 
 def _told(reply: Reply) -> str | None:
-    """What failed, if it did, by its kind alone: the rest of the detail is about one answer."""
-    return reply.detail.partition(":")[0] or reply.reason if isinstance(reply, Failed) else None
+    """What failed, if it did, by its kind alone: the rest of the detail is about one answer.
+
+    Who replies at too great a length is there: whoever has it say so much must not have it left alone.
+    """
+    if not isinstance(reply, Failed) or reply.reason is AbstentionReason.UNREADABLE_REPLY:
+        return None
+    return reply.detail.partition(":")[0] or reply.reason
 
 
 def _until(timeout: float | None) -> float | None:

@@ -78,7 +78,7 @@ class InFile:
                 if not read_only:
                     connection.execute(_SCHEMA)
                 connection.execute("SELECT key, value FROM replies LIMIT 1")
-        except OSError as error:
+        except (OSError, ValueError) as error:  # ValueError: no system has a file of that name
             raise ConfigurationError(f"memory {str(path)!r} can't be used: {error}") from error
 
     def after_fork(self) -> None:

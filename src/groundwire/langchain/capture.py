@@ -19,6 +19,7 @@ from langchain_core.callbacks.base import BaseCallbackHandler
 
 from groundwire.core.fork import renew_after_fork
 from groundwire.core.interaction import Interaction, Passage
+from groundwire.core.secrets import Traced
 from groundwire.core.verdict import AbstentionReason
 from groundwire.langchain import units
 from groundwire.langchain.contexts import contexts
@@ -280,7 +281,7 @@ class Capture(BaseCallbackHandler):
             what,
             type(error).__name__,
         )
-        _LOG.debug("not captured: %s", what, exc_info=error)
+        _LOG.debug("not captured: %s\n%s", what, Traced(error))
 
     def warn_once(self, kind: str, message: str, *args: object) -> None:
         if kind not in self._warned:

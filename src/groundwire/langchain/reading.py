@@ -18,6 +18,7 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import patch_config
 
 from groundwire.core.interaction import Interaction, Passage
+from groundwire.core.secrets import Traced
 from groundwire.core.verdict import Abstention, AbstentionReason
 from groundwire.langchain import values
 from groundwire.langchain.capture import Capture, Captured
@@ -88,7 +89,7 @@ class Call:
             Exception
         ) as error:  # the answer is there and paid for: what can't be read of it is said beside it
             _LOG.warning("the output of a checked runnable could not be read (%s)", type(error).__name__)
-            _LOG.debug("not read", exc_info=error)
+            _LOG.debug("not read\n%s", Traced(error))
             detail = f"an output of type {type(output).__name__} could not be read: {type(error).__name__}"
             return _abstained(Interaction(answer="", id=self._id), AbstentionReason.UNREADABLE_INPUT, detail)
 

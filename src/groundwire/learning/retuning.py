@@ -15,7 +15,7 @@ from groundwire.bench import tuning
 from groundwire.bench.examples import Example, shown_as_examples
 from groundwire.bench.runs import Judged, judge
 from groundwire.bench.tuning import Target, Tuning, TuningError
-from groundwire.checker import Checker, Policy
+from groundwire.checker import Checker
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.grading import Grading
 from groundwire.core.interaction import Interaction
@@ -27,6 +27,7 @@ from groundwire.detectors.cascade.cascade import Cascade
 from groundwire.judge.drivers import NoBackend
 from groundwire.learning.sources import sources
 from groundwire.monitor import Filter, Kept, Label, Labels, Monitor
+from groundwire.policy import Policy
 
 LEAST = 10
 """Reviewed answers of either kind, with fewer of which nothing is fitted."""

@@ -24,6 +24,7 @@ from pydantic import PrivateAttr
 
 from groundwire.core.fork import renew_after_fork
 from groundwire.core.interaction import Interaction, Passage
+from groundwire.core.secrets import Traced
 from groundwire.core.verdict import AbstentionReason
 from groundwire.judge.isolation import JUDGING
 from groundwire.llama_index import units, values
@@ -251,7 +252,7 @@ class Capture:
         except Exception as error:  # rule 5; its own words may hold what was answered, so they stay at DEBUG
             kind = f"{what}/{type(error).__name__}"
             self.warn_once(kind, "%s could not be captured (%s)", what, type(error).__name__)
-            _LOG.debug("%s could not be captured", what, exc_info=error)
+            _LOG.debug("%s could not be captured\n%s", what, Traced(error))
 
 
 @dataclass

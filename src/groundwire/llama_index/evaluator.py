@@ -14,13 +14,14 @@ from llama_index.core.evaluation import BaseEvaluator, EvaluationResult
 from llama_index.core.prompts.mixin import PromptDictType
 from pydantic import Field
 
-from groundwire.checker import AbstainedError, Checker, default_checker
+from groundwire.checker import Checker, default_checker
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.interaction import Interaction, Passage
 from groundwire.core.verdict import Abstention, Outcome, Verdict
 from groundwire.host.actions import note
 from groundwire.host.judging import ajudged, failure, judged
 from groundwire.llama_index import values
+from groundwire.policy import AbstainedError
 
 
 class HallucinationResult(EvaluationResult):

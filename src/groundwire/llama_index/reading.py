@@ -19,6 +19,7 @@ from llama_index_instrumentation.span import BaseSpan
 from llama_index_instrumentation.span_handlers import BaseSpanHandler
 
 from groundwire.core.interaction import Interaction, Passage
+from groundwire.core.secrets import Traced
 from groundwire.core.verdict import Abstention, AbstentionReason
 from groundwire.llama_index import units, values
 from groundwire.llama_index.capture import Capture
@@ -71,7 +72,7 @@ class Call(Capture):
             return self._read(asked, response, answer, self.found(response) if found is None else found)
         except Exception as error:  # the answer is there and paid for: what can't be read is said beside it
             _LOG.warning("a checked engine's response could not be read (%s)", type(error).__name__)
-            _LOG.debug("not read", exc_info=error)
+            _LOG.debug("not read\n%s", Traced(error))
             detail = f"a {type(response).__name__} could not be read: {type(error).__name__}"
             why = AbstentionReason.UNREADABLE_INPUT
             return Reading(

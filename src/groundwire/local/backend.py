@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from groundwire.core.errors import GroundwireError
 from groundwire.core.plan import Backend, Encode, Encoded, EncoderSetup, Failed, Reply, Request
+from groundwire.core.secrets import brief
 from groundwire.core.verdict import AbstentionReason
 from groundwire.local.reader import Reader
 from groundwire.local.work import Deadline, begun
@@ -95,7 +96,7 @@ class _Batch:
         except GroundwireError:
             raise
         except Exception as error:  # one request's failure is not the others'
-            detail = f"the encoder {request.model!r} failed: {type(error).__name__}: {error!s:.300}"
+            detail = f"the encoder {request.model!r} failed: {brief(error)}"
             return Failed(reason=AbstentionReason.MODEL_FAILED, detail=detail)
         return reply
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundwire.core.plan import Encode, Encoded, Failed, ReadClaim, Reading, ReadWord
+from groundwire.core.secrets import brief
 from groundwire.core.span import Span
 from groundwire.core.verdict import AbstentionReason
 from groundwire.local.encoder import Encoder, Loaded, Probabilities
@@ -113,7 +114,7 @@ class _Task:
         progress = self._progress[i]
         if progress.error is not None:
             error = progress.error
-            detail = f"the embedded encoder failed: {type(error).__name__}: {error!s:.300}"
+            detail = f"the embedded encoder failed: {brief(error)}"
             return Failed(reason=AbstentionReason.MODEL_FAILED, detail=detail)
         if progress.expected is None or len(progress.rows) < progress.expected:
             detail = f"time ran out after the encoder had read {len(progress.rows)} rows of this answer"

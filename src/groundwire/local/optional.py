@@ -17,6 +17,7 @@ from groundwire.core.errors import ConfigurationError, MissingExtraError
 from groundwire.core.fork import renew_after_fork
 from groundwire.core.plan import EncoderSetup
 from groundwire.local import labels
+from groundwire.local.folders import escapes
 from groundwire.local.reader import Reader
 
 T = TypeVar("T")
@@ -111,6 +112,11 @@ def _source(name: str) -> tuple[str, Mapping[str, Any]]:
             raise ConfigurationError(
                 f"encoder {name!r}: the folder has no config.json; expected what save_pretrained writes: "
                 "config.json, the weights and the tokenizer's files"
+            )
+        if outside := escapes(folder):
+            raise ConfigurationError(
+                f"encoder {name!r}: {outside}, leads out of the folder: a model is read from its own folder "
+                "alone; put the file there, if you trust it"
             )
         return str(folder), {"local_files_only": True, "trust_remote_code": False}
     if not _HUB_ID.fullmatch(name):

@@ -19,6 +19,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.fork import renew_after_fork
+from groundwire.core.secrets import Traced
 from groundwire.monitor import schema
 from groundwire.monitor.answer import Heard, Row
 from groundwire.monitor.database import Database, StoreError, is_away
@@ -206,7 +207,7 @@ class Writer:
                 self._write(batch)
             except Exception as error:  # rule 5: whatever one batch met, the next one must be written
                 self._lose(len(batch), f"{type(error).__name__} while they were written")
-                _LOG.debug("a batch could not be written", exc_info=error)
+                _LOG.debug("a batch could not be written\n%s", Traced(error))
             finally:
                 with self._changed:
                     self._in_hand = []
@@ -260,7 +261,7 @@ class Writer:
             return self._encode(heard)
         except Exception as error:  # one that can't be encoded must not cost its batch
             self._lose(1, f"an outcome could not be encoded: {type(error).__name__}", ids=[heard.id])
-            _LOG.debug("an outcome could not be encoded", exc_info=error)
+            _LOG.debug("an outcome could not be encoded\n%s", Traced(error))
             return None
 
     def _catch_up(self) -> bool:
@@ -350,7 +351,7 @@ class Writer:
     def _complain(self, kind: str, message: str, error: BaseException) -> None:
         if self._may_complain(kind):
             _LOG.warning(message, self._database.name, type(error).__name__)
-        _LOG.debug("the store could not be written", exc_info=error)
+        _LOG.debug("the store could not be written\n%s", Traced(error))
 
     def _may_complain(self, kind: str) -> bool:
         now = time.monotonic()

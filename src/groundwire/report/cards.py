@@ -15,9 +15,10 @@ from groundwire.core.span import Span
 from groundwire.core.verdict import Abstention, Outcome, Verdict
 from groundwire.report.entries import Entry, passage_name, shown_score
 from groundwire.report.segments import Segment, cut, stretches
-from groundwire.report.visible import clipped, one_line, unsafe_places, visible
+from groundwire.report.visible import clipped, marked, one_line, unsafe_places, visible
 
 LONGEST_TEXT = 100_000  # characters of one answer or passage; past it a page stops being one to read
+_LONGEST_METADATA = 500
 _MOST_CLAIMS = 200  # of either kind
 _MOST_PASSAGES = 30  # quoted passages are shown all the same
 _EXCERPT = 180
@@ -233,7 +234,10 @@ def _passage(
     return PassageView(
         name=one_line(passage_name(interaction, index)),
         score="" if passage.score is None else f"{passage.score:.4g}",
-        metadata=tuple((one_line(str(k)), one_line(str(v))[:500]) for k, v in passage.metadata.items()),
+        metadata=tuple(
+            (one_line(str(k)), marked(one_line(str(v)), _LONGEST_METADATA))
+            for k, v in passage.metadata.items()
+        ),
         lines=_lines(text, quotes),
         left_out=left_out,
         quoted=bool(quotes),

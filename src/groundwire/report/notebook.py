@@ -14,7 +14,7 @@ from groundwire.core.span import Span
 from groundwire.core.verdict import Abstention, Outcome
 from groundwire.report.entries import shown_score
 from groundwire.report.segments import cut
-from groundwire.report.visible import clipped, one_line, visible
+from groundwire.report.visible import clipped, marked, one_line, visible
 
 _BADGE = {Level.LOW: "#1b6e38", Level.MEDIUM: "#835400", Level.HIGH: "#b3261e", None: "#5d4a8a"}
 _SIGN = {
@@ -75,7 +75,7 @@ def _claim(claim: Claim) -> str:
     ]
     said = "".join(pieces) + (" …" if left_out else "")
     quotes = [
-        f"passage {one.passage + 1}: “{escape(visible(clipped(one.quote, _LONGEST)[0]))}”"
+        f"passage {one.passage + 1}: “{escape(visible(marked(one.quote, _LONGEST)))}”"
         for one in claim.evidence
     ]
     under = "; ".join([escape(visible(claim.reason)), *quotes] if claim.reason else quotes)

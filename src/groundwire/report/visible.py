@@ -41,6 +41,12 @@ def clipped(text: str, limit: int) -> tuple[str, int]:
     return text[:limit], max(0, len(text) - limit)
 
 
+def marked(text: str, limit: int) -> str:
+    """At most ``limit`` characters from the start, with "…" behind them where there are more."""
+    kept, left_out = clipped(text, limit)
+    return f"{kept}…" if left_out else kept
+
+
 def _escape(match: re.Match[str]) -> str:
     units = match[0].encode("utf-16-be", "surrogatepass")
     return "".join(f"\\u{high:02x}{low:02x}" for high, low in zip(units[::2], units[1::2], strict=True))

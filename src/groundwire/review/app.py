@@ -16,6 +16,7 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from groundwire.core.errors import ConfigurationError, GroundwireError
+from groundwire.core.secrets import Secret
 from groundwire.monitor import Monitor, StoreError
 from groundwire.review import answer, answers, dashboard, login, queue
 from groundwire.review.app_state import Settings
@@ -81,13 +82,13 @@ def create_app(
         middleware=[
             Middleware(SafeHeaders),
             Middleware(TrustedHostMiddleware, allowed_hosts=[*LOOPBACK, *hosts], www_redirect=False),
-            Middleware(Guard, token=token, refuse=refusal),
+            Middleware(Guard, token=Secret(token), refuse=refusal),
             Middleware(login.WhoReviews),
         ],
         exception_handlers={HTTPException: _http, GroundwireError: _refused, StoreError: _away},
     )
     app.state.monitor = monitor
-    app.state.token = token
+    app.state.token = Secret(token)
     app.state.settings = Settings(blind=blind, reviewers=reviewers, reserve=reserve)
     app.state.sittings = Sittings()
     return app

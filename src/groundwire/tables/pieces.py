@@ -17,7 +17,16 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from groundwire.tables.errors import TableError
-from groundwire.tables.records import Form, Format, Record, csv_reader, parquet_file, plain_records, records
+from groundwire.tables.records import (
+    Form,
+    Format,
+    Record,
+    arrow_cells,
+    csv_reader,
+    parquet_file,
+    plain_records,
+    records,
+)
 
 _BLOCK = 1 << 22
 _BATCH = 256
@@ -28,7 +37,7 @@ _NEWLINE = 10
 class Piece:
     """A part of a file: its bytes from ``begin`` to ``end``, or of Parquet, its row groups.
 
-    ``rows`` is how many it has: exactly in Parquet and CSV, at most in JSON lines, where blank lines count,
+    ``rows`` is how many it has: exactly in Parquet, at most elsewhere, for blank lines count,
     None where that isn't known. ``above`` is how many lines (in Parquet, rows) of the file don't appear to
     whoever reads the piece. ``head`` is the bytes of a header that is read before it. ``skip`` is how many
     rows of its first row group belong to earlier pieces.
@@ -173,7 +182,7 @@ def _sliced(
             begin, end = max(first - passed, 0), min(last - passed, batch.num_rows)
             if begin < end:
                 line = piece.above + (passed + begin - first)
-                for number, cells in enumerate(batch.slice(begin, end - begin).to_pylist(), start=line + 1):
+                for number, cells in enumerate(arrow_cells(batch.slice(begin, end - begin)), start=line + 1):
                     yield Record(line=number, cells=cells)
             passed += batch.num_rows
             if passed >= last:

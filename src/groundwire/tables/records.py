@@ -12,7 +12,8 @@ import io
 import itertools
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib import import_module
@@ -42,6 +43,16 @@ class Record:
     line: int
     cells: Mapping[str, Any] | None = None
     problem: str = ""
+
+
+@dataclass(frozen=True)
+class Unheld:
+    """A cell whose value Python can't hold, such as text that is no UTF-8. No part of a row is made of it."""
+
+    why: str
+
+    def __repr__(self) -> str:
+        return f"({self.why})"
 
 
 _SUFFIXES = {
@@ -270,9 +281,7 @@ def _delimited(text: Iterator[str], delimiter: str | None) -> Iterator[Record]:
         header = next(reader)
     except csv.Error as error:
         raise TableError(f"the header in line {above + 1} is not CSV: {error}") from error
-    repeated = sorted({column for column in header if header.count(column) > 1})
-    if repeated:
-        raise TableError(f"two columns have one name, {repeated[0]!r}: rename one of them")
+    require_one_of_each(header)
     while True:
         line = above + reader.line_num + 1
         try:
@@ -286,6 +295,12 @@ def _delimited(text: Iterator[str], delimiter: str | None) -> Iterator[Record]:
             continue
         if cells:
             yield _row(line, header, cells)
+
+
+def require_one_of_each(columns: Sequence[str]) -> None:
+    """Raises TableError where two columns have one name: nobody can tell which is meant."""
+    if repeated := sorted(name for name, count in Counter(columns).items() if count > 1):
+        raise TableError(f"two columns have one name, {repeated[0]!r}: rename one of them")
 
 
 def csv_reader(text: Iterator[str], delimiter: str | None) -> tuple[int, Any]:
@@ -325,9 +340,36 @@ def parquet_file(seekable: Any) -> Any:
     except ImportError as error:
         raise MissingExtraError("reading Parquet", package="pyarrow", extra="parquet") from error
     try:
-        return parquet.ParquetFile(seekable)
+        file = parquet.ParquetFile(seekable)
     except (arrow_error, OSError) as error:
         raise TableError(f"not a Parquet file: {error}") from error
+    require_one_of_each(file.schema_arrow.names)
+    return file
+
+
+def arrow_cells(batch: Any) -> list[dict[str, Any]]:
+    """The rows of an Arrow table or batch, by column; what Python can't hold of one is Unheld."""
+    try:
+        rows: list[dict[str, Any]] = batch.to_pylist()
+    except (ValueError, OverflowError):  # text that is no UTF-8; a time before or after all of Python's
+        names, columns = batch.schema.names, [_cells(column) for column in batch.columns]
+        return [dict(zip(names, cells, strict=True)) for cells in zip(*columns, strict=True)]
+    return rows
+
+
+def _cells(column: Any) -> list[Any]:
+    try:
+        held: list[Any] = column.to_pylist()
+    except (ValueError, OverflowError):
+        return [_held(value) for value in column]
+    return held
+
+
+def _held(value: Any) -> Any:
+    try:
+        return value.as_py()
+    except (ValueError, OverflowError) as error:
+        return Unheld(str(error))
 
 
 def _is_plain_file(stream: io.BufferedReader) -> bool:
@@ -336,7 +378,7 @@ def _is_plain_file(stream: io.BufferedReader) -> bool:
 
 def _parquet_rows(file: Any) -> Iterator[Record]:
     arrow_error = import_module("pyarrow").ArrowException
-    rows = itertools.chain.from_iterable(batch.to_pylist() for batch in file.iter_batches(batch_size=64))
+    rows = itertools.chain.from_iterable(arrow_cells(batch) for batch in file.iter_batches(batch_size=64))
     try:
         for number, cells in enumerate(rows, start=1):
             yield Record(line=number, cells=cells)

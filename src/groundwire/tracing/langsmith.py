@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 from weakref import WeakKeyDictionary
 
+from groundwire.core.secrets import Traced
 from groundwire.core.verdict import Abstention, Outcome
 from groundwire.core.version import VERSION
 from groundwire.tracing.outbox import Counts, Outbox, TryLaterError, may_pass
@@ -57,7 +58,7 @@ def locate(run_id: UUID, trace_id: UUID, started: datetime) -> RunAddress | None
     except ImportError:
         return None
     except Exception:  # rule 5: tracing that can't be read must not harm the run that is traced
-        _LOG.debug("where run %s is traced could not be read", run_id, exc_info=True)
+        _LOG.debug("where run %s is traced could not be read\n%s", run_id, Traced())
         return None
 
 
@@ -126,7 +127,7 @@ class LangSmithSink:
         try:
             self._outbox.post((address, outcome))
         except Exception:  # rule 5: a process at its end may refuse a new thread
-            _LOG.warning("a verdict could not be queued for LangSmith", exc_info=True)
+            _LOG.warning("a verdict could not be queued for LangSmith\n%s", Traced())
 
     def flush(self, timeout: float | None = None) -> bool:
         """Wait until every outcome was sent or given up. False when ``timeout`` seconds were not enough.
@@ -206,7 +207,7 @@ def annotate_current_run(outcome: Outcome, **done: str | int) -> None:
     except ImportError:
         return
     except Exception:  # rule 5: a trace that can't be written must not harm the run that is traced
-        _LOG.debug("a verdict could not be put on the current run", exc_info=True)
+        _LOG.debug("a verdict could not be put on the current run\n%s", Traced())
 
 
 def _may_pass(error: Exception) -> bool:

@@ -18,6 +18,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+from groundwire.core.secrets import Traced
 from groundwire.core.sink import Sink, Told
 from groundwire.core.verdict import Abstention, Outcome
 from groundwire.core.version import VERSION
@@ -84,7 +85,7 @@ def locate(run_id: UUID | None = None, started: datetime | None = None) -> SpanA
             span=span,
         )
     except Exception:  # rule 5: tracing that can't be read must not harm what is traced
-        _LOG.debug("the current span could not be read", exc_info=True)
+        _LOG.debug("the current span could not be read\n%s", Traced())
         return None
 
 
@@ -194,7 +195,7 @@ def annotate(address: SpanAddress | None, outcome: Outcome, **done: str | int) -
     try:
         OpenTelemetrySink()._send(address, outcome, done)  # noqa: SLF001 - the same, told a little more
     except Exception:  # rule 5, as above
-        _LOG.debug("a verdict could not be put on its span", exc_info=True)
+        _LOG.debug("a verdict could not be put on its span\n%s", Traced())
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from groundwire.core.fork import renew_after_fork
+from groundwire.core.secrets import Traced
 
 _LOG = logging.getLogger(__name__)
 _LINGER = 1.0  # seconds that an idle thread waits for more before it ends
@@ -190,7 +191,7 @@ class Outbox(Generic[T]):
             _LOG.warning(
                 "%s: one could not be delivered (%s); %d failed so far", self._what, _brief(why), failed
             )
-        _LOG.debug("%s: not delivered", self._what, exc_info=why)
+        _LOG.debug("%s: not delivered\n%s", self._what, Traced(why))
 
     def _may_complain(self, kind: str) -> bool:
         now = time.monotonic()

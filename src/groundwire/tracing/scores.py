@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
+from groundwire.core.secrets import Traced
 from groundwire.core.sink import Sink, Told
 from groundwire.core.verdict import Abstention
 from groundwire.tracing.otel import SpanAddress, SpanIds, locate, unobserved
@@ -97,7 +98,7 @@ class ScoreSink(Sink):
         try:
             self._outbox.post(score_of(told, where, include_text=self._include_text))
         except Exception:  # rule 5: a process at its end may refuse a new thread
-            _LOG.warning("a verdict could not be queued for %s", self.name, exc_info=True)
+            _LOG.warning("a verdict could not be queued for %s\n%s", self.name, Traced())
 
     def flush(self, timeout: float | None = None) -> bool:
         """Wait until every score was written or given up. False when ``timeout`` seconds were not enough."""

@@ -1,0 +1,123 @@
+"""Settings of a judge: its models by their strings, and what it may take. ``config`` shows their layout."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import BeforeValidator, Field
+
+from groundwire.config_monitor import Section
+from groundwire.core.budget import Budget
+
+if TYPE_CHECKING:
+    from groundwire.judge.judge import Judge
+    from groundwire.judge.prices import Price
+
+Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+
+
+class BudgetSettings(Section):
+    """The most that may be spent, on one check or in a period."""
+
+    calls: Annotated[int, Field(ge=0)] | None = None
+    tokens: Annotated[int, Field(ge=0)] | None = None
+    cost: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
+
+    def build(self) -> Budget:
+        return Budget(calls=self.calls, tokens=self.tokens, cost=self.cost)
+
+
+class LimitsSettings(Section):
+    """What the judge may take; see ``groundwire.judge.limits.Limits``."""
+
+    retries: Annotated[int, Field(ge=0)] = 0
+    backoff: Annotated[float, Field(ge=0, le=60)] = 1.0
+    requests_per_minute: Annotated[int, Field(ge=1)] | None = None
+    tokens_per_minute: Annotated[int, Field(ge=1)] | None = None
+    budget: BudgetSettings | None = None
+    period: Seconds = 86_400.0
+
+
+class BreakerSettings(Section):
+    """When a model counts as unavailable; see ``groundwire.judge.breaker.Breaker``."""
+
+    failures: Annotated[int, Field(ge=1)] = 5
+    rate: Annotated[float, Field(gt=0, le=1)] | None = None
+    window: Annotated[int, Field(ge=1)] = 20
+    cooldown: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 30.0
+
+
+def _switch(value: Any) -> Any:
+    # YAML reads a bare "on" or "off" as a boolean.
+    return {True: "on", False: "off"}[value] if isinstance(value, bool) else value
+
+
+def off(value: Any) -> Any:
+    """None for "off", which TOML has no other word for; what YAML makes of it is False."""
+    return None if value is False or value == "off" else value
+
+
+class MemorySettings(Section):
+    """Whether the judge remembers, and where; see ``groundwire.judge.memory.Memory``."""
+
+    mode: Annotated[str, BeforeValidator(_switch), Field(pattern="^(off|on|read-only)$")] = "on"
+    path: str | None = None
+    size: Annotated[int, Field(ge=1)] = 10_000
+    namespace: str = ""
+
+
+class PriceSettings(Section):
+    """What a million tokens cost, sent and received."""
+
+    input: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+    output: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
+
+
+class JudgeSettings(Section):
+    """The judge: its models by their strings, and what it may take.
+
+    ``parameters`` are what the model is built with, such as temperature or region_name.
+    """
+
+    model: str
+    embeddings: str | None = None
+    models: dict[str, str] = Field(default_factory=dict)
+    parameters: dict[str, Any] = Field(default_factory=dict, repr=False)  # keys may be among them
+    timeout: Seconds = 30.0
+    max_concurrency: Annotated[int, Field(ge=1)] = 8
+    limits: LimitsSettings = LimitsSettings()
+    breaker: Annotated[BreakerSettings | None, BeforeValidator(off)] = BreakerSettings()
+    prices: dict[str, PriceSettings] = Field(default_factory=dict)
+    memory: MemorySettings | None = None
+    trace_project: str | None = None
+
+    def price(self) -> Price | None:
+        """What the model costs, found without building it: by its string, or by its name behind a colon."""
+        from groundwire.judge.prices import Price  # noqa: PLC0415 - most checkers have no judge to load
+
+        known = self.prices.get(self.model) or self.prices.get(self.model.partition(":")[2])
+        return Price(**known.model_dump()) if known else None
+
+    def build(self) -> Judge:
+        """The judge these settings describe. Raises ConfigurationError for a model that can't be set up."""
+        from groundwire.judge.breaker import Breaker  # noqa: PLC0415 - most checkers have no judge to load
+        from groundwire.judge.judge import Judge  # noqa: PLC0415
+        from groundwire.judge.limits import Limits  # noqa: PLC0415
+        from groundwire.judge.memory import Memory  # noqa: PLC0415
+        from groundwire.judge.prices import Price  # noqa: PLC0415
+
+        limits = self.limits.model_dump(exclude={"budget"})
+        budget = self.limits.budget.build() if self.limits.budget else None
+        return Judge(
+            self.model,
+            embeddings=self.embeddings,
+            models=self.models,
+            parameters=self.parameters,
+            timeout=self.timeout,
+            max_concurrency=self.max_concurrency,
+            limits=Limits(**limits, budget=budget),
+            breaker=Breaker(**self.breaker.model_dump()) if self.breaker else None,
+            prices={name: Price(**price.model_dump()) for name, price in self.prices.items()},
+            memory=Memory(**self.memory.model_dump()) if self.memory else None,
+            trace_project=self.trace_project,
+        )
