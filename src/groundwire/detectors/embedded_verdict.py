@@ -42,7 +42,7 @@ class ReadJudging(Judging):
                 score,
                 words=words,
                 evidence=(nearest,),
-                reason=f"{self._quoted(words or [seen.span])} here, {quoted(nearest.quote)} in the document",
+                reason=f"{self._quoted(words or [seen.span])} does not fit {quoted(nearest.quote)}",
             )
         reason = self._why_unsupported(seen, words)
         return self._claim(seen, Support.UNSUPPORTED, score, words=words, reason=reason)
@@ -59,7 +59,7 @@ class ReadJudging(Judging):
         read = self._read[seen.span]
         evidence = claim.evidence or self._nearest(seen, read)
         if seen.missing and read.reading.supported > max(read.reading.unsupported, read.reading.contradicted):
-            reason = "follows from the documents, in other words"
+            reason = f"follows from the documents, in other words: {self._quoted(self._missing_runs(seen))}"
             return replace(claim, support=Support.INFERRED, evidence=evidence, reason=reason)
         return replace(claim, evidence=evidence)
 
