@@ -53,8 +53,8 @@ class TestSupported:
             Support.INFERRED,
             "follows from the documents, in other words: “azure”",
         )
-        claim = judged("The wide sky is quite azure over Rome and Oslo.", SKY, score=0.1, reading=YES)
-        assert claim.reason.endswith("in other words: “wide”, “quite azure”, “Rome” and 1 more")
+        claim = judged("A wide sky, an azure sky, a dark sky, a red sky.", SKY, score=0.1, reading=YES)
+        assert claim.reason.endswith("in other words: “wide”, “azure”, “dark” and 1 more")
 
     @pytest.mark.parametrize("reading", [YES, NO, AGAINST])
     def test_words_are_only_said_to_be_there_where_all_are(self, reading):
