@@ -51,7 +51,7 @@ class ReadJudging(Judging):
     def _listed(self, words: Sequence[Span]) -> str:
         """The first three of them; the telling one is seldom the first."""
         shown = ", ".join(quoted(word.of(self.interaction.answer)) for word in words[:3])
-        return f"{shown} and {len(words) - 3} more" if len(words) > 3 else shown  # noqa: PLR2004
+        return f"{shown} and {len(words) - 3} more" if len(words) > 3 else shown
 
     def _contradicts(self, seen: Seen, read: ReadClaim) -> bool:
         """Whether a sentence speaks of the same, and otherwise."""
