@@ -53,6 +53,19 @@ def test_anything_else_is_an_error_and_not_a_passed_test(other):
         assert_grounded(other)
 
 
+@pytest.mark.parametrize(
+    ("other", "hint"),
+    [
+        ("It is 25 EUR.", r"pass gw\.Interaction\("),
+        ({"question": "Fee?", "answer": "It is 25 EUR."}, r"pass gw\.Interaction\("),
+        ({"answer": "x", "hallucination": {"version": 1}}, "pass what it holds under 'hallucination'"),
+    ],
+)
+def test_what_was_probably_meant_is_said(other, hint):
+    with pytest.raises(gw.InputError, match=hint):
+        assert_grounded(other)
+
+
 def test_a_message_can_not_move_the_terminal_that_shows_it():
     with pytest.raises(AssertionError) as failed:
         assert_grounded(said("A \x1b[2Jbag."), checker=gw.Checker(FlagsWords(words=("bag",))))

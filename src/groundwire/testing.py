@@ -53,8 +53,17 @@ def _outcome(judged: Interaction | Outcome | Mapping[str, Any], checker: Checker
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise InputError(
             f"expected an Interaction, an outcome, or the dict under 'hallucination', not "
-            f"{type(judged).__name__} {judged!r:.60}: {error}"
+            f"{type(judged).__name__} {judged!r:.60}: {_meant(judged) or error}"
         ) from error
+
+
+def _meant(judged: object) -> str:
+    """What whoever handed over something near it probably wanted to. Empty where nobody knows."""
+    if isinstance(judged, Mapping) and "hallucination" in judged:
+        return "pass what it holds under 'hallucination'"
+    if isinstance(judged, str) or (isinstance(judged, Mapping) and "answer" in judged):
+        return "pass gw.Interaction(question=..., contexts=..., answer=...)"
+    return ""
 
 
 def _told(outcome: Outcome) -> str:

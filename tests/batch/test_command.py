@@ -74,6 +74,15 @@ def test_it_tells_counts_rates_and_where_everything_is(run):
     assert (told["rows"], told["complete"], told["this_run"]["rows"]) == (3, True, 0)
 
 
+def test_no_page_is_promised_where_none_can_be_written(run, monkeypatch):
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    for module in [name for name in sys.modules if name.startswith(("jinja2.", "groundwire.report.page"))]:
+        monkeypatch.delitem(sys.modules, module)
+    _, out, _ = run([FEE])
+    assert "summary: out/_groundwire/summary.json (with groundwire[report] .html, too)" in out
+    assert not Path("out/_groundwire/summary.html").exists()
+
+
 def test_what_is_wrong_is_said_before_anything_is_done(run):
     """Options that don't fit, a folder of another run, a table without an answer."""
     assert "no column looks like the answer" in run([{"context": "c"}])[2]

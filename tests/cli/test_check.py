@@ -229,6 +229,18 @@ def test_ctrl_c_keeps_what_was_judged(run):
     assert "Stopped before the end" in out
 
 
+def test_ctrl_c_before_the_first_row_says_so_in_every_form(run):
+    """Nothing was judged, and what is printed can be read all the same."""
+    rows = [{**GROUNDED, "answer": "stop"}]
+    code, out, _ = run(rows, "--json", "--html", "report.html", detector="interrupted")
+    assert (code, json.loads(out)["results"]) == (130, [])
+    assert json.loads(out)["summary"]["complete"] is False
+    assert "stopped before the end" in Path("report.html").read_text(encoding="utf-8")
+    code, out, _ = run(rows, detector="interrupted")
+    assert code == 130
+    assert "Stopped before the end" in out
+
+
 def test_a_damaged_file_keeps_what_was_judged(capsys, tmp_path, monkeypatch):
     """Rows before the damage are printed, the message names the file, and the code is 2."""
     monkeypatch.chdir(tmp_path)
@@ -299,6 +311,22 @@ def test_any_text_is_printed_in_any_encoding(encoding):
         assert b"Traceback" not in done.stderr
 
 
+def test_marks_of_our_own_are_ascii_where_nothing_else_can_be_shown():
+    """No page of escapes where the locale is C; and no line of a pipe ends in blanks."""
+    rows = "".join(
+        json.dumps(row, ensure_ascii=False) + "\n" for row in (INVENTED, {**INVENTED, "question": "¿Qué?"})
+    )
+    ascii_only = process("-", stdin=rows.encode(), env={**os.environ, "PYTHONIOENCODING": "ascii"})
+    told = ascii_only.stdout.decode("ascii")
+    assert "A The fee is [75] EUR" in told
+    assert told.count("\\x") == 2  # of the question, which has no other form
+    assert "\\u" not in told
+    assert "-" * 100 in told
+    utf8 = process("-", stdin=rows.encode(), env={**os.environ, "PYTHONIOENCODING": "utf-8"}).stdout.decode()
+    assert "The fee is ⟦75⟧ EUR" in utf8
+    assert not [line for line in utf8.splitlines() if line.endswith(" ")]
+
+
 def in_a_terminal(rows, *options, **environment):
     """What the command writes to stdout when that is a terminal."""
     leader, follower = pty.openpty()
@@ -349,6 +377,37 @@ def test_json_gives_a_terminal_nothing_to_obey():
         assert "日本" in out
         whole = json.loads(out)
         assert whole.get("results", [whole])[0]["id"] == question
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (
+            ["check", "x", "--contxt", "c"],
+            "groundwire check: unrecognized arguments: --contxt c; did you mean --context?",
+        ),
+        (["check", "x", "--zzz"], "groundwire check: unrecognized arguments: --zzz\n"),
+        (
+            ["monitor", "list", "--limt=3"],
+            "groundwire monitor list: unrecognized arguments: --limt=3; did you mean --limit?",
+        ),
+        (["chek", "x"], "groundwire: argument COMMAND: invalid choice: 'chek'"),
+    ],
+)
+def test_an_option_that_a_command_lacks_is_told_by_that_command(arguments, told, capsys):
+    """In a line, with what was perhaps meant, and where the others are listed."""
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    err = capsys.readouterr().err
+    assert ended.value.code == 2
+    assert err.startswith(told)
+    assert err.splitlines()[-1] == f"All options: {told.partition(':')[0]} --help"
+
+
+def test_no_command_at_all_shows_the_commands(capsys):
+    """On stderr, with the code of what could not run."""
+    assert main([]) == 2
+    assert "judge a table of answers" in capsys.readouterr().err
 
 
 def test_the_version_is_told(capsys):

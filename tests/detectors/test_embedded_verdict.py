@@ -51,8 +51,10 @@ class TestSupported:
         claim = judged("The sky is azure.", SKY, score=0.1, reading=YES)
         assert (claim.support, claim.reason) == (
             Support.INFERRED,
-            "follows from the documents, in other words",
+            "follows from the documents, in other words: “azure”",
         )
+        claim = judged("A wide sky, an azure sky, a dark sky, a red sky.", SKY, score=0.1, reading=YES)
+        assert claim.reason.endswith("in other words: “wide”, “azure”, “dark” and 1 more")
 
     @pytest.mark.parametrize("reading", [YES, NO, AGAINST])
     def test_words_are_only_said_to_be_there_where_all_are(self, reading):
@@ -97,6 +99,19 @@ def test_a_contradiction_names_what_the_answer_says_and_what_the_document_says()
     assert claim.support is Support.CONTRADICTED
     assert "“late” here, " in claim.reason
     assert "early" in claim.reason
+
+
+def test_words_that_were_read_as_a_contradiction_are_held_against_the_whole_sentence():
+    """They have no counterpart to be named in it."""
+    claim = judged(
+        "Five days may be kept until March.",
+        "Five days may be kept and must be used in March.",
+        score=0.6,
+        reading=AGAINST,
+        wrong="until",
+    )
+    assert claim.support is Support.CONTRADICTED
+    assert claim.reason == "“until” does not fit “Five days may be kept and must be used in March.”"
 
 
 class TestCaution:

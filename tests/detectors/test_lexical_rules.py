@@ -187,3 +187,12 @@ class TestWords:
         ]
         assert summary(claims, grading) == said
         assert ("may not" in said) == (grading.level(max(scores)) is Level.MEDIUM)
+
+    @pytest.mark.parametrize(
+        ("score", "said"),
+        [(0.41, "The documents may say otherwise: why."), (0.85, "The documents say otherwise: why.")],
+    )
+    def test_a_contradiction_at_a_medium_level_is_told_as_one(self, score, said):
+        grading = Grading(threshold=0.4)
+        claim = Claim(text="x", span=Span(0, 1), support=Support.CONTRADICTED, score=score, reason="why")
+        assert summary([claim], grading) == said

@@ -15,7 +15,8 @@ from pydantic import BaseModel
 from groundwire import AbstainedError, Checker, ConfigurationError, Policy
 from groundwire.core import wire
 from groundwire.host.actions import HallucinationError
-from groundwire.langchain import HallucinationMiddleware
+from groundwire.langchain import GroundwireCallbackHandler, HallucinationMiddleware
+from groundwire.testing import Abstains
 from tests.langchain.wrapped_apps import CHECKER, Shelf
 from tests.scripted import NovelWords
 
@@ -184,6 +185,20 @@ def test_two_hundred_turns_at_once_keep_their_verdicts():
 
 
 # -- what is done about it
+
+
+@pytest.mark.parametrize(
+    "options", [{"on_hallucination": "warn"}, {"checker": Checker(Abstains()), "on_abstention": "warn"}]
+)
+def test_a_warning_is_no_part_of_the_answer_that_a_callback_hears(options):
+    """It is not the model's, and would be judged as an invention of its own."""
+    with GroundwireCallbackHandler(CHECKER, mode="inline") as handler:
+        result = agent(call(), WRONG, **options).invoke(
+            {"messages": [HumanMessage("What is item3?")]}, config={"callbacks": [handler]}
+        )
+    assert result["messages"][-1].content.startswith(f"{WRONG}\n\nThis answer ")
+    (record,) = handler.outcomes
+    assert record.interaction.answer == WRONG
 
 
 def test_a_warning_is_appended_to_the_message():

@@ -1,10 +1,12 @@
 """Tables of answers are read row by row, and what can't be read is named by its line."""
 
+import bz2
 import csv
 import gzip
 import io
 import itertools
 import json
+import lzma
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -12,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire.tables import Columns, Format, TableError, read
+from groundwire.tables import Columns, Format, TableError, form, read
 
 ROW = {"question": "Fee?", "context": ["It is 25 EUR.", "Bags are free."], "answer": "25 EUR.", "label": 0}
 TEXTS = st.text(alphabet=st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=20)
@@ -199,7 +201,7 @@ def test_bad_rows_of_a_delimited_table_are_named_and_the_rest_is_read():
     data = b'context,answer\n"c\nd",a\nc\n"x"y,a\nc,\xe9\n\nc,last\n'
     good, short, quoted, latin, last = rows(data, name="runs.csv")
     assert (good.line, good.interaction.contexts[0].text) == (2, "c\nd")
-    assert (short.line, short.problem) == (4, "1 cells, where the header has 2")
+    assert (short.line, short.problem) == (4, "1 cell, where the header has 2")
     assert quoted.line == 5
     assert "not CSV" in quoted.problem
     assert (latin.line, latin.problem[:9]) == (6, "not UTF-8")
@@ -233,6 +235,32 @@ def test_parquet_holds_lists_objects_and_bytes():
     assert rows(objects)[0].interaction.contexts[0].id == "1"
     binary = rows(as_parquet({"answer": b"a", "documents": "c"}))[0]
     assert "answer must be a str, not bytes" in binary.problem
+
+
+@pytest.mark.parametrize(
+    ("data", "what"),
+    [
+        (b"PK\x03\x04\x14\x00", "an Excel workbook, .* save the sheet as CSV"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1", "an old Excel workbook"),
+        (bz2.compress(lines(ROW).encode()), "packed with bzip2: unpack it"),
+        (lzma.compress(lines(ROW).encode()), "packed with xz: unpack it"),
+        (bytes(range(256)), "binary data, and no table: expected JSON lines"),
+    ],
+)
+@pytest.mark.parametrize("name", ["x", "x.csv", "x.jsonl"])
+def test_a_file_that_is_no_text_is_refused_as_what_it_is(data, what, name):
+    """In a sentence, and not as a thousand rows that can't be read."""
+    with pytest.raises(TableError, match=rf"^{name}: the file is {what}"):
+        table(data, name=name)
+    with pytest.raises(TableError, match=what):
+        form(io.BytesIO(data), name=name)
+
+
+def test_a_row_of_zeros_in_a_log_costs_that_row():
+    """As a log that was cut while it was written begins: what follows is read."""
+    zeros, good = rows(b"\0" * 9_000 + b"\n" + lines(ROW).encode(), name="x.jsonl")
+    assert zeros.interaction is None
+    assert good.interaction is not None
 
 
 @pytest.mark.parametrize("data", [b"PAR1 and then nothing", gzip.compress(lines(ROW).encode() * 999)[:-20]])

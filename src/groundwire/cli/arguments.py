@@ -3,6 +3,31 @@
 from __future__ import annotations
 
 import argparse
+import difflib
+from collections.abc import Iterable
+from typing import Any, NoReturn
+
+
+class Parser(argparse.ArgumentParser):
+    """Tells a mistake in a line of its own, by the command that it was made in; the help has the rest."""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """As its base, but what a command does not know is told there, and not by the whole program."""
+        known, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}{self._meant(unknown)}")
+        return known, unknown
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message}\nAll options: {self.prog} --help\n")
+
+    def _meant(self, unknown: Iterable[str]) -> str:
+        options = [option for option in unknown if option.startswith("--")]
+        for option in options:
+            name = option.partition("=")[0]
+            if close := difflib.get_close_matches(name, self._option_string_actions, 1):
+                return f"; did you mean {close[0]}?"
+        return ""
 
 
 def count(text: str) -> int:

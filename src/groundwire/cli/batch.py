@@ -7,6 +7,7 @@ import contextlib
 import json
 import sys
 from collections.abc import Callable, Mapping
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from groundwire import config
@@ -218,7 +219,12 @@ def _lines(summary: Summary, out: str) -> list[str]:
     place = without_secrets(out).rstrip("/")
     this_run = rows if summary.now.rows else "nothing to do"
     lines.append(f"{summary.done:,} of {summary.units:,} units; this run: {this_run}")
-    lines.append(f"outcomes: {place}/part-*; summary: {place}/_groundwire/summary.html (and .json)")
+    told = (
+        "summary.html (and .json)"
+        if find_spec("jinja2")
+        else "summary.json (with groundwire[report] .html, too)"
+    )
+    lines.append(f"outcomes: {place}/part-*; summary: {place}/_groundwire/{told}")
     if summary.empty:
         lines.append(f"without any row: {', '.join(summary.empty[:5])}{' ...' if summary.empty[5:] else ''}")
     return lines

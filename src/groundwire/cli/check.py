@@ -157,17 +157,11 @@ def _run(options: CheckOptions, checker: Checker, tables: list[Table], output: O
         raise  # nobody is left to read a summary
     except BaseException:
         # What was judged until then is kept, and says that it isn't all.
-        _finish(output, tally, started, complete=False)
+        if tally.answers:
+            output.finish(tally, seconds=time.perf_counter() - started, complete=False)
         raise
-    _finish(output, tally, started, complete=complete)
-    if not complete:
-        return INTERRUPTED
-    return exit_code(tally)
-
-
-def _finish(output: Output, tally: Tally, started: float, *, complete: bool) -> None:
-    if tally.answers:
-        output.finish(tally, seconds=time.perf_counter() - started, complete=complete)
+    output.finish(tally, seconds=time.perf_counter() - started, complete=complete)
+    return exit_code(tally) if complete else INTERRUPTED
 
 
 def _unreadable(row: Row) -> Abstention:

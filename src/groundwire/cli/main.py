@@ -11,7 +11,7 @@ import traceback
 from collections.abc import Sequence
 
 from groundwire import __version__
-from groundwire.cli.arguments import count, fraction
+from groundwire.cli.arguments import Parser, count, fraction
 from groundwire.cli.batch import add_batch
 from groundwire.cli.bench import add_bench
 from groundwire.cli.catalogue import add_commands
@@ -55,7 +55,11 @@ def main(argv: Sequence[str]) -> int:
     for stream in (sys.stdout, sys.stderr):
         if reconfigure := getattr(stream, "reconfigure", None):
             reconfigure(errors="backslashreplace")  # a terminal that lacks a character still gets the rest
-    arguments = _parser().parse_args(argv)
+    parser = _parser()
+    if not argv:
+        parser.print_help(sys.stderr)
+        return COULD_NOT_RUN
+    arguments = parser.parse_args(argv)
     try:
         code: int = arguments.run(arguments)
         sys.stdout.flush()
@@ -106,7 +110,7 @@ def _options(given: argparse.Namespace) -> CheckOptions:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser: argparse.ArgumentParser = Parser(
         prog="groundwire",
         description="Tells a RAG application, on every answer, whether the retrieved documents support it.",
     )

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 from rich.console import Console
 
 from groundwire import __version__
+from groundwire.cli.plain import PlainStream
 from groundwire.core import wire
 from groundwire.core.errors import ConfigurationError
 from groundwire.detectors.catalogue import Method
@@ -83,8 +84,8 @@ class Blocks:
         self._console.print(terminal.summary(tally, seconds=seconds, detector=self._detector))
         if not complete:
             self._console.print("Stopped before the end: these are not all rows.", style="bold yellow")
-        elif not self._options.quiet:
-            self._console.print(f"columns: {_columns(self._tables)}", style="dim")
+        elif not self._options.quiet and (columns := _columns(self._tables)):
+            self._console.print(f"columns: {columns}", style="dim")
 
 
 class JsonObject:
@@ -205,7 +206,8 @@ class _Console(Console):
 
 def console(*, stderr: bool) -> Console:
     """A console that reads no markup in what it prints and is wide enough where there is no terminal."""
-    made = _Console(stderr=stderr, highlight=False, markup=False, emoji=False)
+    stream: Any = PlainStream(sys.stderr if stderr else sys.stdout)
+    made = _Console(file=stream, stderr=stderr, highlight=False, markup=False, emoji=False)
     if not made.is_terminal and "COLUMNS" not in made._environ:  # noqa: SLF001 - what rich itself has read
         made.width = _PIPED_WIDTH
     return made

@@ -36,16 +36,22 @@ class ReadJudging(Judging):
         words = self._words(seen, read)
         if self._contradicts(seen, read):
             (nearest,) = self._nearest(seen, read)
+            verb = "do" if len(words) > 1 else "does"
             return self._claim(
                 seen,
                 Support.CONTRADICTED,
                 score,
                 words=words,
                 evidence=(nearest,),
-                reason=f"{self._quoted(words or [seen.span])} here, {quoted(nearest.quote)} in the document",
+                reason=f"{self._listed(words or [seen.span])} {verb} not fit {quoted(nearest.quote)}",
             )
         reason = self._why_unsupported(seen, words)
         return self._claim(seen, Support.UNSUPPORTED, score, words=words, reason=reason)
+
+    def _listed(self, words: Sequence[Span]) -> str:
+        """The first three of them; the telling one is seldom the first."""
+        shown = ", ".join(quoted(word.of(self.interaction.answer)) for word in words[:3])
+        return f"{shown} and {len(words) - 3} more" if len(words) > 3 else shown
 
     def _contradicts(self, seen: Seen, read: ReadClaim) -> bool:
         """Whether a sentence speaks of the same, and otherwise."""
@@ -59,7 +65,7 @@ class ReadJudging(Judging):
         read = self._read[seen.span]
         evidence = claim.evidence or self._nearest(seen, read)
         if seen.missing and read.reading.supported > max(read.reading.unsupported, read.reading.contradicted):
-            reason = "follows from the documents, in other words"
+            reason = f"follows from the documents, in other words: {self._listed(self._missing_runs(seen))}"
             return replace(claim, support=Support.INFERRED, evidence=evidence, reason=reason)
         return replace(claim, evidence=evidence)
 

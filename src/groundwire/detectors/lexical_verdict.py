@@ -289,8 +289,12 @@ def summary(claims: Sequence[Claim], grading: Grading) -> str:
     unsupported = [c for c in claims if c.support is Support.UNSUPPORTED]
     doubtful = [c for c in claims if c.score is not None and grading.level(c.score) is not Level.LOW]
     if contradicted:
-        reason = contradicted[0].reason
-        return f"The documents say otherwise: {reason}{'' if reason.endswith(_STOPPED) else '.'}"
+        reason, score = contradicted[0].reason, contradicted[0].score
+        sure = score is None or grading.level(score) is Level.HIGH
+        return (
+            f"The documents {'' if sure else 'may '}say otherwise: "
+            f"{reason}{'' if reason.endswith(_STOPPED) else '.'}"
+        )
     if unsupported:
         verb = "are" if len(unsupported) > 1 else "is"
         return f"{_share(unsupported, claims)} {verb} not supported by the documents."

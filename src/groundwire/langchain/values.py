@@ -19,6 +19,7 @@ from pydantic import BaseModel
 
 from groundwire.core import wire
 from groundwire.core.interaction import Passage, Role, Turn
+from groundwire.host.actions import UNCHECKED_WARNING
 
 QUESTION_KEYS = (
     "question",
@@ -191,11 +192,11 @@ def question(value: Any, keys: Iterable[str] = QUESTION_KEYS) -> str | None:
 
 def answer(value: Any, keys: Iterable[str] = ANSWER_KEYS) -> str | None:
     """What was answered: the text, the last AI message, or what a state holds under a known key."""
-    if (plain := text(value)) is not None:
+    if (plain := _unwarned(value)) is not None:
         return plain
     if conversation := messages(value):
         said = [message for message in conversation if message.type in ("ai", "AIMessageChunk")]
-        return text(said[-1]) if said else None
+        return _unwarned(said[-1]) if said else None
     found: str | None = None
     for key in keys:
         if (held := at(value, key)) is None:
@@ -207,6 +208,16 @@ def answer(value: Any, keys: Iterable[str] = ANSWER_KEYS) -> str | None:
             return given
         found = found if given is None else given
     return found
+
+
+def _unwarned(value: Any) -> str | None:
+    """``text`` without the warning that a wrapper or the middleware has added: no claim of the answer's."""
+    said = text(value)
+    verdict = value.response_metadata.get("hallucination") if isinstance(value, BaseMessage) else None
+    if said and isinstance(verdict, Mapping):
+        for warning in filter(None, (verdict.get("warning"), UNCHECKED_WARNING)):
+            said = said.removesuffix(f"\n\n{warning}")
+    return said
 
 
 def whole(value: Any) -> str | None:

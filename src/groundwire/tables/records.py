@@ -66,6 +66,14 @@ _JSON_SUFFIXES = ("jsonl", "ndjson", "json")
 _HEAD = 1 << 16
 _LARGEST_VALUE = 1 << 26  # characters of one JSON value: past it a broken array would fill the memory
 _SEPARATOR = re.compile(r'\s*|sep=([^\w"\s]|\t)\s*', re.IGNORECASE)  # a blank line, or Excel's first one
+_OTHERS = (  # what is given for a table and is none, by its first bytes
+    (b"PK\x03\x04", "an Excel workbook, or another zip archive: save the sheet as CSV (UTF-8)"),
+    (b"\xd0\xcf\x11\xe0", "an old Excel workbook: save the sheet as CSV (UTF-8)"),
+    (b"BZh", "packed with bzip2: unpack it, or pack it with gzip"),
+    (b"\xfd7zXZ\x00", "packed with xz: unpack it, or pack it with gzip"),
+    (b"\x28\xb5\x2f\xfd", "packed with zstd: unpack it, or pack it with gzip"),
+)
+_BINARY = "binary data, and no table: expected JSON lines, a JSON array, CSV, TSV or Parquet"
 _UNDECODED = re.compile("[\udc80-\udcff]")  # what errors="surrogateescape" leaves of a byte that isn't UTF-8
 
 
@@ -73,10 +81,10 @@ def records(stream: BinaryIO, *, name: str = "", kind: Format | None = None) -> 
     """Every record of a stream, in order. Gzip is recognised by its first bytes.
 
     The format is ``kind``, else what the ending of ``name`` says, else what the first bytes look like.
-    Raises TableError for a file that is no table at all and MissingExtraError for Parquet without pyarrow.
+    Raises TableError for a file that is no table at all, and MissingExtraError for Parquet without pyarrow.
     """
     plain = _in_utf8(_unzipped(stream))
-    return plain_records(plain, kind or _kind(plain, name))
+    return plain_records(plain, _kind(plain, name, kind))
 
 
 def plain_records(plain: io.BufferedReader, kind: Format) -> Iterator[Record]:
@@ -104,11 +112,26 @@ def form(stream: BinaryIO, *, name: str = "", kind: Format | None = None) -> For
     """The form of a file that begins where the stream stands, found as ``records`` finds it."""
     buffered = _buffered(stream)
     plain = _in_utf8(_unzipped(buffered))
-    return Form(kind=kind or _kind(plain, name), packed=plain is not buffered)
+    return Form(kind=_kind(plain, name, kind), packed=plain is not buffered)
 
 
-def _kind(plain: io.BufferedReader, name: str) -> Format:
-    return _told_by(name) or _sniffed(plain, otherwise=_expected_by(name))
+def _kind(plain: io.BufferedReader, name: str, kind: Format | None) -> Format:
+    kind = kind or _told_by(name) or _sniffed(plain, otherwise=_expected_by(name))
+    if kind is not Format.PARQUET and (what := _no_text(plain.peek(_HEAD)[:_HEAD])):
+        raise TableError(f"the file is {what}")
+    return kind
+
+
+def _no_text(head: bytes) -> str:
+    """What a file is that begins so and holds no text. Empty where it may: a bad row is told as a row."""
+    for begins, what in _OTHERS:
+        if head.startswith(begins):
+            return what
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)  # which lets the last character be cut off
+    except UnicodeDecodeError:
+        return _BINARY if b"\0" in head else ""
+    return ""
 
 
 def _unzipped(stream: BinaryIO) -> io.BufferedReader:
@@ -320,9 +343,10 @@ def csv_reader(text: Iterator[str], delimiter: str | None) -> tuple[int, Any]:
 
 def _row(line: int, header: list[str], cells: list[str]) -> Record:
     if len(cells) != len(header):
-        return Record(line=line, problem=f"{len(cells)} cells, where the header has {len(header)}")
+        noun = "cell" if len(cells) == 1 else "cells"
+        return Record(line=line, problem=f"{len(cells)} {noun}, where the header has {len(header)}")
     if any(_UNDECODED.search(cell) for cell in cells):
-        return Record(line=line, problem="not UTF-8: save the table with that encoding")
+        return Record(line=line, problem="not UTF-8: save the table as UTF-8 (Excel calls it CSV UTF-8)")
     return Record(line=line, cells=dict(zip(header, cells, strict=True)))
 
 
