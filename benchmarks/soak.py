@@ -26,6 +26,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -43,13 +44,17 @@ FLAT = 0.05
 
 @dataclass
 class Findings:
-    """What became of the runs. ``records`` counts the records of each question, by its number."""
+    """What became of the runs.
+
+    ``records`` counts the records of each question, by its number, ``whole`` the whole answers; a byte each, so
+    that memory does not grow by the watching.
+    """
 
     started: Counter[str] = field(default_factory=Counter)
     outcomes: Counter[str] = field(default_factory=Counter)
     wrong: list[str] = field(default_factory=list)
-    records: Counter[int] = field(default_factory=Counter)
-    whole: set[int] = field(default_factory=set)
+    records: bytearray = field(default_factory=bytearray)
+    whole: bytearray = field(default_factory=bytearray)
     seconds: list[dict[str, float]] = field(default_factory=list)
     live: int = -1
     evicted: int = -1
@@ -66,7 +71,7 @@ class Findings:
             self.wrong.append(f"{record.run_id}: nothing could be read")
             return
         n = topic(seen.question or "topic-1")
-        self.records[n] += 1
+        count(self.records, n)
         found = [passage.text for passage in seen.contexts]
         whole = seen.answer == answer(n)
         partial = said == AbstentionReason.PARTIAL_ANSWER and answer(n).startswith(seen.answer)
@@ -76,8 +81,9 @@ class Findings:
 
     def problems(self) -> list[str]:
         """What is not as it should be."""
-        missing = [n for n in self.whole if self.records[n] != 1]
-        twice = [n for n, count in self.records.items() if count > 1]
+        pairs = list(zip_longest(self.whole, self.records, fillvalue=0))
+        missing = [n for n, (whole, records) in enumerate(pairs) if whole and records != 1]
+        twice = [n for n, (_, records) in enumerate(pairs) if records > 1]
         told = {
             "records that hold another call's": len(self.wrong),
             "whole answers without their one record": len(missing),
@@ -87,7 +93,7 @@ class Findings:
             "answers dropped": self.dropped,
             "threads left": max(0, self.threads - 1),
         }
-        wrong = [f"{count} {what}" for what, count in told.items() if count]
+        wrong = [f"{number} {what}" for what, number in told.items() if number]
         grown = self.growth()
         return [*wrong, f"memory grew by {grown:.1%}"] if grown > FLAT else wrong
 
@@ -100,13 +106,25 @@ class Findings:
         return statistics.median(memory[-fifth:]) / statistics.median(memory[fifth : 2 * fifth]) - 1
 
 
-class Soak:
-    """Starts runs and watches; ``rate`` is in runs a second, None as fast as they go."""
+def count(counts: bytearray, n: int) -> None:
+    """One more of ``n``, up to 255."""
+    if n >= len(counts):
+        counts.extend(bytes(n + 1 - len(counts)))
+    counts[n] = min(255, counts[n] + 1)
 
-    def __init__(self, name: str, *, seed: int = 1, rate: float | None = None) -> None:
+
+class Soak:
+    """Starts runs and watches; ``rate`` is in runs a second, None as fast as they go.
+
+    ``bare`` takes the handler away, and tells what the application does by itself.
+    """
+
+    def __init__(self, name: str, *, seed: int = 1, rate: float | None = None, bare: bool = False) -> None:
         self.found = Findings()
         self._heard = threading.Lock()
         self._side: Side = SIDES[name](self._hear)
+        if bare:
+            self._side.bare()
         self._random = random.Random(seed)
         self._rate = rate
         self._taken: list[float] = []
@@ -214,7 +232,7 @@ class Soak:
         if said != answer(n):
             self.found.wrong.append(f"{n}: the application itself was told {said!r:.80}")
         with self._heard:
-            self.found.whole.add(n)
+            count(self.found.whole, n)
             self._taken.append(seconds)
 
     def _watch(self, started: float) -> None:
@@ -251,8 +269,8 @@ def told(name: str, found: Findings) -> str:
             f"{sum(found.started[fate] for fate in fates):,}"
             for fates in (FAILS, ("is cancelled",), ("is given up",))
         ),
-        "outcomes": ", ".join(f"{count:,} {what}" for what, count in found.outcomes.most_common()),
-        "whole answers, each with its one record": f"{len(found.whole):,}",
+        "outcomes": ", ".join(f"{number:,} {what}" for what, number in found.outcomes.most_common()),
+        "whole answers": f"{sum(found.whole):,}",
         "records that hold another call's": f"{len(found.wrong)}",
         "runs left in the map; most at a time": f"{found.live}; {max(s['live'] for s in seconds):.0f}",
         "threads, most at a time": f"{max(s['threads'] for s in seconds):.0f}",
@@ -298,6 +316,9 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, help="for so long, instead of --runs")
     parser.add_argument("--rate", type=float, help="runs a second, instead of as fast as they go")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument(
+        "--bare", action="store_true", help="without the handler: what is the application's own"
+    )
     parser.add_argument("--keep", type=Path, default=Path("build"), help="folder for each second's figures")
     parser.add_argument("--draw", type=Path, nargs="+", metavar="FILE", help="a PNG, and what was kept")
     given = parser.parse_args()
@@ -307,11 +328,16 @@ def main() -> int:
     if given.side is None:
         parser.error(f"name what to soak: {', '.join(SIDES)}")
     runs, seconds = (None, 60 * given.minutes) if given.minutes else (given.runs, None)
-    found = Soak(given.side, seed=given.seed, rate=given.rate).run(runs=runs, seconds=seconds)
+    found = Soak(given.side, seed=given.seed, rate=given.rate, bare=given.bare).run(
+        runs=runs, seconds=seconds
+    )
     given.keep.mkdir(parents=True, exist_ok=True)
-    kept = given.keep / f"soak-{given.side}.json"
-    kept.write_text(json.dumps({"name": given.side, "seconds": found.seconds}), encoding="utf-8")
-    print(told(given.side, found))
+    name = f"{given.side}, bare" if given.bare else given.side
+    kept = given.keep / f"soak-{name.replace(', ', '-')}.json"
+    kept.write_text(json.dumps({"name": name, "seconds": found.seconds}), encoding="utf-8")
+    print(told(name, found))
+    if given.bare:
+        return 0
     for one in found.wrong[:10]:
         print(one, file=sys.stderr)
     problems = found.problems()

@@ -91,6 +91,10 @@ class Side(Protocol):
 
     def astream(self, asked: str) -> AsyncIterator[str]: ...
 
+    def bare(self) -> None:
+        """Take the handler away."""
+        ...
+
     def live(self) -> int: ...
 
     def close(self) -> None: ...
@@ -175,6 +179,9 @@ class LangChain:
     def astream(self, asked: str) -> AsyncIterator[str]:
         return self._chain.astream(asked, self._config)
 
+    def bare(self) -> None:
+        self._config = {}
+
     def live(self) -> int:
         return self.handler.live_runs
 
@@ -248,6 +255,9 @@ class LlamaIndex:
         response: Any = await self._streaming.aquery(asked)
         async for token in response.async_response_gen():
             yield token
+
+    def bare(self) -> None:
+        self.handler.uninstall()
 
     def live(self) -> int:
         return self.handler.live_spans
