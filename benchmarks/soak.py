@@ -46,8 +46,8 @@ FLAT = 0.05
 class Findings:
     """What became of the runs.
 
-    ``records`` counts the records of each question, by its number, ``whole`` the whole answers; a byte each, so
-    that memory does not grow by the watching.
+    ``records`` counts the records of each question, by its number, ``whole`` the whole answers; a byte each,
+    so that memory does not grow by the watching.
     """
 
     started: Counter[str] = field(default_factory=Counter)
