@@ -6,7 +6,7 @@ No figure depends on the order of the passages.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -17,10 +17,11 @@ from groundwire.detectors.lexical_contrast import Contrast
 from groundwire.detectors.lexical_mentions import Mentioned, mentioned
 from groundwire.detectors.lexical_places import Places
 from groundwire.detectors.lexical_records import Denied
-from groundwire.detectors.lexical_words import ADDS_UP, ADVICE, CITES, EMPTY, HEDGES, PRAISE
-from groundwire.text import arithmetic, facts, names, refusal
+from groundwire.detectors.lexical_words import ADVICE, CITES, EMPTY, HEDGES, PRAISE
+from groundwire.text import arithmetic, conversion, facts, names, refusal
 from groundwire.text.facts import Checked, Fact, Kind, Known, Status
 from groundwire.text.overlap import Context, Match, Worded, pairs, word
+from groundwire.text.steps import Derived, Step, tells
 from groundwire.text.units import LABELS
 
 CLAIM_FEATURES = (
@@ -100,6 +101,11 @@ class Seen:
     def lacking(self) -> tuple[Fact, ...]:
         """Its exact facts that the documents don't bear out."""
         return tuple(f for f, c, _ in self.checked if c.status is not Status.FOUND and not f.soft)
+
+    @property
+    def derived(self) -> tuple[Derived, ...]:
+        """How its figures that no document has are worked out."""
+        return tuple(c.derived for _, c, _ in self.checked if c.derived is not None)
 
     @property
     def least(self) -> float:
@@ -258,6 +264,9 @@ class _Look:
 
     def seen(self) -> Seen:
         checked = self._facts()
+        steps = {c.derived.step for _, c, _ in checked if c.derived is not None}
+        if steps:
+            self._leave_out_cues(steps)
         count, missing_names = self._missing_names()
         beside = self._beside() if self.matches else None
         negation = beside.negation_differs() if beside else None
@@ -385,25 +394,52 @@ class _Look:
             checked, row = places.of(fact, facts.check(fact, self.about.known, near=near))
             results.append((fact, checked, row or where.get(id(checked.nearest))))
         borne_out = [fact for fact, checked, _ in results if checked.status is Status.FOUND]
+        for i, ((last, known, _), (fact, checked, _)) in enumerate(pairwise(results), 1):
+            wrong = self._wrongly_converted(last, known, fact, checked)
+            if wrong is not None:
+                results[i] = (fact, *wrong)
+        groups = [self.context.passages[m.passage].facts[m.sentence] for m in self.matches]
         return tuple(
-            (fact, self._follows(fact, checked, borne_out, near), at) for fact, checked, at in results
+            (fact, self._follows(fact, checked, borne_out, groups), at) for fact, checked, at in results
         )
 
+    def _wrongly_converted(
+        self, last: Fact, known: Checked, fact: Fact, checked: Checked
+    ) -> tuple[Checked, Match] | None:
+        """In "5 km (4 miles)" the second figure differs from the documents' 5 km."""
+        source = known.nearest
+        if source is None or known.status is not Status.FOUND or checked.status is Status.FOUND:
+            return None
+        gap = self.text[last.span.end : fact.span.start]
+        if not conversion.beside(last, fact, gap) or conversion.converts(fact, last):
+            return None
+        where = self.context.place_of(source)
+        if where is None:
+            return None
+        return Checked(status=Status.DIFFERS, nearest=source, affinity=1.0, shared=1), where
+
     def _follows(
-        self, fact: Fact, checked: Checked, borne_out: Sequence[Fact], near: Sequence[Fact]
+        self, fact: Fact, checked: Checked, borne_out: Sequence[Fact], near: Sequence[Sequence[Fact]]
     ) -> Checked:
-        """A fact that the question gives, or that follows from borne out ones or adds up, is none to miss."""
+        """A fact that the question gives, or that is worked out from others, is none to miss."""
         if checked.status is Status.FOUND:
             return checked
-        told = not ADDS_UP.isdisjoint(self.worded.folded)
-        if arithmetic.adds_up(fact, near, said=self.weights.keys(), told=told):
+        if self.about.given.has(fact):
             return Checked(status=Status.FOUND)
         # Small factors may be the reader's own: "for four sets there and back, 4 × 2 × 40 EUR".
-        factors = [f for f in self.found if f is not fact and arithmetic.is_factor(f)]
-        operands = [*self.earlier, *borne_out, *(f for f in factors if f not in borne_out)]
-        if self.about.given.has(fact) or arithmetic.follows(fact, operands):
-            return Checked(status=Status.FOUND)
-        return checked
+        mine = [f for f in self.found if f is not fact and (arithmetic.is_factor(f) or f.soft)]
+        named = [*self.earlier, *self.about.given.facts, *borne_out, *(f for f in mine if f not in borne_out)]
+        derived = arithmetic.derive(fact, named=named, near=near, claim=self.text, stems=self.weights.keys())
+        return checked if derived is None else Checked(status=Status.FOUND, derived=derived)
+
+    def _leave_out_cues(self, steps: Iterable[Step]) -> None:
+        """What says how a figure was worked out ("in total", "each") need not stand in the documents."""
+        folded = self.worded.folded
+        cues = {i for i in self.missing if tells(folded[i], steps)}
+        self.content = tuple([i for i in self.content if i not in cues])
+        self.missing = tuple([i for i in self.missing if i not in cues])
+        stems = {self.worded.stems[i] for i in self.content}
+        self.weights = {stem: weight for stem, weight in self.weights.items() if stem in stems}
 
     def _missing_names(self) -> tuple[int, tuple[range, ...]]:
         """How many names the claim has, and those with a word that the context hasn't."""

@@ -226,6 +226,14 @@ class Context:
         """The words of a matched sentence."""
         return self.passages[match.passage].worded[match.sentence]
 
+    def place_of(self, fact: Fact) -> Match | None:
+        """The sentence that one of the passages' own facts stands in; None for any other fact."""
+        for p, passage in enumerate(self.passages):
+            for i, found in enumerate(passage.facts):
+                if any(one is fact for one in found):
+                    return Match(p, i, 0.0)
+        return None
+
     def window(self, match: Match, before: int, after: int) -> Sequence[Worded]:
         """A matched sentence with some of its neighbours."""
         worded = self.passages[match.passage].worded
