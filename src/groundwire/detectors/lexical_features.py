@@ -14,12 +14,12 @@ from itertools import pairwise
 from groundwire.core.span import Span
 from groundwire.detectors import lexical_records
 from groundwire.detectors.lexical_contrast import Contrast
+from groundwire.detectors.lexical_figures import Figures, Looked
 from groundwire.detectors.lexical_mentions import Mentioned, mentioned
-from groundwire.detectors.lexical_places import Places
 from groundwire.detectors.lexical_records import Denied
 from groundwire.detectors.lexical_words import ADVICE, CITES, EMPTY, HEDGES, PRAISE
-from groundwire.text import arithmetic, conversion, facts, names, refusal
-from groundwire.text.facts import Checked, Fact, Kind, Known, Status
+from groundwire.text import facts, names, refusal
+from groundwire.text.facts import Fact, Kind, Known, Status
 from groundwire.text.overlap import Context, Match, Worded, pairs, word
 from groundwire.text.steps import Derived, Step, tells
 from groundwire.text.units import LABELS
@@ -80,7 +80,7 @@ class Seen:
     worded: Worded
     missing: tuple[int, ...]
     matches: tuple[Match, ...]
-    checked: tuple[tuple[Fact, Checked, Match | None], ...]
+    checked: tuple[Looked, ...]
     missing_names: tuple[range, ...]
     unknown_names: tuple[range, ...]
     opposite: tuple[int, str, str] | None
@@ -307,7 +307,7 @@ class _Look:
 
     def _features(
         self,
-        checked: Sequence[tuple[Fact, Checked, Match | None]],
+        checked: Sequence[Looked],
         names_: tuple[int, int],
         *,
         opposite: bool,
@@ -371,66 +371,20 @@ class _Look:
         twice = [a and b for a, b in pairwise(there)]
         return sum(there) / len(there) if there else 1.0, sum(twice) / len(twice) if twice else 1.0
 
-    def _facts(self) -> tuple[tuple[Fact, Checked, Match | None], ...]:
+    def _facts(self) -> tuple[Looked, ...]:
         """The exact facts of the claim, what the context says of each, and in which sentence."""
         if not self.found:
             return ()
-        near: list[Fact] = []
-        where: dict[int, Match] = {}
-        for match in self.matches:
-            for fact in self.context.passages[match.passage].facts[match.sentence]:
-                near.append(fact)
-                where[id(fact)] = match
-        places = Places(
+        return Figures(
             text=self.text,
             found=self.found,
             weights=self.weights,
             matches=self.matches,
             context=self.context,
             known=self.about.known,
-        )
-        results = []
-        for fact in self.found:
-            checked, row = places.of(fact, facts.check(fact, self.about.known, near=near))
-            results.append((fact, checked, row or where.get(id(checked.nearest))))
-        borne_out = [fact for fact, checked, _ in results if checked.status is Status.FOUND]
-        for i, ((last, known, _), (fact, checked, _)) in enumerate(pairwise(results), 1):
-            wrong = self._wrongly_converted(last, known, fact, checked)
-            if wrong is not None:
-                results[i] = (fact, *wrong)
-        groups = [self.context.passages[m.passage].facts[m.sentence] for m in self.matches]
-        return tuple(
-            (fact, self._follows(fact, checked, borne_out, groups), at) for fact, checked, at in results
-        )
-
-    def _wrongly_converted(
-        self, last: Fact, known: Checked, fact: Fact, checked: Checked
-    ) -> tuple[Checked, Match] | None:
-        """In "5 km (4 miles)" the second figure differs from the documents' 5 km."""
-        source = known.nearest
-        if source is None or known.status is not Status.FOUND or checked.status is Status.FOUND:
-            return None
-        gap = self.text[last.span.end : fact.span.start]
-        if not conversion.beside(last, fact, gap) or conversion.converts(fact, last):
-            return None
-        where = self.context.place_of(source)
-        if where is None:
-            return None
-        return Checked(status=Status.DIFFERS, nearest=source, affinity=1.0, shared=1), where
-
-    def _follows(
-        self, fact: Fact, checked: Checked, borne_out: Sequence[Fact], near: Sequence[Sequence[Fact]]
-    ) -> Checked:
-        """A fact that the question gives, or that is worked out from others, is none to miss."""
-        if checked.status is Status.FOUND:
-            return checked
-        if self.about.given.has(fact):
-            return Checked(status=Status.FOUND)
-        # Small factors may be the reader's own: "for four sets there and back, 4 × 2 × 40 EUR".
-        mine = [f for f in self.found if f is not fact and (arithmetic.is_factor(f) or f.soft)]
-        named = [*self.earlier, *self.about.given.facts, *borne_out, *(f for f in mine if f not in borne_out)]
-        derived = arithmetic.derive(fact, named=named, near=near, claim=self.text, stems=self.weights.keys())
-        return checked if derived is None else Checked(status=Status.FOUND, derived=derived)
+            given=self.about.given,
+            earlier=self.earlier,
+        ).checked()
 
     def _leave_out_cues(self, steps: Iterable[Step]) -> None:
         """What says how a figure was worked out ("in total", "each") need not stand in the documents."""

@@ -178,6 +178,8 @@ _ONLY_SCALES = frozenset({"hundred", "thousand", "million", "billion", "trillion
 
 def _fractions(lowered: str) -> Iterator[Figure]:
     """Fractions in words: "two thirds", "three quarters of an hour", "a fifth of"."""
+    if not any(under in lowered for under in _UNDER):  # as in most texts
+        return
     for match in _FRACTION_WORDS.finditer(lowered):
         over = 1.0 if match["over"] == "a" else SIMPLE[match["over"]]
         of = lowered.startswith(" of", match.end())

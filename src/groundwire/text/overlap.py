@@ -228,11 +228,16 @@ class Context:
 
     def place_of(self, fact: Fact) -> Match | None:
         """The sentence that one of the passages' own facts stands in; None for any other fact."""
-        for p, passage in enumerate(self.passages):
-            for i, found in enumerate(passage.facts):
-                if any(one is fact for one in found):
-                    return Match(p, i, 0.0)
-        return None
+        return self._stands.get(id(fact))
+
+    @cached_property
+    def _stands(self) -> dict[int, Match]:
+        return {
+            id(fact): Match(p, i, 0.0)
+            for p, passage in enumerate(self.passages)
+            for i, found in enumerate(passage.facts)
+            for fact in found
+        }
 
     def window(self, match: Match, before: int, after: int) -> Sequence[Worded]:
         """A matched sentence with some of its neighbours."""

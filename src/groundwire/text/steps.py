@@ -68,7 +68,7 @@ _CUES = {
     Step.QUOTIENT: r"averag(?:e[sd]?|ing) each per apiece split shar(?:es?|ed|ing) divided every je pro",
     Step.MEAN: r"averag(?:e[sd]?|ing) mean durchschnitt\w* moyenne media",
     Step.PERIOD: r"""after before later earlier for last(?:s|ed|ing)? takes? took between from until till old
-        aged? ago since runs? ran long existed within during over ends? ended nach vor dauert après después""",
+        aged? ago since runs? ran long existed within during over ends? ended nach vor dauert après""",
 }
 _WORDS = {step: re.compile(rf"\b(?:{'|'.join(words.split())})\b") for step, words in _CUES.items()}
 _MAKES = frozenset({"make", "makes", "made", "come", "comes", "came", "adds", "amount", "amounts", "equals"})

@@ -1,0 +1,102 @@
+"""What the documents say of each exact fact of a claim: it, another in its place, what it follows from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from groundwire.detectors.lexical_places import Places
+from groundwire.text import arithmetic, conversion, facts
+from groundwire.text.facts import Checked, Fact, Known, Status
+from groundwire.text.overlap import Context, Match
+
+Looked = tuple[Fact, Checked, Match | None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figures:
+    """A claim's exact facts, its weighed stems and best sentences, and what they are looked up in.
+
+    ``given`` are the question's facts, ``earlier`` those of the statement before that were borne out.
+    """
+
+    text: str
+    found: Sequence[Fact]
+    weights: Mapping[str, float]
+    matches: Sequence[Match]
+    context: Context
+    known: Known
+    given: Known
+    earlier: Sequence[Fact]
+
+    def checked(self) -> tuple[Looked, ...]:
+        """The facts in order, what is said of each, and in which sentence."""
+        looked = self._looked_up()
+        converted = self._wrongly_converted(looked)
+        borne_out = {id(fact) for fact, checked, _ in looked if checked.status is Status.FOUND}
+        # Small factors may be the reader's own: "for four sets there and back, 4 × 2 × 40 EUR".
+        mine = [f for f in self.found if id(f) in borne_out or f.soft or arithmetic.is_factor(f)]
+        named = [*self.earlier, *self.given.facts, *mine][-_NAMED:]
+        return tuple(
+            converted.get(id(fact)) or (fact, self._follows(fact, checked, named), at)
+            for fact, checked, at in looked
+        )
+
+    def _looked_up(self) -> list[Looked]:
+        near: list[Fact] = []
+        where: dict[int, Match] = {}
+        for match in self.matches:
+            for fact in self._facts_of(match):
+                near.append(fact)
+                where[id(fact)] = match
+        places = Places(
+            text=self.text,
+            found=self.found,
+            weights=self.weights,
+            matches=self.matches,
+            context=self.context,
+            known=self.known,
+        )
+        results: list[Looked] = []
+        for fact in self.found:
+            checked, row = places.of(fact, facts.check(fact, self.known, near=near))
+            results.append((fact, checked, row or where.get(id(checked.nearest))))
+        return results
+
+    def _facts_of(self, match: Match) -> Sequence[Fact]:
+        return self.context.passages[match.passage].facts[match.sentence]
+
+    def _wrongly_converted(self, looked: Sequence[Looked]) -> dict[int, Looked]:
+        """By its fact, what is said twice and wrongly: in "5 km (4 miles)" the second differs from 5 km."""
+        wrong: dict[int, Looked] = {}
+        for (last, known, _), (fact, checked, _) in pairwise(looked):
+            if known.status is not Status.FOUND or known.nearest is None or checked.status is Status.FOUND:
+                continue
+            gap = self.text[last.span.end : fact.span.start]
+            if not conversion.beside(last, fact, gap) or conversion.converts(fact, last):
+                continue
+            where = self.context.place_of(known.nearest)
+            if where is not None:
+                differs = Checked(status=Status.DIFFERS, nearest=known.nearest, affinity=1.0, shared=1)
+                wrong[id(fact)] = (fact, differs, where)
+        return wrong
+
+    def _follows(self, fact: Fact, checked: Checked, named: Sequence[Fact]) -> Checked:
+        """A fact that the question gives, or that is worked out from others, is none to miss."""
+        if checked.status is Status.FOUND:
+            return checked
+        if self.given.has(fact):
+            return Checked(status=Status.FOUND)
+        derived = arithmetic.derive(
+            fact,
+            named=[other for other in named if other is not fact],
+            near=[self._facts_of(match) for match in self.matches],
+            claim=self.text,
+            stems=self.weights.keys(),
+        )
+        return checked if derived is None else Checked(status=Status.FOUND, derived=derived)
+
+
+# A claim and a question name no more figures than these that could be worked with.
+_NAMED = 24
