@@ -71,7 +71,7 @@ class _Worked:
             return
         for other in self._operands:
             if conversion.converts(self.fact, other):
-                yield Result(Step.CONVERSION, self.fact.values[0], (other,), steps.say(other))
+                yield Result(Step.CONVERSION, other.values[0], (other,), steps.say(other))
         if abs(self.fact.numbers[0]) >= _LEAST:
             yield from self._of_named()
             yield from self._sums()

