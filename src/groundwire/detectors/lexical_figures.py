@@ -38,9 +38,17 @@ class Figures:
         # Small factors may be the reader's own: "for four sets there and back, 4 × 2 × 40 EUR".
         mine = [f for f in self.found if id(f) in borne_out or f.soft or arithmetic.is_factor(f)]
         named = [*self.earlier, *self.given.facts, *mine][-_NAMED:]
-        return tuple(
+        followed = [
             converted.get(id(fact)) or (fact, self._follows(fact, checked, named), at)
             for fact, checked, at in looked
+        ]
+        used = {id(one) for _, checked, _ in followed if checked.derived for one in checked.derived.sources}
+        # A factor that the claim works out something right with is the reader's own.
+        return tuple(
+            (fact, Checked(status=Status.FOUND), at)
+            if id(fact) in used and checked.status is not Status.FOUND
+            else (fact, checked, at)
+            for fact, checked, at in followed
         )
 
     def _looked_up(self) -> list[Looked]:

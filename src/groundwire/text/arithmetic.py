@@ -142,7 +142,7 @@ class _Worked:
             yield from (steps.added(*group) for group in groups if len(group) > 2)
 
     def _products(self) -> Iterator[Result]:
-        """So much an hour by the hours that the claim names, and figures nearby that go "each" or "per"."""
+        """So much an hour by the hours named, so much "each", and a bag's price by the bags named."""
         for a in self._pool:
             per = _rate(a)
             if per is None or a.unit != self.fact.unit or a.soft:
@@ -151,9 +151,10 @@ class _Worked:
                 if b.unit == per.dimension and not b.highs:
                     count = b.values[0] / per.factor
                     yield Result(Step.PRODUCT, a.values[0] * count, (a, b), f"{count:g} × {steps.say(a)}")
-        if Step.PRODUCT in self.cues:
-            for a, b in permutations(self._pool, 2):
-                if a.unit == self.fact.unit and is_factor(b) and self._names(a, b):
+        for a, b in permutations(self._pool, 2):
+            if a.unit == self.fact.unit and is_factor(b):
+                counted = self._names(b) and bool(b.counted & a.around)
+                if counted or (Step.PRODUCT in self.cues and self._names(a, b)):
                     yield steps.times(a, b)
 
     def _quotients(self) -> Iterator[Result]:
