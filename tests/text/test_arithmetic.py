@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from groundwire.text import arithmetic, facts, shares
 from groundwire.text.overlap import word
-from groundwire.text.steps import Derived, Step
+from groundwire.text.steps import Derived, Step, spoken_of
 
 
 def derive(claim: str, figure: str, *sentences: str) -> Derived | None:
@@ -18,7 +18,9 @@ def derive(claim: str, figure: str, *sentences: str) -> Derived | None:
     found = facts.extract(claim)
     (fact,) = [one for one in found if one.text == figure]
     named = [o for o in found if o is not fact and (known.has(o) or o.soft or arithmetic.is_factor(o))]
-    return arithmetic.derive(fact, named=named, near=near, claim=claim, stems=set(word(claim).stems))
+    return arithmetic.derive(
+        fact, named=named, near=near, cues=spoken_of(claim), stems=set(word(claim).stems)
+    )
 
 
 RIGHT = [

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from groundwire.detectors.lexical_places import Places
-from groundwire.text import arithmetic, conversion, facts
+from groundwire.text import arithmetic, conversion, facts, steps
 from groundwire.text.facts import Checked, Fact, Known, Status
 from groundwire.text.overlap import Context, Match
 
@@ -38,9 +38,22 @@ class Figures:
         # Small factors may be the reader's own: "for four sets there and back, 4 × 2 × 40 EUR".
         mine = [f for f in self.found if id(f) in borne_out or f.soft or arithmetic.is_factor(f)]
         named = [*self.earlier, *self.given.facts, *mine][-_NAMED:]
+        near = [self._facts_of(match)[:_NAMED] for match in self.matches]
+        cues = steps.spoken_of(self.text)
+
+        def follows(fact: Fact, checked: Checked) -> Checked:
+            """A fact that the question gives, or that is worked out from others, is none to miss."""
+            if checked.status is Status.FOUND:
+                return checked
+            if self.given.has(fact):
+                return Checked(status=Status.FOUND)
+            others = [other for other in named if other is not fact]
+            stems = self.weights.keys()
+            derived = arithmetic.derive(fact, named=others, near=near, cues=cues, stems=stems)
+            return checked if derived is None else Checked(status=Status.FOUND, derived=derived)
+
         followed = [
-            converted.get(id(fact)) or (fact, self._follows(fact, checked, named), at)
-            for fact, checked, at in looked
+            converted.get(id(fact)) or (fact, follows(fact, checked), at) for fact, checked, at in looked
         ]
         used = {id(one) for _, checked, _ in followed if checked.derived for one in checked.derived.sources}
         # A factor that the claim works out something right with is the reader's own.
@@ -90,21 +103,6 @@ class Figures:
                 wrong[id(fact)] = (fact, differs, where)
         return wrong
 
-    def _follows(self, fact: Fact, checked: Checked, named: Sequence[Fact]) -> Checked:
-        """A fact that the question gives, or that is worked out from others, is none to miss."""
-        if checked.status is Status.FOUND:
-            return checked
-        if self.given.has(fact):
-            return Checked(status=Status.FOUND)
-        derived = arithmetic.derive(
-            fact,
-            named=[other for other in named if other is not fact],
-            near=[self._facts_of(match) for match in self.matches],
-            claim=self.text,
-            stems=self.weights.keys(),
-        )
-        return checked if derived is None else Checked(status=Status.FOUND, derived=derived)
 
-
-# A claim and a question name no more figures than these that could be worked with.
+# No more figures of a claim and a question, or of a sentence, are worked with.
 _NAMED = 24

@@ -26,18 +26,19 @@ def derive(
     *,
     named: Sequence[Fact],
     near: Sequence[Sequence[Fact]],
-    claim: str,
+    cues: frozenset[Step],
     stems: AbstractSet[str],
 ) -> Derived | None:
     """How ``fact`` is worked out from others, or None.
 
     ``named`` are the borne out facts of the claim and of the one before, and small factors that the reader
     may have chosen; ``near`` those of the sentences that the claim is about, each sentence's by themselves;
-    ``stems`` those of the claim's words. Ranges, codes and vague figures are never taken as worked out.
+    ``cues`` the steps that the claim speaks of, and ``stems`` those of its words. Ranges, codes and vague
+    figures are never taken as worked out.
     """
     if fact.soft or fact.highs or fact.kind is Kind.CODE:
         return None
-    worked = _Worked(fact, tuple(named), tuple(map(tuple, near)), steps.spoken_of(claim), stems)
+    worked = _Worked(fact, tuple(named), tuple(map(tuple, near)), cues, stems)
     return next((result.of(fact) for result in worked.results() if result.gives(fact)), None)
 
 
