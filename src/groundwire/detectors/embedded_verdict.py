@@ -60,7 +60,7 @@ class ReadJudging(Judging):
 
     def _supported(self, seen: Seen, score: float) -> Claim:
         claim = super()._supported(seen, score)
-        if seen.verbatim or seen.declines:
+        if seen.verbatim or seen.declines or seen.derived:
             return claim
         read = self._read[seen.span]
         evidence = claim.evidence or self._nearest(seen, read)

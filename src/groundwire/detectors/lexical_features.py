@@ -6,7 +6,7 @@ No figure depends on the order of the passages.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -14,13 +14,14 @@ from itertools import pairwise
 from groundwire.core.span import Span
 from groundwire.detectors import lexical_records
 from groundwire.detectors.lexical_contrast import Contrast
+from groundwire.detectors.lexical_figures import Figures, Looked
 from groundwire.detectors.lexical_mentions import Mentioned, mentioned
-from groundwire.detectors.lexical_places import Places
 from groundwire.detectors.lexical_records import Denied
-from groundwire.detectors.lexical_words import ADDS_UP, ADVICE, CITES, EMPTY, HEDGES, PRAISE
-from groundwire.text import arithmetic, facts, names, refusal
-from groundwire.text.facts import Checked, Fact, Kind, Known, Status
+from groundwire.detectors.lexical_words import ADVICE, CITES, EMPTY, HEDGES, PRAISE
+from groundwire.text import facts, names, refusal
+from groundwire.text.facts import Fact, Kind, Known, Status
 from groundwire.text.overlap import Context, Match, Worded, pairs, word
+from groundwire.text.steps import Derived, Step, tells
 from groundwire.text.units import LABELS
 
 CLAIM_FEATURES = (
@@ -79,7 +80,7 @@ class Seen:
     worded: Worded
     missing: tuple[int, ...]
     matches: tuple[Match, ...]
-    checked: tuple[tuple[Fact, Checked, Match | None], ...]
+    checked: tuple[Looked, ...]
     missing_names: tuple[range, ...]
     unknown_names: tuple[range, ...]
     opposite: tuple[int, str, str] | None
@@ -100,6 +101,11 @@ class Seen:
     def lacking(self) -> tuple[Fact, ...]:
         """Its exact facts that the documents don't bear out."""
         return tuple(f for f, c, _ in self.checked if c.status is not Status.FOUND and not f.soft)
+
+    @property
+    def derived(self) -> tuple[Derived, ...]:
+        """How its figures that no document has are worked out."""
+        return tuple(c.derived for _, c, _ in self.checked if c.derived is not None)
 
     @property
     def least(self) -> float:
@@ -258,6 +264,9 @@ class _Look:
 
     def seen(self) -> Seen:
         checked = self._facts()
+        steps = {c.derived.step for _, c, _ in checked if c.derived is not None}
+        if steps:
+            self._leave_out_cues(steps)
         count, missing_names = self._missing_names()
         beside = self._beside() if self.matches else None
         negation = beside.negation_differs() if beside else None
@@ -298,7 +307,7 @@ class _Look:
 
     def _features(
         self,
-        checked: Sequence[tuple[Fact, Checked, Match | None]],
+        checked: Sequence[Looked],
         names_: tuple[int, int],
         *,
         opposite: bool,
@@ -362,48 +371,29 @@ class _Look:
         twice = [a and b for a, b in pairwise(there)]
         return sum(there) / len(there) if there else 1.0, sum(twice) / len(twice) if twice else 1.0
 
-    def _facts(self) -> tuple[tuple[Fact, Checked, Match | None], ...]:
+    def _facts(self) -> tuple[Looked, ...]:
         """The exact facts of the claim, what the context says of each, and in which sentence."""
         if not self.found:
             return ()
-        near: list[Fact] = []
-        where: dict[int, Match] = {}
-        for match in self.matches:
-            for fact in self.context.passages[match.passage].facts[match.sentence]:
-                near.append(fact)
-                where[id(fact)] = match
-        places = Places(
+        return Figures(
             text=self.text,
             found=self.found,
             weights=self.weights,
             matches=self.matches,
             context=self.context,
             known=self.about.known,
-        )
-        results = []
-        for fact in self.found:
-            checked, row = places.of(fact, facts.check(fact, self.about.known, near=near))
-            results.append((fact, checked, row or where.get(id(checked.nearest))))
-        borne_out = [fact for fact, checked, _ in results if checked.status is Status.FOUND]
-        return tuple(
-            (fact, self._follows(fact, checked, borne_out, near), at) for fact, checked, at in results
-        )
+            given=self.about.given,
+            earlier=self.earlier,
+        ).checked()
 
-    def _follows(
-        self, fact: Fact, checked: Checked, borne_out: Sequence[Fact], near: Sequence[Fact]
-    ) -> Checked:
-        """A fact that the question gives, or that follows from borne out ones or adds up, is none to miss."""
-        if checked.status is Status.FOUND:
-            return checked
-        told = not ADDS_UP.isdisjoint(self.worded.folded)
-        if arithmetic.adds_up(fact, near, said=self.weights.keys(), told=told):
-            return Checked(status=Status.FOUND)
-        # Small factors may be the reader's own: "for four sets there and back, 4 × 2 × 40 EUR".
-        factors = [f for f in self.found if f is not fact and arithmetic.is_factor(f)]
-        operands = [*self.earlier, *borne_out, *(f for f in factors if f not in borne_out)]
-        if self.about.given.has(fact) or arithmetic.follows(fact, operands):
-            return Checked(status=Status.FOUND)
-        return checked
+    def _leave_out_cues(self, steps: Iterable[Step]) -> None:
+        """What says how a figure was worked out ("in total", "each") need not stand in the documents."""
+        folded = self.worded.folded
+        cues = {i for i in self.missing if tells(folded[i], steps)}
+        self.content = tuple([i for i in self.content if i not in cues])
+        self.missing = tuple([i for i in self.missing if i not in cues])
+        stems = {self.worded.stems[i] for i in self.content}
+        self.weights = {stem: weight for stem, weight in self.weights.items() if stem in stems}
 
     def _missing_names(self) -> tuple[int, tuple[range, ...]]:
         """How many names the claim has, and those with a word that the context hasn't."""

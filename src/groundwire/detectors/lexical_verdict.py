@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +13,7 @@ from groundwire.core.interaction import Interaction
 from groundwire.core.span import Span, union
 from groundwire.detectors.lexical_features import BARE_KNOWN, BARE_UNKNOWN, HARMLESS, Answer, Seen
 from groundwire.detectors.lexical_records import Denied
-from groundwire.text import overlap
+from groundwire.text import conversion, overlap
 from groundwire.text.facts import Fact, Status
 from groundwire.text.forms import NEGATIONS
 from groundwire.text.overlap import Context, Match
@@ -143,6 +144,8 @@ class Judging:
         if seen.declines:
             return self._claim(seen, Support.SUPPORTED, score, reason="declines to answer")
         evidence = tuple(map(self._cite, self._support(seen)))
+        if seen.derived:
+            return self._worked_out(seen, score, evidence)
         if seen.verbatim:
             reason = "word for word in the document"
         elif seen.missing:
@@ -154,6 +157,17 @@ class Judging:
         else:
             reason = "nothing in it tells of an invention"
         return self._claim(seen, Support.SUPPORTED, score, evidence=evidence, reason=reason)
+
+    def _worked_out(self, seen: Seen, score: float, evidence: tuple[Evidence, ...]) -> Claim:
+        """The claim says what follows from the documents' figures, and those are its evidence."""
+        more = f", and {len(seen.derived) - 1} more" if len(seen.derived) > 1 else ""
+        reason = f"worked out from the documents' figures: {seen.derived[0].said}{more}"
+        there = {id(fact): checked.nearest for fact, checked, _ in seen.checked if checked.nearest}
+        sources = [there.get(id(one), one) for derived in seen.derived for one in derived.sources]
+        figures = [(match, one.span) for one in sources if (match := self.context.place_of(one))]
+        cited = [Evidence.cite(self.interaction, match.passage, span) for match, span in figures]
+        evidence = tuple(dict.fromkeys([*evidence, *cited]))
+        return self._claim(seen, Support.INFERRED, score, evidence=evidence, reason=reason)
 
     def _support(self, seen: Seen) -> Sequence[Match]:
         """The best sentence, and a second one that adds a good part of what the first leaves open."""
@@ -207,7 +221,7 @@ def conflict_in(seen: Seen) -> Conflict | None:
         return Conflict(
             words=union(f.span.shifted(seen.span.start) for f, _, _ in differing),
             where=where,
-            reason=f"{_say(fact)} here, {_say(nearest)} in the document",
+            reason=f"{_say(fact)} here, {_say(nearest)} in the document{_converted(nearest, fact)}",
             exact=True,
         )
     if seen.mentioned:
@@ -264,6 +278,16 @@ def run_span(seen: Seen, run: range) -> Span:
 
 def _say(fact: Fact) -> str:
     return " ".join(fact.text.split())
+
+
+def _converted(nearest: Fact, fact: Fact) -> str:
+    """What the document's figure is in the unit of the claim's: ": that is 3.1 miles"."""
+    number = conversion.restated(nearest, fact)
+    unit = _NUMBER.sub("", _say(fact))
+    return f": that is {number} {unit}" if number and unit != _say(fact) else ""
+
+
+_NUMBER = re.compile(r"\A[-−]?[\d.,]+[ -]?")
 
 
 def _negation_words(seen: Seen) -> tuple[Span, ...]:

@@ -31,12 +31,6 @@ ADVICE = _stems(
 CITES = _words(
     "passage passages according source sources document documents based mentioned provided context"
 )
-# Words that say that figures were added up, or one taken from another.
-ADDS_UP = _words(
-    """total totals totalling totaling together altogether combined sum sums both plus overall difference
-    differ differs more less fewer remaining remain left rest fell rose zusammen insgesamt gesamt summe
-    ensemble totale somme juntos suma insieme somma juntas soma samen totaal"""
-)
 # Words that negate by their meaning: with one of these about, a missing "not" is no difference.
 NEGATIVE = _stems(
     "avoid refuse unable unaware unless fail lack prevent prohibit hardly decline except false unavailable"

@@ -1,59 +1,45 @@
-"""Whether a figure follows from others: a sum, difference, product, share or conversion.
+"""Whether a figure that no document has is worked out from those it has, by one step that can be named.
 
-Only from figures of the same claim that the documents bear out, or from two that the claim names, so that
-chance has little to work with.
+A conversion, sum, difference, product, quotient, mean or share, or the time between two dates or two times
+of day. Chance has little to work with: the figures are named by the claim itself and borne out, or stand in
+the sentences that it is about, and then a word of the claim has to say that this step was taken ("in total",
+"left", "each"). Units have to agree. What the steps give stands in ``steps``, ``shares`` and ``periods``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import combinations, islice, permutations
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, combinations, permutations
 
+from groundwire.text import conversion, periods, shares, steps
 from groundwire.text.fact import Fact, Kind
-
-_CONVERTED = 0.03
-_SAME = 1e-4
-_LOOKED_AT = 7
-_LEAST = 10
-_LARGEST_FACTOR = 20
+from groundwire.text.steps import Derived, Result, Step
+from groundwire.text.units import UNITS, Unit
 
 
-def follows(fact: Fact, others: Sequence[Fact]) -> bool:
-    """Whether ``fact`` is a conversion of one of ``others``, or worked out from two or three of them.
+def derive(
+    fact: Fact,
+    *,
+    named: Sequence[Fact],
+    near: Sequence[Sequence[Fact]],
+    cues: frozenset[Step],
+    stems: AbstractSet[str],
+) -> Derived | None:
+    """How ``fact`` is worked out from others, or None.
 
-    Single digits are never taken as worked out: too many sums make one.
+    ``named`` are the borne out facts of the claim and of the one before, and small factors that the reader
+    may have chosen; ``near`` those of the sentences that the claim is about, each sentence's by themselves;
+    ``cues`` the steps that the claim speaks of, and ``stems`` those of its words. Ranges, codes and vague
+    figures are never taken as worked out.
     """
-    if not fact.values or fact.kind in (Kind.DATE, Kind.CODE):
-        return False
-    others = [other for other in others if other.values and other.kind is not Kind.DATE][-_LOOKED_AT:]
-    if any(_converts(fact, other) for other in others):
-        return True
-    if fact.kind is Kind.TIME or fact.highs or not fact.numbers or abs(fact.numbers[0]) < _LEAST:
-        return False
-    return any(_near(fact.numbers[0], result) for result in _worked_out(fact, others))
-
-
-def adds_up(fact: Fact, others: Sequence[Fact], *, said: AbstractSet[str], told: bool) -> bool:
-    """Whether ``fact`` is the sum or the difference of two of ``others``, or the sum of all of them.
-
-    ``said`` are the stems of what says so. Unless it is ``told`` that something is added up, it has to name
-    each of the two by a word that does not stand beside the other. Single digits are left out.
-    """
-    if fact.kind in _NEVER_ADDED or fact.highs or not fact.values or abs(fact.numbers[0]) < _LEAST:
-        return False
-    alike = [o for o in others if o.kind is fact.kind and o.unit == fact.unit and o.values and not o.highs]
-    alike = list({other.values[0]: other for other in alike[:_LOOKED_AT]}.values())
-    mine = fact.values[0]
-    for a, b in combinations(alike, 2):
-        x, y = a.values[0], b.values[0]
-        named = bool(said & (a.around - b.around)) and bool(said & (b.around - a.around))
-        if (told or named) and (_near(mine, x + y) or _near(mine, abs(x - y))):
-            return True
-    return told and len(alike) > 2 and _near(mine, sum(other.values[0] for other in alike))
-
-
-_NEVER_ADDED = (Kind.DATE, Kind.CODE, Kind.TIME, Kind.PERCENT)
+    if fact.soft or fact.highs or fact.kind is Kind.CODE:
+        return None
+    worked = _Worked(fact, tuple(named), tuple(map(tuple, near)), cues, stems)
+    return next((result.of(fact) for result in worked.results() if result.gives(fact)), None)
 
 
 def is_factor(fact: Fact) -> bool:
@@ -61,34 +47,191 @@ def is_factor(fact: Fact) -> bool:
     return fact.kind is Kind.NUMBER and not fact.highs and 1 < fact.values[0] <= _LARGEST_FACTOR
 
 
-def _converts(fact: Fact, other: Fact) -> bool:
-    if fact.unit != other.unit or fact.system == other.system:
-        return False
-    # A degree or two, and the like, is lost when a temperature is converted and rounded.
-    slack = 1.5 if fact.unit == "temperature" else 0.0
-    mine, theirs = (*fact.values, *fact.highs), (*other.values, *other.highs)
-    return any(abs(a - b) <= _CONVERTED * abs(b) + slack for a in mine for b in theirs)
+_LOOKED_AT = 7
+_LEAST = 10
+_LARGEST_FACTOR = 20
+# Of more figures than these, one has to be named by the claim: they make too many sums.
+_FEW = 4
+_NEVER_ADDED = (Kind.DATE, Kind.CODE, Kind.TIME, Kind.PERCENT)
 
 
-def _worked_out(fact: Fact, others: Sequence[Fact]) -> list[float]:
-    alike = [other for other in others if other.unit == fact.unit]
-    results: list[float] = []
-    for a, b in permutations(alike, 2):
-        results += [a.values[0] + b.values[0], a.values[0] - b.values[0]]
-    for a, b in permutations(others, 2):
-        if a.unit == fact.unit and b.kind is Kind.PERCENT and a.kind is not Kind.PERCENT:
-            share = a.values[0] * b.values[0] / 100
-            results += [share, a.values[0] - share, a.values[0] + share]
-        if a.unit == fact.unit and b.kind is Kind.NUMBER:
-            results.append(a.values[0] * b.values[0])
-            results += [
-                a.values[0] * b.values[0] * c.values[0]
-                for c in islice(others, _LOOKED_AT)
-                if c.kind is Kind.NUMBER and c is not b and c is not a
-            ]
-    factor = fact.measure.factor if fact.measure else 1.0
-    return [result / factor for result in results]
+@dataclass(frozen=True)
+class _Worked:
+    """A figure with what it may have been worked out from, and the steps that its claim speaks of."""
+
+    fact: Fact
+    named: tuple[Fact, ...]
+    near: tuple[tuple[Fact, ...], ...]
+    cues: frozenset[Step]
+    stems: AbstractSet[str]
+
+    def results(self) -> Iterator[Result]:
+        """What the steps give that can give this sort of figure."""
+        if self.fact.kind in (Kind.DATE, Kind.TIME):
+            yield from self._moved()
+            return
+        for other in self._operands:
+            if conversion.converts(self.fact, other):
+                yield Result(Step.CONVERSION, other.values[0], (other,), steps.say(other))
+        if abs(self.fact.numbers[0]) >= _LEAST:
+            yield from self._of_named()
+            yield from self._sums()
+        if abs(self.fact.numbers[0]) >= _LEAST or self.fact.unit:
+            yield from self._products()
+            yield from self._quotients()
+            yield from self._parts()
+        yield from self._means()
+        yield from self._shares()
+        yield from self._periods()
+
+    @cached_property
+    def _operands(self) -> list[Fact]:
+        """The claim's own figures, dates and vague ones left out."""
+        return [o for o in self.named if o.values and not o.soft and o.kind is not Kind.DATE][-_LOOKED_AT:]
+
+    @cached_property
+    def _nearby(self) -> list[Fact]:
+        return list(chain.from_iterable(self.near))
+
+    @cached_property
+    def _pool(self) -> list[Fact]:
+        """Named figures and those nearby, each once."""
+        found = [o for o in (*self.named, *self._nearby) if o.values and not o.highs]
+        found = [o for o in found if o.kind not in (Kind.TIME, Kind.CODE)]
+        first = {(o.unit, o.values[0]): o for o in reversed(found)}
+        return list(reversed(first.values()))[: 2 * _LOOKED_AT]
+
+    def _names(self, *others: Fact) -> bool:
+        """Whether the claim itself names one of them."""
+        return any(other is mine for other in others for mine in self.named)
+
+    def _apart(self, a: Fact, b: Fact) -> bool:
+        """Whether the claim names each by a word that does not stand beside the other."""
+        return bool(self.stems & (a.around - b.around)) and bool(self.stems & (b.around - a.around))
+
+    def _of_named(self) -> Iterator[Result]:
+        """What two or three figures that the claim names make, whatever it says of them."""
+        others = self._operands
+        for a, b in combinations([o for o in others if o.unit == self.fact.unit], 2):
+            yield from (steps.added(a, b), steps.taken(a, b))
+        for a, b in permutations(others, 2):
+            if a.unit == self.fact.unit and b.kind is Kind.NUMBER:
+                yield steps.times(a, b)
+                counts = [c for c in others if c.kind is Kind.NUMBER and c is not b and c is not a]
+                yield from (steps.times(a, b, c) for c in counts)
+
+    def _alike(self, others: Iterable[Fact]) -> list[Fact]:
+        """The figures that can be added to one another and to this one, each once."""
+        fact = self.fact
+        if fact.kind in _NEVER_ADDED:
+            return []
+        alike = [o for o in others if o.kind is fact.kind and o.unit == fact.unit and not (o.soft or o.highs)]
+        return list({other.values[0]: other for other in alike}.values())[:_LOOKED_AT]
+
+    def _sums(self) -> Iterator[Result]:
+        """Sums and differences of figures nearby that the claim speaks of or tells apart by words."""
+        alike = self._alike([*self._operands, *self._nearby])
+        added, taken = Step.SUM in self.cues, Step.DIFFERENCE in self.cues
+        for a, b in combinations(alike, 2):
+            apart, meant = self._apart(a, b), len(alike) <= _FEW or self._names(a, b)
+            if (added and meant) or (apart and not taken):
+                yield steps.added(a, b)
+            if (taken and meant) or (apart and not added):
+                yield steps.taken(a, b)
+        if added:
+            groups = [*map(self._alike, self.near), alike]
+            yield from (steps.added(*group) for group in groups if len(group) > 2)
+
+    def _products(self) -> Iterator[Result]:
+        """So much an hour by the hours named, so much "each", and a bag's price by the bags named."""
+        for a in self._pool:
+            per = _rate(a)
+            if per is None or a.unit != self.fact.unit or a.soft:
+                continue
+            for b in self.named:
+                if b.unit == per.dimension and not b.highs:
+                    count = b.values[0] / per.factor
+                    yield Result(Step.PRODUCT, a.values[0] * count, (a, b), f"{count:g} × {steps.say(a)}")
+        for a, b in permutations(self._pool, 2):
+            if a.unit == self.fact.unit and is_factor(b):
+                counted = self._names(b) and bool(b.counted & a.around)
+                if counted or (Step.PRODUCT in self.cues and self._names(a, b)):
+                    yield steps.times(a, b)
+
+    def _quotients(self) -> Iterator[Result]:
+        """So much for each, or for each day."""
+        if Step.QUOTIENT not in self.cues or self.fact.kind is Kind.PERCENT:
+            return
+        per = _rate(self.fact)
+        for a, b in permutations(self._pool, 2):
+            if a.unit != self.fact.unit or not b.values[0]:
+                continue
+            if per is not None and b.unit == per.dimension:
+                yield steps.divided(self.fact, a, b, by=b.values[0] / per.factor)
+            elif is_factor(b) and (len(self._pool) <= _FEW or self._names(a, b)):
+                yield steps.divided(self.fact, a, b, by=b.values[0])
+
+    def _means(self) -> Iterator[Result]:
+        """The mean of like figures, and how many times as much one is as another."""
+        if Step.MEAN in self.cues:
+            groups = [*map(self._alike, self.near), self._alike(self._pool)]
+            yield from (steps.mean(self.fact, group) for group in groups if len(group) > 1)
+        if self.fact.kind is Kind.NUMBER and _TIMES.match(self.fact.after):
+            for a, b in permutations(self._pool, 2):
+                if a.unit == b.unit and a.kind is b.kind and a.values[0] > b.values[0] > 0:
+                    yield steps.divided(self.fact, a, b, by=b.values[0])
+
+    def _parts(self) -> Iterator[Result]:
+        """A share of a figure: one of the two is named, or the claim's words tell them apart."""
+        wholes = [o for o in self._pool if o.unit == self.fact.unit and not o.soft]
+        for share in self._pool:
+            if share.kind is Kind.PERCENT or shares.fraction(share):
+                for whole in wholes:
+                    meant = self._names(share, whole) or self._apart(share, whole)
+                    if meant and whole is not share and whole.kind is not Kind.PERCENT:
+                        yield from steps.parts(whole, share)
+
+    def _shares(self) -> Iterator[Result]:
+        """Which share one figure is of another, and the same share in other words."""
+        fact = self.fact
+        found = [*self._pool, *chain.from_iterable(map(shares.ratios, self.near))]
+        counts = [o for o in found if o.kind is not Kind.PERCENT and o.values[0] >= 1]
+        if len(counts) > _FEW:
+            found = [o for o in found if o not in counts or self._names(o)]
+        if fact.kind is Kind.PERCENT:
+            yield from shares.percentages(fact, found, self.cues, alone=len(counts) == 2)
+            return
+        mine = sorted([fact, *(o for o in self.named if o.source is fact.source)], key=_start)
+        said = [one for one in (fact, *shares.ratios(mine)) if shares.fraction(one)]
+        said = [one for one in said if one.span.overlaps(fact.span)]
+        others = [o for o in found if o.source is not fact.source]
+        yield from chain.from_iterable(shares.stated_as(fact, one, others) for one in said)
+
+    def _periods(self) -> Iterator[Result]:
+        if Step.PERIOD in self.cues:
+            for group in (self.named, *self.near, (*self.named, *self._nearby)):
+                if sum(bool(o.dates) or o.kind is Kind.TIME for o in group) <= _FEW:
+                    for value, sources in periods.between(self.fact, group):
+                        yield Result(Step.PERIOD, value, sources, " to ".join(map(steps.say, sources)))
+
+    def _moved(self) -> Iterator[Result]:
+        if Step.PERIOD in self.cues:
+            for sources in periods.moved(self.fact, [*self.named, *self._nearby]):
+                if self._names(*sources):
+                    value = self.fact.values[0] if self.fact.values else 0.0
+                    yield Result(Step.PERIOD, value, sources, " and ".join(map(steps.say, sources)))
 
 
-def _near(a: float, b: float) -> bool:
-    return abs(a - b) <= _SAME * max(abs(a), abs(b))
+def _rate(fact: Fact) -> Unit | None:
+    """What an amount is given per: the hour of "2.50 EUR per hour"."""
+    found = _PER.match(fact.after) or _FURTHER.match(fact.after)
+    return UNITS.get(found[1].lower()) if found is not None else None
+
+
+_PER = re.compile(r"\s*(?:per|an?|each|every|/|pro|par|por|al)\s*([^\W\d_]+)")
+_FURTHER = re.compile(r"[^.,;\d]{0,24}\bper ([^\W\d_]+)")
+_TIMES = re.compile(r"[ -]?(?:times|fold)\b")
+
+
+def _start(fact: Fact) -> int:
+    return fact.span.start

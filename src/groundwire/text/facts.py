@@ -17,15 +17,15 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import islice
 
+from groundwire.text import conversion
 from groundwire.text.fact import Fact, Kind
 from groundwire.text.numerals import read
+from groundwire.text.steps import Derived
 
 __all__ = ["Checked", "Fact", "Kind", "Known", "Status", "check", "extract"]
 
-# What a rounding may be away from when it says "about", and what a conversion between kilogrammes and
-# pounds, or the like, may have been rounded by.
+# What a rounding may be away from when it says "about".
 _HEDGED = 0.05
-_CONVERTED = 0.03
 _SAME = 1e-6
 _LOOKED_AT = 48
 # By so many words around it must a differing fact fit better than an equal one.
@@ -46,12 +46,14 @@ class Checked:
 
     ``nearest`` is the fact that was found, or the one that differs; ``affinity`` in [0, 1] is the share of
     the words around the checked fact that stand around that one too, ``shared`` how many those are.
+    ``derived`` tells how a figure that is found nowhere follows from others.
     """
 
     status: Status
     nearest: Fact | None = None
     affinity: float = 0.0
     shared: int = 0
+    derived: Derived | None = None
 
 
 def extract(text: str) -> list[Fact]:
@@ -81,19 +83,28 @@ class Known:
             yield from (other for other in self._exact.get(key, ()) if _same(fact, other))
         if fact.hedged:
             yield from (self._within(fact, _HEDGED))
-        yield from (other for other in self._within(fact, _CONVERTED) if other.system != fact.system)
+        yield from self._converted(fact)
 
     def has(self, fact: Fact) -> bool:
         """Whether any known fact says the same."""
         return next(self.equal(fact), None) is not None
 
     def _within(self, fact: Fact, share: float) -> Iterator[Fact]:
-        pairs = self._sorted.get(fact.unit, [])
         for value in fact.values:
-            low, high = sorted((value * (1 - share), value * (1 + share)))
-            for _, i in pairs[bisect_left(pairs, (low, -1)) : bisect_right(pairs, (high, len(self.facts)))]:
-                if _end_to_end(fact, self.facts[i], share):
-                    yield self.facts[i]
+            for other in self._around(fact.unit, value, share * abs(value)):
+                if _end_to_end(fact, other, share):
+                    yield other
+
+    def _converted(self, fact: Fact) -> Iterator[Fact]:
+        if fact.kind is Kind.MEASURE:
+            for value in fact.values:
+                near = self._around(fact.unit, value, conversion.reach(fact, value))
+                yield from (other for other in near if conversion.converts(fact, other))
+
+    def _around(self, unit: str, value: float, reach: float) -> Iterator[Fact]:
+        pairs = self._sorted.get(unit, [])
+        first, last = (value - reach, -1), (value + reach, len(self.facts))
+        return (self.facts[i] for _, i in pairs[bisect_left(pairs, first) : bisect_right(pairs, last)])
 
 
 def check(fact: Fact, known: Known | Sequence[Fact], *, near: Iterable[Fact] | None = None) -> Checked:
@@ -209,8 +220,8 @@ def agree(fact: Fact, other: Fact) -> bool:
     if any(key in _keys(other) for key in _keys(fact)) and _same(fact, other):
         return True
     if fact.unit == other.unit:
-        share = _HEDGED if fact.hedged else _CONVERTED if fact.system != other.system else _SAME
-        if _end_to_end(fact, other, share):
+        share = _HEDGED if fact.hedged else _SAME
+        if _end_to_end(fact, other, share) or conversion.converts(fact, other):
             return True
         inside = other.highs and not fact.highs and fact.hedged
         return bool(inside) and any(

@@ -44,7 +44,7 @@ class Figure:
 
 def find(lowered: str) -> list[Figure]:
     """The figures of a lower-case text, by where they start; they may overlap, the longer first."""
-    found = [*_numerals(lowered), *_number_words(lowered), *_articles(lowered)]
+    found = [*_numerals(lowered), *_number_words(lowered), *_fractions(lowered), *_articles(lowered)]
     found += [
         Figure(start, end, (value,), Shape.SPOKEN, spoken=True) for start, end, value in spoken.find(lowered)
     ]
@@ -167,8 +167,29 @@ def _fraction(whole: int, after: re.Match[str]) -> float | None:
 _NUMBER_WORD = re.compile(
     r"\b(?=[zotfsenhdmbq][ewnhriluaioe])(?:" + "|".join(sorted(NUMBER_WORDS, key=len, reverse=True)) + r")\b"
 )
+_FRACTION_WORDS = re.compile(
+    r"\b(?P<over>one|two|three|four|five|seven|a)[ -]"
+    r"(?P<under>third|quarter|fifth|sixth|eighth|tenth)(?P<s>s?)\b"
+)
+_UNDER = {"third": 3, "quarter": 4, "fifth": 5, "sixth": 6, "eighth": 8, "tenth": 10}
 _ARTICLE = re.compile(r"\b(an?) (?:minute|hour|day|week|month|year)\b")
 _ONLY_SCALES = frozenset({"hundred", "thousand", "million", "billion", "trillion"})
+
+
+def _fractions(lowered: str) -> Iterator[Figure]:
+    """Fractions in words: "two thirds", "three quarters of an hour", "a fifth of"."""
+    if not any(under in lowered for under in _UNDER):  # as in most texts
+        return
+    for match in _FRACTION_WORDS.finditer(lowered):
+        over = 1.0 if match["over"] == "a" else SIMPLE[match["over"]]
+        of = lowered.startswith(" of", match.end())
+        # "A third man" has no part in it, and "the last two quarters" are half a year.
+        if (over > 1) is not bool(match["s"]) or not (of or (over > 1 and match["under"] != "quarter")):
+            continue
+        if over == 1 and match["under"] == "quarter":
+            continue  # read with the number words, as half is
+        shape = Shape.VAGUE if over == 1 else Shape.SPOKEN
+        yield Figure(*match.span(), (over / _UNDER[match["under"]],), shape, spoken=True)
 
 
 def _articles(lowered: str) -> Iterator[Figure]:

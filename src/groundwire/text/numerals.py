@@ -34,6 +34,8 @@ def read(text: str) -> list[Fact]:
 
 
 _CLOCK = Unit("clock")
+_SIGNED = frozenset({"temperature", "degrees"})
+_MINUS = "minus "
 _TOKEN_TAIL = re.compile(r"[a-z0-9]+(?:[-/.][a-z0-9]+)*")
 _TOKEN_HEAD = re.compile(r"[a-z0-9](?:[a-z0-9]|-(?=[a-z0-9]))*-?\Z")
 _MERIDIEM = re.compile(r"\s?([ap])(?:\.\s?m\.?|m\b)")
@@ -262,6 +264,8 @@ class _Reader:
         if self.lowered[start - 1 : start] in ("-", "−") and self._head(start, 2)[:-1] in ("", " ", "("):
             start, values = start - 1, tuple(-value for value in values)
         unit, stop = (UNITS[currency], end) if currency else self._unit(end) or (None, end)
+        if unit is not None and unit.dimension in _SIGNED and self._head(start).endswith(_MINUS):
+            start, values = start - len(_MINUS), tuple(-value for value in values)
         if currency:
             start -= len(_CURRENCY_BEFORE.search(self._head(start, 5)).group())  # type: ignore[union-attr]
         ordinal = None if unit else _ORDINAL_MARK.match(self.lowered, end)

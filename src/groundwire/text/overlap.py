@@ -226,6 +226,19 @@ class Context:
         """The words of a matched sentence."""
         return self.passages[match.passage].worded[match.sentence]
 
+    def place_of(self, fact: Fact) -> Match | None:
+        """The sentence that one of the passages' own facts stands in; None for any other fact."""
+        return self._stands.get(id(fact))
+
+    @cached_property
+    def _stands(self) -> dict[int, Match]:
+        return {
+            id(fact): Match(p, i, 0.0)
+            for p, passage in enumerate(self.passages)
+            for i, found in enumerate(passage.facts)
+            for fact in found
+        }
+
     def window(self, match: Match, before: int, after: int) -> Sequence[Worded]:
         """A matched sentence with some of its neighbours."""
         worded = self.passages[match.passage].worded

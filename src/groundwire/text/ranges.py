@@ -15,6 +15,9 @@ _TIMES = re.compile(r"[ ]?(?:×|x|by|\*)[ ]?")
 _AND = frozenset({"and", "und", "et", "y"})
 _OR = frozenset({"or", "oder", "ou", "o"})
 _BETWEEN = ("between", "zwischen", "entre", "from", "von", "de")
+_AND_A = " and a "
+_PARTS = frozenset({"half", "quarter"})
+_TIMES_OF = frozenset({"time", "months"})
 _COMPOUND_GAPS = frozenset({" ", " and ", ", ", ""})
 _COMPOUNDED = frozenset({"time", "months", "length", "mass"})
 _LONGEST_GAP = 14
@@ -71,7 +74,13 @@ def _join(left: Fact, right: Fact, gap: str, head: str) -> list[Fact] | None:
 
 
 def _compound(left: Fact, right: Fact, gap: str) -> Fact | None:
-    """In "2 hours 30 minutes" the parts add up; "2 hours" alone still names it."""
+    """In "2 hours 30 minutes" the parts add up, as in "an hour and a half"; "2 hours" still names it."""
+    if gap == _AND_A and right.text.lower() in _PARTS and left.unit in _TIMES_OF and not left.highs:
+        assert left.measure is not None
+        value = left.values[0] + right.values[0] * left.measure.factor
+        numbers = (left.numbers[0] + right.values[0],)
+        span = Span(left.span.start, right.span.end)
+        return replace(left, span=span, values=(value,), numbers=numbers, soft=False)
     if not (left.kind is right.kind is Kind.MEASURE) or left.unit != right.unit or gap not in _COMPOUND_GAPS:
         return None
     if left.unit not in _COMPOUNDED or left.system != right.system or left.highs or right.highs:

@@ -1,0 +1,108 @@
+"""What the documents say of each exact fact of a claim: it, another in its place, what it follows from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from groundwire.detectors.lexical_places import Places
+from groundwire.text import arithmetic, conversion, facts, steps
+from groundwire.text.facts import Checked, Fact, Known, Status
+from groundwire.text.overlap import Context, Match
+
+Looked = tuple[Fact, Checked, Match | None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figures:
+    """A claim's exact facts, its weighed stems and best sentences, and what they are looked up in.
+
+    ``given`` are the question's facts, ``earlier`` those of the statement before that were borne out.
+    """
+
+    text: str
+    found: Sequence[Fact]
+    weights: Mapping[str, float]
+    matches: Sequence[Match]
+    context: Context
+    known: Known
+    given: Known
+    earlier: Sequence[Fact]
+
+    def checked(self) -> tuple[Looked, ...]:
+        """The facts in order, what is said of each, and in which sentence."""
+        looked = self._looked_up()
+        converted = self._wrongly_converted(looked)
+        borne_out = {id(fact) for fact, checked, _ in looked if checked.status is Status.FOUND}
+        # Small factors may be the reader's own: "for four sets there and back, 4 × 2 × 40 EUR".
+        mine = [f for f in self.found if id(f) in borne_out or f.soft or arithmetic.is_factor(f)]
+        named = [*self.earlier, *self.given.facts, *mine][-_NAMED:]
+        near = [self._facts_of(match)[:_NAMED] for match in self.matches]
+        cues = steps.spoken_of(self.text)
+
+        def follows(fact: Fact, checked: Checked) -> Checked:
+            """A fact that the question gives, or that is worked out from others, is none to miss."""
+            if checked.status is Status.FOUND:
+                return checked
+            if self.given.has(fact):
+                return Checked(status=Status.FOUND)
+            others = [other for other in named if other is not fact]
+            stems = self.weights.keys()
+            derived = arithmetic.derive(fact, named=others, near=near, cues=cues, stems=stems)
+            return checked if derived is None else Checked(status=Status.FOUND, derived=derived)
+
+        followed = [
+            converted.get(id(fact)) or (fact, follows(fact, checked), at) for fact, checked, at in looked
+        ]
+        used = {id(one) for _, checked, _ in followed if checked.derived for one in checked.derived.sources}
+        # A factor that the claim works out something right with is the reader's own.
+        return tuple(
+            (fact, Checked(status=Status.FOUND), at)
+            if id(fact) in used and checked.status is not Status.FOUND
+            else (fact, checked, at)
+            for fact, checked, at in followed
+        )
+
+    def _looked_up(self) -> list[Looked]:
+        near: list[Fact] = []
+        where: dict[int, Match] = {}
+        for match in self.matches:
+            for fact in self._facts_of(match):
+                near.append(fact)
+                where[id(fact)] = match
+        places = Places(
+            text=self.text,
+            found=self.found,
+            weights=self.weights,
+            matches=self.matches,
+            context=self.context,
+            known=self.known,
+        )
+        results: list[Looked] = []
+        for fact in self.found:
+            checked, row = places.of(fact, facts.check(fact, self.known, near=near))
+            results.append((fact, checked, row or where.get(id(checked.nearest))))
+        return results
+
+    def _facts_of(self, match: Match) -> Sequence[Fact]:
+        return self.context.passages[match.passage].facts[match.sentence]
+
+    def _wrongly_converted(self, looked: Sequence[Looked]) -> dict[int, Looked]:
+        """By its fact, what is said twice and wrongly: in "5 km (4 miles)" the second differs from 5 km."""
+        wrong: dict[int, Looked] = {}
+        for (last, known, _), (fact, checked, _) in pairwise(looked):
+            if known.status is not Status.FOUND or known.nearest is None or checked.status is Status.FOUND:
+                continue
+            gap = self.text[last.span.end : fact.span.start]
+            if not conversion.beside(last, fact, gap) or conversion.converts(fact, last):
+                continue
+            where = self.context.place_of(known.nearest)
+            if where is not None:
+                differs = Checked(status=Status.DIFFERS, nearest=known.nearest, affinity=1.0, shared=1)
+                wrong[id(fact)] = (fact, differs, where)
+        return wrong
+
+
+# No more figures of a claim and a question, or of a sentence, are worked with.
+_NAMED = 24

@@ -1,0 +1,90 @@
+"""The time between two dates or two times of day, and what a date or time becomes some time later."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import date
+from itertools import combinations
+
+from groundwire.text.fact import Fact, Kind
+
+_DAY, _MINUTE = 86_400.0, 60.0
+_CLOCK, _HALF_DAY = 1440, 720
+# Any year will do where none is said; this one is no leap year.
+_SOME_YEAR = 2001
+
+
+def between(fact: Fact, facts: Sequence[Fact]) -> Iterator[tuple[float, tuple[Fact, ...]]]:
+    """The times between every two of some dates or times, in the base unit of the duration ``fact``."""
+    if fact.unit == "months":
+        for a, b in combinations([one for one in facts if one.dates], 2):
+            yield from ((months, (a, b)) for months in _months(a, b))
+    if fact.unit == "time":
+        for a, b in combinations([one for one in facts if one.dates], 2):
+            yield from ((days * _DAY, (a, b)) for days in _days(a, b))
+        clocks = [one for one in facts if one.kind is Kind.TIME]
+        for one in clocks:
+            if one.highs:
+                yield from ((minutes * _MINUTE, (one,)) for minutes in _minutes(one.values, one.highs))
+        for a, b in combinations([one for one in clocks if not one.highs], 2):
+            yield from ((minutes * _MINUTE, (a, b)) for minutes in _minutes(a.values, b.values))
+
+
+def moved(fact: Fact, facts: Sequence[Fact]) -> Iterator[tuple[Fact, ...]]:
+    """The dates or times with durations that give the year or the time of day that ``fact`` is."""
+    lengths = [one for one in facts if one.unit in ("months", "time") and one.values and not one.highs]
+    for other in facts:
+        if other.kind is not fact.kind or other.highs:
+            continue
+        for length in lengths:
+            if fact.kind is Kind.DATE and length.unit == "months" and _years_apart(fact, other, length):
+                yield other, length
+            if fact.kind is Kind.TIME and length.unit == "time" and _minutes_apart(fact, other, length):
+                yield other, length
+
+
+def _months(a: Fact, b: Fact) -> Iterable[float]:
+    for y1, m1, d1 in a.dates:
+        for y2, m2, d2 in b.dates:
+            if y1 and y2:
+                yield 12.0 * abs(y2 - y1)
+            if m1 and m2 and bool(y1) == bool(y2) and d1 == d2:
+                yield float(abs(12 * (y2 - y1) + m2 - m1))
+
+
+def _days(a: Fact, b: Fact) -> Iterable[float]:
+    """The days from one to the other, the last of them counted or not."""
+    for y1, m1, d1 in a.dates:
+        for y2, m2, d2 in b.dates:
+            if not (m1 and d1 and m2 and d2):
+                continue
+            year = y1 or y2 or _SOME_YEAR
+            try:
+                apart = abs((date(y2 or year, m2, d2) - date(y1 or year, m1, d1)).days)
+            except ValueError:  # "30 February"
+                continue
+            yield from (float(apart), float(apart + 1))
+
+
+def _minutes(first: Sequence[float], second: Sequence[float]) -> Iterable[float]:
+    """From one to the other; "9:00" is one of the morning beside a time that has a single reading."""
+    if len(first) != len(second) or len(first) == 1:
+        yield (second[0] - first[0]) % _CLOCK
+    else:
+        yield (second[0] - first[0]) % _HALF_DAY
+
+
+def _years_apart(fact: Fact, other: Fact, length: Fact) -> bool:
+    years = length.values[0] / 12
+    return any(
+        not m and bool(y2) and abs(y - y2) == years for y, m, _ in fact.dates for y2, _, _ in other.dates
+    )
+
+
+def _minutes_apart(fact: Fact, other: Fact, length: Fact) -> bool:
+    apart = length.values[0] / _MINUTE
+    return any(
+        (a - b - apart) % _CLOCK == 0 or (b - a - apart) % _CLOCK == 0
+        for a in fact.values
+        for b in other.values
+    )

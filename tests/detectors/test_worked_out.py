@@ -1,0 +1,76 @@
+"""Answers with figures that were worked out: right ones pass with their sources, wrong ones are told why."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import groundwire as gw
+from benchmarks import probes
+from groundwire import Checker
+from groundwire.core.claim import Support
+
+FOLDER = Path(__file__).resolve().parents[1] / "probes" / "worked_out"
+# How many of 30 pairs the default detector flags rightly at least, and wrongly at most; one of each to spare.
+FLOORS = {"choosing": (21, 3), "held_out": (25, 2)}
+
+
+def check(answer: str, context: str, detector: str = "lexical") -> gw.Verdict:
+    outcome = Checker(detector).check(gw.Interaction(question="", contexts=[context], answer=answer))
+    assert isinstance(outcome, gw.Verdict)
+    return outcome
+
+
+@pytest.mark.parametrize("detector", ["lexical", "embedded"])
+def test_a_figure_that_follows_is_inferred_from_its_sources(detector):
+    """The claim is inferred, its reason shows the step, and its evidence has the figures' characters."""
+    context = "The hall seats 400. By Friday 265 tickets had been sold."
+    (claim,) = check("There are 135 tickets left for the hall.", context, detector).claims
+    assert claim.support is Support.INFERRED
+    assert claim.reason == "worked out from the documents' figures: 400 − 265 = 135"
+    assert {"400", "265"} <= {evidence.quote for evidence in claim.evidence}
+    for evidence in claim.evidence:
+        assert context[evidence.span.start : evidence.span.end] == evidence.quote
+
+
+@pytest.mark.parametrize(
+    ("answer", "context", "reason"),
+    [
+        (
+            "The lake path is 5 km (4 miles) long.",
+            "The lake path is 5 km long and suits prams.",
+            "4 miles here, 5 km in the document: that is 3.1 miles",
+        ),
+        (
+            "The vaccine is stored at 39 °F.",
+            "The vaccine is stored at 0 °C. It keeps for a week.",
+            "39 °F here, 0 °C in the document: that is 32 °F",
+        ),
+    ],
+)
+def test_a_wrong_conversion_is_told_with_the_right_one(answer, context, reason):
+    """Who converted wrongly contradicts the documents, and reads what would have been right."""
+    verdict = check(answer, context)
+    assert verdict.hallucinated
+    assert [(claim.support, claim.reason) for claim in verdict.claims] == [(Support.CONTRADICTED, reason)]
+
+
+def test_a_wrong_sum_stays_flagged():
+    """What doesn't add up is no more supported than before."""
+    context = "A bag of cement costs 30 EUR. Delivery within the town is free."
+    assert not check("Two bags at 30 EUR each make 60 EUR in total.", context).hallucinated
+    wrong = check("Two bags at 30 EUR each make 70 EUR in total.", context)
+    assert wrong.hallucinated
+    assert "70 EUR" in [span.of("Two bags at 30 EUR each make 70 EUR in total.") for span in wrong.spans]
+
+
+@pytest.mark.parametrize("half", FLOORS)
+def test_the_default_detector_keeps_to_what_was_measured(half):
+    """On the pairs that the rules were chosen by, and on those that were held out."""
+    rows = probes._read(FOLDER / f"{half}.toml", "pair")
+    rates = probes.Rates.of(probes.judge(Checker(), [probes._pair(row) for row in rows]))
+    caught, alarms = FLOORS[half]
+    assert rates.caught.of == 30
+    assert rates.caught.hits >= caught
+    assert rates.alarms.hits <= alarms
