@@ -284,29 +284,33 @@ def told(name: str, found: Findings) -> str:
 
 
 def draw(file: Path, kept: Sequence[Path]) -> None:
-    """Memory and latency over time, for each kept soak."""
+    """Memory by runs, of soaks that went as fast as they could; latency by time, of those at a set rate."""
     from matplotlib.figure import Figure  # noqa: PLC0415 - only to draw
 
-    figure = Figure(figsize=(9, 4.2))
-    above, below = figure.subplots(2, 1, sharex=True)
+    figure = Figure(figsize=(9, 5), layout="constrained")
+    memory, latency = figure.subplots(2, 1)
     for path in kept:
         soak: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        seconds = soak["seconds"]
-        above.plot([s["at"] for s in seconds], [s["megabytes"] for s in seconds], label=soak["name"])
+        seconds, name = soak["seconds"], soak["name"]
+        if soak["rate"] is None:
+            memory.plot([s["runs"] for s in seconds], [s["megabytes"] for s in seconds], label=name)
+            continue
         ended = [s for s in seconds if s["p95"]]  # in some seconds no run ends
-        at, name = [s["at"] for s in ended], soak["name"]
-        (line,) = below.plot(at, [s["p50"] for s in ended], label=f"{name}, p50")
-        below.plot(at, [s["p95"] for s in ended], ":", color=line.get_color(), label=f"{name}, p95")
-    above.set_ylabel("resident memory, MB")
-    above.set_ylim(bottom=0)
-    below.set_ylabel("a whole run, ms")
-    below.set_ylim(bottom=0)
-    below.set_xlabel("seconds")
-    for axis in (above, below):
+        minutes = [ended[at : at + 60] for at in range(0, len(ended), 60)]
+        at = [minute[0]["at"] / 60 for minute in minutes]
+        (line,) = latency.plot(at, _medians(minutes, "p50"), label=f"{name}, p50")
+        latency.plot(at, _medians(minutes, "p95"), ":", color=line.get_color(), label=f"{name}, p95")
+    memory.set(xlabel="runs", ylabel="resident memory, MB")
+    latency.set(xlabel="minutes", ylabel="a whole run, ms")
+    for axis in (memory, latency):
+        axis.set_ylim(bottom=0)
         axis.grid(alpha=0.3)
         axis.legend(loc="lower right", fontsize=7)
-    figure.tight_layout()
     figure.savefig(file, dpi=110)
+
+
+def _medians(minutes: Sequence[Sequence[dict[str, float]]], name: str) -> list[float]:
+    return [statistics.median(second[name] for second in minute) for minute in minutes]
 
 
 def main() -> int:
@@ -334,7 +338,9 @@ def main() -> int:
     given.keep.mkdir(parents=True, exist_ok=True)
     name = f"{given.side}, bare" if given.bare else given.side
     kept = given.keep / f"soak-{name.replace(', ', '-')}.json"
-    kept.write_text(json.dumps({"name": name, "seconds": found.seconds}), encoding="utf-8")
+    kept.write_text(
+        json.dumps({"name": name, "rate": given.rate, "seconds": found.seconds}), encoding="utf-8"
+    )
     print(told(name, found))
     if given.bare:
         return 0
