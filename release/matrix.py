@@ -2,7 +2,7 @@
 
     python -m release.matrix [--cell NAME ...] [--all]
 
-Each cell is an environment of its own: the wheel, the extra `all`, and the tests' own tools. `lowest` takes each
+Each cell is an environment of its own: the wheel, the extras `all` and `ray`, and the tests' own tools. `lowest` takes each
 dependency at the bound that pyproject.toml names, `newest` what resolves today, whatever constraints.txt says. A
 `base` cell has the wheel alone. The interpreters are those on the PATH.
 
@@ -30,7 +30,9 @@ WORK = ROOT / "build" / "matrix"
 RECORD = ROOT / "docs" / "compatibility.json"
 PAGE = ROOT / "docs" / "compatibility.md"
 SHOWN = ("langchain-core", "langchain", "llama-index-core", "numpy", "onnxruntime", "pydantic")
-PART = "adapters checker core detectors host judge langchain llama_index prompts tables text"
+PART = (
+    "adapters batch checker core detectors host judge langchain llama_index monitor prompts sinks tables text"
+)
 """Of tests/: what versions of Python, the frameworks and numpy can break, and needs no server."""
 
 PINNED = (
@@ -90,7 +92,7 @@ def environment(cell: Cell, wheel: Path) -> Path:
     uv("venv", "-q", "--python", cell.python, str(home))
     python = str(home / "bin" / "python")
     pins = home / "pins.txt"
-    extras = [] if cell.base else ["--extra", "all"]
+    extras = [] if cell.base else ["--extra", "all", "--extra", "ray"]
     compiled = ["--no-header", "--no-annotate", "--python", python, "-o"]
     uv(
         "pip",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from typing import Any, TextIO
 
@@ -18,7 +17,6 @@ _MARKS = {
     "…": "...",
     "–": "-",
 }
-_BLANKS = re.compile(r" +$", re.MULTILINE)
 
 
 class PlainStream:
@@ -32,7 +30,7 @@ class PlainStream:
 
     def write(self, text: str) -> int:
         if not self._stream.isatty():
-            text = _BLANKS.sub("", text)
+            text = "\n".join(line.rstrip(" ") for line in text.split("\n"))
         return self._stream.write("".join(map(self._shown, text)))
 
     def __getattr__(self, name: str) -> Any:
