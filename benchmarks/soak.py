@@ -305,7 +305,7 @@ def draw(file: Path, kept: Sequence[Path]) -> None:
     for axis in (memory, latency):
         axis.set_ylim(bottom=0)
         axis.grid(alpha=0.3)
-        axis.legend(loc="lower right", fontsize=7)
+        axis.legend(fontsize=7)
     figure.savefig(file, dpi=110)
 
 

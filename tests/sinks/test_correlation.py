@@ -201,6 +201,8 @@ def test_llama_indexs_spans_are_openinferences(traced):
 
     instrumentor = room.LlamaIndexInstrumentor()
     instrumentor.instrument(tracer_provider=traced.provider)
+    if not instrumentor.is_instrumented_by_opentelemetry:
+        pytest.skip("OpenInference asks for a newer LlamaIndex")
     try:
         sink = Places()
         with GroundwireHandler(CHECKER, sinks=[sink]).install():
