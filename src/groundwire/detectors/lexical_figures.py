@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from groundwire.detectors.lexical_places import Places
 from groundwire.text import arithmetic, conversion, facts, steps
 from groundwire.text.facts import Checked, Fact, Known, Status
-from groundwire.text.overlap import Context, Match
+from groundwire.text.overlap import Match
 
 Looked = tuple[Fact, Checked, Match | None]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Figures:
-    """A claim's exact facts, its weighed stems and best sentences, and what they are looked up in.
+class Figures(Places):
+    """A claim's exact facts and their places, and what else they may be worked out from.
 
     ``given`` are the question's facts, ``earlier`` those of the statement before that were borne out.
     """
 
-    text: str
-    found: Sequence[Fact]
-    weights: Mapping[str, float]
-    matches: Sequence[Match]
-    context: Context
-    known: Known
     given: Known
     earlier: Sequence[Fact]
 
@@ -71,17 +65,9 @@ class Figures:
             for fact in self._facts_of(match):
                 near.append(fact)
                 where[id(fact)] = match
-        places = Places(
-            text=self.text,
-            found=self.found,
-            weights=self.weights,
-            matches=self.matches,
-            context=self.context,
-            known=self.known,
-        )
         results: list[Looked] = []
         for fact in self.found:
-            checked, row = places.of(fact, facts.check(fact, self.known, near=near))
+            checked, row = self.of(fact, facts.check(fact, self.known, near=near))
             results.append((fact, checked, row or where.get(id(checked.nearest))))
         return results
 
