@@ -58,7 +58,7 @@ def cluster():
             ray.shutdown()
             head.terminate()
             try:
-                head.wait(20)
+                head.wait(5)
             except subprocess.TimeoutExpired:
                 os.killpg(head.pid, signal.SIGKILL)
 

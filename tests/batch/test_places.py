@@ -13,7 +13,7 @@ import pytest
 from groundwire import ConfigurationError
 from groundwire.batch import Batch, Local, Scorer
 from groundwire.batch.folders import STATE, LocalFolder, RemoteFolder
-from groundwire.batch.job import Job
+from groundwire.batch.job import FileDesk, Job
 from groundwire.batch.local import _Pool
 from groundwire.batch.parts import BESIDE, Parts
 from groundwire.batch.places import find
@@ -146,7 +146,7 @@ def test_a_process_that_dies_while_nobody_looks_costs_no_unit(tmp_path):
     table = jsonl(tmp_path / "in.jsonl", map(row, range(8)))
     with Batch([str(table)], str(tmp_path / "out"), checker=quick, unit_rows=2) as batch:
         tasks = [Task(unit=unit, input=batch.plan.inputs[0]) for unit in batch.plan.units]
-        pool = _Pool(Job(recipe=quick, parts=batch.parts, key="k"), 2)
+        pool = _Pool(Job(recipe=quick, parts=batch.parts, desk=FileDesk(folder=str(tmp_path)), key="k"), 2)
         pool._submit(tasks[0])
         for process in list(pool._pool._processes.values()):
             process.kill()

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from groundwire import ConfigurationError
-from groundwire.batch import Local, Ray, Scorer, StarvedError
+from groundwire.batch import Local, Ray, Scorer, StarvedError, on_ray
 from tests.batch import answers
 from tests.batch.answers import jsonl, quick, row
 from tests.batch.test_batch import run, written
@@ -108,6 +108,28 @@ def test_a_cluster_that_is_taken_is_told(cluster, tmp_path):
     finally:
         ray.kill(greedy)
     assert run(path, tmp_path / "out", Ray()).complete
+
+
+def test_a_unit_that_takes_its_time_is_waited_for(cluster, tmp_path):
+    """It has begun, so nothing holds it up; and begun once, however often its process died."""
+    with Ray().opened(str(tmp_path)) as desk:
+        watch = on_ray._Watch(desk, patience=0.01)
+        for _ in range(2):
+            ray.get(desk.actor.begin.remote(7))
+        time.sleep(0.02)
+        watch.look(ray, 1.0)
+        watch.finished()
+        time.sleep(0.02)
+        with pytest.raises(StarvedError, match="no task has begun"):
+            watch.look(ray, 1.0)
+
+
+def test_a_machine_that_starts_no_process_is_told(cluster, tmp_path, monkeypatch):
+    """The process that counts may not start either: that isn't the fault of who holds the processors."""
+    monkeypatch.setattr(on_ray, "_STARTS", 0.001)
+    path = jsonl(tmp_path / "in.jsonl", map(row, range(5)))
+    with pytest.raises(StarvedError, match="did not answer within 0 seconds, though it takes no processor"):
+        run(path, tmp_path / "out", Ray())
 
 
 def test_settings_that_fail_in_a_task_fail_as_themselves(cluster, tmp_path):

@@ -156,7 +156,7 @@ class Batch:
                 job = Job(
                     recipe=self.recipe,
                     parts=self.parts,
-                    desk=desk if isinstance(self.checker.judge, Judge) else None,
+                    desk=desk,
                     key=uuid.uuid4().hex,  # limits may be others than in an earlier run of this process
                 )
                 tasks = self._tasks(desk, PASSING if retry_errors else OVER_BUDGET, stopped)

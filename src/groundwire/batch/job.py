@@ -59,7 +59,7 @@ class Job:
     recipe: Recipe
     parts: Parts
     threads: int = 1
-    desk: Desk | None = None
+    desk: Desk
     key: str
 
 

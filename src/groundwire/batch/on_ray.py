@@ -22,10 +22,11 @@ from groundwire.judge.stores import Store
 
 _AHEAD = 2
 _LOOK = 1.0  # seconds between two looks at what has begun
+_STARTS = 60.0  # seconds that a busy machine may take to start one process
 
 
 class StarvedError(GroundwireError, RuntimeError):
-    """No task could begin: something else holds the cluster's processors."""
+    """No task could begin: others hold the cluster's processors, or it can't start a process."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +73,7 @@ class Ray:
             self._require_room(ray)
             desk = ActorDesk(actor=_desk_actor(ray, desk_folder))
             try:
-                _begun(ray, desk.actor, self.num_cpus, self.patience)  # not even this may have room
+                _begun(ray, desk.actor)
                 yield desk
             finally:
                 ray.kill(desk.actor)
@@ -88,7 +89,7 @@ class Ray:
         room = max(1, int(_cpus(ray) / self.num_cpus))
         work = ray.remote(num_cpus=self.num_cpus, max_retries=self.retries)(_work)
         out: dict[Any, Task] = {}
-        watch = _Watch(job.desk, self.patience)
+        watch = _Watch(_at(job), self.patience)
         try:
             while True:
                 while len(out) < room * _AHEAD and (task := next(tasks, None)) is not None:
@@ -134,7 +135,8 @@ class _Desk:
     def __init__(self, folder: str) -> None:
         Path(folder).mkdir(parents=True, exist_ok=True)
         desk = FileDesk(folder=folder)
-        self._ledger, self._store, self._begun = desk.ledger(), desk.store(), 0
+        self._ledger, self._store = desk.ledger(), desk.store()
+        self._begun: set[int] = set()
 
     def take(self, what: str, amount: int, limit: int) -> float:
         return self._ledger.take(what, amount, limit)
@@ -157,11 +159,11 @@ class _Desk:
     def size(self) -> int:
         return len(self._store)
 
-    def begin(self) -> None:
-        self._begun += 1
+    def begin(self, unit: int) -> None:
+        self._begun.add(unit)  # once, however often its process dies
 
     def begun(self) -> int:
-        return self._begun
+        return len(self._begun)
 
 
 class _Asking:
@@ -211,8 +213,8 @@ class _Remote:
 class _Watch:
     """Sees that tasks begin. Ray itself waits without a word while others hold the processors."""
 
-    def __init__(self, desk: Desk | None, patience: float) -> None:
-        self._actor = desk.actor if isinstance(desk, ActorDesk) else None
+    def __init__(self, desk: ActorDesk, patience: float) -> None:
+        self._actor = desk.actor
         self._patience, self._done, self._since = patience, 0, time.monotonic()
 
     def finished(self) -> None:
@@ -222,18 +224,20 @@ class _Watch:
     def look(self, ray: Any, num_cpus: float) -> None:
         """Raise StarvedError if nothing has begun, and nothing is being done, for too long."""
         waited = time.monotonic() - self._since
-        if self._actor is None or waited < self._patience:
-            return
-        if _begun(ray, self._actor, num_cpus, self._patience) <= self._done:  # else a unit takes its time
+        if waited >= self._patience and _begun(ray, self._actor) <= self._done:  # else a unit takes its time
             raise _starved(ray, num_cpus, waited)
 
 
-def _begun(ray: Any, actor: Any, num_cpus: float, patience: float) -> int:
-    """How many tasks have begun. Raises StarvedError where the desk itself can't tell."""
+def _begun(ray: Any, actor: Any) -> int:
+    """How many units have begun. Raises StarvedError where the desk itself doesn't answer."""
     try:
-        return int(ray.get(actor.begun.remote(), timeout=patience))
+        return int(ray.get(actor.begun.remote(), timeout=_STARTS))
     except ray.exceptions.GetTimeoutError:
-        raise _starved(ray, num_cpus, patience) from None
+        raise StarvedError(
+            f"the process that counts for all tasks did not answer within {_STARTS:.0f} seconds, though it "
+            "takes no processor: the machine that this runs on is too busy, or out of memory. What is done "
+            "is kept, and the same command goes on"
+        ) from None
 
 
 def _starved(ray: Any, num_cpus: float, waited: float) -> StarvedError:
@@ -247,9 +251,15 @@ def _starved(ray: Any, num_cpus: float, waited: float) -> StarvedError:
 
 def _work(job: Job, task: Task) -> Done:
     """What a task does."""
-    if isinstance(job.desk, ActorDesk):
-        job.desk.actor.begin.remote()
+    _at(job).actor.begin.remote(task.unit.number)
     return do(job, task)
+
+
+def _at(job: Job) -> ActorDesk:
+    """The desk that ``opened`` has given."""
+    if not isinstance(job.desk, ActorDesk):
+        raise TypeError(f"a job for Ray has the desk that Ray opened, not {type(job.desk).__name__}")
+    return job.desk
 
 
 def _result(ray: Any, reference: Any, task: Task) -> Done:
