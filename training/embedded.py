@@ -3,8 +3,8 @@
     python -m training.embedded --data DIR
 
 Reads RAGTruth's answers to sources that neither the encoder nor the lexical detector was fitted on, with the
-encoder that ships, and fits a logistic regression of claims, one of answers and the cut for words. Sources of
-the test part are looked at only to print what came out.
+encoder that ships, and fits logistic regressions of claims, of answers and of words, and the cut for words.
+Sources of the test part are looked at only to print what came out.
 """
 
 from __future__ import annotations
@@ -25,7 +25,14 @@ from groundwire.core.plan import Encode, Encoded, ReadClaim
 from groundwire.core.span import Span
 from groundwire.detectors import embedded_model, lexical_features, lexical_model
 from groundwire.detectors.embedded import Embedded
-from groundwire.detectors.embedded_model import ANSWER_FIGURES, CLAIM_FIGURES, answer_figures, claim_figures
+from groundwire.detectors.embedded_model import (
+    ANSWER_FIGURES,
+    CLAIM_FIGURES,
+    WORD_FIGURES,
+    answer_figures,
+    claim_figures,
+    word_figures,
+)
 from groundwire.local.embedded import READER
 from groundwire.text import claims as claim_text
 from groundwire.text import overlap
@@ -120,16 +127,17 @@ def fit(rows: Sequence[Row]) -> dict[str, Any]:
     """The weights as JSON."""
     of_claims = logistic(CLAIM_FIGURES, *claims_table(rows))
     of_answers = logistic(ANSWER_FIGURES, *answers_table(rows))
-    model = {"claim": of_claims, "answer": of_answers, "word": 0.5}
+    of_words = logistic(WORD_FIGURES, *words_table(rows))
+    model = {"claim": of_claims, "answer": of_answers, "word": of_words, "sure": 0.5}
     return {
-        "version": "1",
+        "version": "2",
         "provenance": {
             "data": "RAGTruth (Niu et al., 2024), MIT",
             "split": f"sha256('{SEED}:' + source id) from {FIT} to {TEST}",
             "command": "python -m training.embedded",
         },
         **model,
-        "word": best_word(rows, stack(model)),
+        "sure": best_cut(rows, stack(model)),
     }
 
 
@@ -157,6 +165,18 @@ def answers_table(rows: Sequence[Row]) -> tuple[list[tuple[float, ...]], list[bo
     )
 
 
+def words_table(rows: Sequence[Row]) -> tuple[list[tuple[float, ...]], list[bool], list[float]]:
+    """Figures, labels and weights of all words."""
+    table, labels, weights = [], [], []
+    for row in rows:
+        marked = characters(Span(s["start"], s["end"]) for s in row.raw["spans"])
+        for odds, claim in zip(row.lexical.odds, row.read, strict=True):
+            table += word_figures(odds, claim)
+            labels += [not marked.isdisjoint(range(w.span.start, w.span.end)) for w in claim.words]
+            weights += [row.weight] * len(claim.words)
+    return table, labels, weights
+
+
 def logistic(
     names: Sequence[str],
     table: Sequence[Sequence[float]],
@@ -177,10 +197,10 @@ def stack(model: Mapping[str, Any]) -> embedded_model.Stack:
     return embedded_model.Stack.read({"version": "", **model})
 
 
-def best_word(rows: Sequence[Row], model: embedded_model.Stack) -> float:
+def best_cut(rows: Sequence[Row], model: embedded_model.Stack) -> float:
     """The cut for words with the best F1 of characters."""
-    cuts = [round(0.05 * i, 2) for i in range(2, 19)]
-    return max(cuts, key=lambda cut: span_f1(rows, replace(model, word=cut)))
+    cuts = [round(0.02 * i, 2) for i in range(3, 31)]
+    return max(cuts, key=lambda cut: span_f1(rows, replace(model, sure=cut)))
 
 
 def span_f1(rows: Sequence[Row], model: embedded_model.Stack) -> float:
@@ -204,9 +224,9 @@ def unsupported(row: Row, model: embedded_model.Stack) -> list[Span]:
     scores = model.weigh(row.seen, row.lexical, row.read).scores()
     return [
         span
-        for claim, score in zip(row.read, scores, strict=True)
+        for claim, odds, score in zip(row.read, row.lexical.odds, scores, strict=True)
         if score >= Embedded().grading.threshold
-        for span in embedded_model.unsupported_words(claim, model.word)
+        for span in embedded_model.unsupported_words(claim, model.words(odds, claim), model.sure)
     ]
 
 
@@ -234,7 +254,7 @@ def report(name: str, rows: Sequence[Row], model: Mapping[str, Any]) -> None:
             f"  {way}: AUROC {roc_auc_score(labels, scores, sample_weight=weights):.3f}  {of_tasks}  "
             f"F1 {cuts[best]:.3f} at {best:.2f}"
         )
-    print(f"  F1 of characters {span_f1(rows, fitted):.3f} at {fitted.word}")
+    print(f"  F1 of characters {span_f1(rows, fitted):.3f} at {fitted.sure}")
 
 
 def f1(labels: NDArray[np.int64], flagged: NDArray[np.bool_], weights: Floats) -> float:

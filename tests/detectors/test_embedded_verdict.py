@@ -34,8 +34,13 @@ def judged(
         for word in tokens.words(answer)
     )
     read = ReadClaim(reading=reading, words=words)
-    (claim,) = ReadJudging(first, Grading(threshold=0.4), [score], [read]).claims()
+    (claim,) = ReadJudging(first, Grading(threshold=0.4), [score], [read], [likely(read)]).claims()
     return claim
+
+
+def likely(read: ReadClaim) -> list[float]:
+    """Words are as likely unsupported as they are read."""
+    return [1 - word.reading.supported for word in read.words]
 
 
 SKY = "The sky is blue."
@@ -153,7 +158,7 @@ def test_title_level_and_reason_agree_just_below_the_threshold():
     first = begun("The sky is red.", SKY)
     for score in (0.05, 0.2, 0.3, 0.39, 0.5, 0.7, 0.95):
         read = ReadClaim(reading=NO)
-        claims = ReadJudging(first, Grading(threshold=0.4), [score], [read]).claims()
+        claims = ReadJudging(first, Grading(threshold=0.4), [score], [read], [likely(read)]).claims()
         outcome = concluded(claims, Embedded(grading=Grading(threshold=0.4)), raw=None)
         said = "is supported" in outcome.reason
         assert said == (outcome.level == "low") == (outcome.wording.title == "Supported by the documents")

@@ -85,6 +85,48 @@ class TestPlaces:
             not claim.support.flagged or "here" not in claim.reason for claim in judge(answer, PLANS).claims
         )
 
+    @pytest.mark.parametrize(
+        ("answer", "reason"),
+        [
+            ("Adults pay 8 EUR and children 12 EUR.", "8 EUR here, 12 EUR in the document"),
+            ("Children pay 12 EUR, adults 8 EUR.", "12 EUR here, 8 EUR in the document"),
+        ],
+    )
+    def test_two_items_that_have_each_other_s_figure_are_swapped(self, answer, reason):
+        fees = "Adults pay 12 EUR, children 8 EUR."
+        (claim,) = judge(answer, fees).claims
+        assert (claim.support, claim.reason) == (Support.CONTRADICTED, reason)
+
+    @pytest.mark.parametrize(
+        "answer",
+        [
+            "Adults pay 12 EUR and children 8 EUR.",
+            "Children pay 8 EUR, adults 12 EUR.",
+            "Adults pay 12 EUR.",
+            "A family of adults and children pays 12 EUR and 8 EUR.",
+        ],
+    )
+    def test_two_items_that_have_their_own_are_not(self, answer):
+        fees = "Adults pay 12 EUR, children 8 EUR."
+        assert all(claim.support is not Support.CONTRADICTED for claim in judge(answer, fees).claims)
+
+    @pytest.mark.parametrize(
+        "answer",
+        [
+            "The trail is 12 km long with 640 m of ascent.",
+            "With 640 m of ascent the trail takes you 12 km.",
+            "It is 12 km for an ascent of 640 m.",
+        ],
+    )
+    def test_a_figure_is_not_held_against_one_that_the_claim_has_too(self, answer):
+        """The claim gives the other item what is said of it, in words that no mark divides."""
+        (claim,) = judge(answer, "Length 12 km, ascent 640 m.").claims
+        assert claim.support is not Support.CONTRADICTED
+
+    def test_a_figure_beside_the_other_s_name_is(self):
+        (claim,) = judge("It takes an ascent of 12 km for 640 m.", "Length 12 km, ascent 640 m.").claims
+        assert claim.reason.startswith("12 km here, 640 m in the document")
+
     def test_items_that_are_both_named_are_not_confused(self):
         steak = "Roast the filet for 22 minutes for rare, 25 minutes for medium."
         assert judge("Roast it for 22 minutes for rare or 25 minutes for medium.", steak).grounded

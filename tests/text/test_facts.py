@@ -145,6 +145,9 @@ def test_a_figure_stuck_to_letters_is_a_code(text):
         ("12 eggs", "a dozen eggs"),
         ("3 eggs", "three eggs"),
         ("23 kg per bag", "| Bag (kg) | 23 |"),
+        ("On Saturday it is open from 9 am to 1 pm", "Mon-Fri 8-18, Sat 9-13"),
+        ("open 9-13 on Saturday", "Saturday: 9 am to 1 pm"),
+        ("On Friday it closes at 6 pm", "Mon-Fri 8-18, Sat 9-13"),
     ],
 )
 def test_the_same_in_other_words_is_found(answer, context):
@@ -163,6 +166,8 @@ def test_the_same_in_other_words_is_found(answer, context):
         ("Breakfast ends at 11:30.", "Breakfast ends at 10:30."),
         ("Delivery usually takes 7 to 10 days.", "Delivery usually takes 3 to 5 days."),
         ("Guests may bring four dogs along.", "Guests may bring two dogs along."),
+        ("On Saturday it is open from 9 am to 2 pm.", "It is open Mon-Fri 8-18, Saturday 9-13."),
+        ("On Monday it is open from 9 am to 1 pm.", "It is open Mon-Fri 8-18, Sat 9-13."),
     ],
 )
 def test_another_value_in_the_same_place_differs(answer, context):
@@ -177,6 +182,8 @@ def test_another_value_in_the_same_place_differs(answer, context):
         ("about 1,300 people came", "1,198 people came to the fair by noon"),
         ("1,200 people came", "1,190 ducks were counted"),
         ("Ravens live 23 years.", "Crows are black."),
+        ("On Saturday it opens at 9 am.", "On Saturday they won 9-25."),
+        ("It opens at 9 am.", "They won 9-13."),
     ],
 )
 def test_what_is_nowhere_is_not_found(answer, context):

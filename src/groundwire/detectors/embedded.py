@@ -37,7 +37,7 @@ class Embedded(Detector):
     """
 
     name: ClassVar[str] = "embedded"
-    version: ClassVar[str] = "3"
+    version: ClassVar[str] = "4"
     needs_encoder: ClassVar[bool] = True
 
     # Near the best F1 on the sources that it was calibrated on; see training/README.md.
@@ -67,9 +67,11 @@ class Embedded(Detector):
         if isinstance(reply, Failed):
             return self.abstain(reply.reason, reply.detail)
         assert isinstance(reply, Encoded)
-        weighed = embedded_model.load().weigh(first.seen, lexical, reply.claims)
+        stack = embedded_model.load()
+        weighed = stack.weigh(first.seen, lexical, reply.claims)
+        likely = [stack.words(odds, read) for odds, read in zip(lexical.odds, reply.claims, strict=True)]
         doubt = caution(first)
         if doubt is not None:
             weighed = doubt.applied(weighed, self.grading.threshold)
-        claims = ReadJudging(first, self.grading, weighed.scores(), reply.claims).claims()
+        claims = ReadJudging(first, self.grading, weighed.scores(), reply.claims, likely).claims()
         return concluded(claims, self, raw=weighed.raw, note="" if doubt is None else doubt.said)

@@ -20,6 +20,7 @@ from groundwire.detectors.lexical_model import Weighed
 
 CLAIM_FIGURES = ("words and facts", "worst word", "words told")
 ANSWER_FIGURES = ("words and facts", "worst word")
+WORD_FIGURES = ("word", "words beside it", "worst word", "words and facts")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,13 +45,14 @@ class Logistic:
 class Stack:
     """All that was fitted on top of the encoder: what a claim's figures say, and what an answer's do.
 
-    Both are regressions on answers that the encoder never saw, which is what calibrates them (Platt, 1999).
-    ``word`` is the probability from which on a word of a flagged claim is named unsupported.
+    All are regressions on answers that the encoder never saw, which is what calibrates them (Platt, 1999).
+    ``sure`` is the probability from which on a word of a flagged claim is named unsupported.
     """
 
     claim: Logistic
     answer: Logistic
-    word: float
+    word: Logistic
+    sure: float
     version: str
 
     @classmethod
@@ -59,7 +61,8 @@ class Stack:
         return cls(
             claim=Logistic.read(data["claim"]),
             answer=Logistic.read(data["answer"]),
-            word=data["word"],
+            word=Logistic.read(data["word"]),
+            sure=data["sure"],
             version=data["version"],
         )
 
@@ -74,6 +77,10 @@ class Stack:
         raw = self.answer(answer_figures(lexical.raw, read))
         return Weighed(odds=odds, least=lexical.least, raw=raw, score=raw)
 
+    def words(self, odds: float, claim: ReadClaim) -> list[float]:
+        """How likely each word of a claim is unsupported; ``odds`` are the claim's lexical ones."""
+        return [self.word(figures) for figures in word_figures(odds, claim)]
+
 
 def claim_figures(odds: float, claim: ReadClaim) -> tuple[float, ...]:
     """The figures of one claim, as ``CLAIM_FIGURES`` names them; ``odds`` are the lexical ones."""
@@ -83,6 +90,20 @@ def claim_figures(odds: float, claim: ReadClaim) -> tuple[float, ...]:
 def answer_figures(lexical: float, read: Sequence[ReadClaim]) -> tuple[float, ...]:
     """The figures of an answer, as ``ANSWER_FIGURES`` names them; ``lexical`` is the lexical raw score."""
     return (logit(lexical), logit(max(map(_worst, read))))
+
+
+def word_figures(odds: float, claim: ReadClaim) -> list[tuple[float, ...]]:
+    """The figures of each word, as ``WORD_FIGURES`` names them; ``odds`` are the claim's lexical ones.
+
+    People mark phrases, and so a word is read with the two on either side of it.
+    """
+    read = [logit(p) for p in _words(claim)]
+    beside = [read[max(0, i - _BESIDE) : i + _BESIDE + 1] for i in range(len(read))]
+    whole = (max(read, default=0.0), logit(odds))
+    return [(own, sum(near) / len(near), *whole) for own, near in zip(read, beside, strict=True)]
+
+
+_BESIDE = 2
 
 
 def _worst(claim: ReadClaim) -> float:
@@ -108,14 +129,14 @@ def logit(probability: float) -> float:
 _LEAST = 1e-3
 
 
-def unsupported_words(claim: ReadClaim, least: float) -> list[Span]:
-    """The words read as not supported, joined where at most one other word stands between them.
+def unsupported_words(claim: ReadClaim, likely: Sequence[float], least: float) -> list[Span]:
+    """The words that are ``likely`` unsupported, joined where at most one other word stands between them.
 
-    The worst word alone where none reaches ``least``.
+    The likeliest alone where none reaches ``least``.
     """
-    flagged = [i for i, word in enumerate(claim.words) if 1 - word.reading.supported >= least]
+    flagged = [i for i, p in enumerate(likely) if p >= least]
     if not flagged and claim.words:
-        flagged = [min(range(len(claim.words)), key=lambda i: claim.words[i].reading.supported)]
+        flagged = [max(range(len(likely)), key=likely.__getitem__)]
     runs: list[Span] = []
     last = -_REACH - 1
     for i in flagged:

@@ -26,10 +26,16 @@ class ReadJudging(Judging):
     """One answer's readings on their way to a verdict."""
 
     def __init__(
-        self, opened: Opened, grading: Grading, scores: Sequence[float], read: Sequence[ReadClaim]
+        self,
+        opened: Opened,
+        grading: Grading,
+        scores: Sequence[float],
+        read: Sequence[ReadClaim],
+        likely: Sequence[Sequence[float]],
     ) -> None:
         super().__init__(opened.interaction, opened.context, opened.seen, grading, scores)
         self._read = {seen.span: claim for seen, claim in zip(opened.seen.claims, read, strict=True)}
+        self._likely = {seen.span: words for seen, words in zip(opened.seen.claims, likely, strict=True)}
 
     def _unsupported(self, seen: Seen, score: float) -> Claim:
         read = self._read[seen.span]
@@ -79,12 +85,12 @@ class ReadJudging(Judging):
         borne_out = [f.span.shifted(start) for f, c, _ in seen.checked if c.status is Status.FOUND]
         worded = zip(seen.worded.words, seen.worded.stems, strict=True)
         asked = [word.span.shifted(start) for word, stem in worded if stem in self._asked]
-        sure = embedded_model.load().word
-        flagged = embedded_model.unsupported_words(read, sure)
+        likely, sure = self._likely[seen.span], embedded_model.load().sure
+        flagged = embedded_model.unsupported_words(read, likely, sure)
         meant = [span for run in flagged if (span := _trimmed(run, read, [*borne_out, *asked]))]
         named = [fact.span.shifted(start) for fact in seen.lacking]
         named += [run_span(seen, run) for run in seen.missing_names]
-        if any(1 - word.reading.supported >= sure for word in read.words):
+        if max(likely, default=0.0) >= sure:
             named += meant
         return tuple(union(named or self._missing_runs(seen) or meant or flagged))
 

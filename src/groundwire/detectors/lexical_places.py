@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import islice, pairwise
 
 from groundwire.core.span import Span
@@ -61,11 +61,15 @@ class Places:
 
         None where no list has the fact. FOUND, with no nearest, where the claim names what its item is about;
         DIFFERS where it names another item alone, not a word of its own, and the fact stands nowhere else.
-        (With a word of its own named, none of nine such differences in real answers was an error.)
+        (With a word of its own named, none of nine such differences in real answers was an error, unless the
+        claim gives each of two items what is said of the other.) A claim that lists nothing names what all of
+        its facts are about: an item that another of them states, nearer to its name, is not the one meant.
         """
         if fact.soft or fact.kind is Kind.CODE:
             return None
-        named, whole = self._named(fact), _label(self.text)
+        whole, pieces = _label(self.text), self._named(fact)
+        named = next((label for label, one in pieces if one is fact), whole)
+        others = [(label, one) for label, one in pieces if one is not fact]
         equal = list(islice(self.known.equal(fact), _LOOKED_AT))
         for match in self.matches:
             items = [item for item in self._items(match, fact) if item.label]
@@ -75,19 +79,38 @@ class Places:
             if any(item.label <= named for item in mine):
                 return Checked(status=Status.FOUND), None
             meant = [item for item in items if item.label <= named and item not in mine]
+            if not others:
+                meant = [item for item in meant if not self._states(item, but=fact)]
             alone = all(any(item.fact is other for item in mine) for other in equal)
-            if len(meant) == 1 and alone and all(item.label.isdisjoint(whole) for item in mine):
-                nearest = meant[0]
+            if len(meant) != 1 or not alone:
+                continue
+            nearest = meant[0]
+            swapped = frozenset().union(*(label for label, one in others if facts.agree(one, nearest.fact)))
+            if all(item.label.isdisjoint(whole) or item.label & swapped for item in mine):
                 at = Match(match.passage, nearest.sentence, match.weight)
                 return Checked(status=Status.DIFFERS, nearest=nearest.fact, affinity=1.0, shared=1), at
         return None
 
-    def _named(self, fact: Fact) -> frozenset[str]:
-        """The words of the claim's item with the fact; all of the claim's where it lists nothing."""
+    def _named(self, fact: Fact) -> list[tuple[frozenset[str], Fact]]:
+        """The claim's items, as the words of each with its fact; none where it lists nothing."""
         alike = [other for other in self.found if facts.comparable(fact, other)]
         pieces = _pieces(self.text, Span(0, len(self.text)), alike)
-        piece = next((p for p, f in zip(pieces, alike, strict=False) if f is fact), Span(0, len(self.text)))
-        return _label(piece.of(self.text))
+        return [(_label(p.of(self.text)), one) for p, one in zip(pieces, alike, strict=False)]
+
+    def _states(self, item: _Item, *, but: Fact) -> bool:
+        """Whether another fact of the claim says what the item does, and stands nearer to its name."""
+        names = [span for span, stem in self._stems if stem in item.label]
+
+        def away(one: Fact) -> int:
+            return min(max(name.start - one.span.end, one.span.start - name.end) for name in names)
+
+        said = [one for one in self.found if one is not but and facts.agree(one, item.fact)]
+        return bool(names) and any(away(one) < away(but) for one in said)
+
+    @cached_property
+    def _stems(self) -> list[tuple[Span, str]]:
+        worded = word(self.text)
+        return [(w.span, stem) for w, stem in zip(worded.words, worded.stems, strict=True)]
 
     def _items(self, match: Match, fact: Fact) -> list[_Item]:
         """The items of the list or the rows of the table that a matched sentence is part of."""

@@ -151,6 +151,8 @@ class _Worked:
             for b in self.named:
                 if b.unit == per.dimension and not b.highs:
                     count = b.values[0] / per.factor
+                    if count == 1:  # said of another item, the same figure is no step
+                        continue
                     yield Result(Step.PRODUCT, a.values[0] * count, (a, b), f"{count:g} × {steps.say(a)}")
         for a, b in permutations(self._pool, 2):
             if a.unit == self.fact.unit and is_factor(b):

@@ -21,6 +21,7 @@ from groundwire.text import conversion
 from groundwire.text.fact import Fact, Kind
 from groundwire.text.numerals import read
 from groundwire.text.steps import Derived
+from groundwire.text.units import CLOCK
 
 __all__ = ["Checked", "Fact", "Kind", "Known", "Status", "check", "extract"]
 
@@ -184,6 +185,8 @@ def comparable(fact: Fact, other: Fact) -> bool:  # noqa: PLR0911 - a return for
     """Whether the two could stand in each other's place: one of them would then be wrong."""
     if other.soft or fact.soft:
         return False
+    if Kind.TIME in (fact.kind, other.kind):
+        fact, other = _as_hours(fact), _as_hours(other)
     if fact.kind is not other.kind:
         # The same figure with another unit: "15 %" where the document has "15 EUR".
         return bool(fact.unit and other.unit) and bool(set(fact.numbers) & set(other.numbers))
@@ -282,7 +285,23 @@ def _keys(fact: Fact) -> list[tuple[str, object]]:
     keys += [("raw", round_off(value)) for value in fact.numbers]
     if not fact.unit:
         keys += [("year", int(value)) for value in fact.values if 1500 <= value < 2100]
+    if (hours := _as_hours(fact)) is not fact:
+        keys += [(hours.unit, value) for value in (*hours.values, *hours.highs)]
     return keys
+
+
+def _as_hours(fact: Fact) -> Fact:
+    """A bare range beside a weekday as hours of the day: "Saturday 9-13"; any other fact as it is."""
+    if fact.kind is not Kind.NUMBER or not fact.highs:
+        return fact
+    hours = all(0 <= value <= _HOURS and value % 1 == 0 for value in (*fact.values, *fact.highs))
+    if not hours or not fact.days:
+        return fact
+    values, highs = ([60 * value for value in ends] for ends in (fact.values, fact.highs))
+    return replace(fact, kind=Kind.TIME, measure=CLOCK, values=tuple(values), highs=tuple(highs))
+
+
+_HOURS = 24
 
 
 def _same(fact: Fact, other: Fact) -> bool:
@@ -291,6 +310,8 @@ def _same(fact: Fact, other: Fact) -> bool:
         return fact.kind is other.kind
     if fact.kind is Kind.DATE or other.kind is Kind.DATE:
         return _same_date(fact, other)
+    if Kind.TIME in (fact.kind, other.kind):
+        fact, other = _as_hours(fact), _as_hours(other)
     if fact.unit and other.unit and fact.unit != other.unit and not {fact.unit, other.unit} <= _DEGREES:
         return False
     if fact.unit != other.unit:

@@ -15,6 +15,7 @@ from groundwire.text.figures import Figure, Shape
 from groundwire.text.units import (
     BETWEEN,
     BOUNDS,
+    CLOCK,
     HEDGES,
     LABELS,
     MAGNITUDES,
@@ -33,7 +34,6 @@ def read(text: str) -> list[Fact]:
     return _Reader(text).facts()
 
 
-_CLOCK = Unit("clock")
 _SIGNED = frozenset({"temperature", "degrees"})
 _MINUS = "minus "
 _TOKEN_TAIL = re.compile(r"[a-z0-9]+(?:[-/.][a-z0-9]+)*")
@@ -253,7 +253,7 @@ class _Reader:
         return match.group(1) if match is not None else ""
 
     def _timed(self, start: int, end: int, values: tuple[float, ...]) -> Fact:
-        return Fact(kind=Kind.TIME, span=Span(start, end), source=self.text, values=values, measure=_CLOCK)
+        return Fact(kind=Kind.TIME, span=Span(start, end), source=self.text, values=values, measure=CLOCK)
 
     # Quantities
 

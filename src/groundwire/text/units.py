@@ -24,6 +24,9 @@ class Unit:
     system: str = "metric"
 
 
+CLOCK = Unit("clock")
+"""Minutes after midnight."""
+
 _TABLE: tuple[tuple[Unit, str], ...] = (
     (Unit("time", 1.0), "s sec secs second seconds sekunde sekunden seconde secondes segundos secondi"),
     (Unit("time", 60.0), "min mins minute minutes minuten minutos minuti minuto minuut"),

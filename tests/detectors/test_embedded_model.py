@@ -1,0 +1,61 @@
+"""What is weighed on top of the encoder: words beside the words around them, and their claim."""
+
+from __future__ import annotations
+
+import pytest
+
+from groundwire.core.plan import ReadClaim, Reading, ReadWord
+from groundwire.core.span import Span
+from groundwire.detectors import embedded_model
+from groundwire.detectors.embedded_model import unsupported_words, word_figures
+
+
+def read(*unsupported: float) -> ReadClaim:
+    """A claim of words of four letters that are read as unsupported so far."""
+    words = tuple(
+        ReadWord(
+            span=Span(5 * i, 5 * i + 4), reading=Reading(supported=1 - p, unsupported=p, contradicted=0.0)
+        )
+        for i, p in enumerate(unsupported)
+    )
+    return ReadClaim(reading=Reading(supported=0.5, unsupported=0.5, contradicted=0.0), words=words)
+
+
+STACK = embedded_model.load()
+
+
+def test_a_word_is_likelier_unsupported_beside_others_that_are():
+    """People mark phrases: what stands in the middle of one is read with what is on either side."""
+    alone = STACK.words(0.5, read(0.9, 0.1, 0.1, 0.4, 0.1, 0.1))
+    beside = STACK.words(0.5, read(0.1, 0.1, 0.9, 0.4, 0.9, 0.1))
+    assert beside[3] > alone[3]
+
+
+@pytest.mark.parametrize("unsupported", [0.05, 0.5, 0.95])
+def test_what_the_claim_s_words_and_facts_tell_counts_for_each_of_its_words(unsupported):
+    low, middle, high = (STACK.words(odds, read(unsupported, 0.2)) for odds in (0.05, 0.5, 0.95))
+    assert low[0] < middle[0] < high[0]
+    assert low[1] < middle[1] < high[1]
+
+
+def test_a_word_that_is_read_worse_is_likelier_unsupported():
+    likely = STACK.words(0.5, read(0.1, 0.5, 0.9))
+    assert likely == sorted(likely)
+    assert all(0 < p < 1 for p in likely)
+
+
+def test_no_word_beyond_two_on_either_side_counts_as_beside():
+    """And what is beside the first word is not the end of the claim."""
+    near = [figures[1] for figures in word_figures(0.5, read(0.5, 0.5, 0.5, 0.9, 0.5, 0.5, 0.5))]
+    assert [abs(figure) > 1e-9 for figure in near] == [False, True, True, True, True, True, False]
+
+
+def test_a_claim_without_words_has_none_that_are_likely():
+    assert STACK.words(0.9, read()) == []
+    assert unsupported_words(read(), [], 0.5) == []
+
+
+def test_words_are_joined_over_one_and_the_likeliest_stands_in_where_none_is_likely_enough():
+    claim = read(0.9, 0.1, 0.9, 0.1, 0.1, 0.9)
+    assert unsupported_words(claim, [0.8, 0.1, 0.8, 0.1, 0.1, 0.8], 0.5) == [Span(0, 14), Span(25, 29)]
+    assert unsupported_words(claim, [0.1, 0.2, 0.3, 0.1, 0.1, 0.1], 0.5) == [Span(10, 14)]
