@@ -97,6 +97,13 @@ class TestPlaces:
         (claim,) = judge(answer, fees).claims
         assert (claim.support, claim.reason) == (Support.CONTRADICTED, reason)
 
+    def test_a_figure_of_another_item_is_no_step_from_it(self):
+        """ "A month" is no factor of what stands there a month."""
+        (claim,) = judge(
+            "Gold costs 19 EUR a month and basic 35 EUR.", "Basic is 19 EUR a month, gold 35 EUR."
+        ).claims
+        assert claim.support is Support.CONTRADICTED
+
     @pytest.mark.parametrize(
         "answer",
         [
