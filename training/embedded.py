@@ -55,12 +55,8 @@ class Row:
     weight: float
     seen: lexical_features.Answer
     lexical: lexical_model.Weighed
-    read: tuple[ReadClaim, ...]
+    read: Mapping[int, ReadClaim]
     unsupported: tuple[bool, ...]
-
-    @property
-    def settled(self) -> bool:
-        return all(claim.settled is not None for claim in self.seen.claims)
 
 
 def main() -> None:
@@ -80,47 +76,50 @@ def main() -> None:
 
 
 def read(raw: Sequence[Mapping[str, Any]]) -> list[Row]:
-    """Look at every answer, and have it read, some at once."""
-    rows: list[Row] = []
+    """Look at every answer, and have what the detector would have read of it read, some at once."""
     sizes = {task: sum(r["task"] == task for r in raw) for task in {r["task"] for r in raw}}
-    telling = lexical_model.load().telling
-    for start in range(0, len(raw), AT_ONCE):
-        some = [row for row in raw[start : start + AT_ONCE] if claim_text.cut(row["answer"])]
-        requests = [
-            Encode(
-                answer=row["answer"],
-                claims=tuple(claim_text.cut(row["answer"])),
-                passages=tuple(contexts(row)),
-                question=row["question"],
-            )
-            for row in some
-        ]
-        for row, request, reply in zip(some, requests, READER.read(requests), strict=True):
+    rows = [look(row, PER_TASK / sizes[row["task"]]) for row in raw if claim_text.cut(row["answer"])]
+    done: list[Row] = []
+    for start in range(0, len(rows), AT_ONCE):
+        some = rows[start : start + AT_ONCE]
+        numbers = [embedded_model.to_read(row.seen, row.lexical) for row in some]
+        replies = READER.read([request(row, which) for row, which in zip(some, numbers, strict=True)])
+        for row, which, reply in zip(some, numbers, replies, strict=True):
             assert isinstance(reply, Encoded), reply
-            seen = lexical_features.look(
-                row["answer"],
-                request.claims,
-                row["question"] or "",
-                overlap.Context(request.passages),
-                telling,
-            )
-            marks = [Span(s["start"], s["end"]) for s in row["spans"]]
-            rows.append(
-                Row(
-                    raw=row,
-                    part=part(row),
-                    weight=PER_TASK / sizes[row["task"]],
-                    seen=seen,
-                    lexical=lexical_model.load().weigh(seen),
-                    read=reply.claims,
-                    unsupported=tuple(
-                        any(m.start < c.end and c.start < m.end for m in marks) for c in request.claims
-                    ),
-                )
-            )
-        print(f"\r{start + len(some)} of {len(raw)} answers read", end="", flush=True)
+            done.append(replace(row, read=dict(zip(which, reply.claims, strict=True))))
+        print(f"\r{len(done)} of {len(rows)} answers read", end="", flush=True)
     print()
-    return rows
+    return done
+
+
+def look(raw: Mapping[str, Any], weight: float) -> Row:
+    """An answer that nobody has read yet."""
+    model, claims = lexical_model.load(), claim_text.cut(raw["answer"])
+    context = overlap.Context(contexts(raw))
+    seen = lexical_features.look(raw["answer"], claims, raw["question"] or "", context, model.telling)
+    marks = [Span(s["start"], s["end"]) for s in raw["spans"]]
+    unsupported = tuple(any(mark.overlaps(claim) for mark in marks) for claim in claims)
+    return Row(
+        raw=raw,
+        part=part(raw),
+        weight=weight,
+        seen=seen,
+        lexical=model.weigh(seen),
+        read={},
+        unsupported=unsupported,
+    )
+
+
+def request(row: Row, which: Sequence[int]) -> Encode:
+    """What the detector asks the encoder."""
+    stated = tuple(seen.span for seen in row.seen.claims)
+    return Encode(
+        answer=row.raw["answer"],
+        claims=tuple(stated[i] for i in which),
+        passages=tuple(contexts(row.raw)),
+        question=row.raw["question"],
+        stated=stated,
+    )
 
 
 def fit(rows: Sequence[Row]) -> dict[str, Any]:
@@ -142,36 +141,33 @@ def fit(rows: Sequence[Row]) -> dict[str, Any]:
 
 
 def claims_table(rows: Sequence[Row]) -> tuple[list[tuple[float, ...]], list[bool], list[float]]:
-    """Figures, labels and weights of all claims that need weighing."""
+    """Figures, labels and weights of all claims that were read."""
     table, labels, weights = [], [], []
     for row in rows:
-        for seen, odds, claim, bad in zip(
-            row.seen.claims, row.lexical.odds, row.read, row.unsupported, strict=True
-        ):
-            if seen.settled is None:
-                table.append(claim_figures(odds, claim))
-                labels.append(bad)
-                weights.append(row.weight)
+        for i, claim in row.read.items():
+            table.append(claim_figures(row.lexical.odds[i], claim))
+            labels.append(row.unsupported[i])
+            weights.append(row.weight)
     return table, labels, weights
 
 
 def answers_table(rows: Sequence[Row]) -> tuple[list[tuple[float, ...]], list[bool], list[float]]:
-    """Figures, labels and weights of all answers that need weighing."""
-    weighed = [row for row in rows if not row.settled]
+    """Figures, labels and weights of all answers of which something was read."""
+    weighed = [row for row in rows if row.read]
     return (
-        [answer_figures(row.lexical.raw, row.read) for row in weighed],
+        [answer_figures(row.lexical.raw, row.read.values()) for row in weighed],
         [bool(row.raw["label"]) for row in weighed],
         [row.weight for row in weighed],
     )
 
 
 def words_table(rows: Sequence[Row]) -> tuple[list[tuple[float, ...]], list[bool], list[float]]:
-    """Figures, labels and weights of all words."""
+    """Figures, labels and weights of the words of all claims that were read."""
     table, labels, weights = [], [], []
     for row in rows:
         marked = characters(Span(s["start"], s["end"]) for s in row.raw["spans"])
-        for odds, claim in zip(row.lexical.odds, row.read, strict=True):
-            table += word_figures(odds, claim)
+        for i, claim in row.read.items():
+            table += word_figures(row.lexical.odds[i], claim)
             labels += [not marked.isdisjoint(range(w.span.start, w.span.end)) for w in claim.words]
             weights += [row.weight] * len(claim.words)
     return table, labels, weights
@@ -221,12 +217,14 @@ def characters(spans: Iterable[Span]) -> set[int]:
 
 def unsupported(row: Row, model: embedded_model.Stack) -> list[Span]:
     """The words that a verdict on the answer would name, but for exact facts."""
-    scores = model.weigh(row.seen, row.lexical, row.read).scores()
+    scores = model.weigh(row.lexical, row.read).scores()
     return [
         span
-        for claim, odds, score in zip(row.read, row.lexical.odds, scores, strict=True)
-        if score >= Embedded().grading.threshold
-        for span in embedded_model.unsupported_words(claim, model.words(odds, claim), model.sure)
+        for i, claim in row.read.items()
+        if scores[i] >= Embedded().grading.threshold
+        for span in embedded_model.unsupported_words(
+            claim, model.words(row.lexical.odds[i], claim), model.sure
+        )
     ]
 
 
@@ -237,9 +235,11 @@ def report(name: str, rows: Sequence[Row], model: Mapping[str, Any]) -> None:
     tasks = np.array([row.raw["task"] for row in rows])
     weights = np.array([1 / (tasks == task).sum() for task in tasks])
     ways: dict[str, Callable[[Row], float]] = {
-        "embedded": lambda row: fitted.weigh(row.seen, row.lexical, row.read).raw,
+        "embedded": lambda row: fitted.weigh(row.lexical, row.read).raw,
         "lexical": lambda row: row.lexical.raw,
-        "encoder, worst claim": lambda row: max(1 - claim.reading.supported for claim in row.read),
+        "encoder, worst claim": lambda row: max(
+            (1 - c.reading.supported for c in row.read.values()), default=0.0
+        ),
     }
     print(f"{name}: {len(rows)} answers")
     for way, score in ways.items():

@@ -34,7 +34,7 @@ def judged(
         for word in tokens.words(answer)
     )
     read = ReadClaim(reading=reading, words=words)
-    (claim,) = ReadJudging(first, Grading(threshold=0.4), [score], [read], [likely(read)]).claims()
+    (claim,) = ReadJudging(first, Grading(threshold=0.4), [score], {0: read}, {0: likely(read)}).claims()
     return claim
 
 
@@ -158,7 +158,7 @@ def test_title_level_and_reason_agree_just_below_the_threshold():
     first = begun("The sky is red.", SKY)
     for score in (0.05, 0.2, 0.3, 0.39, 0.5, 0.7, 0.95):
         read = ReadClaim(reading=NO)
-        claims = ReadJudging(first, Grading(threshold=0.4), [score], [read], [likely(read)]).claims()
+        claims = ReadJudging(first, Grading(threshold=0.4), [score], {0: read}, {0: likely(read)}).claims()
         outcome = concluded(claims, Embedded(grading=Grading(threshold=0.4)), raw=None)
         said = "is supported" in outcome.reason
         assert said == (outcome.level == "low") == (outcome.wording.title == "Supported by the documents")

@@ -166,3 +166,16 @@ def test_a_claim_before_frames_the_next_one():
     first, second = Builder(PASSAGES, None).rows(answer, cut(answer))
     assert Kind.FRAMING not in first.kinds
     assert Kind.FRAMING in second.kinds
+
+
+@pytest.mark.parametrize("wanted", [[0], [1], [2], [0, 2], [1, 2]])
+def test_a_claim_is_read_alike_whether_or_not_the_others_are(wanted):
+    """What is stated before it frames it all the same."""
+    answer = "The captain is Marlowe. He sleeps. A bag costs 25 EUR."
+    stated = cut(answer)
+    all_of_them = Builder(PASSAGES, None).rows(answer, stated)
+    some = Builder(PASSAGES, None).rows(answer, [stated[i] for i in wanted], stated)
+    assert [(row.ids, row.kinds) for row in some] == [
+        (all_of_them[i].ids, all_of_them[i].kinds) for i in wanted
+    ]
+    assert [row.claim for row in some] == list(range(len(wanted)))

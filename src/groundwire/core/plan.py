@@ -62,15 +62,17 @@ class EncoderSetup:
 class Encode:
     """Ask an encoder to read claims beside the passages.
 
-    ``claims`` are characters of ``answer``, in order and apart. ``model`` is "" for the embedded encoder, or
-    the local path or hub id of another (``groundwire[encoder]``), set up as ``setup`` says. No judge performs
-    this: encoders run here.
+    ``claims`` are characters of ``answer``, in order and apart. ``stated`` are its statements, for a claim is
+    read after the one before it: empty where the claims are all. ``model`` is "" for the embedded encoder,
+    or the local path or hub id of another (``groundwire[encoder]``), set up as ``setup`` says. No judge
+    performs this: encoders run here.
     """
 
     answer: str
     claims: tuple[Span, ...]
     passages: tuple[str, ...]
     question: str | None = None
+    stated: tuple[Span, ...] = ()
     model: str = ""
     setup: EncoderSetup = EncoderSetup()
 

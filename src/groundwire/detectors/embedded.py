@@ -12,7 +12,7 @@ from typing import ClassVar
 from groundwire.core.detector import Detector
 from groundwire.core.grading import Grading
 from groundwire.core.interaction import Interaction
-from groundwire.core.plan import Encode, Encoded, Failed, Plan
+from groundwire.core.plan import Encode, Encoded, Failed, Plan, ReadClaim
 from groundwire.core.verdict import Outcome
 from groundwire.detectors import embedded_model, lexical_model
 from groundwire.detectors.embedded_verdict import ReadJudging, caution
@@ -25,12 +25,12 @@ from groundwire.text import tokens
 class Embedded(Detector):
     """Judges offline, on a CPU, in tens of milliseconds. What ``gw.Checker()`` uses.
 
-    A MiniLM encoder (Wang et al., 2020) of 22 million weights reads each claim beside the sentences of the
-    context that bear on it, and labels the claim and each of its words as supported, unsupported or
-    contradicted. It was trained on entailment, on answers with marked words (RAGTruth; Niu et al., 2024) and
-    on corrupted ones. A logistic regression weighs what it reads together with the figures of the ``lexical``
-    detector, and is calibrated on sources that neither was fitted on. An exact fact that differs from the
-    documents is a contradiction whatever the encoder says.
+    A MiniLM encoder (Wang et al., 2020) of 22 million weights reads the claims that words and facts leave in
+    doubt, each beside the sentences of the context that bear on it, and labels the claim and each of its
+    words as supported, unsupported or contradicted. It was trained on entailment, on answers with marked
+    words (RAGTruth; Niu et al., 2024) and on corrupted ones. A logistic regression weighs what it reads
+    together with the figures of the ``lexical`` detector, and is calibrated on sources that neither was
+    fitted on. An exact fact that differs from the documents is a contradiction whatever the encoder says.
 
     English. Text in other languages, code, and contexts much longer than any it was fitted on lower the
     confidence, and the verdict says so. See the model card for where it fails.
@@ -56,22 +56,28 @@ class Embedded(Detector):
         if not isinstance(first, Opened):
             return first
         lexical = lexical_model.load().weigh(first.seen)
-        (reply,) = yield [
-            Encode(
-                answer=interaction.answer,
-                claims=tuple(claim.span for claim in first.seen.claims),
-                passages=tuple(passage.text for passage in interaction.contexts),
-                question=interaction.question,
-            )
-        ]
-        if isinstance(reply, Failed):
-            return self.abstain(reply.reason, reply.detail)
-        assert isinstance(reply, Encoded)
+        stated = tuple(claim.span for claim in first.seen.claims)
+        numbers = embedded_model.to_read(first.seen, lexical)
+        read: dict[int, ReadClaim] = {}
+        if numbers:
+            (reply,) = yield [
+                Encode(
+                    answer=interaction.answer,
+                    claims=tuple(stated[i] for i in numbers),
+                    passages=tuple(passage.text for passage in interaction.contexts),
+                    question=interaction.question,
+                    stated=stated,
+                )
+            ]
+            if isinstance(reply, Failed):
+                return self.abstain(reply.reason, reply.detail)
+            assert isinstance(reply, Encoded)
+            read = dict(zip(numbers, reply.claims, strict=True))
         stack = embedded_model.load()
-        weighed = stack.weigh(first.seen, lexical, reply.claims)
-        likely = [stack.words(odds, read) for odds, read in zip(lexical.odds, reply.claims, strict=True)]
+        weighed = stack.weigh(lexical, read)
+        likely = {i: stack.words(lexical.odds[i], claim) for i, claim in read.items()}
         doubt = caution(first)
         if doubt is not None:
             weighed = doubt.applied(weighed, self.grading.threshold)
-        claims = ReadJudging(first, self.grading, weighed.scores(), reply.claims, likely).claims()
+        claims = ReadJudging(first, self.grading, weighed.scores(), read, likely).claims()
         return concluded(claims, self, raw=weighed.raw, note="" if doubt is None else doubt.said)

@@ -6,7 +6,7 @@ What exact facts say stands in ``lexical_verdict`` and goes first. Weighing belo
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from groundwire.core.claim import Claim, Evidence, Support
@@ -30,15 +30,19 @@ class ReadJudging(Judging):
         opened: Opened,
         grading: Grading,
         scores: Sequence[float],
-        read: Sequence[ReadClaim],
-        likely: Sequence[Sequence[float]],
+        read: Mapping[int, ReadClaim],
+        likely: Mapping[int, Sequence[float]],
     ) -> None:
+        """``read`` are the claims that were, by their number, and ``likely`` their words' probabilities."""
         super().__init__(opened.interaction, opened.context, opened.seen, grading, scores)
-        self._read = {seen.span: claim for seen, claim in zip(opened.seen.claims, read, strict=True)}
-        self._likely = {seen.span: words for seen, words in zip(opened.seen.claims, likely, strict=True)}
+        spans = [seen.span for seen in opened.seen.claims]
+        self._read = {spans[i]: claim for i, claim in read.items()}
+        self._likely = {spans[i]: words for i, words in likely.items()}
 
     def _unsupported(self, seen: Seen, score: float) -> Claim:
-        read = self._read[seen.span]
+        read = self._read.get(seen.span)
+        if read is None:
+            return super()._unsupported(seen, score)
         words = self._words(seen, read)
         if self._contradicts(seen, read):
             (nearest,) = self._nearest(seen, read)
@@ -66,9 +70,9 @@ class ReadJudging(Judging):
 
     def _supported(self, seen: Seen, score: float) -> Claim:
         claim = super()._supported(seen, score)
-        if seen.verbatim or seen.declines or seen.derived:
+        read = self._read.get(seen.span)
+        if read is None or seen.derived:
             return claim
-        read = self._read[seen.span]
         evidence = claim.evidence or self._nearest(seen, read)
         if seen.missing and read.reading.supported > max(read.reading.unsupported, read.reading.contradicted):
             reason = f"follows from the documents, in other words: {self._listed(self._missing_runs(seen))}"

@@ -128,7 +128,7 @@ def _rows(request: Encode) -> list[Row]:
     builder = Builder([request.passages[i] for i in order], request.question, length=LENGTH)
     return [
         replace(row, shown=tuple(shown._replace(passage=order[shown.passage]) for shown in row.shown))
-        for row in builder.rows(request.answer, request.claims)
+        for row in builder.rows(request.answer, request.claims, request.stated)
     ]
 
 

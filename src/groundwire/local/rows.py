@@ -169,13 +169,18 @@ class Builder:
         self._question = _tail(question_words, _FROM_QUESTION)
         self._asked = {w.stem for w in question_words if w.stem is not None}
 
-    def rows(self, answer: str, claims: Sequence[Span]) -> list[Row]:
-        """The rows of every claim, in order: one, or several where a claim is very long."""
+    def rows(self, answer: str, claims: Sequence[Span], stated: Sequence[Span] = ()) -> list[Row]:
+        """The rows of every claim, in order: one, or several where a claim is very long.
+
+        ``stated`` are all statements of the answer, the claims among them, where these are not all.
+        """
         made: list[Row] = []
+        numbers = {span: i for i, span in enumerate(claims)}
         before: Sequence[Word] = ()
-        for i, span in enumerate(claims):
+        for span in stated or claims:
             for part in _parts(worded(span.of(answer), span.start), _LONGEST_CLAIM):
-                made.append(self._row(i, part, before))
+                if span in numbers:
+                    made.append(self._row(numbers[span], part, before))
                 before = part
         return made
 

@@ -1,0 +1,77 @@
+"""Which claims the embedded detector has read, and what becomes of those that it hasn't."""
+
+from __future__ import annotations
+
+from groundwire import Interaction, Verdict
+from groundwire.core.claim import Support
+from groundwire.core.plan import Encode
+from groundwire.detectors import embedded_model, lexical_model
+from groundwire.detectors.embedded import Embedded
+from groundwire.detectors.opening import Opened, opened
+from groundwire.local.embedded import READER
+
+HANDBOOK = (
+    "The library opens at 9:00 and closes at 17:00. Members may borrow five books. Late returns cost "
+    "50 cents a day. The reading room has 40 seats. Dogs are not allowed inside. The café on the first "
+    "floor sells soup, cake and coffee. A lost card is replaced for 5 EUR."
+)
+
+
+def steps(answer: str, *contexts: str) -> tuple[list[Encode], Verdict]:
+    """What the encoder is asked for an answer, and the verdict."""
+    plan = Embedded().detect(Interaction(question="", contexts=contexts, answer=answer))
+    asked: list[Encode] = []
+    try:
+        requests = next(plan)
+        while True:
+            asked += requests
+            requests = plan.send(READER.read(requests))
+    except StopIteration as end:
+        return asked, end.value
+
+
+def test_nothing_is_read_where_words_settle_everything():
+    """The answer copies the document; nobody has to load or ask an encoder for that."""
+    asked, verdict = steps("Members may borrow five books. The reading room has 40 seats.", HANDBOOK)
+    assert asked == []
+    assert not verdict.hallucinated
+    assert all(claim.evidence for claim in verdict.claims)
+
+
+def test_of_many_safe_claims_the_two_most_suspicious_are_read():
+    """And the rest is judged by words and facts, with their evidence as ever."""
+    answer = (
+        "The library closes at 17:00 and opens at 9:00. Five books members may borrow. A day costs 50 cents "
+        "for late returns. The room for reading has 40 seats. Inside, dogs are not allowed. The first floor "
+        "café sells cake, soup and coffee."
+    )
+    first = opened(Interaction(question="", contexts=(HANDBOOK,), answer=answer), Embedded())
+    assert isinstance(first, Opened)
+    lexical = lexical_model.load().weigh(first.seen)
+    safe = [i for i, odds in enumerate(lexical.odds) if odds < embedded_model._SAFE]
+    asked, verdict = steps(answer, HANDBOOK)
+    (request,) = asked
+    assert len(request.stated) == len(verdict.claims) == 6
+    assert 2 <= len(request.claims) < 6
+    unread = [i for i, span in enumerate(request.stated) if span not in request.claims]
+    assert set(unread) <= set(safe)
+    worst = sorted(range(6), key=lambda i: -lexical.odds[i])[:2]
+    assert {request.stated[i] for i in worst} <= set(request.claims)
+    for i in unread:
+        assert verdict.claims[i].support in (Support.SUPPORTED, Support.INFERRED)
+        assert verdict.claims[i].evidence
+
+
+def test_whatever_is_in_doubt_is_read():
+    answer = "It has a pool on the roof. Concerts are held by candlelight. Poets live in the cellar."
+    (request,), verdict = steps(answer, HANDBOOK)
+    assert request.claims == request.stated
+    assert verdict.hallucinated
+
+
+def test_what_settled_itself_is_never_read_and_still_tells_its_words():
+    """A bare figure that no document has stands as an error by itself."""
+    answer = "42 million. It has a pool on the roof."
+    (request,), verdict = steps(answer, HANDBOOK)
+    assert [span.of(answer) for span in request.claims] == ["It has a pool on the roof."]
+    assert [span.of(answer) for span in verdict.claims[0].words] == ["42 million"]
