@@ -61,6 +61,14 @@ class TestSupported:
         claim = judged("A wide sky, an azure sky, a dark sky, a red sky.", SKY, score=0.1, reading=YES)
         assert claim.reason.endswith("in other words: “wide”, “azure”, “dark” and 1 more")
 
+    def test_who_declines_follows_from_nothing(self):
+        """Also with a figure in it that no passage has, which has such a claim read."""
+        first = begun("Cats may come. The handbook does not mention 12 dogs.", "Cats may come.")
+        read = ReadClaim(reading=YES)
+        judging = ReadJudging(first, Grading(threshold=0.4), [0.1, 0.1], {1: read}, {1: []})
+        claim = judging.claims()[1]
+        assert (claim.support, claim.reason) == (Support.SUPPORTED, "declines to answer")
+
     @pytest.mark.parametrize("reading", [YES, NO, AGAINST])
     def test_words_are_only_said_to_be_there_where_all_are(self, reading):
         assert (

@@ -71,7 +71,7 @@ class ReadJudging(Judging):
     def _supported(self, seen: Seen, score: float) -> Claim:
         claim = super()._supported(seen, score)
         read = self._read.get(seen.span)
-        if read is None or seen.derived:
+        if read is None or seen.declines or seen.derived:
             return claim
         evidence = claim.evidence or self._nearest(seen, read)
         if seen.missing and read.reading.supported > max(read.reading.unsupported, read.reading.contradicted):
