@@ -134,6 +134,14 @@ class TestPlaces:
         (claim,) = judge("It takes an ascent of 12 km for 640 m.", "Length 12 km, ascent 640 m.").claims
         assert claim.reason.startswith("12 km here, 640 m in the document")
 
+    def test_a_year_is_that_of_the_sentence_with_the_same_figures(self):
+        """The other sentence alone has the word "medals", which the second one leaves out."""
+        medals = "In 2020 Norway won 10 medals, Sweden 12. In 2024 Norway won 12, Sweden 10."
+        claims = judge("In 2024 Norway won 12 medals and Sweden 10.", medals).claims
+        assert all(claim.support is not Support.CONTRADICTED for claim in claims)
+        (claim,) = judge("In 2024 Norway won 11 medals.", medals).claims
+        assert claim.support.flagged
+
     def test_items_that_are_both_named_are_not_confused(self):
         steak = "Roast the filet for 22 minutes for rare, 25 minutes for medium."
         assert judge("Roast it for 22 minutes for rare or 25 minutes for medium.", steak).grounded

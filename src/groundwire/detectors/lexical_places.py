@@ -36,7 +36,8 @@ class Places:
 
         A sentence is what the claim is about when it alone has some word of it and has nearly all of it; a
         table row when it alone has some word of it and another of its facts. (Sentences that share a fact
-        mostly go on about another: of fifty such differences in real answers, six were errors.)
+        mostly go on about another: of fifty such differences in real answers, six were errors.) Where prose
+        says all of the claim's facts together elsewhere, it is about that.
         """
         if checked.status is not Status.FOUND or checked.nearest is None:
             return checked, None
@@ -52,9 +53,18 @@ class Places:
             if match.weight < _COVERED and not shares:
                 continue
             meant = facts.misplaced(fact, self.known, row=row, others=others, keys=keys)
-            if meant is not None:
+            if meant is not None and (tabular or not self._said_together(fact, others)):
                 return Checked(status=Status.DIFFERS, nearest=meant, affinity=1.0, shared=len(keys)), match
         return checked, None
+
+    def _said_together(self, fact: Fact, others: Sequence[Fact]) -> bool:
+        """Whether a sentence has the fact and all of the claim's others, of which there are some."""
+        for equal in islice(self.known.equal(fact), _LOOKED_AT):
+            at = self.context.place_of(equal)
+            there = self.context.passages[at.passage].facts[at.sentence] if at else ()
+            if others and all(any(facts.agree(other, one) for one in there) for other in others):
+                return True
+        return False
 
     def _listed(self, fact: Fact) -> tuple[Checked, Match | None] | None:
         """What a list of like facts says: "Adults pay 12 EUR, children 8 EUR", or the rows of a table.
@@ -62,8 +72,8 @@ class Places:
         None where no list has the fact. FOUND, with no nearest, where the claim names what its item is about;
         DIFFERS where it names another item alone, not a word of its own, and the fact stands nowhere else.
         (With a word of its own named, none of nine such differences in real answers was an error, unless the
-        claim gives each of two items what is said of the other.) A claim that lists nothing names what all of
-        its facts are about: an item that another of them states, nearer to its name, is not the one meant.
+        claim gives each of two items the other's.) A claim that lists nothing names what all of its facts are
+        about: an item that another of them states, nearer to its name, is not the one meant.
         """
         if fact.soft or fact.kind is Kind.CODE:
             return None
@@ -81,14 +91,13 @@ class Places:
             meant = [item for item in items if item.label <= named and item not in mine]
             if not others:
                 meant = [item for item in meant if not self._states(item, but=fact)]
-            alone = all(any(item.fact is other for item in mine) for other in equal)
-            if len(meant) != 1 or not alone:
+            if not all(any(item.fact is other for item in mine) for other in equal):
                 continue
-            nearest = meant[0]
-            swapped = frozenset().union(*(label for label, one in others if facts.agree(one, nearest.fact)))
-            if all(item.label.isdisjoint(whole) or item.label & swapped for item in mine):
-                at = Match(match.passage, nearest.sentence, match.weight)
-                return Checked(status=Status.DIFFERS, nearest=nearest.fact, affinity=1.0, shared=1), at
+            if not all(item.label.isdisjoint(whole) for item in mine):
+                meant = [item for item in items if len(mine) == 1 and _swapped(named, mine[0], item, others)]
+            if len(meant) == 1:
+                at = Match(match.passage, meant[0].sentence, match.weight)
+                return Checked(status=Status.DIFFERS, nearest=meant[0].fact, affinity=1.0, shared=1), at
         return None
 
     def _named(self, fact: Fact) -> list[tuple[frozenset[str], Fact]]:
@@ -177,6 +186,24 @@ class _Item:
     fact: Fact
     sentence: int
     label: frozenset[str]
+
+
+def _swapped(
+    named: frozenset[str], mine: _Item, item: _Item, others: Sequence[tuple[frozenset[str], Fact]]
+) -> bool:
+    """Whether the claim gives ``mine``'s figure to ``item``, among the words ``named``, and its to ``mine``.
+
+    Each is named beside the other's figure, and by more words than beside its own.
+    """
+    if item is mine or facts.agree(item.fact, mine.fact):
+        return False
+    return any(
+        facts.agree(fact, item.fact)
+        and bool(here := item.label & named)
+        and bool(there := mine.label & label)
+        and len(here) + len(there) > len(mine.label & named) + len(item.label & label)
+        for label, fact in others
+    )
 
 
 def _pieces(text: str, span: Span, alike: Sequence[Fact]) -> list[Span]:
