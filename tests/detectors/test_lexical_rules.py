@@ -97,6 +97,18 @@ class TestPlaces:
         (claim,) = judge(answer, fees).claims
         assert (claim.support, claim.reason) == (Support.CONTRADICTED, reason)
 
+    @pytest.mark.parametrize(
+        ("answer", "list_"),
+        [
+            ("Paul was born in 1971 and Anna in 1974.", "Anna was born in 1971, her brother Paul in 1974."),
+            ("Ghent sent 412 rowers and Delft 377.", "Delft sent 412 rowers, Ghent 377."),
+        ],
+    )
+    def test_what_is_said_of_both_items_tells_neither(self, answer, list_):
+        (claim,) = judge(answer, list_).claims
+        assert claim.support is Support.CONTRADICTED
+        assert all(one.support is not Support.CONTRADICTED for one in judge(list_, list_).claims)
+
     def test_a_figure_of_another_item_is_no_step_from_it(self):
         """ "A month" is no factor of what stands there a month."""
         (claim,) = judge(

@@ -94,7 +94,10 @@ class Places:
             if not all(any(item.fact is other for item in mine) for other in equal):
                 continue
             if not all(item.label.isdisjoint(whole) for item in mine):
-                meant = [item for item in items if len(mine) == 1 and _swapped(named, mine[0], item, others)]
+                # "Oslo has 7 trams, Bergen 3": what the first items share is said of all.
+                said = items[0].label & pieces[0][0] if pieces else frozenset()
+                swap = _Swap(named=named, others=others, said=said)
+                meant = [item for item in items if len(mine) == 1 and swap.between(mine[0], item)]
             if len(meant) == 1:
                 at = Match(match.passage, meant[0].sentence, match.weight)
                 return Checked(status=Status.DIFFERS, nearest=meant[0].fact, affinity=1.0, shared=1), at
@@ -188,22 +191,29 @@ class _Item:
     label: frozenset[str]
 
 
-def _swapped(
-    named: frozenset[str], mine: _Item, item: _Item, others: Sequence[tuple[frozenset[str], Fact]]
-) -> bool:
-    """Whether the claim gives ``mine``'s figure to ``item``, among the words ``named``, and its to ``mine``.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Swap:
+    """The words ``named`` beside a figure of the claim, and those beside its ``others``; ``said`` of all."""
 
-    Each is named beside the other's figure, and by more words than beside its own.
-    """
-    if item is mine or facts.agree(item.fact, mine.fact):
+    named: frozenset[str]
+    others: Sequence[tuple[frozenset[str], Fact]]
+    said: frozenset[str]
+
+    def between(self, mine: _Item, item: _Item) -> bool:
+        """Whether the claim gives ``mine``'s figure to ``item``, and ``item``'s to ``mine``.
+
+        Each is named beside the other's figure, and by more words than beside its own.
+        """
+        if item is mine or facts.agree(item.fact, mine.fact):
+            return False
+        here = item.label & self.named
+        for label, fact in self.others:
+            there = mine.label & label
+            in_place = (mine.label & self.named - self.said, item.label & label - self.said)
+            more = len(here) + len(there) > sum(map(len, in_place))
+            if here and there and more and facts.agree(fact, item.fact):
+                return True
         return False
-    return any(
-        facts.agree(fact, item.fact)
-        and bool(here := item.label & named)
-        and bool(there := mine.label & label)
-        and len(here) + len(there) > len(mine.label & named) + len(item.label & label)
-        for label, fact in others
-    )
 
 
 def _pieces(text: str, span: Span, alike: Sequence[Fact]) -> list[Span]:
