@@ -79,6 +79,7 @@ def test_a_review_by_keyboard_alone(visit, store):
     keys(page, "u", "Enter")
     opened(page, "Is it fine?")
     keys(page, "k")
+    opened(page, "What does a second bag cost?")
     expect(page.locator(".opinions")).to_contain_text("You were unsure")
     keys(page, "j")
     opened(page, "Is it fine?")
