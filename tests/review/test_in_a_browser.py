@@ -284,6 +284,7 @@ def test_the_table_by_keyboard(visit, store):
     keys(page, "Enter")
     expect(page.locator("#count")).to_have_text("1 answer")
     assert page.url.endswith("?text=bag&queue=newest")
+    page.wait_for_load_state()
     keys(page, "j", "Enter")
     opened(page, "What does a second bag cost?")
 
