@@ -36,19 +36,24 @@ def test_it_gives_what_the_local_engine_gives(cluster, tmp_path):
 def test_a_process_that_dies_is_replaced(cluster, tmp_path):
     """Killed in the middle of a unit, its rows are judged by another process, each once."""
     path = jsonl(tmp_path / "in.jsonl", map(row, range(600)))
-    killed = threading.Event()
+    killed, ended = threading.Event(), threading.Event()
 
     def kill_one():
-        while not list((tmp_path / "out").glob("part-*")):
+        """Kill the first that is seen at work once a part is there: between two units none may be."""
+        while not (killed.is_set() or ended.is_set()):
+            begun = list((tmp_path / "out").glob("part-*"))
+            for pid in at_work()[:1] if begun else ():
+                os.kill(pid, signal.SIGKILL)
+                killed.set()
             time.sleep(0.01)
-        for pid in at_work()[:1]:
-            os.kill(pid, signal.SIGKILL)
-            killed.set()
 
     thread = threading.Thread(target=kill_one)
     thread.start()
-    summary = run(path, tmp_path / "out", Ray(), checker=answers.slow, unit_rows=50)
-    thread.join()
+    try:
+        summary = run(path, tmp_path / "out", Ray(), checker=answers.slow, unit_rows=50)
+    finally:
+        ended.set()
+        thread.join()
     assert killed.is_set()
     assert summary.complete
     assert [one["id"] for one in written(tmp_path / "out")] == [f"r{n}" for n in range(600)]
