@@ -142,9 +142,9 @@ class Rates:
         )
 
 
-def pairs() -> list[Pair]:
-    """All minimal pairs, file by file. Raises ValueError where wrong words can't be found."""
-    files = sorted(path for path in DATA.glob("*.toml") if path.name != FAITHFUL)
+def pairs(*files: Path) -> list[Pair]:
+    """The minimal pairs of ``files``, or all. Raises ValueError where wrong words can't be found."""
+    files = files or tuple(sorted(path for path in DATA.glob("*.toml") if path.name != FAITHFUL))
     return [_pair(row) for path in files for row in _read(path, "pair")]
 
 

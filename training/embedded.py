@@ -21,10 +21,11 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
-from groundwire.core.plan import Encode, Encoded, ReadClaim
+from benchmarks.judged import interaction
+from groundwire.core.plan import Encoded, ReadClaim
 from groundwire.core.span import Span
 from groundwire.detectors import embedded_model, lexical_features, lexical_model
-from groundwire.detectors.embedded import Embedded
+from groundwire.detectors.embedded import Embedded, asked
 from groundwire.detectors.embedded_model import (
     ANSWER_FIGURES,
     CLAIM_FIGURES,
@@ -83,7 +84,9 @@ def read(raw: Sequence[Mapping[str, Any]]) -> list[Row]:
     for start in range(0, len(rows), AT_ONCE):
         some = rows[start : start + AT_ONCE]
         numbers = [embedded_model.to_read(row.seen, row.lexical) for row in some]
-        replies = READER.read([request(row, which) for row, which in zip(some, numbers, strict=True)])
+        replies = READER.read(
+            [asked(interaction(row.raw), row.seen, which) for row, which in zip(some, numbers, strict=True)]
+        )
         for row, which, reply in zip(some, numbers, replies, strict=True):
             assert isinstance(reply, Encoded), reply
             done.append(replace(row, read=dict(zip(which, reply.claims, strict=True))))
@@ -107,18 +110,6 @@ def look(raw: Mapping[str, Any], weight: float) -> Row:
         lexical=model.weigh(seen),
         read={},
         unsupported=unsupported,
-    )
-
-
-def request(row: Row, which: Sequence[int]) -> Encode:
-    """What the detector asks the encoder."""
-    stated = tuple(seen.span for seen in row.seen.claims)
-    return Encode(
-        answer=row.raw["answer"],
-        claims=tuple(stated[i] for i in which),
-        passages=tuple(contexts(row.raw)),
-        question=row.raw["question"],
-        stated=stated,
     )
 
 

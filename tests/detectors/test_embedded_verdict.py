@@ -34,13 +34,8 @@ def judged(
         for word in tokens.words(answer)
     )
     read = ReadClaim(reading=reading, words=words)
-    (claim,) = ReadJudging(first, Grading(threshold=0.4), [score], {0: read}, {0: likely(read)}).claims()
+    (claim,) = ReadJudging(first, Grading(threshold=0.4), [score], {0: read}, [0.5]).claims()
     return claim
-
-
-def likely(read: ReadClaim) -> list[float]:
-    """Words are as likely unsupported as they are read."""
-    return [1 - word.reading.supported for word in read.words]
 
 
 SKY = "The sky is blue."
@@ -65,7 +60,7 @@ class TestSupported:
         """Also with a figure in it that no passage has, which has such a claim read."""
         first = begun("Cats may come. The handbook does not mention 12 dogs.", "Cats may come.")
         read = ReadClaim(reading=YES)
-        judging = ReadJudging(first, Grading(threshold=0.4), [0.1, 0.1], {1: read}, {1: []})
+        judging = ReadJudging(first, Grading(threshold=0.4), [0.1, 0.1], {1: read}, [0.02, 0.1])
         claim = judging.claims()[1]
         assert (claim.support, claim.reason) == (Support.SUPPORTED, "declines to answer")
 
@@ -166,7 +161,7 @@ def test_title_level_and_reason_agree_just_below_the_threshold():
     first = begun("The sky is red.", SKY)
     for score in (0.05, 0.2, 0.3, 0.39, 0.5, 0.7, 0.95):
         read = ReadClaim(reading=NO)
-        claims = ReadJudging(first, Grading(threshold=0.4), [score], {0: read}, {0: likely(read)}).claims()
+        claims = ReadJudging(first, Grading(threshold=0.4), [score], {0: read}, [0.5]).claims()
         outcome = concluded(claims, Embedded(grading=Grading(threshold=0.4)), raw=None)
         said = "is supported" in outcome.reason
         assert said == (outcome.level == "low") == (outcome.wording.title == "Supported by the documents")

@@ -22,8 +22,7 @@ FLOORS = {
 @pytest.mark.parametrize(("half", "detector"), FLOORS)
 def test_each_item_has_its_own_figure(half, detector):
     """On the pairs that showed a mistake, and on those that were held out."""
-    rows = probes._read(FOLDER / f"{half}.toml", "pair")
-    rates = probes.Rates.of(probes.judge(Checker(detector), [probes._pair(row) for row in rows]))
+    rates = probes.Rates.of(probes.judge(Checker(detector), probes.pairs(FOLDER / f"{half}.toml")))
     caught, alarms = FLOORS[half, detector]
     assert rates.caught.of == 15
     assert rates.caught.hits >= caught

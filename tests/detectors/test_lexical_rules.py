@@ -110,7 +110,7 @@ class TestPlaces:
         assert all(one.support is not Support.CONTRADICTED for one in judge(list_, list_).claims)
 
     def test_a_figure_of_another_item_is_no_step_from_it(self):
-        """ "A month" is no factor of what stands there a month."""
+        """One month is no factor of what costs so much a month."""
         (claim,) = judge(
             "Gold costs 19 EUR a month and basic 35 EUR.", "Basic is 19 EUR a month, gold 35 EUR."
         ).claims

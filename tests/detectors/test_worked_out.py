@@ -68,8 +68,7 @@ def test_a_wrong_sum_stays_flagged():
 @pytest.mark.parametrize("half", FLOORS)
 def test_the_default_detector_keeps_to_what_was_measured(half):
     """On the pairs that the rules were chosen by, and on those that were held out."""
-    rows = probes._read(FOLDER / f"{half}.toml", "pair")
-    rates = probes.Rates.of(probes.judge(Checker(), [probes._pair(row) for row in rows]))
+    rates = probes.Rates.of(probes.judge(Checker(), probes.pairs(FOLDER / f"{half}.toml")))
     caught, alarms = FLOORS[half]
     assert rates.caught.of == 30
     assert rates.caught.hits >= caught

@@ -6,6 +6,7 @@ how readings are weighed in ``embedded_model``, and how they become claims in ``
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -16,6 +17,7 @@ from groundwire.core.plan import Encode, Encoded, Failed, Plan, ReadClaim
 from groundwire.core.verdict import Outcome
 from groundwire.detectors import embedded_model, lexical_model
 from groundwire.detectors.embedded_verdict import ReadJudging, caution
+from groundwire.detectors.lexical_features import Answer
 from groundwire.detectors.opening import Opened, concluded, opened
 from groundwire.local.embedded import READER
 from groundwire.text import tokens
@@ -56,28 +58,29 @@ class Embedded(Detector):
         if not isinstance(first, Opened):
             return first
         lexical = lexical_model.load().weigh(first.seen)
-        stated = tuple(claim.span for claim in first.seen.claims)
         numbers = embedded_model.to_read(first.seen, lexical)
         read: dict[int, ReadClaim] = {}
         if numbers:
-            (reply,) = yield [
-                Encode(
-                    answer=interaction.answer,
-                    claims=tuple(stated[i] for i in numbers),
-                    passages=tuple(passage.text for passage in interaction.contexts),
-                    question=interaction.question,
-                    stated=stated,
-                )
-            ]
+            (reply,) = yield [asked(interaction, first.seen, numbers)]
             if isinstance(reply, Failed):
                 return self.abstain(reply.reason, reply.detail)
             assert isinstance(reply, Encoded)
             read = dict(zip(numbers, reply.claims, strict=True))
-        stack = embedded_model.load()
-        weighed = stack.weigh(lexical, read)
-        likely = {i: stack.words(lexical.odds[i], claim) for i, claim in read.items()}
+        weighed = embedded_model.load().weigh(lexical, read)
         doubt = caution(first)
         if doubt is not None:
             weighed = doubt.applied(weighed, self.grading.threshold)
-        claims = ReadJudging(first, self.grading, weighed.scores(), read, likely).claims()
+        claims = ReadJudging(first, self.grading, weighed.scores(), read, lexical.odds).claims()
         return concluded(claims, self, raw=weighed.raw, note="" if doubt is None else doubt.said)
+
+
+def asked(interaction: Interaction, answer: Answer, numbers: Sequence[int]) -> Encode:
+    """What the encoder is asked, to read the claims of these ``numbers``."""
+    stated = tuple(claim.span for claim in answer.claims)
+    return Encode(
+        answer=interaction.answer,
+        claims=tuple(stated[i] for i in numbers),
+        passages=tuple(passage.text for passage in interaction.contexts),
+        question=interaction.question,
+        stated=stated,
+    )

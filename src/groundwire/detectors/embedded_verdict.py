@@ -31,13 +31,13 @@ class ReadJudging(Judging):
         grading: Grading,
         scores: Sequence[float],
         read: Mapping[int, ReadClaim],
-        likely: Mapping[int, Sequence[float]],
+        odds: Sequence[float],
     ) -> None:
-        """``read`` are the claims that were, by their number, and ``likely`` their words' probabilities."""
+        """``read`` are the claims that were, by their number; ``odds`` are the lexical ones of all claims."""
         super().__init__(opened.interaction, opened.context, opened.seen, grading, scores)
-        spans = [seen.span for seen in opened.seen.claims]
-        self._read = {spans[i]: claim for i, claim in read.items()}
-        self._likely = {spans[i]: words for i, words in likely.items()}
+        claims = opened.seen.claims
+        self._read = {claims[i].span: claim for i, claim in read.items()}
+        self._odds = {seen.span: known for seen, known in zip(claims, odds, strict=True)}
 
     def _unsupported(self, seen: Seen, score: float) -> Claim:
         read = self._read.get(seen.span)
@@ -89,12 +89,13 @@ class ReadJudging(Judging):
         borne_out = [f.span.shifted(start) for f, c, _ in seen.checked if c.status is Status.FOUND]
         worded = zip(seen.worded.words, seen.worded.stems, strict=True)
         asked = [word.span.shifted(start) for word, stem in worded if stem in self._asked]
-        likely, sure = self._likely[seen.span], embedded_model.load().sure
-        flagged = embedded_model.unsupported_words(read, likely, sure)
+        stack = embedded_model.load()
+        likely = stack.words(self._odds[seen.span], read)
+        flagged = embedded_model.unsupported_words(read, likely, stack.sure)
         meant = [span for run in flagged if (span := _trimmed(run, read, [*borne_out, *asked]))]
         named = [fact.span.shifted(start) for fact in seen.lacking]
         named += [run_span(seen, run) for run in seen.missing_names]
-        if max(likely, default=0.0) >= sure:
+        if max(likely, default=0.0) >= stack.sure:
             named += meant
         return tuple(union(named or self._missing_runs(seen) or meant or flagged))
 
