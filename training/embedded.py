@@ -1,10 +1,12 @@
 """Fit what the embedded detector puts on top of its encoder: ``src/groundwire/detectors/data/embedded.json``.
 
+    python training/lexical.py --data DIR --below 0.66 --out training/work/lexical-below.json
     python -m training.embedded --data DIR
 
-Reads RAGTruth's answers to sources that neither the encoder nor the lexical detector was fitted on, with the
-encoder that ships, and fits logistic regressions of claims, of answers and of words, and the cut for words.
-Sources of the test part are looked at only to print what came out.
+Reads RAGTruth's answers to sources that the encoder that ships was not taught with, and fits logistic
+regressions of claims, of answers and of words, and the cut for words. What words and facts say of these
+answers must not be known by heart either: it comes from a lexical detector that was fitted without them.
+Sources of the test part are looked at only to print what came out, with the lexical detector that ships.
 """
 
 from __future__ import annotations
@@ -52,7 +54,6 @@ class Row:
     """One labelled answer, looked at and read."""
 
     raw: Mapping[str, Any]
-    part: float
     weight: float
     seen: lexical_features.Answer
     lexical: lexical_model.Weighed
@@ -64,22 +65,27 @@ def main() -> None:
     """Fit, write and report."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
+    parser.add_argument("--lexical", type=Path, default=ROOT / "training" / "work" / "lexical-below.json")
     parser.add_argument("--out", type=Path, default=ROOT / "src/groundwire/detectors/data/embedded.json")
     args = parser.parse_args()
     raw = [row for name in RAGTRUTH for row in read_set(args.data / "train" / f"{name}.jsonl.gz")]
-    rows = read([row for row in raw if part(row) >= FIT])
-    fitting = [row for row in rows if row.part < TEST]
+    if not args.lexical.exists():
+        parser.error(
+            f"no {args.lexical}: make it with training/lexical.py --below {FIT} --out {args.lexical}"
+        )
+    below = lexical_model.Fitted.read(json.loads(args.lexical.read_text(encoding="utf-8")))
+    fitting = read([row for row in raw if FIT <= part(row) < TEST], below)
     model = fit(fitting)
     args.out.write_text(json.dumps(model, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     embedded_model.load.cache_clear()
     report("fitted on", fitting, model)
-    report("test", [row for row in rows if row.part >= TEST], model)
+    report("test", read([row for row in raw if part(row) >= TEST], lexical_model.load()), model)
 
 
-def read(raw: Sequence[Mapping[str, Any]]) -> list[Row]:
+def read(raw: Sequence[Mapping[str, Any]], model: lexical_model.Fitted) -> list[Row]:
     """Look at every answer, and have what the detector would have read of it read, some at once."""
     sizes = {task: sum(r["task"] == task for r in raw) for task in {r["task"] for r in raw}}
-    rows = [look(row, PER_TASK / sizes[row["task"]]) for row in raw if claim_text.cut(row["answer"])]
+    rows = [look(row, PER_TASK / sizes[row["task"]], model) for row in raw if claim_text.cut(row["answer"])]
     done: list[Row] = []
     for start in range(0, len(rows), AT_ONCE):
         some = rows[start : start + AT_ONCE]
@@ -95,16 +101,15 @@ def read(raw: Sequence[Mapping[str, Any]]) -> list[Row]:
     return done
 
 
-def look(raw: Mapping[str, Any], weight: float) -> Row:
+def look(raw: Mapping[str, Any], weight: float, model: lexical_model.Fitted) -> Row:
     """An answer that nobody has read yet."""
-    model, claims = lexical_model.load(), claim_text.cut(raw["answer"])
+    claims = claim_text.cut(raw["answer"])
     context = overlap.Context(contexts(raw))
     seen = lexical_features.look(raw["answer"], claims, raw["question"] or "", context, model.telling)
     marks = [Span(s["start"], s["end"]) for s in raw["spans"]]
     unsupported = tuple(any(mark.overlaps(claim) for mark in marks) for claim in claims)
     return Row(
         raw=raw,
-        part=part(raw),
         weight=weight,
         seen=seen,
         lexical=model.weigh(seen),
@@ -120,7 +125,7 @@ def fit(rows: Sequence[Row]) -> dict[str, Any]:
     of_words = logistic(WORD_FIGURES, *words_table(rows))
     model = {"claim": of_claims, "answer": of_answers, "word": of_words, "sure": 0.5}
     return {
-        "version": "2",
+        "version": "3",
         "provenance": {
             "data": "RAGTruth (Niu et al., 2024), MIT",
             "split": f"sha256('{SEED}:' + source id) from {FIT} to {TEST}",

@@ -17,6 +17,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from training.labelled_sets import FIT
+
 HERE = Path(__file__).resolve().parent
 PACKAGE = HERE.parent / "src" / "groundwire"
 ENCODER_FILES = ("encoder.onnx", "encoder.json")
@@ -70,8 +72,9 @@ def main() -> None:
     for name in ENCODER_FILES:
         shutil.copy(work / name, PACKAGE / "local" / "data")
     # It reads with the encoder that ships.
-    stack = stack_step(args.data, work)
-    stack.run()
+    *before, stack = stack_steps(args.data, work)
+    for step in (*before, stack):
+        step.run()
     for path in stack.makes:
         shutil.copy(path, PACKAGE / "detectors" / "data")
 
@@ -114,10 +117,14 @@ def fit_step(rows: Sequence[Path], start: Path, out: Path, settings: Sequence[st
     return Step(script="encoder_fit", arguments=arguments, makes=[out])
 
 
-def stack_step(data: Path, work: Path) -> Step:
-    """What is fitted on top of the encoder."""
-    out = work / "embedded.json"
-    return Step(script="embedded", arguments=["--data", data, "--out", out], makes=[out])
+def stack_steps(data: Path, work: Path) -> list[Step]:
+    """What is fitted on top of the encoder, after the lexical detector that doesn't know these answers."""
+    lexical, out = work / "lexical-below.json", work / "embedded.json"
+    below: list[str | Path] = ["--below", str(FIT)]
+    return [
+        Step(script="lexical", arguments=["--data", data, *below, "--out", lexical], makes=[lexical]),
+        Step(script="embedded", arguments=["--data", data, "--lexical", lexical, "--out", out], makes=[out]),
+    ]
 
 
 if __name__ == "__main__":

@@ -1,10 +1,12 @@
 """Fit the lexical detector: from labelled answers to ``src/groundwire/detectors/data/lexical.json``.
 
-    OMP_NUM_THREADS=1 python training/lexical.py [--data DIR] [--out FILE]
+    OMP_NUM_THREADS=1 python training/lexical.py [--data DIR] [--out FILE] [--below PART]
 
 Deterministic: the same data and the same scikit-learn give the same file, byte for byte. Sources are
-split by a hash of their id into parts for fitting, calibrating and testing; answers to one source never
-stand on two sides. What was tried, with numbers, is in ``training/README.md``.
+split by a hash of their id into a part to fit and a part to test; answers to one source never stand on two
+sides. What each step makes of answers is told to the next, and calibrated, out of fold. ``--below`` fits on
+fewer sources, so that others can be fitted on what the detector makes of those it doesn't know
+(``training/embedded.py`` does). What was tried, with numbers, is in ``training/README.md``.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import sklearn
@@ -39,11 +41,10 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks import lines  # noqa: E402 - found from the repository's root
 from groundwire.bench.metrics import Labelled  # noqa: E402
-from training.labelled_sets import SEED, contexts, place, read  # noqa: E402
+from training.labelled_sets import RAGTRUTH, SEED, TEST, contexts, place, read  # noqa: E402
 
 Floats = NDArray[np.float64]
 
-FITTED_ON = ("ragtruth_qa", "ragtruth_data2txt_summary")
 # Short answers of other makes, so that an answer of one sentence is not judged by RAGTruth's long ones.
 BESIDES = {
     "expertqa": "MIT",
@@ -58,7 +59,6 @@ LARGEST_SET = 1_500
 # How many pieces of each RAGTruth answer are answers of their own, what they weigh, and how much more an
 # unsupported one weighs: one sentence in eight is, and an answer of one sentence shall not profit from it.
 PIECES, PIECES_WEIGHT, PIECES_UNSUPPORTED = 4, 0.6, 3.0
-FIT, CALIBRATE = 0.6, 0.8
 # A stem missing from fewer claims has no weight of its own.
 RAREST = 20
 TELLING = [CLAIM_FEATURES.index("telling"), CLAIM_FEATURES.index("most_telling")]
@@ -75,6 +75,8 @@ RISING = {
     "telling",
     "most_telling",
     "bounds_differ",
+    "entries_differing",
+    "entries_open",
 }
 FALLING = {
     "spelled",
@@ -103,6 +105,16 @@ class Row:
     settled: Floats
     least: float
     context: tuple[float, float]
+    marked: bool
+    """Whether each claim has a label of its own, so that pieces of the answer have one too."""
+
+
+Weighed = tuple[Row, Floats]
+"""An answer and the odds of its claims."""
+
+One = TypeVar("One", Row, Weighed)
+Model = TypeVar("Model")
+Made = TypeVar("Made")
 
 
 def main() -> None:
@@ -110,30 +122,36 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--out", type=Path, default=ROOT / "src/groundwire/detectors/data/lexical.json")
+    parser.add_argument("--below", type=float, default=TEST, help="the sources to fit on")
     args = parser.parse_args()
-    raw = [row for name in FITTED_ON for row in read(args.data / "train" / f"{name}.jsonl.gz")]
-    others = [row for name in BESIDES for row in other_set(args.data / "train" / f"{name}.jsonl.gz")]
-    model = fit(ragtruth(raw), others)
+    rows = [*ragtruth(args.data), *others(args.data)]
+    model = fit(rows, args.below)
     args.out.parent.mkdir(parents=True, exist_ok=True)
     args.out.write_text(json.dumps(model, separators=(",", ":"), sort_keys=True) + "\n", encoding="utf-8")
     print(f"wrote {args.out.name} ({args.out.stat().st_size / 1000:.0f} kB)")
 
 
-def ragtruth(raw: Sequence[Mapping[str, Any]]) -> list[Row]:
+def ragtruth(data: Path) -> Iterator[Row]:
     """RAGTruth's answers, each task weighing the same, as in its own test split."""
+    raw = [row for name in RAGTRUTH for row in read(data / "train" / f"{name}.jsonl.gz")]
     sizes = Counter(row["task"] for row in raw)
-    return [row for r in raw if (row := look(r, PER_TASK / sizes[r["task"]])) is not None]
+    for one in raw:
+        row = look(one, PER_TASK / sizes[one["task"]])
+        if row is not None:
+            yield row
 
 
-def other_set(path: Path) -> Iterator[Row]:
-    """Another set's answers that can teach claims: supported ones, and those of one claim."""
-    raw = sorted(read(path), key=lambda row: hashlib.sha256(row["id"].encode()).hexdigest())[:LARGEST_SET]
-    bad = sum(row["label"] for row in raw) / len(raw)
-    for row in raw:
-        share = 0.4 / bad if row["label"] else 0.6 / (1 - bad)
-        seen = look(row, PER_OTHER_SET / len(raw) * share)
-        if seen is not None and (not seen.label or len(seen.claims) == 1):
-            yield seen
+def others(data: Path) -> Iterator[Row]:
+    """Answers of other sets that can teach claims: supported ones, and those of one claim."""
+    for name in BESIDES:
+        raw = read(data / "train" / f"{name}.jsonl.gz")
+        raw = sorted(raw, key=lambda row: hashlib.sha256(row["id"].encode()).hexdigest())[:LARGEST_SET]
+        bad = sum(row["label"] for row in raw) / len(raw)
+        for one in raw:
+            share = 0.4 / bad if one["label"] else 0.6 / (1 - bad)
+            row = look(one, PER_OTHER_SET / len(raw) * share)
+            if row is not None and (not row.label or len(row.claims) == 1):
+                yield row
 
 
 def look(row: Mapping[str, Any], weight: float) -> Row | None:
@@ -143,7 +161,8 @@ def look(row: Mapping[str, Any], weight: float) -> Row | None:
         return None
     context = overlap.Context(contexts(row))
     seen = lexical_features.look(row["answer"], spans, row["question"] or "", context, {}).claims
-    marked = [_marked(row, s.start, s.end) if row["dataset"] == "ragtruth" else row["label"] for s in spans]
+    marked = row["dataset"] == "ragtruth"
+    unsupported = [_marked(row, s.start, s.end) if marked else row["label"] for s in spans]
     source = str(row["meta"].get("source_id") or row["context"])
     return Row(
         label=row["label"],
@@ -152,11 +171,12 @@ def look(row: Mapping[str, Any], weight: float) -> Row | None:
         part=place(source),
         weight=weight,
         claims=np.array([claim.features for claim in seen]),
-        unsupported=np.array(marked, dtype=bool),
+        unsupported=np.array(unsupported, dtype=bool),
         missing=tuple(tuple(claim.worded.stems[i] for i in claim.missing) for claim in seen),
         settled=np.array([np.nan if claim.settled is None else claim.settled for claim in seen]),
         least=max(claim.least for claim in seen),
         context=lexical_features.context_features(context),
+        marked=marked,
     )
 
 
@@ -168,36 +188,27 @@ def _marked(row: Mapping[str, Any], start: int, end: int) -> bool:
     )
 
 
-def fit(rows: Sequence[Row], others: Sequence[Row]) -> dict[str, Any]:
+def fit(rows: Sequence[Row], below: float) -> dict[str, Any]:
     """The model as JSON. Each step learns from the figures of the step before it out of fold."""
-    fitting = [row for row in rows if row.part < FIT]
-    held_out = [row for row in rows if row.part >= FIT]
-    learning = [*fitting, *others]
-    told: dict[int, Row] = {}
-    for kept, fold in folds(learning):
-        weights = fit_telling(kept)
-        told.update((id(row), tell(row, weights)) for row in fold)
-    weights = fit_telling(learning)
-    told.update((id(row), tell(row, weights)) for row in held_out)
-    fitting, held_out = [told[id(row)] for row in fitting], [told[id(row)] for row in held_out]
-    others = [told[id(row)] for row in others]
-    odds: dict[int, Floats] = {}
-    for kept, fold in folds([*fitting, *others]):
-        model = fit_claims(kept)
-        odds.update((id(row), settle(row, model)) for row in fold)
-    of_claims = fit_claims([*fitting, *others])
-    odds.update((id(row), settle(row, of_claims)) for row in held_out)
-    of_answers = fit_answers(fitting, others, odds)
-    raw = [score(row, odds[id(row)], of_answers) for row in held_out]
-    curve = calibrate([(x, row) for x, row in zip(raw, held_out, strict=True) if row.part < CALIBRATE])
-    report([(x, row) for x, row in zip(raw, held_out, strict=True) if row.part >= FIT], None)
-    report([(x, row) for x, row in zip(raw, held_out, strict=True) if row.part >= CALIBRATE], curve)
+    fitting = [row for row in rows if not row.marked or row.part < below]
+    testing = [row for row in rows if row.marked and row.part >= TEST]
+    weights = fit_telling(fitting)
+    fitting, testing = out_of_fold(fitting, fit_telling, tell), [tell(row, weights) for row in testing]
+    of_claims = fit_claims(fitting)
+    odds = out_of_fold(fitting, fit_claims, settle)
+    fitted, unseen = list(zip(fitting, odds, strict=True)), [(row, settle(row, of_claims)) for row in testing]
+    of_answers = fit_answers(fitted)
+    raw = zip(out_of_fold(fitted, fit_answers, score), fitting, strict=True)
+    calibrating = [(x, row) for x, row in raw if row.marked]
+    curve = calibrate(calibrating)
+    report("fitted on, out of fold", calibrating, curve)
+    report("test", [(score(one, of_answers), one[0]) for one in unseen], curve)
     return {
-        "version": "1",
+        "version": "2",
         "provenance": {
-            "data": [f"RAGTruth (Niu et al., 2024), MIT: {name}" for name in FITTED_ON]
+            "data": [f"RAGTruth (Niu et al., 2024), MIT: {name}" for name in RAGTRUTH]
             + [f"{name}, {licence}" for name, licence in BESIDES.items()],
-            "split": f"sha256('{SEED}:' + source id): fitted below {FIT}, calibrated below {CALIBRATE}",
+            "split": f"sha256('{SEED}:' + source id): fitted and, out of fold, calibrated below {below}",
             "scikit-learn": sklearn.__version__,
             "command": "python training/lexical.py",
         },
@@ -208,14 +219,17 @@ def fit(rows: Sequence[Row], others: Sequence[Row]) -> dict[str, Any]:
     }
 
 
-def folds(rows: Sequence[Row]) -> Iterator[tuple[list[Row], list[Row]]]:
-    """Each fold of sources, after all the others."""
-    for k in range(FOLDS):
-        inside = [int(row.part * 1_000) % FOLDS == k for row in rows]
-        yield (
-            [row for row, here in zip(rows, inside, strict=True) if not here],
-            [row for row, here in zip(rows, inside, strict=True) if here],
-        )
+def out_of_fold(
+    rows: Sequence[One], fit: Callable[[Sequence[One]], Model], apply: Callable[[One, Model], Made]
+) -> list[Made]:
+    """What is made of each row by what was fitted on the other folds of sources."""
+    place = [int(_row(one).part * 1_000) % FOLDS for one in rows]
+    models = [fit([one for one, k in zip(rows, place, strict=True) if k != fold]) for fold in range(FOLDS)]
+    return [apply(one, models[k]) for one, k in zip(rows, place, strict=True)]
+
+
+def _row(one: Row | Weighed) -> Row:
+    return one if isinstance(one, Row) else one[0]
 
 
 def fit_telling(rows: Sequence[Row]) -> dict[str, float]:
@@ -275,22 +289,20 @@ def pool(row: Row, odds: Floats, piece: slice = slice(None)) -> list[float]:
     return lexical_model.pooled(odds[piece].tolist(), claims, answer)
 
 
-def fit_answers(
-    rows: Sequence[Row], others: Sequence[Row], odds: Mapping[int, Floats]
-) -> HistGradientBoostingClassifier:
+def fit_answers(rows: Sequence[Weighed]) -> HistGradientBoostingClassifier:
     """Trees that tell an answer with any unsupported claim."""
     rng = np.random.default_rng(0)
     table, labels, weights = [], [], []
-    for row in (*rows, *others):
-        table.append(pool(row, odds[id(row)]))
+    for row, odds in rows:
+        table.append(pool(row, odds))
         labels.append(row.label)
         weights.append(row.weight)
-    for row in rows:
-        for _ in range(PIECES):
+    for row, odds in rows:
+        for _ in range(PIECES if row.marked else 0):
             size = min(len(row.claims), int(rng.integers(1, 4)))
             start = int(rng.integers(0, len(row.claims) - size + 1))
             bad = bool(row.unsupported[start : start + size].any())
-            table.append(pool(row, odds[id(row)], slice(start, start + size)))
+            table.append(pool(row, odds, slice(start, start + size)))
             labels.append(bad)
             weights.append(row.weight * PIECES_WEIGHT / PIECES * (PIECES_UNSUPPORTED if bad else 1.0))
     model = HistGradientBoostingClassifier(
@@ -306,14 +318,15 @@ def fit_answers(
     return model.fit(np.array(table), np.array(labels), sample_weight=np.array(weights))
 
 
-def score(row: Row, odds: Floats, model: HistGradientBoostingClassifier) -> float:
+def score(weighed: Weighed, model: HistGradientBoostingClassifier) -> float:
     """The raw score of an answer, as the detector gives it."""
+    row, odds = weighed
     if not np.isnan(row.settled).any():
         return float(row.settled.max())
     return float(model.predict_proba([pool(row, odds)])[0, 1])
 
 
-def calibrate(scored: Sequence[tuple[float, Row]], bins: int = 12) -> dict[str, Any]:
+def calibrate(scored: Sequence[tuple[float, Row]], bins: int = 24) -> dict[str, Any]:
     """Isotonic, over bins of equal size, so that no single answer makes a step."""
     raw = np.array([x for x, _ in scored])
     labels = np.array([row.label for _, row in scored])
@@ -338,10 +351,10 @@ def export(model: HistGradientBoostingClassifier, features: Sequence[str]) -> di
     return {"features": list(features), **data}
 
 
-def report(scored: Sequence[tuple[float, Row]], curve: Mapping[str, Any] | None) -> None:
-    """Print quality on the sources that nothing was fitted or calibrated on."""
-    to_probability: Callable[[float], float] = calibration.from_dict(curve) if curve else float
-    print(lines.HEADER)
+def report(name: str, scored: Sequence[tuple[float, Row]], curve: Mapping[str, Any]) -> None:
+    """Print how well calibrated scores tell answers."""
+    to_probability = calibration.from_dict(curve)
+    print(f"{name}\n{lines.HEADER}")
     for task in ("all", "qa", "data2txt", "summary"):
         chosen = [(to_probability(x), row) for x, row in scored if task in ("all", row.task)]
         labelled = Labelled(

@@ -6,7 +6,7 @@ No figure depends on the order of the passages.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -16,12 +16,12 @@ from groundwire.detectors import lexical_records
 from groundwire.detectors.lexical_contrast import Contrast
 from groundwire.detectors.lexical_figures import Figures, Looked
 from groundwire.detectors.lexical_mentions import Mentioned, mentioned
-from groundwire.detectors.lexical_records import Denied
+from groundwire.detectors.lexical_records import Denied, Mention
 from groundwire.detectors.lexical_words import ADVICE, CITES, EMPTY, HEDGES, PRAISE
 from groundwire.text import facts, names, refusal
 from groundwire.text.facts import Fact, Kind, Known, Status
 from groundwire.text.overlap import Context, Match, Worded, pairs, word
-from groundwire.text.steps import Derived, Step, tells
+from groundwire.text.steps import Derived, tells
 from groundwire.text.units import LABELS
 
 CLAIM_FEATURES = (
@@ -54,6 +54,10 @@ CLAIM_FEATURES = (
     "declines",
     "cites",
     "bounds_differ",
+    "entries_right",
+    "entries_differing",
+    "entries_open",
+    "entries_named",
 )
 ANSWER_FEATURES = (
     "claims",
@@ -94,8 +98,8 @@ class Seen:
 
     @property
     def checkable(self) -> bool:
-        """Whether it has a word or a fact that could be looked up."""
-        return bool(self.features[_CONTENT] or self.checked)
+        """Whether it has a word, a fact or an entry of a record that could be looked up."""
+        return bool(self.features[_CONTENT] or self.checked or any(self.features[_ENTRIES:]))
 
     @property
     def lacking(self) -> tuple[Fact, ...]:
@@ -266,7 +270,11 @@ class _Look:
         checked = self._facts()
         steps = {c.derived.step for _, c, _ in checked if c.derived is not None}
         if steps:
-            self._leave_out_cues(steps)
+            # What says how a figure was worked out ("in total", "each") need not stand in the documents.
+            self._leave_out({i for i in self.missing if tells(self.worded.folded[i], steps)})
+        entries = lexical_records.mentions(self.worded, self.text, self.context)
+        # What names an entry ("outdoor seating") need not stand there in so many words ("OutdoorSeating").
+        self._leave_out({i for entry in entries for i in entry.words})
         count, missing_names = self._missing_names()
         beside = self._beside() if self.matches else None
         negation = beside.negation_differs() if beside else None
@@ -283,13 +291,14 @@ class _Look:
             opposite=opposite,
             replaced=beside.replaced(missing_names) if beside else None,
             negation_differs=negation,
-            denied=lexical_records.denied(self.worded, self.text, self.context),
+            denied=lexical_records.denied(entries, self.context),
             mentioned=mentioned(self.text, self.context) if declines else None,
             declines=declines,
             verbatim=beside.verbatim() if beside else False,
             features=self._features(
                 checked,
                 (count, len(missing_names)),
+                entries,
                 opposite=opposite is not None,
                 negation=negation is not None,
                 declines=declines,
@@ -309,6 +318,7 @@ class _Look:
         self,
         checked: Sequence[Looked],
         names_: tuple[int, int],
+        entries: Sequence[Mention],
         *,
         opposite: bool,
         negation: bool,
@@ -351,6 +361,7 @@ class _Look:
             float(declines),
             float(not CITES.isdisjoint(w.folded)),
             float(bounds),
+            *lexical_records.figures(entries),
         )
 
     def _window(self, width: int) -> float:
@@ -386,14 +397,13 @@ class _Look:
             earlier=self.earlier,
         ).checked()
 
-    def _leave_out_cues(self, steps: Iterable[Step]) -> None:
-        """What says how a figure was worked out ("in total", "each") need not stand in the documents."""
-        folded = self.worded.folded
-        cues = {i for i in self.missing if tells(folded[i], steps)}
-        self.content = tuple([i for i in self.content if i not in cues])
-        self.missing = tuple([i for i in self.missing if i not in cues])
-        stems = {self.worded.stems[i] for i in self.content}
-        self.weights = {stem: weight for stem, weight in self.weights.items() if stem in stems}
+    def _leave_out(self, words: Collection[int]) -> None:
+        """Look for these words no more."""
+        if words:
+            self.content = tuple([i for i in self.content if i not in words])
+            self.missing = tuple([i for i in self.missing if i not in words])
+            stems = {self.worded.stems[i] for i in self.content}
+            self.weights = {stem: weight for stem, weight in self.weights.items() if stem in stems}
 
     def _missing_names(self) -> tuple[int, tuple[range, ...]]:
         """How many names the claim has, and those with a word that the context hasn't."""
@@ -436,6 +446,7 @@ _FEW = 2
 # No context of the fitting data is longer: what a longer one means was not learnt.
 _MOST_WORDS = 1_000
 _CONTENT = CLAIM_FEATURES.index("content_words")
+_ENTRIES = CLAIM_FEATURES.index("entries_right")
 _MISSING = CLAIM_FEATURES.index("missing_words")
 _DECLINES = CLAIM_FEATURES.index("declines")
 _WEIGHTED = CLAIM_FEATURES.index("weighted")

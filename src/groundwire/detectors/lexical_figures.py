@@ -39,7 +39,7 @@ class Figures(Places):
             """A fact that the question gives, or that is worked out from others, is none to miss."""
             if checked.status is Status.FOUND:
                 return checked
-            if self.given.has(fact):
+            if self.given.has(fact) or self.known.counts_days(fact):
                 return Checked(status=Status.FOUND)
             others = [other for other in named if other is not fact]
             stems = self.weights.keys()

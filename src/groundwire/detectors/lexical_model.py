@@ -83,6 +83,17 @@ class Fitted:
     telling: Mapping[str, float]
     version: str
 
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> Fitted:
+        """From the form that ``training/lexical.py`` writes."""
+        return cls(
+            claims=Forest.read(data["claims"]),
+            answer=Forest.read(data["answer"]),
+            calibration=calibration.from_dict(data["calibration"]),
+            telling=data["telling"],
+            version=data["version"],
+        )
+
     def weigh(self, answer: Answer) -> Weighed:
         """Weigh the figures of an answer."""
         features = [claim.features for claim in answer.claims]
@@ -123,14 +134,7 @@ class Weighed:
 def load() -> Fitted:
     """The fitted model that ships with the package; read once."""
     source = resources.files("groundwire.detectors") / "data" / "lexical.json"
-    data = json.loads(source.read_text(encoding="utf-8"))
-    return Fitted(
-        claims=Forest.read(data["claims"]),
-        answer=Forest.read(data["answer"]),
-        calibration=calibration.from_dict(data["calibration"]),
-        telling=data["telling"],
-        version=data["version"],
-    )
+    return Fitted.read(json.loads(source.read_text(encoding="utf-8")))
 
 
 def pooled(

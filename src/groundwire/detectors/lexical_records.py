@@ -8,7 +8,7 @@ real answers (RAGTruth), 117 were marked as errors.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from groundwire.detectors.lexical_words import HEDGES, NEGATIVE
@@ -30,27 +30,105 @@ class Denied:
     where: Match
 
 
-def denied(claim: Worded, text: str, context: Context) -> Denied | None:
-    """The first thing that the claim, worded ``text``, says of an entry and the entry denies."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Mention:
+    """Words of a claim that name entries of records, all of which say ``value``.
+
+    ``said`` is whether the claim affirms it, None where it neither affirms nor denies it plainly. ``whole``
+    says that the claim names what the entry is about too: a "lot" and parking. ``told`` says that a passage
+    speaks of the thing elsewhere.
+    """
+
+    words: range
+    said: bool | None
+    value: bool | None
+    whole: bool
+    told: bool
+    flag: Flag
+    where: Match
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the claim says what the entry does."""
+        return self.said is not None and self.said == self.value
+
+    @property
+    def differs(self) -> bool:
+        """Whether the claim plainly says what the entry doesn't, and nothing else may bear it out."""
+        return self.whole and not self.told and self.said is not None and self.said != self.value
+
+
+def mentions(claim: Worded, text: str, context: Context) -> list[Mention]:
+    """Every entry that the claim, worded ``text``, names, by the longest of its names."""
     flags = context.flags
-    for start in range(len(claim.words) if flags else 0):
-        for stop in range(min(len(claim.words), start + _LONGEST_NAME), start, -1):
-            key = "".join(claim.stems[start:stop]).replace("-", "")
-            entries = flags.get(key, [])
-            name = range(start, stop)
-            said = _affirmed(claim, text, name) if entries else None
-            if said is None or not _denied(said, entries) or _told(claim, name, context, entries):
-                continue
-            flag, where = entries[0]
-            entry = " ".join(flag.span.of(context.passages[where.passage].text).split())
-            return Denied(words=name, entry=entry, known=flag.value is not None, where=where)
+    found: list[Mention] = []
+    start = 0
+    while flags and start < len(claim.words):
+        run = _named(claim, start, flags)
+        start = run.stop
+        if not run:
+            start += 1
+            continue
+        key = _joined(claim, run)
+        entries = flags[key]
+        values = {flag.value for flag, _ in entries}
+        if len(values) > 1:
+            continue
+        flag, where = entries[0]
+        found.append(
+            Mention(
+                words=run,
+                said=_affirmed(claim, text, run),
+                value=flag.value,
+                whole=key == flag.key or _is_about(claim, flag.kind),
+                told=_told(claim, run, context, entries),
+                flag=flag,
+                where=where,
+            )
+        )
+    return found
+
+
+def _named(claim: Worded, start: int, flags: Mapping[str, object]) -> range:
+    for stop in range(min(len(claim.words), start + _LONGEST_NAME), start, -1):
+        if _joined(claim, range(start, stop)) in flags:
+            return range(start, stop)
+    return range(start, start)
+
+
+def _joined(claim: Worded, run: range) -> str:
+    return "".join(claim.stems[run.start : run.stop]).replace("-", "")
+
+
+def _is_about(claim: Worded, kind: str) -> bool:
+    """Whether the claim speaks of a ``kind`` of thing: "park" in the street, of a record of parking."""
+    known = (kind[:_ALIKE], *_OTHER_WORDS.get(kind, ()))
+    return any(stem.startswith(known) for stem in claim.stems)
+
+
+_ALIKE = 4
+# What answers call what records call an ambience.
+_OTHER_WORDS = {"ambienc": ("atmosph", "vibe", "decor", "set")}
+
+
+def figures(found: Sequence[Mention]) -> tuple[float, float, float, float]:
+    """How many entries a claim names that bear it out, that differ, that know nothing; and names vaguely."""
+    return (
+        float(sum(one.agrees for one in found)),
+        float(sum(one.differs and one.value is not None for one in found)),
+        float(sum(one.differs and one.value is None for one in found)),
+        float(sum(one.said is None for one in found)),
+    )
+
+
+def denied(found: Sequence[Mention], context: Context) -> Denied | None:
+    """The first thing that a claim plainly says of an entry and the entry denies."""
+    for one in found:
+        if one.differs:
+            passage = context.passages[one.where.passage]
+            entry = " ".join(one.flag.span.of(passage.text).split())
+            return Denied(words=one.words, entry=entry, known=one.value is not None, where=one.where)
     return None
-
-
-def _denied(said: bool, entries: Sequence[tuple[Flag, Match]]) -> bool:
-    """Whether all entries of a name say one other thing, or all of them nothing."""
-    values = {flag.value for flag, _ in entries}
-    return len(values) == 1 and said not in values
 
 
 _LONGEST_NAME = 4

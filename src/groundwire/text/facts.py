@@ -10,11 +10,13 @@ and Portuguese are known too, and in part those of Dutch.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cached_property
 from itertools import islice
 
 from groundwire.text import conversion
@@ -86,6 +88,23 @@ class Known:
             yield from (self._within(fact, _HEDGED))
         yield from self._converted(fact)
 
+    def on(self, day: int) -> Sequence[Fact]:
+        """The hours that are said of a day of the week, Monday being 0."""
+        return self._hours.get(day, ())
+
+    def counts_days(self, fact: Fact) -> bool:
+        """Whether a fact tells on how many days there are hours: both ends of "five days a week"."""
+        return bool(self._hours) and _days_a_week(fact) == len(self._hours)
+
+    @cached_property
+    def _hours(self) -> dict[int, list[Fact]]:
+        found: dict[int, list[Fact]] = defaultdict(list)
+        for fact in self.facts:
+            if fact.kind is Kind.TIME and fact.highs:
+                for day in fact.days:
+                    found[day].append(fact)
+        return found
+
     def has(self, fact: Fact) -> bool:
         """Whether any known fact says the same."""
         return next(self.equal(fact), None) is not None
@@ -123,6 +142,8 @@ def check(fact: Fact, known: Known | Sequence[Fact], *, near: Iterable[Fact] | N
     equal = _closest(fact, same_days or equals)
     if equal.nearest is None and fact.highs and all(map(known.has, fact.ends())):
         return Checked(status=Status.FOUND)
+    if (other := _on_another_day(fact, equals, known)) is not None:
+        return replace(_closest(fact, [other]), status=Status.DIFFERS)
     near = known.facts if near is None else near
     rivals = [other for other in _rivals(fact, near) if not _on_other_days(fact, other)]
     if equals and not same_days:
@@ -142,6 +163,47 @@ def check(fact: Fact, known: Known | Sequence[Fact], *, near: Iterable[Fact] | N
 def _on_other_days(fact: Fact, other: Fact) -> bool:
     """Whether the two are said of different days of the week."""
     return bool(fact.days and other.days) and fact.days.isdisjoint(other.days)
+
+
+def _days_a_week(fact: Fact) -> int:
+    """The number of "five days a week", of which both "five days" and "a week" are facts; 0 for others."""
+    if fact.unit != "time":
+        return 0
+    days = _SO_MANY_DAYS.search(fact.text if _A_WEEK.match(fact.after) else fact.before)
+    return _NUMBERS.get(days[1].lower(), 0) if days else 0
+
+
+_A_WEEK = re.compile(r"\s*(?:a|per|each|every) week\b")
+_SO_MANY_DAYS = re.compile(r"\b(\w+) days?\s?\Z")
+_NUMBERS = {
+    written: number
+    for number, word in enumerate(("one", "two", "three", "four", "five", "six", "seven"), start=1)
+    for written in (word, str(number))
+}
+
+
+def _on_another_day(fact: Fact, equals: Sequence[Fact], known: Known) -> Fact | None:
+    """Other hours of a day that hours are said of: "Monday to Sunday, 9 to 5" where Sunday has 10 to 4.
+
+    None where the same hours are said of all these days, or of none in particular, where a day has more
+    hours than one, or where the statement allows for exceptions ("with longer hours on Friday").
+    """
+    if fact.kind is not Kind.TIME or not fact.highs or not equals or not all(other.days for other in equals):
+        return None
+    if _EXCEPTS.search(fact.before) or _EXCEPTS.search(fact.after):
+        return None
+    for day in sorted(fact.days.difference(*(other.days for other in equals))):
+        hours = known.on(day)
+        if hours and all(agree(hours[0], other) for other in hours[1:]):
+            return hours[0]
+    return None
+
+
+_EXCEPTS = re.compile(
+    r"\b(?:except|but|while|extend\w*|longer|shorter|later|earlier|reduced|var(?:y|ies|ying)|different|most"
+    r"|usually|generally|typically|often|some|and until)\b",
+    re.IGNORECASE,
+)
 
 
 def misplaced(

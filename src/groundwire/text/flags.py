@@ -6,6 +6,7 @@ Reading alone. What an entry means for a statement belongs to the detectors.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from groundwire.core.span import Span
@@ -17,10 +18,14 @@ class Flag:
     """An entry of a record: ``key`` is what it is about, ``value`` None where the record doesn't know.
 
     ``key`` is the stems of the entry's name in one word, so that "OutdoorSeating", "outdoor_seating" and
-    "Outdoor seating" are one.
+    "Outdoor seating" are one. For an entry of an object it ends with the object's ``kind``, if that is about
+    something: a "garage" of "Parking" is a garage for parking. ``short`` is the least that names the entry:
+    "garage" here, "groups" of "GoodForGroups".
     """
 
     key: str
+    short: str
+    kind: str
     value: bool | None
     span: Span
 
@@ -33,11 +38,17 @@ def find(text: str) -> list[Flag]:
     # One line of a letter may look like an entry ("Answer: no"): a record quotes its names, or has several.
     if len(matches) < _FEWEST and not any(match["quote"] for match in matches):
         return []
-    found = [(match, _key(match["name"], _inside(text, match.start("whole")))) for match in matches]
     return [
-        Flag(key, _VALUES[match["value"].lower()], Span(match.start("whole"), match.end("whole")))
-        for match, key in found
-        if key
+        Flag(
+            key=_joined([*name, *kind]),
+            short=_joined(name[2:] if name[:2] == _GOOD_FOR and name[2:] else name),
+            kind=_joined(kind),
+            value=_VALUES[match["value"].lower()],
+            span=Span(match.start("whole"), match.end("whole")),
+        )
+        for match in matches
+        for name, kind in [_about(match["name"], _inside(text, match.start("whole")))]
+        if name
     ]
 
 
@@ -71,13 +82,22 @@ _PREFIXES = frozenset(
 )
 
 
-def _key(name: str, inside: str) -> str:
-    words = [part.lower() for part in _PARTS.findall(name)]
+_GOOD_FOR = ["good", "for"]
+
+
+def _about(name: str, inside: str) -> tuple[list[str], list[str]]:
+    """The words of an entry's name, and the one that says what its object is about, if any."""
+    words = _words(name)
     while len(words) > 1 and words[0] in _PREFIXES:
         words = words[1:]
-    # A "garage" among the kinds of parking is a garage for parking.
-    kind = [part.lower() for part in _PARTS.findall(inside)][-1:]
-    words += [word for word in kind if word not in _GENERAL]
+    return words, [word for word in _words(inside)[-1:] if word not in _GENERAL]
+
+
+def _words(name: str) -> list[str]:
+    return [part.lower() for part in _PARTS.findall(name)]
+
+
+def _joined(words: Iterable[str]) -> str:
     return "".join(form.stem for form in forms.of(words)).replace("-", "")
 
 

@@ -215,11 +215,12 @@ class Context:
 
     @cached_property
     def flags(self) -> dict[str, list[tuple[Flag, Match]]]:
-        """What records answer with yes, no or nothing, by the stems of what they are asked."""
+        """What records answer with yes, no or nothing, by the stems of what is asked, whole and short."""
         found: dict[str, list[tuple[Flag, Match]]] = {}
         for p, passage in enumerate(self.passages):
             for flag, sentence in passage.flags:
-                found.setdefault(flag.key, []).append((flag, Match(p, sentence, 0.0)))
+                for name in {flag.key, flag.short}:
+                    found.setdefault(name, []).append((flag, Match(p, sentence, 0.0)))
         return found
 
     def sentence(self, match: Match) -> Worded:

@@ -8,12 +8,13 @@ import re
 def about(before: str, after: str) -> frozenset[int]:
     """The days, Monday being 0, that a figure between two texts is about; empty where none are named.
 
-    The nearest name counts. One behind the figure is its own only if no comma or "and" stands between: in
-    "12 to 5, with longer hours on Friday" it is none of the figure's.
+    The nearest name counts. One behind the figure is its own only if no comma or "and" stands between, or a
+    comma alone ("9 to 5, Monday to Friday"): in "12 to 5, with longer hours on Friday" it is none of the
+    figure's.
     """
     found = [(_distance(before[m.end() :]), _days(m)) for m in list(_DAYS.finditer(before))[-1:]]
     behind = _DAYS.search(after)
-    if behind is not None and _ENDS.search(after, 0, behind.start()) is None:
+    if behind is not None and _ENDS.search(after, 2 if after.startswith(", ") else 0, behind.start()) is None:
         found.append((_distance(after[: behind.start()]), _days(behind)))
     return min(found, key=lambda item: item[0])[1] if found else frozenset()
 
@@ -43,6 +44,8 @@ _WEEK = {
     "weekend": range(5, 7),
     "daily": range(7),
     "every day": range(7),
+    "seven days a week": range(7),
+    "7 days a week": range(7),
     "täglich": range(7),
 }
 _ONE = "|".join(f"(?:(?i:{long})|(?:{short}){_FOLLOWS})" for long, short in zip(_NAMES, _SHORT, strict=True))
@@ -50,7 +53,7 @@ _ANY_SHORT = "|".join(_SHORT)
 _JOINT = r"[\"'*]*\s?(?:,|/|&|\+|-|–|—|and|to|through|until|till|und|bis|et|au|à|y|a|e|en|t/m|tot)\s?[\"'*]*"
 _DAYS = re.compile(
     rf"\b(?:(?:{_ONE})\b\.?(?:{_JOINT}(?:{_ONE}|{_ANY_SHORT})\b\.?)*"
-    r"|(?i:weekdays?|weekends?|daily|every day|täglich)\b)"
+    r"|(?i:weekdays?|weekends?|daily|every day|(?:seven|7) days a week|täglich)\b)"
 )
 _RANGE = re.compile(r"[\"'*. ]*(?:-|–|—|to|through|until|till|bis|au|à|a|t/m|tot)[\"'* ]*")
 _EACH = [re.compile(f"(?i:{long})|(?:{short})") for long, short in zip(_NAMES, _SHORT, strict=True)]
