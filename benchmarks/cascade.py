@@ -2,9 +2,9 @@
 
     python -m benchmarks.cascade [--data DIR] [--scores FILE] [--plot FILE]
 
-RAGTruth's answers, by source: bands are fitted on sources of the calibration part and measured on sources
-that nothing was fitted on. ``lexical`` and ``embedded`` really judge. The judge is *simulated*, since no
-model is at hand: it is right with a set probability, by mistakes that have nothing to do with those of the
+RAGTruth's answers to sources that no detector was fitted on: bands are fitted on one half of these sources
+and measured on the other. ``lexical`` and ``embedded`` really judge. The judge is *simulated*, since no model
+is at hand: it is right with a set probability, by mistakes that have nothing to do with those of the
 other stages, or that are likelier where ``embedded`` is wrong. A real judge will be somewhere else; fit bands
 to yours.
 
@@ -30,11 +30,13 @@ from groundwire.core import fitted_aggregation
 from groundwire.core.aggregation import AnyUnsupported, Fraction, LengthWeighted, WorstK
 from groundwire.detectors.cascade import exact
 from groundwire.detectors.cascade.bands import Band, FittedBands, Target, decide, fit_bands
-from training.labelled_sets import part, read
-from training.lexical import CALIBRATE, FIT, FITTED_ON
+from training.labelled_sets import TEST, part
 
 ROOT = Path(__file__).resolve().parents[1]
 Floats = NDArray[np.float64]
+HALF = (TEST + 1) / 2
+"""Where the sources that measure are cut in two: bands are fitted on those before."""
+
 STAGES = ("lexical", "embedded")
 BUDGETS = tuple(i / 10 for i in range(11))
 JUDGES = {"90 % right": 0.10, "81 % right": 0.19}
@@ -76,11 +78,10 @@ def main() -> None:
     parser.add_argument("--scores", type=Path, help="where the detectors' scores are kept")
     parser.add_argument("--plot", type=Path, default=ROOT / "docs" / "images" / "cascade.png")
     args = parser.parse_args()
-    rows = [row for name in FITTED_ON for row in read(args.data / "train" / f"{name}.jsonl.gz")]
-    rows = [row for row in rows if part(row) >= FIT]
+    rows = judged.held_out(args.data)
     said = scored(rows, args.scores)
-    fitting = answers([row for row in rows if part(row) < CALIBRATE], said)
-    testing = answers([row for row in rows if part(row) >= CALIBRATE], said)
+    fitting = answers([row for row in rows if part(row) < HALF], said)
+    testing = answers([row for row in rows if part(row) >= HALF], said)
     print(f"fitted on {len(fitting.labels)} answers, measured on {len(testing.labels)} to other sources\n")
     facts(testing)
     fitted_defaults(fitting, testing)

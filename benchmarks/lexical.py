@@ -13,7 +13,7 @@ import argparse
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -23,8 +23,7 @@ from benchmarks import judged, lines  # noqa: E402 - found from the repository's
 from groundwire import Checker, Interaction  # noqa: E402
 from groundwire.bench import metrics  # noqa: E402
 from groundwire.text import overlap, tokens  # noqa: E402
-from training.labelled_sets import contexts, part, read  # noqa: E402
-from training.lexical import CALIBRATE, FIT, FITTED_ON  # noqa: E402
+from training.labelled_sets import RAGTRUTH, contexts, read  # noqa: E402
 
 Row = judged.Row
 
@@ -34,31 +33,28 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--part", choices=("quality", "speed", "all"), default="all")
     args = parser.parse_args()
-    ragtruth = [row for name in FITTED_ON for row in read(args.data / "train" / f"{name}.jsonl.gz")]
+    ragtruth = [row for name in RAGTRUTH for row in read(args.data / "train" / f"{name}.jsonl.gz")]
     if args.part != "speed":
-        quality(ragtruth, args.data / "eval")
+        quality(args.data)
     if args.part != "quality":
         speed(ragtruth)
 
 
-def quality(ragtruth: Sequence[Row], folder: Path) -> None:
+def quality(data: Path) -> None:
     detector = judged.detector("lexical")
-    sides = {
-        "calibrated on": [r for r in ragtruth if FIT <= part(r) < CALIBRATE],
-        "held out": [r for r in ragtruth if part(r) >= CALIBRATE],
-    }
-    scored = {side: judge(detector, rows) for side, rows in sides.items()}
-    thresholds(scored)
+    rows = judged.held_out(data)
+    said = judge(detector, rows)
+    thresholds(said)
     print("\nRAGTruth, sources held out\n" + lines.HEADER)
     for task in ("all", "qa", "data2txt", "summary"):
-        of_task = [one for one in scored["held out"] if task in ("all", one.row["task"])]
+        of_task = [one for one in said if task in ("all", one.row["task"])]
         print(lines.line(task, judged.labelled(of_task)))
     print("\nShortcuts on the same answers (only AUROC means anything)\n" + lines.HEADER)
     for shortcut in judged.SHORTCUTS:
-        print(lines.line(shortcut.name, judged.labelled(shortcut.judge(sides["held out"]))))
+        print(lines.line(shortcut.name, judged.labelled(shortcut.judge(rows))))
     print("\nSets that took no part\n" + lines.HEADER)
     for name in judged.SETS:
-        rows = read(folder / f"{name}.jsonl.gz")
+        rows = judged.eval_set(data, name)
         print(lines.line(name, judged.labelled(judge(detector, rows), even=False)))
         for shortcut in judged.SHORTCUTS:
             one = judged.labelled(shortcut.judge(rows), even=False)
@@ -73,11 +69,10 @@ def judge(detector: judged.Method, rows: Sequence[Row]) -> list[judged.Judged]:
     return said
 
 
-def thresholds(scored: Mapping[str, Sequence[judged.Judged]]) -> None:
+def thresholds(said: Sequence[judged.Judged]) -> None:
+    data = judged.labelled(said)
     print("F1 by threshold" + "".join(f"{cut:7.2f}" for cut in CUTS))
-    for side, said in scored.items():
-        data = judged.labelled(said)
-        print(f"{side:15}" + "".join(f"{metrics.f1(data.flags(cut)):7.3f}" for cut in CUTS))
+    print(" " * 15 + "".join(f"{metrics.f1(data.flags(cut)):7.3f}" for cut in CUTS))
 
 
 CUTS = (0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import math
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,7 +27,6 @@ import sklearn
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
 from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
 from groundwire.bench.tuning.stacking import exported
@@ -326,21 +326,13 @@ def score(weighed: Weighed, model: HistGradientBoostingClassifier) -> float:
     return float(model.predict_proba([pool(row, odds)])[0, 1])
 
 
-def calibrate(scored: Sequence[tuple[float, Row]], bins: int = 24) -> dict[str, Any]:
-    """Isotonic, over bins of equal size, so that no single answer makes a step."""
-    raw = np.array([x for x, _ in scored])
+def calibrate(scored: Sequence[tuple[float, Row]]) -> dict[str, Any]:
+    """A temperature: steps, as an isotonic curve has them, would make equal what the trees tell apart."""
+    odds = np.array([[math.log(x / (1 - x))] for x, _ in scored])
     labels = np.array([row.label for _, row in scored])
     weights = np.array([row.weight for _, row in scored])
-    groups = np.array_split(np.argsort(raw, kind="stable"), bins)
-    centres = [float(np.average(raw[g], weights=weights[g])) for g in groups]
-    rates = [float(np.average(labels[g], weights=weights[g])) for g in groups]
-    sizes = [float(weights[g].sum()) for g in groups]
-    smooth = IsotonicRegression(y_min=0.02, y_max=0.98).fit_transform(centres, rates, sample_weight=sizes)
-    return {
-        "kind": "isotonic",
-        "raws": [round(x, 5) for x in centres],
-        "probabilities": [round(float(y), 4) for y in smooth],
-    }
+    slope = LogisticRegression(C=1e6, fit_intercept=False).fit(odds, labels, sample_weight=weights).coef_
+    return {"kind": "temperature", "temperature": round(1 / float(slope[0, 0]), 4)}
 
 
 def export(model: HistGradientBoostingClassifier, features: Sequence[str]) -> dict[str, Any]:

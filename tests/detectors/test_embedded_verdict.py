@@ -85,7 +85,7 @@ class TestMarkedWords:
     def test_an_unknown_name_is_marked_whatever_the_encoder_reads(self):
         answer = "The pilot John Carter flew the plane to Lisbon."
         assert self.marked(answer, self.FLIGHT) == ["John Carter"]
-        assert self.marked(answer, self.FLIGHT, wrong="pilot") == ["pilot", "John Carter"]
+        assert self.marked(answer, self.FLIGHT, wrong="The pilot") == ["The pilot", "John Carter"]
 
     def test_where_it_is_sure_of_no_word_those_that_no_passage_has_are(self):
         assert self.marked("The captain flew the glider to Lisbon.", self.FLIGHT) == ["glider"]

@@ -7,15 +7,28 @@ import pytest
 from groundwire import Abstention, Checker, Grading, Interaction, Level, Verdict
 from groundwire.core.claim import Claim, Support
 from groundwire.core.span import Span
+from groundwire.detectors import lexical_features
+from groundwire.detectors.lexical_features import CLAIM_FEATURES
 from groundwire.detectors.lexical_verdict import summary
+from groundwire.text import overlap
 
 CAFE = '{"name": "Cafe Uno", "OutdoorSeating": false, "WiFi": "yes", "TakeOut": true, "Parking": null}'
+PUB = """{"OutdoorSeating": true, "GoodForGroups": true, "Ambience": {"casual": false, "romantic": true},
+"BusinessParking": {"garage": false, "street": true, "valet": false}}"""
+DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday")
+WEEK = "\n".join([*(f'"{day}": "9:00-17:00",' for day in DAYS), '"Saturday": "10:00-14:00"'])
 PLANS = "| Plan | Price | Storage |\n|---|---|---|\n| Basic | $10 | 5 GB |\n| Pro | $25 | 50 GB |"
 POOL = "Late fees are 5 EUR. Parking is free."
 
 
 def judge(answer: str, *contexts: str, question: str = "") -> Verdict | Abstention:
     return Checker("lexical").check(Interaction(question=question, contexts=contexts, answer=answer))
+
+
+def look(answer: str, context: str) -> lexical_features.Seen:
+    span = Span(0, len(answer))
+    (seen,) = lexical_features.look(answer, [span], "", overlap.Context([context]), {}).claims
+    return seen
 
 
 class TestRecords:
@@ -68,6 +81,80 @@ class TestRecords:
             "Cafe Uno offers outdoor seating.", CAFE, "We sat outside: the outdoor seating is lovely."
         )
         assert outcome.claims[0].support is not Support.CONTRADICTED
+
+    @pytest.mark.parametrize(
+        ("answer", "words", "entry"),
+        [
+            ("The atmosphere is casual.", "casual", '"casual": false'),
+            ("You can park in the garage.", "garage", '"garage": false'),
+            ("Parking is available in a garage, with no valet.", "garage", '"garage": false'),
+        ],
+    )
+    def test_an_entry_of_an_object_is_named_by_its_own_name_beside_the_object_s(self, answer, words, entry):
+        """ "casual", where a claim speaks of an atmosphere and the record of an ambience."""
+        (claim,) = judge(answer, PUB).claims
+        assert (claim.support, claim.reason) == (
+            Support.CONTRADICTED,
+            f"“{words}” here, “{entry}” in the document",
+        )
+
+    @pytest.mark.parametrize(
+        "answer",
+        [
+            "It is a casual place.",
+            "The ambience is romantic.",
+            "There is street parking without valet service.",
+            "They offer street parking, with no valet.",
+        ],
+    )
+    def test_what_a_claim_says_of_something_else_is_no_contradiction(self, answer):
+        assert all(claim.support is not Support.CONTRADICTED for claim in judge(answer, PUB).claims)
+
+    def test_what_names_an_entry_is_not_missing(self):
+        """The documents write "OutdoorSeating" in one word."""
+        seen = look("It offers outdoor seating, is good for groups and has no street parking.", PUB)
+        assert [seen.worded.folded[i] for i in seen.missing] == ["offers"]
+        counted = dict(zip(CLAIM_FEATURES, seen.features, strict=True))
+        assert [counted[f"entries_{how}"] for how in ("right", "differing", "open", "named")] == [2, 1, 0, 0]
+
+    def test_a_claim_of_an_entry_alone_can_be_checked(self):
+        assert look("Outdoor seating", PUB).checkable
+
+
+class TestHours:
+    """Hours that are said of several days."""
+
+    @pytest.mark.parametrize(
+        "answer",
+        [
+            "It is open from 9:00 to 17:00, Monday to Sunday.",
+            "It is open every day from 9 am to 5 pm.",
+            "It is open seven days a week from 9 am to 5 pm.",
+        ],
+    )
+    def test_hours_of_some_days_are_not_those_of_all(self, answer):
+        (claim,) = judge(answer, WEEK).claims
+        assert claim.support is Support.CONTRADICTED
+        assert claim.reason.endswith(" here, 10:00-14:00 in the document")
+
+    @pytest.mark.parametrize(
+        "answer",
+        [
+            "It is open from 9:00 to 17:00, Monday to Friday, and 10:00 to 14:00, Saturday.",
+            "It is open six days a week.",
+            "On weekdays it is open from 9 am to 5 pm.",
+        ],
+    )
+    def test_what_holds_of_the_days_that_it_is_said_of_is_supported(self, answer):
+        assert not any(claim.support.flagged for claim in judge(answer, WEEK).claims)
+
+    def test_a_statement_that_allows_for_exceptions_is_not_held_against_one(self):
+        (claim,) = judge("It is open every day from 9 am to 5 pm, except Saturday.", WEEK).claims
+        assert claim.support is not Support.CONTRADICTED
+
+    def test_another_number_of_days_is_unsupported(self):
+        (claim,) = judge("It is open five days a week.", WEEK).claims
+        assert claim.support.flagged
 
 
 class TestPlaces:

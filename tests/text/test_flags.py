@@ -39,3 +39,16 @@ def test_what_is_no_record_has_no_entries(text):
 def test_spans_are_the_entries_as_they_are_written():
     text = '{ "WiFi": "no", "Parking": null }'
     assert [flag.span.of(text) for flag in flags.find(text)] == ['"WiFi": "no"', '"Parking": null']
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ('{"parking": {"garage": true}}', ("garagpark", "garag", "park")),
+        ('{"attributes": {"GoodForGroups": true}}', ("goodforgroup", "group", "")),
+        ('{"OutdoorSeating": true}', ("outdoorseat", "outdoorseat", "")),
+    ],
+)
+def test_an_entry_has_a_short_name_and_a_kind(text, names):
+    (flag,) = flags.find(text)
+    assert (flag.key, flag.short, flag.kind) == names

@@ -21,6 +21,8 @@ WEEK, SAT, SUN = [0, 1, 2, 3, 4], [5], [6]
         ("lunes a viernes 9:00, sábado 10:00", [WEEK, SAT]),
         ('{"Monday": "9:00-17:00", "Saturday": "10:00-14:00"}', [[0], SAT]),
         ("Fri-Mon at 9:00", [[0, 4, 5, 6]]),
+        ("9:00-17:00, Monday to Friday, and 10:00-14:00, Saturday", [WEEK, SAT]),
+        ("12:00-17:00, with longer hours on Friday", [[]]),
         ("The sun rises at 6:00. So do we. Do 3 rounds", [[], []]),
     ],
 )

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from training import encoder
-from training.encoder import Step, encoder_steps, stack_step
+from training.encoder import Step, encoder_steps, stack_steps
 from training.encoder_data import Sets, held, marked_answers, short_pairs, write
 from training.encoder_rows import Label, Packed
 from training.labelled_sets import FIT, TEST, part
@@ -104,7 +104,7 @@ def test_every_step_is_given_what_one_before_it_made(tmp_path):
     made = set()
     for step in [
         *encoder_steps(tmp_path / "data", work, tmp_path / "minilm"),
-        stack_step(tmp_path / "data", work),
+        *stack_steps(tmp_path / "data", work),
     ]:
         read = {a for a in step.arguments if str(a).startswith(str(work))} - {work} - set(step.makes)
         assert read <= made, step.script

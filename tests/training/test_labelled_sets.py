@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from training import lexical
 from training.labelled_sets import FIT, TEST, contexts, part
 
 
@@ -35,11 +34,6 @@ def test_parts_are_as_large_as_they_are_named():
     assert all(0 <= place < 1 for place in places)
     assert sum(place < FIT for place in places) / len(places) == pytest.approx(FIT, abs=0.03)
     assert sum(place >= TEST for place in places) / len(places) == pytest.approx(1 - TEST, abs=0.03)
-
-
-def test_what_teaches_lies_below_what_measures():
-    """With room between them, and below what the lexical detector is tested on too."""
-    assert lexical.FIT <= FIT < TEST == lexical.CALIBRATE
 
 
 def test_a_context_in_one_piece_is_one_passage():

@@ -23,6 +23,7 @@ from groundwire.text.facts import Fact, Kind, Known, Status
 from groundwire.text.overlap import Context, Match, Worded, pairs, word
 from groundwire.text.steps import Derived, tells
 from groundwire.text.units import LABELS
+from groundwire.text.weekdays import WEEK
 
 CLAIM_FEATURES = (
     "content_words",
@@ -115,10 +116,11 @@ class Seen:
     def least(self) -> float:
         """The score that one unknown exact fact or full name gives the claim, however well the rest fits.
 
-        Each is the share of such claims that annotators marked, over all of RAGTruth.
+        Each is the share of such claims that annotators marked, over all of RAGTruth. It has no claims that
+        say a sentence over again with another name in place of its own: those are taken for unknown names.
         """
         facts_ = [_UNKNOWN.get(fact.kind, 0.0) for fact in self.lacking]
-        return max([*facts_, _UNKNOWN_NAME if self.unknown_names else 0.0])
+        return max([*facts_, _UNKNOWN_NAME if self.unknown_names or self.replaced else 0.0])
 
     @property
     def settled(self) -> float | None:
@@ -272,6 +274,9 @@ class _Look:
         if steps:
             # What says how a figure was worked out ("in total", "each") need not stand in the documents.
             self._leave_out({i for i in self.missing if tells(self.worded.folded[i], steps)})
+        if any(fact.days and c.status is Status.FOUND for fact, c, _ in checked):
+            # Documents may name the days themselves.
+            self._leave_out({i for i in self.missing if self.worded.folded[i] in WEEK})
         entries = lexical_records.mentions(self.worded, self.text, self.context)
         # What names an entry ("outdoor seating") need not stand there in so many words ("OutdoorSeating").
         self._leave_out({i for entry in entries for i in entry.words})

@@ -68,7 +68,10 @@ class Figures(Places):
         results: list[Looked] = []
         for fact in self.found:
             checked, row = self.of(fact, facts.check(fact, self.known, near=near))
-            results.append((fact, checked, row or where.get(id(checked.nearest))))
+            at = row or where.get(id(checked.nearest))
+            if at is None and checked.status is Status.DIFFERS and checked.nearest is not None:
+                at = self.context.place_of(checked.nearest)
+            results.append((fact, checked, at))
         return results
 
     def _facts_of(self, match: Match) -> Sequence[Fact]:

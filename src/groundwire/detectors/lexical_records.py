@@ -133,7 +133,7 @@ def denied(found: Sequence[Mention], context: Context) -> Denied | None:
 
 _LONGEST_NAME = 4
 # Where a clause begins that a "not" before it is not about.
-_BREAKS = frozenset(["but", "although", "though", "while", "whereas", "yet", "except"])
+_BREAKS = frozenset(["but", "although", "though", "while", "whereas", "yet", "except", "with", "without"])
 _COMMA = re.compile(r"[,;()]|\s[-–—]\s")
 # What makes a clause neither affirm nor deny.
 _OPEN = HEDGES | frozenset(

@@ -14,10 +14,17 @@ def about(before: str, after: str) -> frozenset[int]:
     """
     found = [(_distance(before[m.end() :]), _days(m)) for m in list(_DAYS.finditer(before))[-1:]]
     behind = _DAYS.search(after)
-    if behind is not None and _ENDS.search(after, 2 if after.startswith(", ") else 0, behind.start()) is None:
+    if behind is not None and _own(after[: behind.start()]):
         found.append((_distance(after[: behind.start()]), _days(behind)))
     return min(found, key=lambda item: item[0])[1] if found else frozenset()
 
+
+def _own(between: str) -> bool:
+    return _ENDS.search(between) is None or _COMMA_ALONE.fullmatch(between) is not None
+
+
+WEEK = frozenset(["weekday", "weekdays", "weekend", "weekends", "daily", "day", "days", "week"])
+"""Words for several days at once."""
 
 _NAMES = (
     "mondays?|montags?|lundis?|lunes|lunedì|segundas?(?:-feiras?)?|maandags?",
@@ -83,4 +90,5 @@ def _distance(between: str) -> int:
 
 _COMMA = re.compile(r"[,;|]|[.!?](?=\s)")
 _ENDS = re.compile(rf"{_COMMA.pattern}|\b(?:and|und|et|y|e|en)\b")
+_COMMA_ALONE = re.compile(r", (?:from )?")
 _FAR = 60
