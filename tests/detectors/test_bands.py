@@ -155,3 +155,25 @@ def test_targets_that_can_not_be_met_by_anything_are_refused(target, message):
 def test_as_many_bands_as_stages_but_the_last():
     with pytest.raises(ValueError, match="3 stages have 2 bands, not 1"):
         decide([[0.1, 0.2, 0.3]], [Band()])
+
+
+@pytest.mark.parametrize(
+    ("seed", "flag", "accept", "second"), [(0, 0.869, 0.457, 0.653), (9, 0.661, 0.548, 0.774)]
+)
+def test_an_early_stage_does_not_use_up_the_mistakes_that_a_target_allows_for(seed, flag, accept, second):
+    """Bands are known that meet the target with so few answers left to people."""
+    scores, labels, groups = simulated(300, seed=seed)
+    scores[:, 0], scores[:, 2] = np.maximum(scores[:, 0], 0.5), labels
+    known = decide(scores, [Band(flag=flag), Band(accept=accept, flag=second)])
+    assert (labels[known.flagged] == 1).mean() >= 0.9
+    assert known.flagged[labels == 1].mean() >= 0.9
+    found = fit_bands(scores, labels, groups, Target(precision=0.9, recall=0.9), rounds=1)
+    assert found.fitted.calls.value <= known.calls.mean() + 0.005
+
+
+def test_a_stage_may_accept_all_that_reaches_it():
+    """Also where that is one answer."""
+    scores = [[0.2, 0.0], [0.9, 1.0], [0.9, 1.0], [0.9, 1.0]]
+    found = fit_bands(scores, [0, 1, 1, 1], ["a", "b", "c", "d"], Target(calls=0.0), rounds=1, folds=2)
+    assert found.fitted.calls.value == 0
+    assert found.fitted.f1.value == 1

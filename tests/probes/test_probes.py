@@ -59,7 +59,7 @@ FLOORS: dict[str, Floor] = {
 }
 # How many faithful answers of a kind it flags at most. Of those with arithmetic it flags all.
 CEILINGS: dict[str, int] = {
-    probes.ALL: 32,
+    probes.ALL: 36,
     "paraphrase": 4,
     "summary": 5,
     "refusal": 1,
@@ -67,7 +67,7 @@ CEILINGS: dict[str, int] = {
     "lists": 4,
     "conversion": 6,
     "record_to_prose": 6,
-    "synonyms": 3,
+    "synonyms": 4,
     "quoting": 2,
     "hedged": 2,
     "two_passages": 1,

@@ -199,14 +199,27 @@ def _ranks(
     return (missed, -f1, calls) if only_calls else (missed, calls, -f1)
 
 
+_SURE_OF = (0.05, 0.15, 0.3)
+
+
 def searched(data: Data, target: Target) -> list[Ends]:
     """The best bands of those that the search comes to from each of its beginnings."""
     nothing = (-np.inf, np.inf)
     stages = data.scores.shape[1] - 1
     middle = [float(np.nanmedian(data.scores[:, t])) if _known(data, t) else 0.5 for t in range(stages)]
     begins: list[list[Ends]] = [[nothing] * stages, [(m, m) for m in middle], [(m / 2, m) for m in middle]]
+    # An early stage can use up all the mistakes that a target allows for: some begin with it sure of little.
+    begins += [[_outer(data, t, share) for t in range(stages)] for share in _SURE_OF]
     found = [_from(data, target, begin) for begin in begins]
     return min(found, key=lambda each: each[0])[1]
+
+
+def _outer(data: Data, stage: int, share: float) -> Ends:
+    """The band that leaves this share of a stage's scores outside, on either side."""
+    if not _known(data, stage):
+        return (-np.inf, np.inf)
+    low, high = np.nanquantile(data.scores[:, stage], [share, 1 - share])
+    return float(low), float(high)
 
 
 def _known(data: Data, stage: int) -> bool:
@@ -256,7 +269,9 @@ def _best_ends(data: Data, target: Target, bands: list[Ends], t: int) -> tuple[R
     ranks = _ranks(target, *_rates_of(fixed[0], right, wrong, fixed[3], calls))
     at = int(np.lexsort(ranks[::-1])[0])
     ordered = score[movable]
-    accept = float(ordered[i[at]]) if i[at] > 0 else -np.inf
+    # A place in front of the first score, between two, or behind the last.
+    ends = np.concatenate([[-np.inf], ordered[1:], [np.nextafter(ordered[-1], np.inf)]])
+    accept = float(ends[i[at]])
     flag = float(ordered[j[at]]) if j[at] < len(ordered) else np.inf
     best: Rank = (float(ranks[0][at]), float(ranks[1][at]), float(ranks[2][at]))
     return best, (accept, flag)
