@@ -1,8 +1,7 @@
 """Labelled answers as they lie on disk, and which of them may teach what.
 
 Sources are split by a hash of their id. Below ``FIT`` they teach the encoder, from ``TEST`` on they only
-measure, those between fit what is stacked on the encoder. The lexical detector is split by the same hash, at
-cuts of its own.
+measure, those between fit what is stacked on the encoder. The lexical detector is fitted below ``TEST``.
 """
 
 from __future__ import annotations

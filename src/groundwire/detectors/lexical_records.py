@@ -1,8 +1,8 @@
 """A claim beside yes-and-no entries of records: "offers takeout" beside ``"TakeOut": false``.
 
 Only where the claim plainly affirms or plainly denies what the entry is about, and nothing else in the
-passages speaks of it: reviews beside a record may know better than the record. Of 139 such differences in
-real answers (RAGTruth), 117 were marked as errors.
+passages speaks of it: reviews beside a record may know better than the record. Of 241 such differences in
+real answers (RAGTruth), 201 were marked as errors, and of 1,089 such agreements 13.
 """
 
 from __future__ import annotations
