@@ -13,7 +13,7 @@ from groundwire.detectors.lexical_verdict import summary
 from groundwire.text import overlap
 
 CAFE = '{"name": "Cafe Uno", "OutdoorSeating": false, "WiFi": "yes", "TakeOut": true, "Parking": null}'
-PUB = """{"OutdoorSeating": true, "GoodForGroups": true, "Ambience": {"casual": false, "romantic": true},
+PUB = """{"OutdoorSeating": true, "GoodForGroups": false, "Ambience": {"casual": false, "romantic": true},
 "BusinessParking": {"garage": false, "street": true, "valet": false}}"""
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday")
 WEEK = "\n".join([*(f'"{day}": "9:00-17:00",' for day in DAYS), '"Saturday": "10:00-14:00"'])
@@ -102,6 +102,7 @@ class TestRecords:
         "answer",
         [
             "It is a casual place.",
+            "A group of friends runs it.",
             "The ambience is romantic.",
             "There is street parking without valet service.",
             "They offer street parking, with no valet.",
@@ -112,7 +113,8 @@ class TestRecords:
 
     def test_what_names_an_entry_is_not_missing(self):
         """The documents write "OutdoorSeating" in one word."""
-        seen = look("It offers outdoor seating, is good for groups and has no street parking.", PUB)
+        pub = PUB.replace('"GoodForGroups": false', '"GoodForGroups": true')
+        seen = look("It offers outdoor seating, is good for groups and has no street parking.", pub)
         assert [seen.worded.folded[i] for i in seen.missing] == ["offers"]
         counted = dict(zip(CLAIM_FEATURES, seen.features, strict=True))
         assert [counted[f"entries_{how}"] for how in ("right", "differing", "open", "named")] == [2, 1, 0, 0]

@@ -103,12 +103,12 @@ def _joined(claim: Worded, run: range) -> str:
 def _is_about(claim: Worded, kind: str) -> bool:
     """Whether the claim speaks of a ``kind`` of thing: "park" in the street, of a record of parking."""
     known = (kind[:_ALIKE], *_OTHER_WORDS.get(kind, ()))
-    return any(stem.startswith(known) for stem in claim.stems)
+    return bool(kind) and any(stem.startswith(known) for stem in claim.stems)
 
 
 _ALIKE = 4
 # What answers call what records call an ambience.
-_OTHER_WORDS = {"ambienc": ("atmosph", "vibe", "decor", "set")}
+_OTHER_WORDS = {"ambienc": ("atmosph", "vibe", "decor")}
 
 
 def figures(found: Sequence[Mention]) -> tuple[float, float, float, float]:
