@@ -20,7 +20,7 @@ from groundwire.bench import metrics
 from groundwire.core.span import Span
 from groundwire.core.verdict import Outcome
 from groundwire.text import tokens
-from training.labelled_sets import RAGTRUTH, TEST, contexts, part, read
+from training.labelled_sets import TEST, contexts, part, ragtruth, read
 
 Row = Mapping[str, Any]
 PER_TASK = 900.0
@@ -59,8 +59,7 @@ class Method:
 
 def held_out(data: Path, sample: int | None = None) -> list[Row]:
     """RAGTruth's answers to sources that nothing was fitted on."""
-    rows = [row for name in RAGTRUTH for row in read(data / "train" / f"{name}.jsonl.gz")]
-    rows = [row for row in rows if part(row) >= TEST]
+    rows = [row for row in ragtruth(data) if part(row) >= TEST]
     tasks = dict.fromkeys(row["task"] for row in rows)
     return [row for task in tasks for row in sampled([r for r in rows if r["task"] == task], sample)]
 

@@ -23,7 +23,7 @@ from benchmarks import judged, lines  # noqa: E402 - found from the repository's
 from groundwire import Checker, Interaction  # noqa: E402
 from groundwire.bench import metrics  # noqa: E402
 from groundwire.text import overlap, tokens  # noqa: E402
-from training.labelled_sets import RAGTRUTH, contexts, read  # noqa: E402
+from training.labelled_sets import contexts, ragtruth  # noqa: E402
 
 Row = judged.Row
 
@@ -33,11 +33,10 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--part", choices=("quality", "speed", "all"), default="all")
     args = parser.parse_args()
-    ragtruth = [row for name in RAGTRUTH for row in read(args.data / "train" / f"{name}.jsonl.gz")]
     if args.part != "speed":
         quality(args.data)
     if args.part != "quality":
-        speed(ragtruth)
+        speed(ragtruth(args.data))
 
 
 def quality(data: Path) -> None:
@@ -78,10 +77,10 @@ def thresholds(said: Sequence[judged.Judged]) -> None:
 CUTS = (0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6)
 
 
-def speed(ragtruth: Sequence[Row], count: int = 120, rounds: int = 5) -> None:
+def speed(rows: Sequence[Row], count: int = 120, rounds: int = 5) -> None:
     """The best of some rounds: on a shared machine the others measure the neighbours."""
     checker = Checker("lexical")
-    items = list(of_thousand_words(ragtruth, count))
+    items = list(of_thousand_words(rows, count))
     texts = [passage.text for item in items for passage in item.contexts] + [item.answer for item in items]
 
     def judge() -> None:
@@ -104,9 +103,9 @@ def speed(ragtruth: Sequence[Row], count: int = 120, rounds: int = 5) -> None:
         print(f"{size:7} words in one passage {1_000 * took:8.1f} ms")
 
 
-def of_thousand_words(ragtruth: Sequence[Row], count: int) -> Iterator[Interaction]:
+def of_thousand_words(answers: Sequence[Row], count: int) -> Iterator[Interaction]:
     """Answers of 60 words or more cut at 100, over their passages and others' until there are 1,000 words."""
-    rows = [row for row in ragtruth if row["task"] == "qa" and len(row["answer"].split()) >= 60]
+    rows = [row for row in answers if row["task"] == "qa" and len(row["answer"].split()) >= 60]
     spare = iter([text for row in rows for text in contexts(row)] * 3)
     for row in rows[:: len(rows) // count][:count]:
         texts = list(contexts(row))

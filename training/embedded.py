@@ -39,8 +39,7 @@ from groundwire.detectors.embedded_model import (
 from groundwire.local.embedded import READER
 from groundwire.text import claims as claim_text
 from groundwire.text import overlap
-from training.labelled_sets import FIT, RAGTRUTH, SEED, TEST, contexts, part
-from training.labelled_sets import read as read_set
+from training.labelled_sets import FIT, SEED, TEST, contexts, part, ragtruth
 
 ROOT = Path(__file__).resolve().parents[1]
 PER_TASK = 900.0
@@ -68,7 +67,7 @@ def main() -> None:
     parser.add_argument("--lexical", type=Path, default=ROOT / "training" / "work" / "lexical-below.json")
     parser.add_argument("--out", type=Path, default=ROOT / "src/groundwire/detectors/data/embedded.json")
     args = parser.parse_args()
-    raw = [row for name in RAGTRUTH for row in read_set(args.data / "train" / f"{name}.jsonl.gz")]
+    raw = ragtruth(args.data)
     if not args.lexical.exists():
         parser.error(
             f"no {args.lexical}: make it with training/lexical.py --below {FIT} --out {args.lexical}"

@@ -72,10 +72,10 @@ def main() -> None:
     for name in ENCODER_FILES:
         shutil.copy(work / name, PACKAGE / "local" / "data")
     # It reads with the encoder that ships.
-    *before, stack = stack_steps(args.data, work)
-    for step in (*before, stack):
+    steps = stack_steps(args.data, work)
+    for step in steps:
         step.run()
-    for path in stack.makes:
+    for path in steps[-1].makes:
         shutil.copy(path, PACKAGE / "detectors" / "data")
 
 

@@ -26,6 +26,11 @@ def read(path: Path) -> list[dict[str, Any]]:
         return [json.loads(line) for line in lines]
 
 
+def ragtruth(data: Path) -> list[dict[str, Any]]:
+    """The answers of RAGTruth, of all its tasks."""
+    return [row for name in RAGTRUTH for row in read(data / "train" / f"{name}.jsonl.gz")]
+
+
 def place(source: str) -> float:
     """Where a source falls in [0, 1)."""
     return int(hashlib.sha256(f"{SEED}:{source}".encode()).hexdigest()[:12], 16) / 16**12

@@ -41,7 +41,7 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks import lines  # noqa: E402 - found from the repository's root
 from groundwire.bench.metrics import Labelled  # noqa: E402
-from training.labelled_sets import RAGTRUTH, SEED, TEST, contexts, place, read  # noqa: E402
+from training.labelled_sets import RAGTRUTH, SEED, TEST, contexts, place, ragtruth, read  # noqa: E402
 
 Floats = NDArray[np.float64]
 
@@ -124,16 +124,16 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=ROOT / "src/groundwire/detectors/data/lexical.json")
     parser.add_argument("--below", type=float, default=TEST, help="the sources to fit on")
     args = parser.parse_args()
-    rows = [*ragtruth(args.data), *others(args.data)]
+    rows = [*marked(args.data), *others(args.data)]
     model = fit(rows, args.below)
     args.out.parent.mkdir(parents=True, exist_ok=True)
     args.out.write_text(json.dumps(model, separators=(",", ":"), sort_keys=True) + "\n", encoding="utf-8")
     print(f"wrote {args.out.name} ({args.out.stat().st_size / 1000:.0f} kB)")
 
 
-def ragtruth(data: Path) -> Iterator[Row]:
+def marked(data: Path) -> Iterator[Row]:
     """RAGTruth's answers, each task weighing the same, as in its own test split."""
-    raw = [row for name in RAGTRUTH for row in read(data / "train" / f"{name}.jsonl.gz")]
+    raw = ragtruth(data)
     sizes = Counter(row["task"] for row in raw)
     for one in raw:
         row = look(one, PER_TASK / sizes[one["task"]])

@@ -16,7 +16,7 @@ from groundwire.detectors import lexical_records
 from groundwire.detectors.lexical_contrast import Contrast
 from groundwire.detectors.lexical_figures import Figures, Looked
 from groundwire.detectors.lexical_mentions import Mentioned, mentioned
-from groundwire.detectors.lexical_records import Denied, Mention
+from groundwire.detectors.lexical_records import Mention
 from groundwire.detectors.lexical_words import ADVICE, CITES, EMPTY, HEDGES, PRAISE
 from groundwire.text import facts, names, refusal
 from groundwire.text.facts import Fact, Kind, Known, Status
@@ -91,7 +91,7 @@ class Seen:
     opposite: tuple[int, str, str] | None
     replaced: tuple[range, str] | None
     negation_differs: tuple[int, str] | None
-    denied: Denied | None
+    denied: Mention | None
     mentioned: Mentioned | None
     declines: bool
     verbatim: bool
@@ -296,7 +296,7 @@ class _Look:
             opposite=opposite,
             replaced=beside.replaced(missing_names) if beside else None,
             negation_differs=negation,
-            denied=lexical_records.denied(entries, self.context),
+            denied=next((entry for entry in entries if entry.differs), None),
             mentioned=mentioned(self.text, self.context) if declines else None,
             declines=declines,
             verbatim=beside.verbatim() if beside else False,

@@ -8,7 +8,7 @@ real answers (RAGTruth), 201 were marked as errors, and of 1,089 such agreements
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from groundwire.detectors.lexical_words import HEDGES, NEGATIVE
@@ -18,25 +18,13 @@ from groundwire.text.overlap import Context, Match, Worded
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Denied:
-    """The words of a claim that an entry of a record denies, that entry as it is written, and where it is.
-
-    An entry that is not ``known``, as ``null``, bears out neither a yes nor a no.
-    """
-
-    words: range
-    entry: str
-    known: bool
-    where: Match
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Mention:
     """Words of a claim that name entries of records, all of which say ``value``.
 
-    ``said`` is whether the claim affirms it, None where it neither affirms nor denies it plainly. ``whole``
-    says that the claim names what the entry is about too: a "lot" and parking. ``told`` says that a passage
-    speaks of the thing elsewhere.
+    ``entry`` is the first of them as it is written. One whose ``value`` is None, as ``null``, bears out
+    neither a yes nor a no. ``said`` is whether the claim affirms it, None where it neither affirms nor denies
+    it plainly. ``whole`` says that the claim names what the entry is about too: a "lot" and parking. ``told``
+    says that a passage speaks of the thing elsewhere.
     """
 
     words: range
@@ -44,7 +32,7 @@ class Mention:
     value: bool | None
     whole: bool
     told: bool
-    flag: Flag
+    entry: str
     where: Match
 
     @property
@@ -60,19 +48,11 @@ class Mention:
 
 def mentions(claim: Worded, text: str, context: Context) -> list[Mention]:
     """Every entry that the claim, worded ``text``, names, by the longest of its names."""
-    flags = context.flags
     found: list[Mention] = []
-    start = 0
-    while flags and start < len(claim.words):
-        run = _named(claim, start, flags)
-        start = run.stop
-        if not run:
-            start += 1
-            continue
+    for run in _named(claim, context.flags):
         key = _joined(claim, run)
-        entries = flags[key]
-        values = {flag.value for flag, _ in entries}
-        if len(values) > 1:
+        entries = context.flags[key]
+        if len({flag.value for flag, _ in entries}) > 1:
             continue
         flag, where = entries[0]
         found.append(
@@ -82,18 +62,22 @@ def mentions(claim: Worded, text: str, context: Context) -> list[Mention]:
                 value=flag.value,
                 whole=key == flag.key or _is_about(claim, flag.kind),
                 told=_told(claim, run, context, entries),
-                flag=flag,
+                entry=" ".join(flag.span.of(context.passages[where.passage].text).split()),
                 where=where,
             )
         )
     return found
 
 
-def _named(claim: Worded, start: int, flags: Mapping[str, object]) -> range:
-    for stop in range(min(len(claim.words), start + _LONGEST_NAME), start, -1):
-        if _joined(claim, range(start, stop)) in flags:
-            return range(start, stop)
-    return range(start, start)
+def _named(claim: Worded, flags: Collection[str]) -> Iterator[range]:
+    """The words of the claim that are names of ``flags``; the longest name that begins with a word."""
+    start = 0
+    while flags and start < len(claim.words):
+        stops = range(min(len(claim.words), start + _LONGEST_NAME), start, -1)
+        stop = next((stop for stop in stops if _joined(claim, range(start, stop)) in flags), None)
+        if stop is not None:
+            yield range(start, stop)
+        start = stop or start + 1
 
 
 def _joined(claim: Worded, run: range) -> str:
@@ -119,16 +103,6 @@ def figures(found: Sequence[Mention]) -> tuple[float, float, float, float]:
         float(sum(one.differs and one.value is None for one in found)),
         float(sum(one.said is None for one in found)),
     )
-
-
-def denied(found: Sequence[Mention], context: Context) -> Denied | None:
-    """The first thing that a claim plainly says of an entry and the entry denies."""
-    for one in found:
-        if one.differs:
-            passage = context.passages[one.where.passage]
-            entry = " ".join(one.flag.span.of(passage.text).split())
-            return Denied(words=one.words, entry=entry, known=one.value is not None, where=one.where)
-    return None
 
 
 _LONGEST_NAME = 4

@@ -12,7 +12,7 @@ from groundwire.core.grading import Grading, Level
 from groundwire.core.interaction import Interaction
 from groundwire.core.span import Span, union
 from groundwire.detectors.lexical_features import BARE_KNOWN, BARE_UNKNOWN, HARMLESS, Answer, Seen
-from groundwire.detectors.lexical_records import Denied
+from groundwire.detectors.lexical_records import Mention
 from groundwire.text import conversion, overlap
 from groundwire.text.facts import Fact, Status
 from groundwire.text.forms import NEGATIONS
@@ -252,9 +252,9 @@ def _worded_otherwise(seen: Seen) -> Conflict | None:
     return None
 
 
-def _denied(seen: Seen, denied: Denied) -> Conflict:
+def _denied(seen: Seen, denied: Mention) -> Conflict:
     words = " ".join(seen.worded.words[i].text for i in denied.words)
-    if denied.known:
+    if denied.value is not None:
         return Conflict(
             words=(run_span(seen, denied.words),), where=denied.where, reason=_beside(words, denied.entry)
         )

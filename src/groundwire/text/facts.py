@@ -94,7 +94,8 @@ class Known:
 
     def counts_days(self, fact: Fact) -> bool:
         """Whether a fact tells on how many days there are hours: both ends of "five days a week"."""
-        return bool(self._hours) and _days_a_week(fact) == len(self._hours)
+        number = _days_a_week(fact)
+        return number > 0 and number == len(self._hours)
 
     @cached_property
     def _hours(self) -> dict[int, list[Fact]]:
