@@ -27,7 +27,7 @@ from benchmarks.judged import interaction
 from groundwire.core.plan import Encoded, ReadClaim
 from groundwire.core.span import Span
 from groundwire.detectors import embedded_model, lexical_features, lexical_model
-from groundwire.detectors.embedded import Embedded, asked
+from groundwire.detectors.embedded import Embedded, asked, known_better
 from groundwire.detectors.embedded_model import (
     ANSWER_FIGURES,
     CLAIM_FIGURES,
@@ -94,7 +94,8 @@ def read(raw: Sequence[Mapping[str, Any]], model: lexical_model.Fitted) -> list[
         )
         for row, which, reply in zip(some, numbers, replies, strict=True):
             assert isinstance(reply, Encoded), reply
-            done.append(replace(row, read=dict(zip(which, reply.claims, strict=True))))
+            claims = dict(zip(which, reply.claims, strict=True))
+            done.append(replace(row, read=known_better(row.seen, claims)))
         print(f"\r{len(done)} of {len(rows)} answers read", end="", flush=True)
     print()
     return done
@@ -124,7 +125,7 @@ def fit(rows: Sequence[Row]) -> dict[str, Any]:
     of_words = logistic(WORD_FIGURES, *words_table(rows))
     model = {"claim": of_claims, "answer": of_answers, "word": of_words, "sure": 0.5}
     return {
-        "version": "3",
+        "version": "4",
         "provenance": {
             "data": "RAGTruth (Niu et al., 2024), MIT",
             "split": f"sha256('{SEED}:' + source id) from {FIT} to {TEST}",

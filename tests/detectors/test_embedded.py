@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import pytest
+
 from groundwire import Interaction, Verdict
 from groundwire.core.claim import Support
-from groundwire.core.plan import Encode
+from groundwire.core.plan import Encode, ReadClaim, Reading, ReadWord
 from groundwire.detectors import embedded_model, lexical_model
-from groundwire.detectors.embedded import Embedded
+from groundwire.detectors.embedded import Embedded, known_better
 from groundwire.detectors.opening import Opened, opened
 from groundwire.local.embedded import READER
+from groundwire.text import tokens
+
+NO = Reading(supported=0.1, unsupported=0.8, contradicted=0.1)
 
 HANDBOOK = (
     "The library opens at 9:00 and closes at 17:00. Members may borrow five books. Late returns cost "
@@ -75,3 +80,40 @@ def test_what_settled_itself_is_never_read_and_still_tells_its_words():
     (request,), verdict = steps(answer, HANDBOOK)
     assert [span.of(answer) for span in request.claims] == ["It has a pool on the roof."]
     assert [span.of(answer) for span in verdict.claims[0].words] == ["42 million"]
+
+
+CARD = '{"name": "Casa Verde", "attributes": {"OutdoorSeating": true, "WiFi": "no", "casual": true}}'
+
+
+@pytest.mark.parametrize(
+    ("claim", "context", "restated"),
+    [
+        ("The ferry takes 90 minutes.", "The ferry takes 1.5 hours.", ["90 minutes"]),
+        ("The ferry takes 1.5 hours.", "The ferry takes 1.5 hours, by day.", []),
+        ("The ferry takes 80 minutes.", "The ferry takes 1.5 hours.", []),
+        ("Two bags at 30 EUR each make 60 EUR in total.", "A bag of cement costs 30 EUR.", ["Two", "60 EUR"]),
+        ("Casa Verde has outdoor seating.", CARD, ["outdoor seating"]),
+        ("Casa Verde has no outdoor seating.", CARD, []),
+    ],
+)
+def test_what_holds_in_another_form_is_left_to_those_who_reckon(claim, context, restated):
+    """The encoder, which matches words, would hold it against the claim."""
+    first = opened(Interaction(question="", contexts=(context,), answer=claim), Embedded())
+    assert isinstance(first, Opened)
+    (seen,) = first.seen.claims
+    assert [span.of(claim) for span in seen.restated] == restated
+    words = tuple(ReadWord(span=word.span, reading=NO) for word in tokens.words(claim))
+    left = known_better(first.seen, {0: ReadClaim(reading=NO, words=words)})[0]
+    assert [word.span for word in words if word not in left.words] == [
+        word.span for word in words for span in seen.restated if word.span.overlaps(span)
+    ]
+    assert left.reading == NO
+
+
+def test_places_are_those_of_the_answer():
+    answer = "It is far. The ferry takes 90 minutes."
+    first = opened(
+        Interaction(question="", contexts=("The ferry takes 1.5 hours.",), answer=answer), Embedded()
+    )
+    assert isinstance(first, Opened)
+    assert [span.of(answer) for span in first.seen.claims[1].restated] == ["90 minutes"]

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from groundwire.core.plan import ReadClaim, Reading, ReadWord
 from groundwire.core.span import Span
 from groundwire.detectors import embedded_model
-from groundwire.detectors.embedded_model import unsupported_words, word_figures
+from groundwire.detectors.embedded_model import (
+    answer_figures,
+    but_for,
+    claim_figures,
+    logit,
+    unsupported_words,
+    word_figures,
+)
 
 
-def read(*unsupported: float) -> ReadClaim:
+def unsupported(probability: float) -> Reading:
+    return Reading(supported=1 - probability, unsupported=probability, contradicted=0.0)
+
+
+def read(*words_: float) -> ReadClaim:
     """A claim of words of four letters that are read as unsupported so far."""
-    words = tuple(
-        ReadWord(
-            span=Span(5 * i, 5 * i + 4), reading=Reading(supported=1 - p, unsupported=p, contradicted=0.0)
-        )
-        for i, p in enumerate(unsupported)
-    )
-    return ReadClaim(reading=Reading(supported=0.5, unsupported=0.5, contradicted=0.0), words=words)
+    words = tuple(ReadWord(span=Span(5 * i, 5 * i + 4), reading=unsupported(p)) for i, p in enumerate(words_))
+    return ReadClaim(reading=unsupported(0.5), words=words)
 
 
 STACK = embedded_model.load()
@@ -59,3 +67,42 @@ def test_words_are_joined_over_one_and_the_likeliest_stands_in_where_none_is_lik
     claim = read(0.9, 0.1, 0.9, 0.1, 0.1, 0.9)
     assert unsupported_words(claim, [0.8, 0.1, 0.8, 0.1, 0.1, 0.8], 0.5) == [Span(0, 14), Span(25, 29)]
     assert unsupported_words(claim, [0.1, 0.2, 0.3, 0.1, 0.1, 0.1], 0.5) == [Span(10, 14)]
+
+
+class TestReading:
+    """What is read against a claim."""
+
+    def test_it_is_against_the_whole_and_against_its_worst_word_alike(self):
+        claim = replace(read(0.1, 0.9), reading=unsupported(0.5))
+        _, against = claim_figures(0.5, claim)
+        assert against == pytest.approx((logit(0.5) + logit(0.9)) / 2)
+        _, of_answer = answer_figures(0.5, [read(0.1), claim, read(0.2)])
+        assert of_answer == against
+
+    def test_a_claim_without_words_is_read_as_a_whole(self):
+        assert claim_figures(0.5, read())[1] == pytest.approx(logit(0.5))
+
+    @pytest.mark.parametrize("figures", [claim_figures, lambda odds, claim: answer_figures(odds, [claim])])
+    def test_either_makes_it_likelier(self, figures):
+        """A short claim in other words is read as a whole, and one that had a word changed by that word."""
+        fine = replace(read(0.1, 0.1), reading=unsupported(0.1))
+        as_a_whole = replace(read(0.1, 0.1), reading=unsupported(0.9))
+        by_a_word = replace(read(0.1, 0.9), reading=unsupported(0.1))
+        known = figures(0.2, fine)
+        assert figures(0.2, as_a_whole)[1] == pytest.approx(figures(0.2, by_a_word)[1])
+        assert figures(0.2, as_a_whole)[1] > known[1]
+
+
+class TestButFor:
+    """A reading without the words that are known to hold."""
+
+    def test_the_other_words_decide(self):
+        claim = read(0.2, 0.9, 0.3)
+        left = but_for(claim, [Span(5, 9)])
+        assert [word.span for word in left.words] == [Span(0, 4), Span(10, 14)]
+        assert left.reading == unsupported(0.3)
+        assert but_for(claim, []) is claim
+
+    def test_where_none_is_left_nothing_speaks_against_the_claim(self):
+        left = but_for(read(0.9, 0.9), [Span(0, 9)])
+        assert (left.words, left.reading) == ((), unsupported(0.0))

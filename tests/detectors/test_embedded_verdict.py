@@ -14,6 +14,7 @@ from groundwire.detectors.opening import Opened, concluded, opened
 from groundwire.text import tokens
 
 YES = Reading(supported=0.9, unsupported=0.06, contradicted=0.04)
+DOUBTED = Reading(supported=0.7, unsupported=0.2, contradicted=0.1)
 NO = Reading(supported=0.1, unsupported=0.8, contradicted=0.1)
 AGAINST = Reading(supported=0.05, unsupported=0.05, contradicted=0.9)
 
@@ -89,6 +90,25 @@ class TestMarkedWords:
 
     def test_where_it_is_sure_of_no_word_those_that_no_passage_has_are(self):
         assert self.marked("The captain flew the glider to Lisbon.", self.FLIGHT) == ["glider"]
+
+    @pytest.mark.parametrize("doubted", ["glider", "skipper"])
+    def test_of_several_the_likeliest_is(self, doubted):
+        """Whoever is sure of none does not name them all: some are but other words for the same."""
+        answer = "The skipper flew the glider to Lisbon."
+        words = tuple(
+            ReadWord(span=word.span, reading=DOUBTED if word.text == doubted else YES)
+            for word in tokens.words(answer)
+        )
+        read = {0: ReadClaim(reading=DOUBTED, words=words)}
+        first = begun(answer, self.FLIGHT)
+        (claim,) = ReadJudging(first, Grading(threshold=0.4), [0.6], read, [0.02]).claims()
+        assert [span.of(answer) for span in claim.words] == [doubted]
+
+    def test_a_contradicted_claim_may_have_other_words_that_nothing_bears_out(self):
+        flight = "The flight takes 3 hours and lands at noon."
+        answer = "The flight takes 4 hours and serves champagne."
+        assert self.marked(answer, flight) == ["4 hours"]
+        assert self.marked(answer, flight, wrong="serves champagne") == ["4 hours", "serves champagne"]
 
     def test_a_figure_that_the_passages_have_is_not(self):
         answer = "It may be returned within 30 days."

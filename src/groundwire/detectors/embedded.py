@@ -6,7 +6,7 @@ how readings are weighed in ``embedded_model``, and how they become claims in ``
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -39,7 +39,7 @@ class Embedded(Detector):
     """
 
     name: ClassVar[str] = "embedded"
-    version: ClassVar[str] = "5"
+    version: ClassVar[str] = "6"
     needs_encoder: ClassVar[bool] = True
 
     # Near the best F1 on the sources that it was calibrated on; see training/README.md.
@@ -65,13 +65,18 @@ class Embedded(Detector):
             if isinstance(reply, Failed):
                 return self.abstain(reply.reason, reply.detail)
             assert isinstance(reply, Encoded)
-            read = dict(zip(numbers, reply.claims, strict=True))
+            read = known_better(first.seen, dict(zip(numbers, reply.claims, strict=True)))
         weighed = embedded_model.load().weigh(lexical, read)
         doubt = caution(first)
         if doubt is not None:
             weighed = doubt.applied(weighed, self.grading.threshold)
         claims = ReadJudging(first, self.grading, weighed.scores(), read, lexical.odds).claims()
         return concluded(claims, self, raw=weighed.raw, note="" if doubt is None else doubt.said)
+
+
+def known_better(answer: Answer, read: Mapping[int, ReadClaim]) -> dict[int, ReadClaim]:
+    """The readings of claims, by their number, but for exact facts that hold in another form."""
+    return {i: embedded_model.but_for(claim, answer.claims[i].restated) for i, claim in read.items()}
 
 
 def asked(interaction: Interaction, answer: Answer, numbers: Sequence[int]) -> Encode:

@@ -8,18 +8,18 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 from typing import Any
 
-from groundwire.core.plan import ReadClaim
+from groundwire.core.plan import ReadClaim, Reading
 from groundwire.core.span import Span
 from groundwire.detectors.lexical_features import Answer
 from groundwire.detectors.lexical_model import Weighed
 
-CLAIM_FIGURES = ("words and facts", "worst word", "words told")
-ANSWER_FIGURES = ("words and facts", "worst word")
+CLAIM_FIGURES = ("words and facts", "reading")
+ANSWER_FIGURES = ("words and facts", "worst reading")
 WORD_FIGURES = ("word", "words beside it", "worst word", "words and facts")
 
 
@@ -96,14 +96,29 @@ def to_read(answer: Answer, lexical: Weighed) -> tuple[int, ...]:
 _ALWAYS_READ, _SAFE = 2, 0.05
 
 
+def but_for(claim: ReadClaim, known: Sequence[Span]) -> ReadClaim:
+    """The reading of a claim but for words that are ``known`` to hold: that of its other words.
+
+    The encoder doesn't reckon: "three" hours and 180 minutes are no match to it.
+    """
+    if not known:
+        return claim
+    left = [word for word in claim.words if not any(word.span.overlaps(span) for span in known)]
+    worst = min((word.reading for word in left), key=lambda reading: reading.supported, default=_HOLDS)
+    return replace(claim, reading=worst, words=tuple(left))
+
+
+_HOLDS = Reading(supported=1.0, unsupported=0.0, contradicted=0.0)
+
+
 def claim_figures(odds: float, claim: ReadClaim) -> tuple[float, ...]:
     """The figures of one claim, as ``CLAIM_FIGURES`` names them; ``odds`` are the lexical ones."""
-    return (logit(odds), logit(_worst(claim)), math.log1p(_told(_words(claim))))
+    return (logit(odds), _read(claim))
 
 
 def answer_figures(lexical: float, read: Iterable[ReadClaim]) -> tuple[float, ...]:
     """The figures of an answer, as ``ANSWER_FIGURES`` names them; ``lexical`` is the lexical raw score."""
-    return (logit(lexical), logit(max(map(_worst, read))))
+    return (logit(lexical), max(map(_read, read)))
 
 
 def word_figures(odds: float, claim: ReadClaim) -> list[tuple[float, ...]]:
@@ -111,7 +126,7 @@ def word_figures(odds: float, claim: ReadClaim) -> list[tuple[float, ...]]:
 
     People mark phrases, and so a word is read with the two on either side of it.
     """
-    read = [logit(p) for p in _words(claim)]
+    read = [_against(word.reading) for word in claim.words]
     beside = [read[max(0, i - _BESIDE) : i + _BESIDE + 1] for i in range(len(read))]
     whole = (max(read, default=0.0), logit(odds))
     return [(own, sum(near) / len(near), *whole) for own, near in zip(read, beside, strict=True)]
@@ -120,18 +135,18 @@ def word_figures(odds: float, claim: ReadClaim) -> list[tuple[float, ...]]:
 _BESIDE = 2
 
 
-def _worst(claim: ReadClaim) -> float:
-    """Of a claim without words that can be read one by one, that of the whole."""
-    return max(_words(claim), default=1 - claim.reading.supported)
+def _read(claim: ReadClaim) -> float:
+    """What is read against a claim: the mean of what is against the whole and against its worst word.
+
+    The whole tells more of short claims in other words, the worst word where one thing was changed.
+    """
+    whole = _against(claim.reading)
+    return (whole + max((_against(word.reading) for word in claim.words), default=whole)) / 2
 
 
-def _words(claim: ReadClaim) -> list[float]:
-    return [1 - word.reading.supported for word in claim.words]
-
-
-def _told(words: Sequence[float]) -> float:
-    """How many words are read as not supported: from .3 on a little, from .7 on fully."""
-    return sum(min(1.0, max(0.0, (p - 0.3) / 0.4)) for p in words)
+def _against(reading: Reading) -> float:
+    """The log-odds that it is not supported."""
+    return logit(1 - reading.supported)
 
 
 def logit(probability: float) -> float:

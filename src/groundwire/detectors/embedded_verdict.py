@@ -16,7 +16,7 @@ from groundwire.core.span import Span, union
 from groundwire.detectors import embedded_model
 from groundwire.detectors.lexical_features import CLAIM_FEATURES, Seen
 from groundwire.detectors.lexical_model import Weighed
-from groundwire.detectors.lexical_verdict import Judging, quoted, run_span
+from groundwire.detectors.lexical_verdict import Conflict, Judging, quoted, run_span
 from groundwire.detectors.opening import Opened
 from groundwire.text import language
 from groundwire.text.facts import Status
@@ -79,25 +79,45 @@ class ReadJudging(Judging):
             return replace(claim, support=Support.INFERRED, evidence=evidence, reason=reason)
         return replace(claim, evidence=evidence)
 
+    def _contradicted(self, seen: Seen, conflict: Conflict, score: float) -> Claim:
+        """A claim that has one thing wrong may have others, which nothing contradicts."""
+        claim = super()._contradicted(seen, conflict, score)
+        read = self._read.get(seen.span)
+        if read is None:
+            return claim
+        return replace(claim, words=tuple(union([*claim.words, *self._doubted(seen, read)])))
+
     def _words(self, seen: Seen, read: ReadClaim) -> tuple[Span, ...]:
         """The words read as unsupported, and the exact facts and names that no passage has.
 
-        Where the encoder is sure of no word, those that no passage has. A stretch neither begins nor ends
-        with what the documents bear out or with the question's own words, where it has others.
+        Where there are none, the likeliest of those that no passage has, or of all.
         """
+        named = [fact.span.shifted(seen.span.start) for fact in seen.lacking]
+        named += [run_span(seen, run) for run in seen.missing_names]
+        words = union([*named, *self._doubted(seen, read)])
+        if words:
+            return tuple(words)
+        likely = self._likely(seen, read)
+        runs = self._missing_runs(seen) or [word.span for word in read.words]
+        return (max(runs, key=lambda run: _worst(run, read, likely)),) if runs else ()
+
+    def _doubted(self, seen: Seen, read: ReadClaim) -> list[Span]:
+        """The stretches of words read as unsupported.
+
+        None begins or ends with what the documents bear out or with the question's own words.
+        """
+        likely, least = self._likely(seen, read), embedded_model.load().sure
+        if max(likely, default=0.0) < least:
+            return []
         start = seen.span.start
         borne_out = [f.span.shifted(start) for f, c, _ in seen.checked if c.status is Status.FOUND]
         worded = zip(seen.worded.words, seen.worded.stems, strict=True)
         asked = [word.span.shifted(start) for word, stem in worded if stem in self._asked]
-        stack = embedded_model.load()
-        likely = stack.words(self._odds[seen.span], read)
-        flagged = embedded_model.unsupported_words(read, likely, stack.sure)
-        meant = [span for run in flagged if (span := _trimmed(run, read, [*borne_out, *asked]))]
-        named = [fact.span.shifted(start) for fact in seen.lacking]
-        named += [run_span(seen, run) for run in seen.missing_names]
-        if max(likely, default=0.0) >= stack.sure:
-            named += meant
-        return tuple(union(named or self._missing_runs(seen) or meant or flagged))
+        flagged = embedded_model.unsupported_words(read, likely, least)
+        return [span for run in flagged if (span := _trimmed(run, read, [*borne_out, *asked]))]
+
+    def _likely(self, seen: Seen, read: ReadClaim) -> list[float]:
+        return embedded_model.load().words(self._odds[seen.span], read)
 
     def _nearest(self, seen: Seen, read: ReadClaim) -> tuple[Evidence, ...]:
         """The sentence that shares most with the claim; else what the encoder read first."""
@@ -109,6 +129,12 @@ class ReadJudging(Judging):
 # A sentence with this share of the claim's words, weighed by their rarity, speaks of the same.
 _SPOKEN_OF = 0.5
 _BEST_WINDOW = CLAIM_FEATURES.index("best_window")
+
+
+def _worst(run: Span, read: ReadClaim, likely: Sequence[float]) -> float:
+    """How likely the likeliest of a run's words is unsupported."""
+    read_as = zip(read.words, likely, strict=True)
+    return max((p for word, p in read_as if word.span.overlaps(run)), default=0.0)
 
 
 def _trimmed(run: Span, read: ReadClaim, spared: Sequence[Span]) -> Span | None:

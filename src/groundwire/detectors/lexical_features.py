@@ -91,7 +91,7 @@ class Seen:
     opposite: tuple[int, str, str] | None
     replaced: tuple[range, str] | None
     negation_differs: tuple[int, str] | None
-    denied: Mention | None
+    entries: tuple[Mention, ...]
     mentioned: Mentioned | None
     declines: bool
     verbatim: bool
@@ -106,6 +106,24 @@ class Seen:
     def lacking(self) -> tuple[Fact, ...]:
         """Its exact facts that the documents don't bear out."""
         return tuple(f for f, c, _ in self.checked if c.status is not Status.FOUND and not f.soft)
+
+    @property
+    def denied(self) -> Mention | None:
+        """What a record plainly says otherwise, or nothing of."""
+        return next((entry for entry in self.entries if entry.differs), None)
+
+    @property
+    def restated(self) -> tuple[Span, ...]:
+        """What holds, and stands in the documents in another form: exact facts and entries of records."""
+        facts_ = [
+            fact.span
+            for fact, checked, _ in self.checked
+            if checked.status is Status.FOUND
+            and (checked.nearest is None or checked.nearest.text.lower() != fact.text.lower())
+        ]
+        words = self.worded.words
+        entries = [Span(words[e.words[0]].start, words[e.words[-1]].end) for e in self.entries if e.agrees]
+        return tuple(span.shifted(self.span.start) for span in (*facts_, *entries))
 
     @property
     def derived(self) -> tuple[Derived, ...]:
@@ -296,7 +314,7 @@ class _Look:
             opposite=opposite,
             replaced=beside.replaced(missing_names) if beside else None,
             negation_differs=negation,
-            denied=next((entry for entry in entries if entry.differs), None),
+            entries=tuple(entries),
             mentioned=mentioned(self.text, self.context) if declines else None,
             declines=declines,
             verbatim=beside.verbatim() if beside else False,

@@ -43,7 +43,7 @@ def _default() -> tuple[Stage | Detector | str, ...]:
 
     return (
         Stage(detector=Lexical(), flag=0.74),
-        Stage(detector=Embedded(), accept=0.25, flag=0.76),
+        Stage(detector=Embedded(), accept=0.26, flag=0.72),
         Stage(detector=JudgeDetector(), optional=True),
     )
 
@@ -73,7 +73,7 @@ class Cascade(Detector):
     """
 
     name: ClassVar[str] = "cascade"
-    version: ClassVar[str] = "3"
+    version: ClassVar[str] = "4"
 
     # That of the detectors it begins with, so that their scores stay the probabilities they are.
     grading: Grading = Grading(threshold=0.4)
