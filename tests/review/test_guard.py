@@ -1,6 +1,8 @@
 """Who is let in, from where, what may be sent, and what a browser is told."""
 
+import logging
 import socket
+from http.client import HTTPConnection
 from urllib.parse import urlsplit
 
 import pytest
@@ -207,3 +209,30 @@ def test_a_name_that_no_request_could_have_is_refused(host):
     with pytest.raises(ConfigurationError, match="hosts must be names without a port"):
         create_app(None, token=TOKEN, hosts=[host])
     create_app(None, token=TOKEN, hosts=["review.example.org", "*.example.org", "[2001:db8::1]", "10.0.0.7"])
+
+
+def test_the_logging_of_the_application_around_it_is_left_alone(app, tmp_path):
+    """No handler of theirs is closed, no logger gets another level, and no log gets the token."""
+    written = tmp_path / "app.log"
+    handler = logging.FileHandler(written, mode="w")
+    root, theirs = logging.getLogger(), logging.getLogger("uvicorn.access")
+    level, before = root.level, (theirs.level, theirs.propagate, list(theirs.handlers))
+    root.addHandler(handler)
+    root.setLevel(logging.DEBUG)
+    try:
+        with Server(app, port=0) as server:
+            visitor = HTTPConnection(urlsplit(server.url).netloc)
+            visitor.request("GET", f"/login?token={TOKEN}")
+            assert visitor.getresponse().status < 400
+            visitor.close()
+            logging.getLogger("theirs").info("still heard")
+        logging.getLogger("theirs").info("and afterwards")
+        assert (theirs.level, theirs.propagate, list(theirs.handlers)) == before
+    finally:
+        root.removeHandler(handler)
+        root.setLevel(level)
+        handler.close()
+    heard = written.read_text()
+    assert "still heard\n" in heard
+    assert "and afterwards\n" in heard
+    assert TOKEN not in heard

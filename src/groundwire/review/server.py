@@ -6,14 +6,23 @@ import ipaddress
 import socket
 import threading
 from collections.abc import Sequence
-from typing import Self
+from typing import Any, Self
 
 import uvicorn
 from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from groundwire.core.errors import ConfigurationError
 
 _ALL_NETWORKS = frozenset({"0.0.0.0", "::"})  # noqa: S104 - compared, not bound
+
+
+class _Unlogged(H11Protocol):
+    """Names no request in a log: the link that lets people in holds the token."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.access_log = False
 
 
 class Server:
@@ -37,8 +46,9 @@ class Server:
                 f"can't listen on {host} port {port}: {error.strerror}; --port 0 takes a free port"
             ) from error
         self.url = self.url_at(_in_an_address(host))
+        # Logging is the application's that this runs in: uvicorn would close its handlers and set up others.
         self._server = uvicorn.Server(
-            uvicorn.Config(app, log_level="warning", access_log=False, server_header=False, lifespan="off")
+            uvicorn.Config(app, http=_Unlogged, log_config=None, server_header=False, lifespan="off")
         )
         self._thread: threading.Thread | None = None
 
