@@ -27,7 +27,7 @@ from benchmarks.judged import interaction
 from groundwire.core.plan import Encoded, ReadClaim
 from groundwire.core.span import Span
 from groundwire.detectors import embedded_model, lexical_features, lexical_model
-from groundwire.detectors.embedded import Embedded, asked, known_better
+from groundwire.detectors.embedded import Embedded, asked, without_known
 from groundwire.detectors.embedded_model import (
     ANSWER_FIGURES,
     CLAIM_FIGURES,
@@ -36,6 +36,7 @@ from groundwire.detectors.embedded_model import (
     claim_figures,
     word_figures,
 )
+from groundwire.detectors.lexical_seen import Answer
 from groundwire.local.embedded import READER
 from groundwire.text import claims as claim_text
 from groundwire.text import overlap
@@ -54,7 +55,7 @@ class Row:
 
     raw: Mapping[str, Any]
     weight: float
-    seen: lexical_features.Answer
+    seen: Answer
     lexical: lexical_model.Weighed
     read: Mapping[int, ReadClaim]
     unsupported: tuple[bool, ...]
@@ -95,7 +96,7 @@ def read(raw: Sequence[Mapping[str, Any]], model: lexical_model.Fitted) -> list[
         for row, which, reply in zip(some, numbers, replies, strict=True):
             assert isinstance(reply, Encoded), reply
             claims = dict(zip(which, reply.claims, strict=True))
-            done.append(replace(row, read=known_better(row.seen, claims)))
+            done.append(replace(row, read=without_known(row.seen, claims)))
         print(f"\r{len(done)} of {len(rows)} answers read", end="", flush=True)
     print()
     return done

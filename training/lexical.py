@@ -32,7 +32,7 @@ from sklearn.linear_model import LogisticRegression
 from groundwire.bench.tuning.stacking import exported
 from groundwire.core import calibration
 from groundwire.detectors import lexical_features, lexical_model
-from groundwire.detectors.lexical_features import ANSWER_FEATURES, CLAIM_FEATURES
+from groundwire.detectors.lexical_seen import ANSWER_FEATURES, CLAIM_FEATURES
 from groundwire.text import claims as claim_text
 from groundwire.text import overlap
 

@@ -8,7 +8,7 @@ from groundwire import Interaction, Verdict
 from groundwire.core.claim import Support
 from groundwire.core.plan import Encode, ReadClaim, Reading, ReadWord
 from groundwire.detectors import embedded_model, lexical_model
-from groundwire.detectors.embedded import Embedded, known_better
+from groundwire.detectors.embedded import Embedded, without_known
 from groundwire.detectors.opening import Opened, opened
 from groundwire.local.embedded import READER
 from groundwire.text import tokens
@@ -91,6 +91,7 @@ CARD = '{"name": "Casa Verde", "attributes": {"OutdoorSeating": true, "WiFi": "n
         ("The ferry takes 90 minutes.", "The ferry takes 1.5 hours.", ["90 minutes"]),
         ("The ferry takes 1.5 hours.", "The ferry takes 1.5 hours, by day.", []),
         ("The ferry takes 80 minutes.", "The ferry takes 1.5 hours.", []),
+        ("The ferry takes 1.5 hours.", "The ferry takes 1.5  Hours.", []),
         ("Two bags at 30 EUR each make 60 EUR in total.", "A bag of cement costs 30 EUR.", ["Two", "60 EUR"]),
         ("Casa Verde has outdoor seating.", CARD, ["outdoor seating"]),
         ("Casa Verde has no outdoor seating.", CARD, []),
@@ -103,7 +104,7 @@ def test_what_holds_in_another_form_is_left_to_those_who_reckon(claim, context, 
     (seen,) = first.seen.claims
     assert [span.of(claim) for span in seen.restated] == restated
     words = tuple(ReadWord(span=word.span, reading=NO) for word in tokens.words(claim))
-    left = known_better(first.seen, {0: ReadClaim(reading=NO, words=words)})[0]
+    left = without_known(first.seen, {0: ReadClaim(reading=NO, words=words)})[0]
     assert [word.span for word in words if word not in left.words] == [
         word.span for word in words for span in seen.restated if word.span.overlaps(span)
     ]
@@ -117,3 +118,15 @@ def test_places_are_those_of_the_answer():
     )
     assert isinstance(first, Opened)
     assert [span.of(answer) for span in first.seen.claims[1].restated] == ["90 minutes"]
+
+
+def test_an_invention_is_no_safer_beside_a_figure_that_holds_in_another_form():
+    """And is never said to follow."""
+    context = "The ferry to Texel takes 1.5 hours."
+    known, converted = (
+        steps(f"The ferry to Texel takes {figure} and serves champagne.", context)[1]
+        for figure in ("1.5 hours", "90 minutes")
+    )
+    assert converted.score > known.score - 0.1
+    assert converted.claims[0].support is not Support.INFERRED
+    assert steps("The ferry to Texel takes 90 minutes.", context)[1].score < 0.1

@@ -8,7 +8,7 @@ from groundwire import Abstention, Checker, Grading, Interaction, Level, Verdict
 from groundwire.core.claim import Claim, Support
 from groundwire.core.span import Span
 from groundwire.detectors import lexical_features
-from groundwire.detectors.lexical_features import CLAIM_FEATURES
+from groundwire.detectors.lexical_seen import CLAIM_FEATURES, Seen
 from groundwire.detectors.lexical_verdict import summary
 from groundwire.text import overlap
 
@@ -25,7 +25,7 @@ def judge(answer: str, *contexts: str, question: str = "") -> Verdict | Abstenti
     return Checker("lexical").check(Interaction(question=question, contexts=contexts, answer=answer))
 
 
-def look(answer: str, context: str) -> lexical_features.Seen:
+def look(answer: str, context: str) -> Seen:
     span = Span(0, len(answer))
     (seen,) = lexical_features.look(answer, [span], "", overlap.Context([context]), {}).claims
     return seen

@@ -225,6 +225,10 @@ def test_the_logging_of_the_application_around_it_is_left_alone(app, tmp_path):
             visitor.request("GET", f"/login?token={TOKEN}")
             assert visitor.getresponse().status < 400
             visitor.close()
+            upgrade = {"Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Version": "13"}
+            visitor.request("GET", f"/login?token={TOKEN}", headers=upgrade | {"Sec-WebSocket-Key": "a" * 24})
+            visitor.getresponse()
+            visitor.close()
             logging.getLogger("theirs").info("still heard")
         logging.getLogger("theirs").info("and afterwards")
         assert (theirs.level, theirs.propagate, list(theirs.handlers)) == before

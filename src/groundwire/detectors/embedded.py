@@ -7,7 +7,7 @@ how readings are weighed in ``embedded_model``, and how they become claims in ``
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from groundwire.core.detector import Detector
@@ -17,7 +17,7 @@ from groundwire.core.plan import Encode, Encoded, Failed, Plan, ReadClaim
 from groundwire.core.verdict import Outcome
 from groundwire.detectors import embedded_model, lexical_model
 from groundwire.detectors.embedded_verdict import ReadJudging, caution
-from groundwire.detectors.lexical_features import Answer
+from groundwire.detectors.lexical_seen import Answer
 from groundwire.detectors.opening import Opened, concluded, opened
 from groundwire.local.embedded import READER
 from groundwire.text import tokens
@@ -65,17 +65,20 @@ class Embedded(Detector):
             if isinstance(reply, Failed):
                 return self.abstain(reply.reason, reply.detail)
             assert isinstance(reply, Encoded)
-            read = known_better(first.seen, dict(zip(numbers, reply.claims, strict=True)))
-        weighed = embedded_model.load().weigh(lexical, read)
+            read = dict(zip(numbers, reply.claims, strict=True))
+        left = without_known(first.seen, read)
+        weighed = embedded_model.load().weigh(lexical, left)
         doubt = caution(first)
         if doubt is not None:
             weighed = doubt.applied(weighed, self.grading.threshold)
-        claims = ReadJudging(first, self.grading, weighed.scores(), read, lexical.odds).claims()
+        # What is said of a claim as a whole is what was read of it.
+        told = {i: replace(claim, words=left[i].words) for i, claim in read.items()}
+        claims = ReadJudging(first, self.grading, weighed.scores(), told, lexical.odds).claims()
         return concluded(claims, self, raw=weighed.raw, note="" if doubt is None else doubt.said)
 
 
-def known_better(answer: Answer, read: Mapping[int, ReadClaim]) -> dict[int, ReadClaim]:
-    """The readings of claims, by their number, but for exact facts that hold in another form."""
+def without_known(answer: Answer, read: Mapping[int, ReadClaim]) -> dict[int, ReadClaim]:
+    """The readings of claims, by their number, but for facts and entries that hold in another form."""
     return {i: embedded_model.but_for(claim, answer.claims[i].restated) for i, claim in read.items()}
 
 

@@ -15,8 +15,8 @@ from typing import Any
 
 from groundwire.core.plan import ReadClaim, Reading
 from groundwire.core.span import Span
-from groundwire.detectors.lexical_features import Answer
 from groundwire.detectors.lexical_model import Weighed
+from groundwire.detectors.lexical_seen import Answer
 
 CLAIM_FIGURES = ("words and facts", "reading")
 ANSWER_FIGURES = ("words and facts", "worst reading")
@@ -97,15 +97,22 @@ _ALWAYS_READ, _SAFE = 2, 0.05
 
 
 def but_for(claim: ReadClaim, known: Sequence[Span]) -> ReadClaim:
-    """The reading of a claim but for words that are ``known`` to hold: that of its other words.
+    """The reading of a claim but for words that are ``known`` to hold.
 
-    The encoder doesn't reckon: "three" hours and 180 minutes are no match to it.
+    The encoder doesn't reckon: "three" hours and 180 minutes are no match to it. Where one of these is the
+    worst word, it is what the whole was doubted for, and the worst of the others is read in its place.
     """
-    if not known:
+    left = tuple(word for word in claim.words if not any(word.span.overlaps(span) for span in known))
+    if len(left) == len(claim.words):
         return claim
-    left = [word for word in claim.words if not any(word.span.overlaps(span) for span in known)]
-    worst = min((word.reading for word in left), key=lambda reading: reading.supported, default=_HOLDS)
-    return replace(claim, reading=worst, words=tuple(left))
+    worst_left = min((word.reading for word in left), key=_support, default=_HOLDS)
+    worst = min((word.reading for word in claim.words), key=_support)
+    whole = claim.reading if worst == worst_left else worst_left
+    return replace(claim, reading=whole, words=left)
+
+
+def _support(reading: Reading) -> float:
+    return reading.supported
 
 
 _HOLDS = Reading(supported=1.0, unsupported=0.0, contradicted=0.0)
@@ -159,13 +166,8 @@ _LEAST = 1e-3
 
 
 def unsupported_words(claim: ReadClaim, likely: Sequence[float], least: float) -> list[Span]:
-    """The words that are ``likely`` unsupported, joined where at most one other word stands between them.
-
-    The likeliest alone where none reaches ``least``.
-    """
+    """The words that are ``likely`` unsupported, joined where at most one other word stands between them."""
     flagged = [i for i, p in enumerate(likely) if p >= least]
-    if not flagged and claim.words:
-        flagged = [max(range(len(likely)), key=likely.__getitem__)]
     runs: list[Span] = []
     last = -_REACH - 1
     for i in flagged:

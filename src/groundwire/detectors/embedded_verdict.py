@@ -14,8 +14,8 @@ from groundwire.core.grading import Grading
 from groundwire.core.plan import ReadClaim
 from groundwire.core.span import Span, union
 from groundwire.detectors import embedded_model
-from groundwire.detectors.lexical_features import CLAIM_FEATURES, Seen
 from groundwire.detectors.lexical_model import Weighed
+from groundwire.detectors.lexical_seen import CLAIM_FEATURES, Seen
 from groundwire.detectors.lexical_verdict import Conflict, Judging, quoted, run_span
 from groundwire.detectors.opening import Opened
 from groundwire.text import language
@@ -85,39 +85,37 @@ class ReadJudging(Judging):
         read = self._read.get(seen.span)
         if read is None:
             return claim
-        return replace(claim, words=tuple(union([*claim.words, *self._doubted(seen, read)])))
+        doubted = self._doubted(seen, read, self._likely(seen, read))
+        return replace(claim, words=tuple(union([*claim.words, *doubted])))
 
     def _words(self, seen: Seen, read: ReadClaim) -> tuple[Span, ...]:
         """The words read as unsupported, and the exact facts and names that no passage has.
 
         Where there are none, the likeliest of those that no passage has, or of all.
         """
-        named = [fact.span.shifted(seen.span.start) for fact in seen.lacking]
-        named += [run_span(seen, run) for run in seen.missing_names]
-        words = union([*named, *self._doubted(seen, read)])
-        if words:
-            return tuple(words)
         likely = self._likely(seen, read)
+        words = [fact.span.shifted(seen.span.start) for fact in seen.lacking]
+        words += [run_span(seen, run) for run in seen.missing_names]
+        words += self._doubted(seen, read, likely)
+        if words:
+            return tuple(union(words))
         runs = self._missing_runs(seen) or [word.span for word in read.words]
         return (max(runs, key=lambda run: _worst(run, read, likely)),) if runs else ()
 
-    def _doubted(self, seen: Seen, read: ReadClaim) -> list[Span]:
+    def _likely(self, seen: Seen, read: ReadClaim) -> list[float]:
+        return embedded_model.load().words(self._odds[seen.span], read)
+
+    def _doubted(self, seen: Seen, read: ReadClaim, likely: Sequence[float]) -> list[Span]:
         """The stretches of words read as unsupported.
 
         None begins or ends with what the documents bear out or with the question's own words.
         """
-        likely, least = self._likely(seen, read), embedded_model.load().sure
-        if max(likely, default=0.0) < least:
-            return []
         start = seen.span.start
         borne_out = [f.span.shifted(start) for f, c, _ in seen.checked if c.status is Status.FOUND]
         worded = zip(seen.worded.words, seen.worded.stems, strict=True)
         asked = [word.span.shifted(start) for word, stem in worded if stem in self._asked]
-        flagged = embedded_model.unsupported_words(read, likely, least)
+        flagged = embedded_model.unsupported_words(read, likely, embedded_model.load().sure)
         return [span for run in flagged if (span := _trimmed(run, read, [*borne_out, *asked]))]
-
-    def _likely(self, seen: Seen, read: ReadClaim) -> list[float]:
-        return embedded_model.load().words(self._odds[seen.span], read)
 
     def _nearest(self, seen: Seen, read: ReadClaim) -> tuple[Evidence, ...]:
         """The sentence that shares most with the claim; else what the encoder read first."""

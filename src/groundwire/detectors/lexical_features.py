@@ -1,7 +1,6 @@
-"""What the lexical detector sees of a claim: a few dozen figures, and the places they come from.
+"""How the lexical detector looks at an answer: claim by claim, for a few dozen figures and their places.
 
-Figures alone. How they are weighed belongs to ``lexical_model``, what is said about them to ``lexical``.
-No figure depends on the order of the passages.
+What is seen then is in ``lexical_seen``. No figure depends on the order of the passages.
 """
 
 from __future__ import annotations
@@ -15,151 +14,16 @@ from groundwire.core.span import Span
 from groundwire.detectors import lexical_records
 from groundwire.detectors.lexical_contrast import Contrast
 from groundwire.detectors.lexical_figures import Figures, Looked
-from groundwire.detectors.lexical_mentions import Mentioned, mentioned
+from groundwire.detectors.lexical_mentions import mentioned
 from groundwire.detectors.lexical_records import Mention
+from groundwire.detectors.lexical_seen import CLAIM_FEATURES, Answer, Seen
 from groundwire.detectors.lexical_words import ADVICE, CITES, EMPTY, HEDGES, PRAISE
 from groundwire.text import facts, names, refusal
-from groundwire.text.facts import Fact, Kind, Known, Status
-from groundwire.text.overlap import Context, Match, Worded, pairs, word
-from groundwire.text.steps import Derived, tells
+from groundwire.text.facts import Fact, Known, Status
+from groundwire.text.overlap import Context, Worded, pairs, word
+from groundwire.text.steps import tells
 from groundwire.text.units import LABELS
 from groundwire.text.weekdays import WEEK
-
-CLAIM_FEATURES = (
-    "content_words",
-    "missing_words",
-    "spelled",
-    "stemmed",
-    "weighted",
-    "best_sentence",
-    "best_window",
-    "best_passage",
-    "longest_gap",
-    "pairs",
-    "pairs_of_pairs",
-    "numbers",
-    "numbers_missing",
-    "numbers_differing",
-    "names",
-    "names_missing",
-    "negated",
-    "negation_differs",
-    "opposites",
-    "hedges",
-    "praise",
-    "advice",
-    "asked",
-    "missing_asked",
-    "telling",
-    "most_telling",
-    "declines",
-    "cites",
-    "bounds_differ",
-    "entries_right",
-    "entries_differing",
-    "entries_open",
-    "entries_named",
-)
-ANSWER_FEATURES = (
-    "claims",
-    "answer_words",
-    "mean_weighted",
-    "worst_weighted",
-    "worst_window",
-    "answer_missing",
-    "context_words",
-    "structured",
-)
-
-
-HARMLESS = 0.02
-BARE_KNOWN = 0.05
-BARE_UNKNOWN = 0.85
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """A claim looked at: its figures, and what they are about."""
-
-    span: Span
-    worded: Worded
-    missing: tuple[int, ...]
-    matches: tuple[Match, ...]
-    checked: tuple[Looked, ...]
-    missing_names: tuple[range, ...]
-    unknown_names: tuple[range, ...]
-    opposite: tuple[int, str, str] | None
-    replaced: tuple[range, str] | None
-    negation_differs: tuple[int, str] | None
-    entries: tuple[Mention, ...]
-    mentioned: Mentioned | None
-    declines: bool
-    verbatim: bool
-    features: tuple[float, ...]
-
-    @property
-    def checkable(self) -> bool:
-        """Whether it has a word, a fact or an entry of a record that could be looked up."""
-        return bool(self.features[_CONTENT] or self.checked or any(self.features[_ENTRIES:]))
-
-    @property
-    def lacking(self) -> tuple[Fact, ...]:
-        """Its exact facts that the documents don't bear out."""
-        return tuple(f for f, c, _ in self.checked if c.status is not Status.FOUND and not f.soft)
-
-    @property
-    def denied(self) -> Mention | None:
-        """What a record plainly says otherwise, or nothing of."""
-        return next((entry for entry in self.entries if entry.differs), None)
-
-    @property
-    def restated(self) -> tuple[Span, ...]:
-        """What holds, and stands in the documents in another form: exact facts and entries of records."""
-        facts_ = [
-            fact.span
-            for fact, checked, _ in self.checked
-            if checked.status is Status.FOUND
-            and (checked.nearest is None or checked.nearest.text.lower() != fact.text.lower())
-        ]
-        words = self.worded.words
-        entries = [Span(words[e.words[0]].start, words[e.words[-1]].end) for e in self.entries if e.agrees]
-        return tuple(span.shifted(self.span.start) for span in (*facts_, *entries))
-
-    @property
-    def derived(self) -> tuple[Derived, ...]:
-        """How its figures that no document has are worked out."""
-        return tuple(c.derived for _, c, _ in self.checked if c.derived is not None)
-
-    @property
-    def least(self) -> float:
-        """The score that one unknown exact fact or full name gives the claim, however well the rest fits.
-
-        Each is the share of such claims that annotators marked, over all of RAGTruth. It has no claims that
-        say a sentence over again with another name in place of its own: those are taken for unknown names.
-        """
-        facts_ = [_UNKNOWN.get(fact.kind, 0.0) for fact in self.lacking]
-        return max([*facts_, _UNKNOWN_NAME if self.unknown_names or self.replaced else 0.0])
-
-    @property
-    def settled(self) -> float | None:
-        """The claim's odds where no weighing is needed, else None.
-
-        Declining and quoting word for word are harmless. A figure and hardly anything else ("42 million")
-        stands or falls with the figure.
-        """
-        if self.verbatim or (self.declines and not self.lacking):
-            return HARMLESS
-        if self.checked and self.features[_CONTENT] <= 1:
-            return BARE_UNKNOWN if self.lacking else BARE_KNOWN
-        return None
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """An answer looked at, claim by claim."""
-
-    claims: tuple[Seen, ...]
-    features: tuple[float, ...]
 
 
 def look(
@@ -459,8 +323,6 @@ def _content_stems(worded: Worded) -> list[str]:
     return [worded.stems[i] for i in worded.content]
 
 
-_UNKNOWN = {Kind.MONEY: 0.75, Kind.TIME: 0.75, Kind.DATE: 0.7, Kind.MEASURE: 0.65}
-_UNKNOWN_NAME = 0.6
 _FULL_NAME = 2
 # What a figure and a word of the question weigh beside the claim's own words, when sentences are sought.
 _FIGURE, _ASKED = 0.4, 0.1
@@ -469,7 +331,6 @@ _FEW = 2
 # No context of the fitting data is longer: what a longer one means was not learnt.
 _MOST_WORDS = 1_000
 _CONTENT = CLAIM_FEATURES.index("content_words")
-_ENTRIES = CLAIM_FEATURES.index("entries_right")
 _MISSING = CLAIM_FEATURES.index("missing_words")
 _DECLINES = CLAIM_FEATURES.index("declines")
 _WEIGHTED = CLAIM_FEATURES.index("weighted")

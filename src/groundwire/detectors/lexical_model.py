@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from groundwire.core import calibration
 from groundwire.core.calibration import Calibration
-from groundwire.detectors.lexical_features import Answer
+from groundwire.detectors.lexical_seen import Answer
 
 Floats = NDArray[np.float64]
 _ROWS_AT_ONCE = 2_048

@@ -11,8 +11,8 @@ from groundwire.core.claim import Claim, Evidence, Support
 from groundwire.core.grading import Grading, Level
 from groundwire.core.interaction import Interaction
 from groundwire.core.span import Span, union
-from groundwire.detectors.lexical_features import BARE_KNOWN, BARE_UNKNOWN, HARMLESS, Answer, Seen
 from groundwire.detectors.lexical_records import Mention
+from groundwire.detectors.lexical_seen import BARE_KNOWN, BARE_UNKNOWN, HARMLESS, Answer, Seen
 from groundwire.text import conversion, overlap
 from groundwire.text.facts import Fact, Status
 from groundwire.text.forms import NEGATIONS

@@ -15,8 +15,9 @@ from groundwire.core.interaction import Interaction
 from groundwire.core.span import Span
 from groundwire.core.verdict import AbstentionReason, Outcome, Verdict
 from groundwire.detectors import lexical_model
-from groundwire.detectors.lexical_features import HARMLESS, Answer, look
+from groundwire.detectors.lexical_features import look
 from groundwire.detectors.lexical_mentions import mentioned
+from groundwire.detectors.lexical_seen import HARMLESS, Answer
 from groundwire.detectors.lexical_verdict import Judging, summary
 from groundwire.text import claims as claim_text
 from groundwire.text import refusal

@@ -18,7 +18,10 @@ _ALL_NETWORKS = frozenset({"0.0.0.0", "::"})  # noqa: S104 - compared, not bound
 
 
 class _Unlogged(H11Protocol):
-    """Names no request in a log: the link that lets people in holds the token."""
+    """Logs no request, since the link that lets people in holds the token.
+
+    At its level 5, TRACE, uvicorn logs all that it gets nevertheless.
+    """
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -48,7 +51,9 @@ class Server:
         self.url = self.url_at(_in_an_address(host))
         # Logging is the application's that this runs in: uvicorn would close its handlers and set up others.
         self._server = uvicorn.Server(
-            uvicorn.Config(app, http=_Unlogged, log_config=None, server_header=False, lifespan="off")
+            uvicorn.Config(
+                app, http=_Unlogged, ws="none", log_config=None, server_header=False, lifespan="off"
+            )
         )
         self._thread: threading.Thread | None = None
 
