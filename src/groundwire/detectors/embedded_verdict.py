@@ -16,7 +16,7 @@ from groundwire.core.span import Span, union
 from groundwire.detectors import embedded_model
 from groundwire.detectors.lexical_model import Weighed
 from groundwire.detectors.lexical_seen import CLAIM_FEATURES, Seen
-from groundwire.detectors.lexical_verdict import Conflict, Judging, quoted, run_span
+from groundwire.detectors.lexical_verdict import Conflict, Judging, quoted
 from groundwire.detectors.opening import Opened
 from groundwire.text import language
 from groundwire.text.facts import Status
@@ -95,7 +95,7 @@ class ReadJudging(Judging):
         """
         likely = self._likely(seen, read)
         words = [fact.span.shifted(seen.span.start) for fact in seen.lacking]
-        words += [run_span(seen, run) for run in seen.missing_names]
+        words += [seen.place(run) for run in seen.missing_names]
         words += self._doubted(seen, read, likely)
         if words:
             return tuple(union(words))

@@ -88,6 +88,11 @@ class Seen:
     verbatim: bool
     features: tuple[float, ...]
 
+    def place(self, run: range) -> Span:
+        """Where a run of its words stands in the answer."""
+        words = self.worded.words
+        return Span(words[run[0]].start, words[run[-1]].end).shifted(self.span.start)
+
     @property
     def checkable(self) -> bool:
         """Whether it has a word, a fact or an entry of a record that could be looked up."""
@@ -107,14 +112,12 @@ class Seen:
     def restated(self) -> tuple[Span, ...]:
         """What holds, and doesn't stand in the documents as it is put: exact facts and entries of records."""
         facts_ = [
-            fact.span
+            fact.span.shifted(self.span.start)
             for fact, checked, _ in self.checked
             if checked.status is Status.FOUND
             and (checked.nearest is None or _plain(checked.nearest) != _plain(fact))
         ]
-        words = self.worded.words
-        entries = [Span(words[e.words[0]].start, words[e.words[-1]].end) for e in self.entries if e.agrees]
-        return tuple(span.shifted(self.span.start) for span in (*facts_, *entries))
+        return (*facts_, *(self.place(entry.words) for entry in self.entries if entry.agrees))
 
     @property
     def derived(self) -> tuple[Derived, ...]:

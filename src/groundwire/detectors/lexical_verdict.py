@@ -246,7 +246,7 @@ def _worded_otherwise(seen: Seen) -> Conflict | None:
         return Conflict(words=(word,), where=seen.matches[0], reason=_beside(mine, theirs))
     if seen.replaced:
         run, theirs = seen.replaced
-        span = run_span(seen, run)
+        span = seen.place(run)
         mine = " ".join(seen.worded.words[i].text for i in run)
         return Conflict(words=(span,), where=seen.matches[0], reason=_beside(mine, theirs))
     return None
@@ -256,10 +256,10 @@ def _denied(seen: Seen, denied: Mention) -> Conflict:
     words = " ".join(seen.worded.words[i].text for i in denied.words)
     if denied.value is not None:
         return Conflict(
-            words=(run_span(seen, denied.words),), where=denied.where, reason=_beside(words, denied.entry)
+            words=(seen.place(denied.words),), where=denied.where, reason=_beside(words, denied.entry)
         )
     return Conflict(
-        words=(run_span(seen, denied.words),),
+        words=(seen.place(denied.words),),
         where=denied.where,
         reason=f"{quoted(words)} is left open in the document: {quoted(denied.entry)}",
         support=Support.UNSUPPORTED,
@@ -268,12 +268,6 @@ def _denied(seen: Seen, denied: Mention) -> Conflict:
 
 def _beside(mine: str, theirs: str) -> str:
     return f"{quoted(mine)} here, {quoted(theirs)} in the document"
-
-
-def run_span(seen: Seen, run: range) -> Span:
-    """Where a run of a claim's words stands in the answer."""
-    words = seen.worded.words
-    return Span(words[run[0]].start, words[run[-1]].end).shifted(seen.span.start)
 
 
 def _say(fact: Fact) -> str:
