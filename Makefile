@@ -28,7 +28,7 @@ fuzz: $(VENV)/.dev
 # PyTorch and transformers, for the tests of optional encoders: 200 MB.
 encoders: $(VENV)/.encoders
 
-# The embedded detector's weights, from the labelled data: 90 minutes of two cores. Resumable.
+# The embedded detector's weights, from the labelled data: hours on two cores. Resumable.
 train: $(VENV)/.train
 	$(BIN)/python -m training.encoder --data $(DATA) $(ARGS)
 

@@ -75,9 +75,18 @@ _LONGEST_EXTENDED = 260
 _SHORTEST_BETWEEN_ROLES = 8
 
 
-def corrupt(sentence: str, context: str, donor: str, rng: random.Random) -> Changed | None:
-    """One corruption that fits, tried in random order; ``donor`` is a sentence about something else."""
-    ways = [(way, context, weight) for way, weight in FROM_CONTEXT]
+def corrupt(
+    sentence: str,
+    context: str,
+    donor: str,
+    rng: random.Random,
+    among: Sequence[tuple[Corruption, float]] | None = None,
+) -> Changed | None:
+    """One corruption that fits, tried in random order; ``donor`` is a sentence about something else.
+
+    ``among`` has the corruptions out of the context and how often each is tried: FROM_CONTEXT for None.
+    """
+    ways = [(way, context, weight) for way, weight in (FROM_CONTEXT if among is None else among)]
     ways += [(way, donor, weight) for way, weight in FROM_DONOR]
     while ways:
         (i,) = rng.choices(range(len(ways)), weights=[weight for _, _, weight in ways])

@@ -86,7 +86,13 @@ def unharmed(text: str) -> corruption.Changed:
 
 
 def with_change(
-    raw: Raw, claims: Sequence[Span], i: int, changed: corruption.Changed, weight: float
+    raw: Raw,
+    claims: Sequence[Span],
+    i: int,
+    changed: corruption.Changed,
+    weight: float,
+    *,
+    length: int = rows.LENGTH,
 ) -> Iterator[Labelled]:
     """The rows of statement ``i`` changed, after the statement before it as it is."""
     old = claims[i]
@@ -94,7 +100,7 @@ def with_change(
     new = Span(old.start, old.start + len(changed.text))
     marks = [Mark(mark.span.shifted(old.start), mark.label) for mark in changed.wrong]
     before = claims[i - 1 : i] if i else []
-    builder = rows.Builder(contexts(raw), raw.get("question"))
+    builder = rows.Builder(contexts(raw), raw.get("question"), length=length)
     for row in builder.rows(answer, [*before, new]):
         if row.claim == len(before):
             label, words = by_marks(row, marks)

@@ -3,8 +3,9 @@
     python -m training.encoder_data --data DIR --out DIR
 
 writes ``stage1.npz`` (short pairs: what follows from what), ``stage2-N.npz``, one for each epoch (answers of
-RAGTruth with their marked words, changes made to them, and some of stage 1 again), and ``held.npz`` (answers
-that no stage learns from, to export with). What the sets' own labels mean stands here. Deterministic.
+RAGTruth with their marked words, changes made to them, and some of stage 1 again), ``stage3.npz`` (statements
+beside the same ones with one thing wrong, and some of all the others), and ``held.npz`` (answers that no
+stage learns from, to export with). What the sets' own labels mean stands here. Deterministic.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from pathlib import Path
 from groundwire.core.span import Span
 from groundwire.local import rows
 from groundwire.text import claims as claim_text
+from training import encoder_contrasts
 from training.encoder_answers import as_marked, copied, corrupted, flipped_records, ragtruth
 from training.encoder_rows import Label, Labelled, Packed
 from training.labelled_sets import FIT, RAGTRUTH, TEST, Raw, contexts, part, read
@@ -49,6 +51,17 @@ DOCUMENTS = ("defacto", "expertqa")
 COPIED_SHARE, COPIED_DOCUMENTS_SHARE = 0.12, 0.08
 ALL_AGAIN, CLAIMS_AGAIN = 0.12, 0.3
 
+STATED = ("begin", "faithdial_audit", "defacto", "expertqa", "wice")
+QUOTED = ("expertqa", "defacto", "wice", "begin", "fever_rte")
+"""Sets whose supported answers, and whose contexts, are contrasted with corruptions of themselves."""
+
+READ_LENGTH = 192
+"""In tokens: rows of stage 3 are as long as the detector reads them."""
+
+STAGE3_TASK_WEIGHTS = {"qa": 0.8, "data2txt": 2.0, "summary": 2.0}
+QA_SUPPORTED_SHARE, NLI_STATED_SHARE = 0.3, 0.2
+ANSWERS_SHARE, PASSAGES_SHARE, RECORDS_SHARE, PAIRS_SHARE = 0.62, 0.9, 0.5, 0.15
+
 
 @dataclass(frozen=True, kw_only=True)
 class Sets:
@@ -63,19 +76,21 @@ class Sets:
 
 
 def main() -> None:
-    """Write the rows of both stages, and those held back."""
+    """Write the rows of all stages, and those held back."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--stage", type=int, choices=(1, 2), help="both if left out")
+    parser.add_argument("--stage", type=int, choices=(1, 2, 3), help="all if left out")
     parser.add_argument("--epochs", type=int, default=3, help="of stage 2")
     parser.add_argument("--sample", type=int, metavar="N", help="the first N answers of each set, to try it")
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
     sets = Sets(data=args.data, most=args.sample)
-    if args.stage != 2:
+    if args.stage in (1, None):
         write(args.out / "stage1.npz", short_pairs(sets))
-    if args.stage != 1:
+    if args.stage in (3, None):
+        write(args.out / "stage3.npz", contrasted(sets))
+    if args.stage in (2, None):
         write(args.out / "held.npz", held(sets))
         for epoch in range(args.epochs):
             write(args.out / f"stage2-{epoch}.npz", marked_answers(sets, epoch))
@@ -158,6 +173,56 @@ def again(sets: Sets, epoch: int, rng: random.Random) -> Iterator[Labelled]:
     """Some of stage 1, so that it isn't forgotten: of all its sets once, then of those nearest to answers."""
     pairs, share = (claims_and_passages(sets), CLAIMS_AGAIN) if epoch else (short_pairs(sets), ALL_AGAIN)
     return (row for row in pairs if rng.random() < share)
+
+
+def contrasted(sets: Sets) -> list[Labelled]:
+    """Stage 3: statements and their corruptions, answers as they were marked, and some of stage 1."""
+    rng, thinning = random.Random(0), random.Random(9)
+    fitting = [raw for raw in sets.read(*RAGTRUTH) if part(raw) < FIT]
+    marked = list(as_read(fitting, rng))
+    answers = list(encoder_contrasts.of_answers(fitting, rng))
+    statements = list(encoder_contrasts.of_statements(list(supported(sets, rng)), rng))
+    passages = list(encoder_contrasts.of_passages([*sets.read(*QUOTED), *fitting], rng))
+    records = [row for row in flipped_records(fitting, rng) if rng.random() < RECORDS_SHARE]
+    pairs = [row for row in short_pairs(sets) if rng.random() < PAIRS_SHARE]
+    parts = {
+        "ragtruth": marked,
+        "answers": list(some_pairs(answers, ANSWERS_SHARE, thinning)),
+        "statements": statements,
+        "passages": list(some_pairs(passages, PASSAGES_SHARE, thinning)),
+        "records": records,
+        "again": pairs,
+    }
+    report(0, parts)
+    return [row for made in parts.values() for row in made]
+
+
+def as_read(fitting: Sequence[Raw], rng: random.Random) -> Iterator[Labelled]:
+    """Answers as they were marked, in rows as the detector reads them; for QA, some of what is supported."""
+    for raw in fitting:
+        weight = STAGE3_TASK_WEIGHTS[raw["task"]]
+        for made in as_marked(raw, claim_text.cut(raw["answer"]), weight, READ_LENGTH):
+            if made.label or raw["task"] != "qa" or rng.random() < QA_SUPPORTED_SHARE:
+                yield made
+
+
+def supported(sets: Sets, rng: random.Random) -> Iterator[Raw]:
+    """Answers of one statement that follow from their context."""
+    yield from (raw for raw in sets.read("fever_rte") if raw["label_fine"] == "entailment")
+    for raw in sets.read("nli"):
+        entailed = raw["meta"]["subset"] in NLI_PARTS[:2] and raw["label_fine"] == "entailment"
+        if entailed and rng.random() < NLI_STATED_SHARE:
+            yield raw
+    yield from (raw for raw in sets.read(*STATED) if not raw["label"])
+    stances = sets.read("factcheckgpt_stance")
+    yield from (raw for raw in stances if STANCES[raw["label_fine"]] == Label.SUPPORTED)
+
+
+def some_pairs(made: Sequence[Labelled], share: float, rng: random.Random) -> Iterator[Labelled]:
+    """A share of the statements, each with its corruption, which comes after it."""
+    for i in range(0, len(made) - 1, 2):
+        if rng.random() < share:
+            yield from made[i : i + 2]
 
 
 def report(epoch: int, parts: Mapping[str, Sequence[Labelled]]) -> None:

@@ -23,7 +23,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from training.encoder_model import Encoder, from_minilm
-from training.encoder_rows import Batch, Label, Packed, batches
+from training.encoder_rows import TOKENS, Batch, Label, Packed, batches
 
 WARM_UP = 0.05
 """The share of steps in which the rate comes up."""
@@ -45,21 +45,38 @@ def main() -> None:
     """Train, print and write."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--rows", type=Path, nargs="+", required=True)
-    parser.add_argument("--from", dest="start", type=Path, required=True, help=".safetensors or .pt")
+    parser.add_argument("--from", dest="start", type=Path, required=True, help=".safetensors, .pt or .onnx")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--epochs", type=float, default=1.0)
     parser.add_argument("--rate", type=float, default=2e-4)
     parser.add_argument("--words", type=float, default=1.0, help="weight of the words' loss beside the rows'")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument(
+        "--frozen", type=int, default=0, help="how many layers, from the words up, stay as they are"
+    )
+    parser.add_argument("--tokens", type=int, default=TOKENS, help="in a batch")
+    parser.add_argument(
+        "--precision",
+        choices=("bfloat16", "float32"),
+        default="bfloat16",
+        help="float32 for want of AMX or AVX-512",
+    )
+    parser.add_argument(
+        "--kept",
+        type=float,
+        default=0.0,
+        help="share of the weights that it began with in those that it writes",
+    )
     parser.add_argument("--minutes", type=float, default=math.inf, help="end by then, the rate brought down")
     args = parser.parse_args()
     torch.set_num_threads(args.threads)
     torch.manual_seed(args.seed)
     packed = Packed.joined([Packed.load(path) for path in args.rows])
-    plan = schedule(packed, args.epochs, args.seed)
+    plan = schedule(packed, args.epochs, args.seed, args.tokens)
     state = args.out.with_suffix(".state")
-    fit = Fit.begun(from_minilm(args.start) if args.start.suffix == ".safetensors" else read(args.start))
+    start = begun_from(args.start)
+    fit = Fit.begun(copy.deepcopy(start), frozen=args.frozen, precision=getattr(torch, args.precision))
     if state.exists():
         fit.resume(state)
     pace = Pace(steps=len(plan), first=fit.step, minutes=args.minutes)
@@ -80,15 +97,15 @@ def main() -> None:
             if time.monotonic() - saved > SAVED_EVERY_SECONDS:
                 fit.save(state)
                 saved = time.monotonic()
-    write(fit.averaged.state_dict(), args.out)
+    write(between(fit.averaged, start, args.kept).state_dict(), args.out)
     state.unlink(missing_ok=True)
 
 
-def schedule(packed: Packed, epochs: float, seed: int) -> list[tuple[list[int], int]]:
+def schedule(packed: Packed, epochs: float, seed: int, tokens: int = TOKENS) -> list[tuple[list[int], int]]:
     """All batches of all epochs in order; part of an epoch is its first batches."""
     made: list[tuple[list[int], int]] = []
     for epoch in range(math.ceil(epochs)):
-        these = list(batches(packed, np.random.default_rng([seed, epoch])))
+        these = list(batches(packed, np.random.default_rng([seed, epoch]), tokens))
         made += these[: round(len(these) * min(1.0, epochs - epoch))]
     return made
 
@@ -96,6 +113,23 @@ def schedule(packed: Packed, epochs: float, seed: int) -> list[tuple[list[int], 
 def rate(done: float) -> float:
     """The share of the full rate: up over the first steps, then down in a straight line."""
     return min(done / WARM_UP + 0.01, 1.0, (1 - done) / (1 - WARM_UP) + 0.01)
+
+
+def begun_from(path: Path) -> Encoder:
+    """What a stage begins with: all-MiniLM-L6-v2, what another stage wrote, or what was exported."""
+    if path.suffix == ".onnx":
+        from training.encoder_restore import restored  # noqa: PLC0415 - needs onnx, which no other stage does
+
+        return restored(path)
+    return from_minilm(path) if path.suffix == ".safetensors" else read(path)
+
+
+def between(model: Encoder, start: Encoder, kept: float) -> Encoder:
+    """The model with a share of the weights that it began with (Wortsman et al., 2022, arXiv:2109.01903)."""
+    with torch.no_grad():
+        for new, old in zip(model.parameters(), start.parameters(), strict=True):
+            new.lerp_(old, kept)
+    return model
 
 
 def read(path: Path) -> Encoder:
@@ -119,23 +153,31 @@ class Fit:
     model: Encoder
     averaged: Encoder
     optimizer: Any
+    precision: torch.dtype = torch.bfloat16
     step: int = 0
 
     @classmethod
-    def begun(cls, model: Encoder) -> Fit:
-        """At the first step. Matrices decay; biases, norms and embeddings of words don't."""
+    def begun(cls, model: Encoder, *, frozen: int = 0, precision: torch.dtype = torch.bfloat16) -> Fit:
+        """At the first step. Matrices decay; biases, norms and embeddings of words don't.
+
+        With ``frozen`` layers, those, and the embeddings that they read, don't learn; dropout stays on.
+        """
+        if frozen:
+            for part in (model.words, model.places, model.kinds, model.norm, *model.layers[:frozen]):
+                part.requires_grad_(False)
         named = list(model.named_parameters())
         decayed = [p for name, p in named if p.ndim > 1 and "words" not in name]
         rest = [p for name, p in named if p.ndim <= 1 or "words" in name]
         groups = [{"params": decayed}, {"params": rest, "weight_decay": 0.0}]
         optimizer = torch.optim.AdamW(groups, weight_decay=DECAY, betas=BETAS)
-        return cls(model=model.train(), averaged=copy.deepcopy(model).eval(), optimizer=optimizer)
+        averaged = copy.deepcopy(model).eval()
+        return cls(model=model.train(), averaged=averaged, optimizer=optimizer, precision=precision)
 
     def learn(self, batch: Batch, rate: float, words: float) -> tuple[float, float]:
         """One step; the losses of rows and words before it."""
         for group in self.optimizer.param_groups:
             group["lr"] = rate
-        of_rows, of_words = losses(self.model, batch)
+        of_rows, of_words = losses(self.model, batch, self.precision)
         self.optimizer.zero_grad(set_to_none=True)
         (of_rows + words * of_words).backward()
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), LARGEST_GRADIENT)
@@ -164,10 +206,10 @@ class Fit:
         return {"model": self.model, "averaged": self.averaged, "optimizer": self.optimizer}
 
 
-def losses(model: Encoder, batch: Batch) -> tuple[Tensor, Tensor]:
+def losses(model: Encoder, batch: Batch, precision: torch.dtype) -> tuple[Tensor, Tensor]:
     """The weighted mean loss of the rows, and that of their words."""
     ids, kinds, words, labels, weights = (torch.from_numpy(part) for part in batch)
-    with torch.autocast("cpu", torch.bfloat16):
+    with torch.autocast("cpu", torch.bfloat16, enabled=precision == torch.bfloat16):
         of_rows, of_tokens = model(ids, kinds)
     known = words != Label.IGNORED
     words_weights = weights[:, None].expand(words.shape)[known] * torch.where(

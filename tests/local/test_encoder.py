@@ -91,7 +91,7 @@ def test_the_released_files_are_small_and_say_where_they_come_from():
     assert (DATA / WEIGHTS).stat().st_size == manifest["files"][WEIGHTS]["bytes"] < 25_000_000
     assert manifest["version"]
     assert manifest["trained_on"]
-    assert manifest["command"].startswith("python training/")
+    assert manifest["command"].startswith("python -m training.encoder_export ")
     assert (DATA / "README.md").is_file()
 
 

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -122,9 +123,9 @@ def test_a_step_is_made_once(tmp_path):
 
 
 def test_a_stage_begins_where_the_one_before_it_ended(tmp_path):
-    """The weights that the first writes are those that the second reads, and the export the second's."""
-    steps = encoder_steps(tmp_path, tmp_path, tmp_path / "minilm")
-    _, first, second, export = steps
+    """The weights that one writes are those that the next reads, and the export the last one's."""
+    _, first, *rest = encoder_steps(tmp_path, tmp_path, tmp_path / "minilm")
     assert "minilm" in str(first.arguments)
-    assert first.makes[0] in second.arguments
-    assert second.makes[0] in export.arguments
+    assert [step.script for step in rest] == ["encoder_fit", "encoder_fit", "encoder_export"]
+    for before, after in pairwise([first, *rest]):
+        assert before.makes[0] in after.arguments
