@@ -53,9 +53,20 @@ def ragtruth(fitting: Sequence[Raw], rng: random.Random) -> Iterator[Labelled]:
     """The answers as they are, some beside less evidence; for QA, 70 % of the supported statements."""
     for raw in fitting:
         length = rows.LENGTH if rng.random() < 0.6 else rng.choice([160, 192, 224])
-        for made in as_marked(raw, claim_text.cut(raw["answer"]), TASK_WEIGHTS[raw["task"]], length):
-            if made.label or raw["task"] != "qa" or rng.random() < 0.7:
-                yield made
+        yield from thinned(raw, TASK_WEIGHTS[raw["task"]], length, 0.7, rng)
+
+
+def thinned(raw: Raw, weight: float, length: int, share: float, rng: random.Random) -> Iterator[Labelled]:
+    """The rows of an answer as it was marked; for QA, a share of the supported statements."""
+    for made in as_marked(raw, claim_text.cut(raw["answer"]), weight, length):
+        if made.label or raw["task"] != "qa" or rng.random() < share:
+            yield made
+
+
+def unmarked(raw: Raw, claims: Sequence[Span]) -> Iterator[tuple[int, Span]]:
+    """The statements that annotators marked nothing of, with their numbers."""
+    marks = marks_of(raw)
+    return ((i, span) for i, span in enumerate(claims) if not any(mark.touches(span) for mark in marks))
 
 
 def corrupted(fitting: Sequence[Raw], rng: random.Random) -> Iterator[Labelled]:
@@ -65,19 +76,24 @@ def corrupted(fitting: Sequence[Raw], rng: random.Random) -> Iterator[Labelled]:
         donors[raw["task"]] += [span.of(raw["answer"]) for span in claim_text.cut(raw["answer"])]
     for raw in fitting:
         claims = claim_text.cut(raw["answer"])
-        marks = marks_of(raw)
+        weight = CHANGED_WEIGHT * of_task(raw)
         share = 0.3 if raw["task"] == "qa" else 0.8
-        for i, span in enumerate(claims):
-            if any(mark.touches(span) for mark in marks) or rng.random() > share:
+        for i, span in unmarked(raw, claims):
+            if rng.random() > share:
                 continue
             statement = span.of(raw["answer"])
             donor = rng.choice(donors[raw["task"]])
             changed = corruption.corrupt(statement, raw["context"], donor, rng)
             if changed is not None:
-                yield from with_change(raw, claims, i, changed, CHANGED_WEIGHT)
+                yield from with_change(raw, claims, i, changed, weight)
             same = corruption.harmless(statement, rng)
             if same is not None and rng.random() < 0.5:
-                yield from with_change(raw, claims, i, unharmed(same), CHANGED_WEIGHT)
+                yield from with_change(raw, claims, i, unharmed(same), weight)
+
+
+def of_task(raw: Raw) -> float:
+    """What a change of an answer weighs beside those of other tasks."""
+    return min(1.5, TASK_WEIGHTS.get(raw["task"], 1.0) + 0.2)
 
 
 def unharmed(text: str) -> corruption.Changed:
@@ -104,8 +120,7 @@ def with_change(
     for row in builder.rows(answer, [*before, new]):
         if row.claim == len(before):
             label, words = by_marks(row, marks)
-            of_task = min(1.5, TASK_WEIGHTS.get(raw["task"], 1.0) + 0.2)
-            yield Labelled(row, label, words, weight * of_task)
+            yield Labelled(row, label, words, weight)
 
 
 ATTRIBUTES = {
@@ -150,6 +165,7 @@ def flipped_records(fitting: Sequence[Raw], rng: random.Random) -> Iterator[Labe
         if raw["task"] != "data2txt":
             continue
         claims = claim_text.cut(raw["answer"])
+        weight = FLIPPED_WEIGHT * of_task(raw)
         for i, span in enumerate(claims):
             statement = span.of(raw["answer"])
             for mention in mentions(statement, raw["context"], rng):
@@ -157,7 +173,7 @@ def flipped_records(fitting: Sequence[Raw], rng: random.Random) -> Iterator[Labe
                 if flipped is not None:
                     value, wrong = flipped
                     changed = corruption.Changed(text=statement, wrong=wrong)
-                    yield from with_change(beside(raw, mention, value), claims, i, changed, FLIPPED_WEIGHT)
+                    yield from with_change(beside(raw, mention, value), claims, i, changed, weight)
 
 
 def mentions(statement: str, record: str, rng: random.Random) -> Iterator[Mention]:
@@ -218,9 +234,10 @@ def copied(raws: Sequence[Raw], rng: random.Random, share: float) -> Iterator[La
             claims = [Span(0, len(sentence))]
             changed = corruption.corrupt(sentence, context, rng.choice(donors), rng)
             if changed is not None:
-                yield from with_change(as_answer, claims, 0, changed, COPIED_WEIGHT)
+                yield from with_change(as_answer, claims, 0, changed, COPIED_WEIGHT * of_task(raw))
             same = corruption.harmless(sentence, rng) or sentence
-            yield from with_change(as_answer, claims, 0, unharmed(same), COPIED_SUPPORTED_WEIGHT)
+            weight = COPIED_SUPPORTED_WEIGHT * of_task(raw)
+            yield from with_change(as_answer, claims, 0, unharmed(same), weight)
 
 
 def _is_statement(sentence: str) -> bool:

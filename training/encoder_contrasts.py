@@ -11,10 +11,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from groundwire.core.span import Span
+from groundwire.local.embedded import LENGTH
 from groundwire.text import claims as claim_text
 from groundwire.text import sentences, tokens
 from training import corruption
-from training.encoder_answers import TASK_WEIGHTS, marks_of, unharmed, with_change
+from training.encoder_answers import unharmed, unmarked, with_change
 from training.encoder_rows import Labelled
 from training.labelled_sets import Raw
 
@@ -25,6 +26,9 @@ def _roles(sentence: str, context: str, rng: random.Random) -> corruption.Change
     moved = [] if changed is None else [mark.span.of(changed.text).lower() for mark in changed.wrong]
     return None if tokens.STOP_WORDS.intersection(moved) else changed
 
+
+Pair = tuple[Labelled, Labelled]
+"""A row that is supported, and the same with one thing wrong."""
 
 AMONG: Sequence[tuple[corruption.Corruption, float]] = (
     (corruption.name, 4.0),
@@ -37,7 +41,9 @@ AMONG: Sequence[tuple[corruption.Corruption, float]] = (
 )
 """The corruptions out of the context, and how often each is tried."""
 
-LENGTHS = (128, 192)
+QA_SHARE = 0.25
+
+LENGTHS = (128, LENGTH)
 """In tokens, of rows: one is drawn for each statement."""
 
 _SHORTEST, _LONGEST = 30, 240
@@ -45,46 +51,37 @@ _REST = re.compile(r",? (?:which|who|while|because|although|but|after|before|inc
 _ASIDE = re.compile(r" \([^()]*\)|, [^,]{3,60}(?=, (?:is|was|are|were|has|had|have)\b)")
 
 
-def of_answers(answers: Iterable[Raw], rng: random.Random) -> Iterator[Labelled]:
+def of_answers(answers: Sequence[Raw], rng: random.Random) -> Iterator[Pair]:
     """The statements of answers that nobody marked; for QA, a quarter of them."""
-    kept = list(answers)
-    donors = [span.of(raw["answer"]) for raw in kept[::5] for span in claim_text.cut(raw["answer"])]
-    for raw in kept:
+    donors = [span.of(raw["answer"]) for raw in answers[::5] for span in claim_text.cut(raw["answer"])]
+    for raw in answers:
         claims = claim_text.cut(raw["answer"])
-        marks = marks_of(raw)
-        for i, span in enumerate(claims):
-            if any(mark.touches(span) for mark in marks) or (raw["task"] == "qa" and rng.random() > 0.25):
-                continue
-            yield from beside(raw, claims, i, rng.choice(donors), rng)
+        for i, _ in unmarked(raw, claims):
+            if raw["task"] != "qa" or rng.random() <= QA_SHARE:
+                yield from beside(raw, claims, i, rng.choice(donors), rng)
 
 
-def of_statements(supported: Sequence[Raw], rng: random.Random) -> Iterator[Labelled]:
+def of_statements(supported: Sequence[Raw], rng: random.Random) -> Iterator[Pair]:
     """Answers of one statement that is supported."""
     for raw in supported:
         statement = raw["answer"].strip()
         if len(statement) <= _LONGEST and raw["context"].strip():
-            yield from beside(
-                {**raw, "answer": statement, "question": None},
-                [Span(0, len(statement))],
-                0,
-                rng.choice(supported)["answer"],
-                rng,
-            )
+            yield from about(raw, statement, rng.choice(supported)["answer"], rng)
 
 
-def of_passages(raws: Iterable[Raw], rng: random.Random) -> Iterator[Labelled]:
+def of_passages(raws: Iterable[Raw], rng: random.Random) -> Iterator[Pair]:
     """A sentence of each context as a statement about it, half of them shortened."""
     others = [""]
-    for context in dict.fromkeys(raw["context"] for raw in raws):
+    for context, raw in {raw["context"]: raw for raw in raws}.items():
         if context.lstrip().startswith("{"):
             continue
         found = [span.of(context).strip() for span in sentences.split(context)]
         found = [text for text in found if _SHORTEST < len(text) < _LONGEST and "\n" not in text]
-        for text in rng.sample(found, min(1, len(found))):
+        if found:
+            text = rng.choice(found)
             statement = shortened(text) if rng.random() < 0.5 else text
-            raw: Raw = {"answer": statement, "context": context, "question": None, "task": "qa", "spans": []}
-            yield from beside(raw, [Span(0, len(statement))], 0, rng.choice(others), rng)
-        others = found or others
+            yield from about({**raw, "contexts": None}, statement, rng.choice(others), rng)
+            others = found
 
 
 def shortened(sentence: str) -> str:
@@ -93,7 +90,13 @@ def shortened(sentence: str) -> str:
     return text + "." if len(text) >= _SHORTEST else sentence
 
 
-def beside(raw: Raw, claims: Sequence[Span], i: int, donor: str, rng: random.Random) -> Iterator[Labelled]:
+def about(raw: Raw, statement: str, donor: str, rng: random.Random) -> Iterator[Pair]:
+    """A statement in place of the answer, and of no question."""
+    as_answer = {**raw, "answer": statement, "question": None}
+    yield from beside(as_answer, [Span(0, len(statement))], 0, donor, rng)
+
+
+def beside(raw: Raw, claims: Sequence[Span], i: int, donor: str, rng: random.Random) -> Iterator[Pair]:
     """Statement ``i`` as it is, or with its figures in another form, and corrupted; nothing if it can't."""
     statement = claims[i].of(raw["answer"])
     changed = corruption.corrupt(statement, raw["context"], donor, rng, AMONG)
@@ -101,9 +104,8 @@ def beside(raw: Raw, claims: Sequence[Span], i: int, donor: str, rng: random.Ran
         return
     length = rng.choice(LENGTHS)
     same = corruption.harmless(statement, rng) if rng.random() < 0.5 else None
-    # ``with_change`` weighs by task, and here all weigh the same.
-    weight = 1 / min(1.5, TASK_WEIGHTS.get(raw["task"], 1.0) + 0.2)
     both = (unharmed(same or statement), changed)
-    made = [row for text in both for row in with_change(raw, claims, i, text, weight, length=length)]
-    if len(made) == len(both):  # a long one takes several rows, and would part the others
-        yield from made
+    made = [list(with_change(raw, claims, i, text, 1.0, length=length)) for text in both]
+    if [len(rows) for rows in made] == [1, 1]:  # a long statement takes several
+        ((right,), (wrong,)) = made
+        yield right, wrong

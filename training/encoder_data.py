@@ -14,13 +14,24 @@ import argparse
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from groundwire.core.span import Span
 from groundwire.local import rows
+from groundwire.local.embedded import LENGTH
 from groundwire.text import claims as claim_text
 from training import encoder_contrasts
-from training.encoder_answers import as_marked, copied, corrupted, flipped_records, ragtruth
+from training.encoder_answers import (
+    TASK_WEIGHTS,
+    as_marked,
+    copied,
+    corrupted,
+    flipped_records,
+    ragtruth,
+    thinned,
+)
+from training.encoder_contrasts import Pair
 from training.encoder_rows import Label, Labelled, Packed
 from training.labelled_sets import FIT, RAGTRUTH, TEST, Raw, contexts, part, read
 
@@ -55,10 +66,7 @@ STATED = ("begin", "faithdial_audit", "defacto", "expertqa", "wice")
 QUOTED = ("expertqa", "defacto", "wice", "begin", "fever_rte")
 """Sets whose supported answers, and whose contexts, are contrasted with corruptions of themselves."""
 
-READ_LENGTH = 192
-"""In tokens: rows of stage 3 are as long as the detector reads them."""
-
-STAGE3_TASK_WEIGHTS = {"qa": 0.8, "data2txt": 2.0, "summary": 2.0}
+STAGE3_TASK_WEIGHTS = {**TASK_WEIGHTS, "qa": 0.8}
 QA_SUPPORTED_SHARE, NLI_STATED_SHARE = 0.3, 0.2
 ANSWERS_SHARE, PASSAGES_SHARE, RECORDS_SHARE, PAIRS_SHARE = 0.62, 0.9, 0.5, 0.15
 
@@ -181,14 +189,14 @@ def contrasted(sets: Sets) -> list[Labelled]:
     fitting = [raw for raw in sets.read(*RAGTRUTH) if part(raw) < FIT]
     marked = list(as_read(fitting, rng))
     answers = list(encoder_contrasts.of_answers(fitting, rng))
-    statements = list(encoder_contrasts.of_statements(list(supported(sets, rng)), rng))
+    stated = list(encoder_contrasts.of_statements(list(supported(sets, rng)), rng))
     passages = list(encoder_contrasts.of_passages([*sets.read(*QUOTED), *fitting], rng))
     records = [row for row in flipped_records(fitting, rng) if rng.random() < RECORDS_SHARE]
     pairs = [row for row in short_pairs(sets) if rng.random() < PAIRS_SHARE]
     parts = {
         "ragtruth": marked,
         "answers": list(some_pairs(answers, ANSWERS_SHARE, thinning)),
-        "statements": statements,
+        "statements": list(chain.from_iterable(stated)),
         "passages": list(some_pairs(passages, PASSAGES_SHARE, thinning)),
         "records": records,
         "again": pairs,
@@ -200,10 +208,7 @@ def contrasted(sets: Sets) -> list[Labelled]:
 def as_read(fitting: Sequence[Raw], rng: random.Random) -> Iterator[Labelled]:
     """Answers as they were marked, in rows as the detector reads them; for QA, some of what is supported."""
     for raw in fitting:
-        weight = STAGE3_TASK_WEIGHTS[raw["task"]]
-        for made in as_marked(raw, claim_text.cut(raw["answer"]), weight, READ_LENGTH):
-            if made.label or raw["task"] != "qa" or rng.random() < QA_SUPPORTED_SHARE:
-                yield made
+        yield from thinned(raw, STAGE3_TASK_WEIGHTS[raw["task"]], LENGTH, QA_SUPPORTED_SHARE, rng)
 
 
 def supported(sets: Sets, rng: random.Random) -> Iterator[Raw]:
@@ -218,11 +223,9 @@ def supported(sets: Sets, rng: random.Random) -> Iterator[Raw]:
     yield from (raw for raw in stances if STANCES[raw["label_fine"]] == Label.SUPPORTED)
 
 
-def some_pairs(made: Sequence[Labelled], share: float, rng: random.Random) -> Iterator[Labelled]:
-    """A share of the statements, each with its corruption, which comes after it."""
-    for i in range(0, len(made) - 1, 2):
-        if rng.random() < share:
-            yield from made[i : i + 2]
+def some_pairs(pairs: Iterable[Pair], share: float, rng: random.Random) -> Iterator[Labelled]:
+    """A share of the statements, each with its corruption after it."""
+    return chain.from_iterable(pair for pair in pairs if rng.random() < share)
 
 
 def report(epoch: int, parts: Mapping[str, Sequence[Labelled]]) -> None:

@@ -34,8 +34,8 @@ def test_a_statement_comes_with_its_corruption(seed):
     """Two by two, the right one first, of one weight; words are marked in the wrong one alone."""
     answers = [answer(text) for text in STATEMENTS]
     made = list(encoder_contrasts.of_statements(answers, random.Random(seed)))
-    assert len(made) in {2, 4, 6}
-    for right, wrong in zip(made[::2], made[1::2], strict=True):
+    assert len(made) in {1, 2, 3}
+    for right, wrong in made:
         assert right.label == Label.SUPPORTED
         assert wrong.label > Label.SUPPORTED
         assert set(right.words) == {Label.SUPPORTED}
@@ -49,8 +49,9 @@ def test_what_annotators_marked_is_not_taken_for_right(seed):
     text = " ".join(STATEMENTS)
     marked = {"start": text.index("$12"), "end": text.index("$12") + 3, "label": "Evident Conflict"}
     made = list(encoder_contrasts.of_answers([answer(text, spans=[marked])], random.Random(seed)))
-    right = [row for row in made if not row.label]
-    assert len(right) * 2 == len(made) in {2, 4}
+    assert len(made) in {1, 2}
+    right = [one for one, _ in made]
+    assert not [row.label for row in right if row.label]
     assert not [row for row in right if "Tickets" in [span.of(text) for _, span in row.row.words]]
 
 
@@ -84,5 +85,5 @@ def test_passages_are_quoted_once_and_records_never():
     record = '{"name": "Moss Inn in Port Linden has 40 rooms and a view of the bay"}'
     told = [answer("x"), answer("y"), answer("z", record)]
     made = list(encoder_contrasts.of_passages(told, random.Random(3)))
-    assert len(made) == 2
+    assert len(made) == 1
     assert not list(encoder_contrasts.of_passages(told[2:], random.Random(3)))
