@@ -12,7 +12,7 @@ import argparse
 import copy
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,9 @@ AVERAGED = 0.02
 
 FLAGGED_WORDS = 2.5
 """What a word that is not supported weighs beside one that is."""
+
+SETTINGS = ("epochs", "rate", "words", "seed", "frozen", "tokens", "precision", "kept")
+"""Arguments that a run which is gone on with must share with the one that was interrupted."""
 
 SAID_EVERY = 50
 SAVED_EVERY_SECONDS = 300.0
@@ -77,8 +80,10 @@ def main() -> None:
     state = args.out.with_suffix(".state")
     start = begun_from(args.start)
     fit = Fit.begun(copy.deepcopy(start), frozen=args.frozen, precision=getattr(torch, args.precision))
+    settings = {"rows": len(packed), "from": args.start.name}
+    settings |= {name: getattr(args, name) for name in SETTINGS}
     if state.exists():
-        fit.resume(state)
+        fit.resume(state, settings)
     pace = Pace(steps=len(plan), first=fit.step, minutes=args.minutes)
     with args.out.with_suffix(".log").open("a", encoding="utf-8") as log:
 
@@ -95,7 +100,7 @@ def main() -> None:
             fit.average(max(1 / fit.step, 1 / (AVERAGED * len(plan) + 1)))
             curve.add(fit.step, of_rows, of_words, len(chosen) * length, last=fit.step == len(plan))
             if time.monotonic() - saved > SAVED_EVERY_SECONDS:
-                fit.save(state)
+                fit.save(state, settings)
                 saved = time.monotonic()
     write(between(fit.averaged, start, args.kept).state_dict(), args.out)
     state.unlink(missing_ok=True)
@@ -191,13 +196,22 @@ class Fit:
             for old, new in zip(self.averaged.parameters(), self.model.parameters(), strict=True):
                 old.lerp_(new, share)
 
-    def save(self, path: Path) -> None:
+    def save(self, path: Path, settings: Mapping[str, Any]) -> None:
         parts = {name: part.state_dict() for name, part in self._parts().items()}
-        write({"step": self.step, **parts}, path)
+        write({"step": self.step, "settings": dict(settings), **parts}, path)
 
-    def resume(self, path: Path) -> None:
-        """Go on from what ``save`` wrote. The batches are the same; what dropout leaves out is drawn anew."""
+    def resume(self, path: Path, settings: Mapping[str, Any]) -> None:
+        """Go on from what ``save`` wrote. The batches are the same; what dropout leaves out is drawn anew.
+
+        Raises SystemExit where it was begun with other ``settings``.
+        """
         state = torch.load(path, weights_only=True)
+        begun = state["settings"]
+        other = [f"{name} {begun[name]}, not {now}" for name, now in settings.items() if begun[name] != now]
+        if other:
+            raise SystemExit(
+                f"{path.name} was begun with {'; '.join(other)}: give what it was begun with, or delete it"
+            )
         for name, part in self._parts().items():
             part.load_state_dict(state[name])
         self.step = state["step"]

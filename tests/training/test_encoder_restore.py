@@ -77,3 +77,21 @@ def test_frozen_layers_stay_as_they_are():
     same = {name for name, value in fit.model.named_parameters() if torch.equal(before[name], value)}
     frozen = ("words.", "places.", "kinds.", "norm.", "layers.0.", "layers.1.")
     assert same == {name for name in before if name.startswith(frozen)}
+
+
+def test_a_run_is_gone_on_with_as_it_was_begun(tmp_path):
+    """Its step and weights come back; with another rate than it was begun with, it is refused by name."""
+    from training.encoder_fit import Fit
+    from training.encoder_model import Encoder as Trained
+
+    state, settings = tmp_path / "stage1.state", {"rows": 12, "rate": 2e-4}
+    fit, other = Fit.begun(Trained()), Fit.begun(Trained())
+    fit.step = 7
+    fit.save(state, settings)
+    with pytest.raises(SystemExit, match=r"stage1\.state was begun with rate 0\.0002, not 0\.0003: give"):
+        other.resume(state, settings | {"rate": 3e-4})
+    assert other.step == 0
+    other.resume(state, settings)
+    assert other.step == 7
+    both = zip(fit.model.parameters(), other.model.parameters(), strict=True)
+    assert all(torch.equal(one, same) for one, same in both)
