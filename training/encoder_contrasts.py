@@ -46,6 +46,7 @@ QA_SHARE = 0.25
 LENGTHS = (128, LENGTH)
 """In tokens, of rows: one is drawn for each statement."""
 
+_NEIGHBOURS = 4
 _SHORTEST, _LONGEST = 30, 240
 _REST = re.compile(r",? (?:which|who|while|because|although|but|after|before|including|such as) .*$")
 _ASIDE = re.compile(r" \([^()]*\)|, [^,]{3,60}(?=, (?:is|was|are|were|has|had|have)\b)")
@@ -82,6 +83,22 @@ def of_passages(raws: Iterable[Raw], rng: random.Random) -> Iterator[Pair]:
             statement = shortened(text) if rng.random() < 0.5 else text
             yield from about({**raw, "contexts": None}, statement, rng.choice(others), rng)
             others = found
+
+
+def of_windows(raws: Iterable[Raw], share: float, rng: random.Random) -> Iterator[Pair]:
+    """Sentences beside their neighbours alone, so that what is put in their places stands next to them."""
+    for context in {raw["context"]: None for raw in raws}:
+        if context.lstrip().startswith("{"):
+            continue
+        found = [span.of(context).strip() for span in sentences.split(context)]
+        found = [text for text in found if _SHORTEST < len(text) < _LONGEST and "\n" not in text]
+        for i, text in enumerate(found):
+            if rng.random() < share:
+                first = max(0, i - rng.randrange(_NEIGHBOURS))
+                window = " ".join(found[first : first + _NEIGHBOURS])
+                statement = shortened(text) if rng.random() < 0.5 else text
+                alone = {"context": window, "contexts": None, "task": "summary"}
+                yield from about(alone, statement, rng.choice(found), rng)
 
 
 def shortened(sentence: str) -> str:

@@ -4,8 +4,10 @@
 
 writes ``stage1.npz`` (short pairs: what follows from what), ``stage2-N.npz``, one for each epoch (answers of
 RAGTruth with their marked words, changes made to them, and some of stage 1 again), ``stage3.npz`` (statements
-beside the same ones with one thing wrong, and some of all the others), and ``held.npz`` (answers that no
-stage learns from, to export with). What the sets' own labels mean stands here. Deterministic.
+beside the same ones with one thing wrong, and some of all the others), ``stage4-first.npz`` and
+``stage4-next.npz`` (facts of our own), ``stage5.npz`` (more facts, and some of all the others once more),
+and ``held.npz`` (answers that no stage learns from, to export with). What the sets' own labels mean stands
+here. Deterministic.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from groundwire.core.span import Span
 from groundwire.local import rows
 from groundwire.local.embedded import LENGTH
 from groundwire.text import claims as claim_text
+from groundwire.text import sentences
 from training import encoder_contrasts
 from training.encoder_answers import (
     TASK_WEIGHTS,
@@ -32,7 +35,9 @@ from training.encoder_answers import (
     thinned,
 )
 from training.encoder_contrasts import Pair
+from training.encoder_facts import CLOSE, FIRST, FULL, NEXT, Habits, Maker
 from training.encoder_rows import Label, Labelled, Packed
+from training.facts import FACTS, Facts
 from training.labelled_sets import FIT, RAGTRUTH, TEST, Raw, contexts, part, read
 
 NLI_PARTS = ("mnli", "snli", "qnli")
@@ -70,6 +75,18 @@ STAGE3_TASK_WEIGHTS = {**TASK_WEIGHTS, "qa": 0.8}
 QA_SUPPORTED_SHARE, NLI_STATED_SHARE = 0.3, 0.2
 ANSWERS_SHARE, PASSAGES_SHARE, RECORDS_SHARE, PAIRS_SHARE = 0.62, 0.9, 0.5, 0.15
 
+FIRST_FACTS, NEXT_FACTS = 12_000, 20_000
+"""Pairs of facts of our own in the two steps of stage 4."""
+
+OTHERS, SHORTEST_OTHER, LONGEST_OTHER = 6_000, 40, 200
+"""How many sentences of other documents there are to put among facts, and of how many characters."""
+
+
+CLOSE_FACTS, FULL_FACTS = 14_000, 9_000
+"""And in stage 5, with contrasts: close together, and among other sentences."""
+
+WINDOWS_SHARE, ANSWERS_AGAIN, MARKED_AGAIN = 0.12, 0.6, 0.35
+
 
 @dataclass(frozen=True, kw_only=True)
 class Sets:
@@ -88,7 +105,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--stage", type=int, choices=(1, 2, 3), help="all if left out")
+    parser.add_argument("--stage", type=int, choices=(1, 2, 3, 4, 5), help="all if left out")
     parser.add_argument("--epochs", type=int, default=3, help="of stage 2")
     parser.add_argument("--sample", type=int, metavar="N", help="the first N answers of each set, to try it")
     args = parser.parse_args()
@@ -98,6 +115,11 @@ def main() -> None:
         write(args.out / "stage1.npz", short_pairs(sets))
     if args.stage in (3, None):
         write(args.out / "stage3.npz", contrasted(sets))
+    if args.stage in (4, None):
+        write(args.out / "stage4-first.npz", facts(sets, FIRST, FIRST_FACTS, 1))
+        write(args.out / "stage4-next.npz", facts(sets, NEXT, NEXT_FACTS, 2))
+    if args.stage in (5, None):
+        write(args.out / "stage5.npz", mixed(sets))
     if args.stage in (2, None):
         write(args.out / "held.npz", held(sets))
         for epoch in range(args.epochs):
@@ -226,6 +248,46 @@ def supported(sets: Sets, rng: random.Random) -> Iterator[Raw]:
 def some_pairs(pairs: Iterable[Pair], share: float, rng: random.Random) -> Iterator[Labelled]:
     """A share of the statements, each with its corruption after it."""
     return chain.from_iterable(pair for pair in pairs if rng.random() < share)
+
+
+def facts(
+    sets: Sets, habits: Habits, count: int, seed: int, others: Sequence[str] = ()
+) -> Iterator[Labelled]:
+    """Pairs of facts of our own; fewer for a sample of the sets."""
+    count = count if sets.most is None else min(count, sets.most)
+    maker = Maker(facts=Facts.read(FACTS), rng=random.Random(seed), habits=habits, others=others)
+    return chain.from_iterable(maker.pairs(count))
+
+
+def mixed(sets: Sets) -> list[Labelled]:
+    """Stage 5: facts, what follows from what, statements beside their corruptions, and answers."""
+    rng = random.Random(5)
+    fitting = [raw for raw in sets.read(*RAGTRUTH) if part(raw) < FIT]
+    windows = encoder_contrasts.of_windows([*sets.read(*QUOTED), *fitting], WINDOWS_SHARE, rng)
+    stated = encoder_contrasts.of_statements(list(supported(sets, rng)), rng)
+    answers = encoder_contrasts.of_answers(fitting, rng)
+    marked = [*as_read(fitting, rng), *flipped_records(fitting, rng)]
+    others = sentences_of(sets.read(*DOCUMENTS, "begin", "wice"), rng)
+    parts = {
+        "close facts": list(facts(sets, CLOSE, CLOSE_FACTS, 3)),
+        "facts": list(facts(sets, FULL, FULL_FACTS, 4, others)),
+        "pairs": list(short_pairs(sets)),
+        "windows": list(chain.from_iterable(windows)),
+        "statements": list(chain.from_iterable(stated)),
+        "answers": list(some_pairs(answers, ANSWERS_AGAIN, rng)),
+        "ragtruth": [row for row in marked if rng.random() < MARKED_AGAIN],
+        "wice": list(marked_claims(sets)),
+    }
+    report(0, parts)
+    return [row for made in parts.values() for row in made]
+
+
+def sentences_of(raws: Iterable[Raw], rng: random.Random) -> list[str]:
+    """Sentences of the contexts, to put facts among."""
+    prose = {raw["context"] for raw in raws if not raw["context"].lstrip().startswith("{")}
+    found = {span.of(text).strip() for text in prose for span in sentences.split(text)}
+    fit = sorted(t for t in found if SHORTEST_OTHER < len(t) < LONGEST_OTHER and "\n" not in t)
+    return rng.sample(fit, min(OTHERS, len(fit)))
 
 
 def report(epoch: int, parts: Mapping[str, Sequence[Labelled]]) -> None:

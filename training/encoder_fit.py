@@ -71,6 +71,7 @@ def main() -> None:
         default=0.0,
         help="share of the weights that it began with in those that it writes",
     )
+    parser.add_argument("--kept-of", type=Path, metavar="WEIGHTS", help="that share is of these instead")
     parser.add_argument("--minutes", type=float, default=math.inf, help="end by then, the rate brought down")
     args = parser.parse_args()
     torch.set_num_threads(args.threads)
@@ -102,7 +103,8 @@ def main() -> None:
             if time.monotonic() - saved > SAVED_EVERY_SECONDS:
                 fit.save(state, settings)
                 saved = time.monotonic()
-    write(between(fit.averaged, start, args.kept).state_dict(), args.out)
+    other = begun_from(args.kept_of) if args.kept_of else start
+    write(between(fit.averaged, other, args.kept).state_dict(), args.out)
     state.unlink(missing_ok=True)
 
 
@@ -129,10 +131,13 @@ def begun_from(path: Path) -> Encoder:
     return from_minilm(path) if path.suffix == ".safetensors" else read(path)
 
 
-def between(model: Encoder, start: Encoder, kept: float) -> Encoder:
-    """The model with a share of the weights that it began with (Wortsman et al., 2022, arXiv:2109.01903)."""
+def between(model: Encoder, other: Encoder, kept: float) -> Encoder:
+    """The model with a share of the weights of another, such as the one that it began with.
+
+    Wortsman et al., 2022, arXiv:2109.01903.
+    """
     with torch.no_grad():
-        for new, old in zip(model.parameters(), start.parameters(), strict=True):
+        for new, old in zip(model.parameters(), other.parameters(), strict=True):
             new.lerp_(old, kept)
     return model
 

@@ -88,3 +88,16 @@ def test_passages_are_quoted_once_and_records_never():
     made = list(encoder_contrasts.of_passages(told, random.Random(3)))
     assert len(made) == 1
     assert not list(encoder_contrasts.of_passages(told[2:], random.Random(3)))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_window_is_what_stands_beside_a_sentence(seed):
+    """Its neighbours alone are evidence, whatever else the context says; a record has none."""
+    far = " ".join(f"On day {i} the weather at the lighthouse was calm and clear." for i in range(1, 40))
+    told = [answer("x", f"{PASSAGES} {far}"), answer("y", '{"name": "Moss Inn in Port Linden has 40 rooms"}')]
+    made = list(encoder_contrasts.of_windows(told, 1.0, random.Random(seed)))
+    assert len(made) > 20
+    for right, wrong in made:
+        assert right.label == Label.SUPPORTED
+        assert wrong.label > Label.SUPPORTED
+        assert max(shown.span.end for shown in right.row.shown) < 400

@@ -9,7 +9,7 @@ import pytest
 
 from training import encoder
 from training.encoder import Step, encoder_steps, stack_steps
-from training.encoder_data import Sets, held, marked_answers, short_pairs, write
+from training.encoder_data import Sets, held, marked_answers, mixed, short_pairs, write
 from training.encoder_rows import Label, Packed
 from training.labelled_sets import FIT, TEST, part
 
@@ -80,6 +80,15 @@ def test_an_epoch_is_made_again_by_its_number(sets):
     assert not np.array_equal(first.ids, other.ids)
 
 
+def test_stage_5_has_facts_and_all_that_was_taught_before(sets):
+    """Two makes of facts, and all that follows from what, beside others; made again, the same."""
+    few = Sets(data=sets.data, most=12)
+    one, two = (Packed.of(mixed(few)) for _ in range(2))
+    assert len(one) > 2 * (12 + 12) + len(list(short_pairs(few)))
+    assert np.array_equal(one.ids, two.ids)
+    assert np.array_equal(one.labels, two.labels)
+
+
 def test_what_is_held_back_is_not_learnt(sets):
     """It has sources between those that teach and those that measure, and some of them."""
     kept = [raw for raw in sets.read("ragtruth_qa", "ragtruth_data2txt_summary") if FIT <= part(raw) < TEST]
@@ -126,6 +135,6 @@ def test_a_stage_begins_where_the_one_before_it_ended(tmp_path):
     """The weights that one writes are those that the next reads, and the export the last one's."""
     _, first, *rest = encoder_steps(tmp_path, tmp_path, tmp_path / "minilm")
     assert "minilm" in str(first.arguments)
-    assert [step.script for step in rest] == ["encoder_fit", "encoder_fit", "encoder_export"]
+    assert [step.script for step in rest] == ["encoder_fit"] * 5 + ["encoder_export"]
     for before, after in pairwise([first, *rest]):
         assert before.makes[0] in after.arguments
