@@ -34,7 +34,9 @@ PASSAGES = ["You may bring one bag of up to 8 kg. A second bag costs 25 EUR.", "
 WRONG = Interaction(question="A second bag?", contexts=PASSAGES, answer="A second bag costs 75 EUR.")
 RIGHT = Interaction(question="A second bag?", contexts=PASSAGES, answer="A second bag costs 25 EUR.")
 OPEN = Interaction(
-    question="Pets?", contexts=PASSAGES, answer="Dogs may sit beside their owners during the journey."
+    question="Pets?",
+    contexts=PASSAGES,
+    answer="Dogs may travel beside their owners for 50 EUR on every journey.",
 )
 
 
