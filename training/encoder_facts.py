@@ -117,7 +117,7 @@ class Maker:
                 Told(relation=relation, values=drawn.values(relation.parts))
                 for _ in range(rng.choice(habits.alike))
             ]
-            for other in self._others():
+            for other in self._others(relation):
                 told.append(beside(other, told, drawn))
             said = [rng.choice(each.relation.forms) for each in told]
             form = said[0]
@@ -153,14 +153,14 @@ class Maker:
         if not contrast.only_one and rng.random() < 0.5:
             sides.reverse()
         holds, other = sides
-        values = drawn.values(contrast.parts)
         stated = rng.choice(holds)
         again = [text for text in holds if text != stated]
         right = rng.choice(again) if again and rng.random() >= self.habits.same_form else stated
-        told = [Told(relation=Relation(parts=contrast.parts, forms=holds), values=values)]
-        sentences = [filled(stated, values)[0]]
         try:
-            for relation in self._others():
+            values = drawn.values(contrast.parts)
+            told = [Told(relation=Relation(parts=contrast.parts, forms=holds), values=values)]
+            sentences = [filled(stated, values)[0]]
+            for relation in self._others(None):
                 told.append(beside(relation, told, drawn))
                 sentences.append(filled(rng.choice(relation.forms), told[-1].values)[0])
             if rng.random() < 0.5:  # the same is said of others, or its contrary
@@ -184,9 +184,12 @@ class Maker:
             label=contrast.label,
         )
 
-    def _others(self) -> list[Relation]:
-        """Relations for facts beside what the statement is about."""
-        relations = self.facts.relations
+    def _others(self, about: Relation | None) -> list[Relation]:
+        """Relations for facts beside what the statement is about.
+
+        None of the same one: older than one who is older still is older, too.
+        """
+        relations = [each for each in self.facts.relations if each is not about]
         return self.rng.sample(relations, min(len(relations), self.rng.choice(self.habits.beside)))
 
     def _drawn(self) -> Drawn:

@@ -1,8 +1,8 @@
 """Relations and contrasts of ``facts.toml``, and the names and figures that stand for their parts.
 
 A relation's forms all say the same of its parts. A contrast has two sides: all sentences of a side say the
-same, and neither side follows from the other. What passages and statements are made of them is none of its
-business.
+same, and neither side follows from the other; where the first alone may hold, those of the second needn't be
+alike. What passages and statements are made of them is none of its business.
 """
 
 from __future__ import annotations
@@ -29,8 +29,9 @@ _MONTHS = (
     *("January", "February", "March", "April", "May", "June"),
     *("July", "August", "September", "October", "November", "December"),
 )
-_NUMBERS = ("two", "three", "four", "five", "six", "eight", "ten")
-_UNITS = ("minutes", "hours", "days", "weeks", "months", "years")
+_SPELT = 11
+_NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_UNITS = (("minutes", 59), ("hours", 23), ("days", 6), ("weeks", 4), ("months", 11), ("years", 60))
 
 Values = dict[str, str]
 
@@ -64,14 +65,14 @@ class Facts:
 
     @classmethod
     def read(cls, path: Path) -> Facts:
-        """Raises ValueError where a form names other parts than its relation has, or a kind has no words."""
+        """Raises ValueError where a form is alone or has other parts, or where a kind has no words."""
         read = tomllib.loads(path.read_text(encoding="utf-8"))
         relations = [Relation(parts=each["parts"], forms=each["forms"]) for each in read.get("relation", [])]
         contrasts = [_contrast(each) for each in read.get("contrast", [])]
         for relation in relations:
-            _check(relation.parts, relation.forms, every=True)
+            _check(relation.parts, relation.forms)
         for contrast in contrasts:
-            _check(contrast.parts, [*contrast.one, *contrast.other], every=False)
+            _check(contrast.parts, [*contrast.one, *contrast.other])
         known = {*read["words"], *_MADE, PERSON}
         asked = [each.parts for each in relations] + [each.parts for each in contrasts]
         if unknown := {kind for parts in asked for kind in parts.values()} - known:
@@ -89,10 +90,11 @@ def _contrast(read: Mapping[str, Any]) -> Contrast:
     )
 
 
-def _check(parts: Mapping[str, str], texts: Sequence[str], *, every: bool) -> None:
+def _check(parts: Mapping[str, str], texts: Sequence[str]) -> None:
+    if len(texts) < 2:
+        raise ValueError(f"nothing to say {sorted(parts)} in other words with: {texts}")
     for text in texts:
-        named = set(_PART.findall(text))
-        if named - set(parts) or (every and named != set(parts)):
+        if set(_PART.findall(text)) != set(parts):
             raise ValueError(f"other parts than {sorted(parts)}: {text}")
 
 
@@ -151,7 +153,10 @@ def _money(rng: random.Random) -> str:
 
 
 def _duration(rng: random.Random) -> str:
-    return f"{rng.choice([*_NUMBERS, str(rng.randint(11, 90))])} {rng.choice(_UNITS)}"
+    """Of a unit, fewer than the next one has: no two are the same length."""
+    unit, most = rng.choice(_UNITS)
+    number = rng.randint(2, most)
+    return f"{_NUMBERS[number - 2] if number < _SPELT else number} {unit}"
 
 
 def _time(rng: random.Random) -> str:
@@ -185,4 +190,6 @@ def filled(
         last = match.end()
     # "at 7:30 a.m." may end a sentence.
     text += form[last + 1 :] if text.endswith(".") and form[last:].startswith(".") else form[last:]
-    return text[:1].upper() + text[1:], places
+    first = text.split(maxsplit=1)[0]
+    as_it_is = "_" in first or "(" in first  # names in code
+    return (text if as_it_is else text[:1].upper() + text[1:]), places

@@ -22,7 +22,7 @@ TEACHING = Relation(
 DUTY = Contrast(
     parts={"a": "place"},
     one=["All visitors must register in {a}.", "Registering in {a} is a duty of all visitors."],
-    other=["Some visitors may register in {a}."],
+    other=["Some visitors may register in {a}.", "Some visitors may also register in {a}."],
     label=Label.UNSUPPORTED,
     only_one=True,
 )
@@ -58,8 +58,11 @@ def facts_of(text):
     return active + [(a, b, c) for c, b, a in passive]
 
 
-def test_most_draws_make_a_pair():
-    assert sum(made_of(seed) is not None for seed in SEEDS) > len(SEEDS) / 2
+@pytest.mark.parametrize("habits", [FULL, FIRST])
+def test_most_draws_make_a_pair(habits):
+    assert sum(made_of(seed, habits) is not None for seed in SEEDS) > len(SEEDS) / 2
+    contrasts = [Maker(facts=FACTS, rng=random.Random(seed), habits=habits).contrast() for seed in SEEDS]
+    assert sum(made is not None for made in contrasts) > len(SEEDS) / 2
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -71,7 +74,9 @@ def test_what_was_put_in_is_marked_and_nothing_else(seed):
     kept = made.wrong
     for mark in sorted(made.marks, reverse=True):
         kept = kept[: mark.span.start] + kept[mark.span.end :]
-    assert all(word in made.right for word in kept.split())
+    assert {word.strip(".,") for word in kept.split()} <= {
+        word.strip(".,") for word in made.right.split()
+    } | {""}
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -119,6 +124,37 @@ def test_pairs_are_rows_alike_but_for_what_is_wrong(seed, habits, ours):
     assert sum(max(row.words) > Label.SUPPORTED for _, row in made) > 50
 
 
+def test_no_word_holds_where_another_of_its_kind_does(ours):
+    """Where foxes eat river otters they eat otters, and "open()" is "open"."""
+
+    def plain(word):
+        return f" {word.lower().replace('()', '').removeprefix('the ')}"
+
+    lists = [words for kind, words in ours.words.items() if not kind.endswith("_name")]
+    pairs = [(one, other) for words in lists for one in words for other in words if one != other]
+    assert [(one, other) for one, other in pairs if plain(other).endswith(plain(one))] == []
+
+
+def test_no_sentence_is_on_both_sides(ours):
+    assert not [c.one for c in ours.contrasts if set(c.one) & set(c.other)]
+
+
+def test_names_in_code_keep_their_letters():
+    assert (
+        filled("{a} calls {b}.", {"a": "load_config()", "b": "fetch()"})[0] == "load_config() calls fetch()."
+    )
+
+
+def test_no_two_durations_are_the_same_length():
+    """Two years are 24 months."""
+    lengths = {"minutes": 1, "hours": 60, "days": 1440, "weeks": 10080, "months": 43800, "years": 525600}
+    drawn = Drawn(words={}, rng=random.Random(5))
+    said = [drawn.one("duration").split() for _ in range(60)]
+    numbers = ["", "", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+    counted = [(numbers.index(n) if n in numbers else int(n)) * lengths[unit] for n, unit in said]
+    assert len(set(counted)) == len(said)
+
+
 def test_the_same_seed_makes_the_same_pairs(ours):
     one, two = (list(Maker(facts=ours, rng=random.Random(7)).pairs(20)) for _ in range(2))
     assert one == two
@@ -138,7 +174,8 @@ def test_no_two_people_of_a_statement_go_by_one_name(ours):
     ("broken", "named"),
     [
         ('forms = ["{a} sold {c} to {b}.", "{b} bought {c}."]', "bought"),
-        ('forms = ["{a} sold {c} to {d}."]', "sold"),
+        ('forms = ["{a} sold {c} to {d}.", "{a} sold {b} {c}."]', "sold"),
+        ('forms = ["{a} sold {c} to {b}."]', "in other words"),
     ],
 )
 def test_forms_that_leave_a_part_out_are_refused(broken, named, tmp_path):
@@ -152,9 +189,10 @@ def test_forms_that_leave_a_part_out_are_refused(broken, named, tmp_path):
 def test_a_kind_without_words_is_refused(tmp_path):
     path = tmp_path / "facts.toml"
     path.write_text(
-        '[words]\nboat = ["the skiff"]\n[[relation]]\nparts = { a = "sail" }\nforms = ["{a} tore."]\n'
+        '[words]\nboat = ["the skiff"]\n[[relation]]\nparts = { a = "sail" }\n'
+        'forms = ["{a} tore.", "{a} was torn."]\n'
         '[[contrast]]\nparts = { a = "boat" }\nlabel = "contradicted"\n'
-        'one = ["{a} sank."]\nother = ["{a} floats."]\n'
+        'one = ["{a} sank.", "{a} went down."]\nother = ["{a} floats.", "{a} swims."]\n'
     )
     with pytest.raises(ValueError, match="sail"):
         Facts.read(path)
