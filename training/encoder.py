@@ -94,41 +94,29 @@ def minilm() -> Path:
 
 def encoder_steps(data: Path, work: Path, start: Path, sample: int | None = None) -> list[Step]:
     """Rows, the stages and the export, in order."""
-    rows = {path.stem: path for path in (work / name for name in ROWS)}
-    stages = ("stage1", "stage2", "stage3", "stage4-first", "stage4-next", "stage5")
-    made = {stage: work / f"{stage}.pt" for stage in stages}
-    onnx = work / "encoder.onnx"
-    stage2 = [path for name, path in rows.items() if name.startswith("stage2")]
-    unseen = stage2[-1] if sample else rows["held"]  # a sample holds too few rows back
+    stages: dict[str, list[str | Path]] = {
+        "stage1": ["--epochs", "2", "--rate", "3e-4", "--words", "0.1"],
+        "stage2": ["--epochs", "0.85", "--rate", "2.5e-4"],
+        "stage3": ["--rate", "2e-4", "--seed", "3", "--frozen", "2", *SMALL, *HALF_WAY],
+        "stage4-first": ["--rate", "3e-4", "--seed", "12", *SMALL],
+        "stage4-next": ["--rate", "2.5e-4", "--seed", "13", *SMALL],
+        "stage5": ["--rate", "2.5e-4", "--seed", "14", *HALF_WAY, "--kept-of", work / "stage3.pt"],
+    }
     few: list[str | Path] = ["--sample", str(sample)] if sample else []
     soon: list[str | Path] = ["--minutes", SAMPLE_MINUTES] if sample else []
-
-    def stage(name: str, *settings: str | Path) -> Step:
-        """One that begins with what the one before it made."""
-        read = stage2 if name == "stage2" else [rows[name]]
-        before = [start, *made.values()][stages.index(name)]
-        arguments = ["--rows", *read, "--from", before, "--out", made[name], *settings, *soon]
-        return Step(script="encoder_fit", arguments=arguments, makes=[made[name]])
-
-    trained_on = ["--version", VERSION, "--trained-on", TRAINED_ON]
-    return [
-        Step(
-            script="encoder_data",
-            arguments=["--data", data, "--out", work, *few],
-            makes=list(rows.values()),
-        ),
-        stage("stage1", "--epochs", "2", "--rate", "3e-4", "--words", "0.1"),
-        stage("stage2", "--epochs", "0.85", "--rate", "2.5e-4"),
-        stage("stage3", "--rate", "2e-4", "--seed", "3", "--frozen", "2", *SMALL, *HALF_WAY),
-        stage("stage4-first", "--rate", "3e-4", "--seed", "12", *SMALL),
-        stage("stage4-next", "--rate", "2.5e-4", "--seed", "13", *SMALL),
-        stage("stage5", "--rate", "2.5e-4", "--seed", "14", *HALF_WAY, "--kept-of", made["stage3"]),
-        Step(
-            script="encoder_export",
-            arguments=[made["stage5"], onnx, "--rows", unseen, *trained_on],
-            makes=[onnx, work / "encoder.json"],
-        ),
-    ]
+    makes = [work / name for name in ROWS]
+    steps = [Step(script="encoder_data", arguments=["--data", data, "--out", work, *few], makes=makes)]
+    before = start
+    for stage, settings in stages.items():
+        read = [path for path in makes if path.name.startswith(stage)]
+        made = work / f"{stage}.pt"
+        arguments = ["--rows", *read, "--from", before, "--out", made, *settings, *soon]
+        steps.append(Step(script="encoder_fit", arguments=arguments, makes=[made]))
+        before = made
+    onnx = work / "encoder.onnx"
+    unseen = work / ("stage2-2.npz" if sample else "held.npz")  # a sample holds too few rows back
+    arguments = [before, onnx, "--rows", unseen, "--version", VERSION, "--trained-on", TRAINED_ON]
+    return [*steps, Step(script="encoder_export", arguments=arguments, makes=[onnx, work / "encoder.json"])]
 
 
 def stack_steps(data: Path, work: Path) -> list[Step]:

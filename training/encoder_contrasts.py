@@ -74,10 +74,7 @@ def of_passages(raws: Iterable[Raw], rng: random.Random) -> Iterator[Pair]:
     """A sentence of each context as a statement about it, half of them shortened."""
     others = [""]
     for context, raw in {raw["context"]: raw for raw in raws}.items():
-        if context.lstrip().startswith("{"):
-            continue
-        found = [span.of(context).strip() for span in sentences.split(context)]
-        found = [text for text in found if _SHORTEST < len(text) < _LONGEST and "\n" not in text]
+        found = sentences_of(context, _SHORTEST, _LONGEST)
         if found:
             text = rng.choice(found)
             statement = shortened(text) if rng.random() < 0.5 else text
@@ -88,10 +85,7 @@ def of_passages(raws: Iterable[Raw], rng: random.Random) -> Iterator[Pair]:
 def of_windows(raws: Iterable[Raw], share: float, rng: random.Random) -> Iterator[Pair]:
     """Sentences beside their neighbours alone, so that what is put in their places stands next to them."""
     for context in {raw["context"]: None for raw in raws}:
-        if context.lstrip().startswith("{"):
-            continue
-        found = [span.of(context).strip() for span in sentences.split(context)]
-        found = [text for text in found if _SHORTEST < len(text) < _LONGEST and "\n" not in text]
+        found = sentences_of(context, _SHORTEST, _LONGEST)
         for i, text in enumerate(found):
             if rng.random() < share:
                 first = max(0, i - rng.randrange(_NEIGHBOURS))
@@ -99,6 +93,14 @@ def of_windows(raws: Iterable[Raw], share: float, rng: random.Random) -> Iterato
                 statement = shortened(text) if rng.random() < 0.5 else text
                 alone = {"context": window, "contexts": None, "task": "summary"}
                 yield from about(alone, statement, rng.choice(found), rng)
+
+
+def sentences_of(context: str, above: int, below: int) -> list[str]:
+    """The sentences of a context, none of a record, with characters between ``above`` and ``below``."""
+    if context.lstrip().startswith("{"):
+        return []
+    found = [span.of(context).strip() for span in sentences.split(context)]
+    return [text for text in found if above < len(text) < below and "\n" not in text]
 
 
 def shortened(sentence: str) -> str:

@@ -23,7 +23,6 @@ from groundwire.core.span import Span
 from groundwire.local import rows
 from groundwire.local.embedded import LENGTH
 from groundwire.text import claims as claim_text
-from groundwire.text import sentences
 from training import encoder_contrasts
 from training.encoder_answers import (
     TASK_WEIGHTS,
@@ -267,7 +266,7 @@ def mixed(sets: Sets) -> list[Labelled]:
     stated = encoder_contrasts.of_statements(list(supported(sets, rng)), rng)
     answers = encoder_contrasts.of_answers(fitting, rng)
     marked = [*as_read(fitting, rng), *flipped_records(fitting, rng)]
-    others = sentences_of(sets.read(*DOCUMENTS, "begin", "wice"), rng)
+    others = sentences_among(sets.read(*DOCUMENTS, "begin", "wice"), rng)
     parts = {
         "close facts": list(facts(sets, CLOSE, CLOSE_FACTS, 3)),
         "facts": list(facts(sets, FULL, FULL_FACTS, 4, others)),
@@ -282,12 +281,14 @@ def mixed(sets: Sets) -> list[Labelled]:
     return [row for made in parts.values() for row in made]
 
 
-def sentences_of(raws: Iterable[Raw], rng: random.Random) -> list[str]:
+def sentences_among(raws: Iterable[Raw], rng: random.Random) -> list[str]:
     """Sentences of the contexts, to put facts among."""
-    prose = {raw["context"] for raw in raws if not raw["context"].lstrip().startswith("{")}
-    found = {span.of(text).strip() for text in prose for span in sentences.split(text)}
-    fit = sorted(t for t in found if SHORTEST_OTHER < len(t) < LONGEST_OTHER and "\n" not in t)
-    return rng.sample(fit, min(OTHERS, len(fit)))
+    found = {
+        text
+        for raw in raws
+        for text in encoder_contrasts.sentences_of(raw["context"], SHORTEST_OTHER, LONGEST_OTHER)
+    }
+    return rng.sample(sorted(found), min(OTHERS, len(found)))
 
 
 def report(epoch: int, parts: Mapping[str, Sequence[Labelled]]) -> None:

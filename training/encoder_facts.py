@@ -130,12 +130,16 @@ class Maker:
         if changed is None:
             return None
         short = last_names(told) if rng.random() < habits.by_last_name else {}
-        text, places = filled(form, changed, short)
+
+        def called(names: Values) -> Values:
+            return {part: short.get(name, name) for part, name in names.items()}
+
+        text, places = filled(form, called(changed))
         return Made(
             passages=self._passages(
                 [filled(form, each.values)[0] for form, each in zip(said, told, strict=True)]
             ),
-            right=filled(form, values, short)[0],
+            right=filled(form, called(values))[0],
             wrong=text,
             marks=[Mark(span, Label.NOT_SUPPORTED) for part, span in places if changed[part] != values[part]],
             label=Label.NOT_SUPPORTED,

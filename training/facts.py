@@ -13,7 +13,6 @@ import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from groundwire.core.span import Span
@@ -177,16 +176,14 @@ _MADE: Mapping[str, Callable[[random.Random], str]] = {
 """Kinds of figures, which need no list; people are put together of two."""
 
 
-def filled(
-    form: str, values: Mapping[str, str], short: Mapping[str, str] = MappingProxyType({})
-) -> tuple[str, list[tuple[str, Span]]]:
-    """The sentence, and where each part stands in it; ``short`` are shorter names for some values."""
+def filled(form: str, values: Mapping[str, str]) -> tuple[str, list[tuple[str, Span]]]:
+    """The sentence, and where each part stands in it."""
     text, places, last = "", [], 0
     for match in _PART.finditer(form):
-        value = values[match[1]]
-        value = short.get(value, value)
-        text += form[last : match.start()] + value
-        places.append((match[1], Span(len(text) - len(value), len(text))))
+        text += form[last : match.start()]
+        start = len(text)
+        text += values[match[1]]
+        places.append((match[1], Span(start, len(text))))
         last = match.end()
     # "at 7:30 a.m." may end a sentence.
     text += form[last + 1 :] if text.endswith(".") and form[last:].startswith(".") else form[last:]
