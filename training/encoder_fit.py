@@ -81,8 +81,10 @@ def main() -> None:
     state = args.out.with_suffix(".state")
     start = begun_from(args.start)
     fit = Fit.begun(copy.deepcopy(start), frozen=args.frozen, precision=getattr(torch, args.precision))
-    settings = {"rows": len(packed), "from": args.start.name}
+    kept_of = args.kept_of or args.start
+    settings = {"rows": len(packed), "from": args.start.name, "kept_of": kept_of.name}
     settings |= {name: getattr(args, name) for name in SETTINGS}
+    other = begun_from(kept_of)  # before hours of training, not after
     if state.exists():
         fit.resume(state, settings)
     pace = Pace(steps=len(plan), first=fit.step, minutes=args.minutes)
@@ -103,7 +105,6 @@ def main() -> None:
             if time.monotonic() - saved > SAVED_EVERY_SECONDS:
                 fit.save(state, settings)
                 saved = time.monotonic()
-    other = begun_from(args.kept_of) if args.kept_of else start
     write(between(fit.averaged, other, args.kept).state_dict(), args.out)
     state.unlink(missing_ok=True)
 
