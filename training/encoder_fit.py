@@ -79,8 +79,7 @@ def main() -> None:
     packed = Packed.joined([Packed.load(path) for path in args.rows])
     plan = schedule(packed, args.epochs, args.seed, args.tokens)
     state = args.out.with_suffix(".state")
-    start = begun_from(args.start)
-    fit = Fit.begun(copy.deepcopy(start), frozen=args.frozen, precision=getattr(torch, args.precision))
+    fit = Fit.begun(begun_from(args.start), frozen=args.frozen, precision=getattr(torch, args.precision))
     kept_of = args.kept_of or args.start
     settings = {"rows": len(packed), "from": args.start.name, "kept_of": kept_of.name}
     settings |= {name: getattr(args, name) for name in SETTINGS}

@@ -28,7 +28,6 @@ _MONTHS = (
     *("January", "February", "March", "April", "May", "June"),
     *("July", "August", "September", "October", "November", "December"),
 )
-_SPELT = 11
 _NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _UNITS = (("minutes", 59), ("hours", 23), ("days", 6), ("weeks", 4), ("months", 11), ("years", 60))
 
@@ -155,7 +154,8 @@ def _duration(rng: random.Random) -> str:
     """Of a unit, fewer than the next one has: no two are the same length."""
     unit, most = rng.choice(_UNITS)
     number = rng.randint(2, most)
-    return f"{_NUMBERS[number - 2] if number < _SPELT else number} {unit}"
+    spelt = number - 2 < len(_NUMBERS)
+    return f"{_NUMBERS[number - 2] if spelt else number} {unit}"
 
 
 def _time(rng: random.Random) -> str:
