@@ -18,6 +18,7 @@ from typing import Any
 from groundwire.core.budget import Budget
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.fork import renew_after_fork
+from groundwire.core.sqlite import write_ahead
 from groundwire.core.verdict import Usage
 
 _MINUTE = 60.0
@@ -170,7 +171,7 @@ def _spent(connection: sqlite3.Connection) -> Usage:
 def _connected(path: Path) -> sqlite3.Connection:
     path.parent.mkdir(parents=True, exist_ok=True)
     connection = sqlite3.connect(path, timeout=_BUSY, check_same_thread=False, isolation_level=None)
-    connection.execute("PRAGMA journal_mode = WAL")
+    write_ahead(connection, busy=_BUSY)
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.executescript(f"BEGIN IMMEDIATE; {_SCHEMA} COMMIT;")
     return connection

@@ -16,6 +16,7 @@ from typing import Protocol
 
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.fork import renew_after_fork
+from groundwire.core.sqlite import write_ahead
 
 _SCHEMA = "CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT"
 _BUSY = 10.0  # seconds to wait for another process
@@ -126,7 +127,7 @@ class InFile:
         uri = f"{self._path.absolute().as_uri()}?mode={mode}"
         connection = sqlite3.connect(uri, uri=True, timeout=_BUSY, check_same_thread=False)
         if not self._read_only:
-            # Readers and a writer don't wait for each other; a loss of power loses replies, and not the file.
-            connection.execute("PRAGMA journal_mode = WAL")
+            write_ahead(connection, busy=_BUSY)
+            # A loss of power loses replies, and not the file.
             connection.execute("PRAGMA synchronous = NORMAL")
         return connection

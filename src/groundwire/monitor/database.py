@@ -29,6 +29,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from groundwire.core.errors import ConfigurationError, GroundwireError, InputError, MissingExtraError
 from groundwire.core.fork import renew_after_fork
+from groundwire.core.sqlite import write_ahead
 from groundwire.monitor import schema
 
 _LOCK = 0x6772_6E64  # names our lock among those of a PostgreSQL server
@@ -182,9 +183,9 @@ class Database:
     def _prepare(self, connection: Any, _: object) -> None:
         connection.isolation_level = None  # transactions begin where we say
         full = self._durability is Durability.POWER
+        connection.execute("PRAGMA auto_vacuum=INCREMENTAL")  # heard only by a database that is still empty
+        write_ahead(connection, busy=self._busy)
         for pragma in (
-            "auto_vacuum=INCREMENTAL",  # heard only by a database that is still empty
-            "journal_mode=WAL",
             f"synchronous={'FULL' if full else 'NORMAL'}",
             "foreign_keys=ON",
             "secure_delete=ON",
