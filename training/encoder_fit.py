@@ -12,7 +12,7 @@ import argparse
 import copy
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -48,7 +48,15 @@ def main() -> None:
     """Train, print and write."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--rows", type=Path, nargs="+", required=True)
-    parser.add_argument("--from", dest="start", type=Path, required=True, help=".safetensors, .pt or .onnx")
+    parser.add_argument(
+        "--from",
+        dest="starts",
+        type=Path,
+        nargs="+",
+        required=True,
+        metavar="WEIGHTS",
+        help=".safetensors, .pt or .onnx; of several, their mean",
+    )
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--epochs", type=float, default=1.0)
     parser.add_argument("--rate", type=float, default=2e-4)
@@ -72,6 +80,14 @@ def main() -> None:
         help="share of the weights that it began with in those that it writes",
     )
     parser.add_argument("--kept-of", type=Path, metavar="WEIGHTS", help="that share is of these instead")
+    parser.add_argument(
+        "--taught-by",
+        type=Path,
+        nargs="+",
+        default=[],
+        metavar="WEIGHTS",
+        help="learn what these say, their mean, as much as what rows are labelled with",
+    )
     parser.add_argument("--minutes", type=float, default=math.inf, help="end by then, the rate brought down")
     args = parser.parse_args()
     torch.set_num_threads(args.threads)
@@ -79,11 +95,18 @@ def main() -> None:
     packed = Packed.joined([Packed.load(path) for path in args.rows])
     plan = schedule(packed, args.epochs, args.seed, args.tokens)
     state = args.out.with_suffix(".state")
-    fit = Fit.begun(begun_from(args.start), frozen=args.frozen, precision=getattr(torch, args.precision))
-    kept_of = args.kept_of or args.start
-    settings = {"rows": len(packed), "from": args.start.name, "kept_of": kept_of.name}
-    settings |= {name: getattr(args, name) for name in SETTINGS}
-    other = begun_from(kept_of)  # before hours of training, not after
+    start = mean_of([begun_from(path) for path in args.starts])
+    # Whatever is read is read before hours of training, not after.
+    other = begun_from(args.kept_of) if args.kept_of else copy.deepcopy(start)
+    teachers = [begun_from(path).eval() for path in args.taught_by]
+    fit = Fit.begun(start, frozen=args.frozen, precision=getattr(torch, args.precision), teachers=teachers)
+    settings = {
+        "rows": len(packed),
+        "from": [path.name for path in args.starts],
+        "kept_of": args.kept_of and args.kept_of.name,
+        "taught_by": [path.name for path in args.taught_by],
+        **{name: getattr(args, name) for name in SETTINGS},
+    }
     if state.exists():
         fit.resume(state, settings)
     pace = Pace(steps=len(plan), first=fit.step, minutes=args.minutes)
@@ -131,6 +154,13 @@ def begun_from(path: Path) -> Encoder:
     return from_minilm(path) if path.suffix == ".safetensors" else read(path)
 
 
+def mean_of(models: Sequence[Encoder]) -> Encoder:
+    """The first of them, its weights the mean of all (Wortsman et al., 2022, arXiv:2203.05482)."""
+    for known, model in enumerate(models[1:], start=1):
+        between(models[0], model, 1 / (known + 1))
+    return models[0]
+
+
 def between(model: Encoder, other: Encoder, kept: float) -> Encoder:
     """The model with a share of the weights of another, such as the one that it began with.
 
@@ -165,9 +195,17 @@ class Fit:
     optimizer: Any
     precision: torch.dtype = torch.bfloat16
     step: int = 0
+    teachers: Sequence[Encoder] = ()
 
     @classmethod
-    def begun(cls, model: Encoder, *, frozen: int = 0, precision: torch.dtype = torch.bfloat16) -> Fit:
+    def begun(
+        cls,
+        model: Encoder,
+        *,
+        frozen: int = 0,
+        precision: torch.dtype = torch.bfloat16,
+        teachers: Sequence[Encoder] = (),
+    ) -> Fit:
         """At the first step. Matrices decay; biases, norms and embeddings of words don't.
 
         With ``frozen`` layers, those, and the embeddings that they read, don't learn; dropout stays on.
@@ -181,13 +219,19 @@ class Fit:
         groups = [{"params": decayed}, {"params": rest, "weight_decay": 0.0}]
         optimizer = torch.optim.AdamW(groups, weight_decay=DECAY, betas=BETAS)
         averaged = copy.deepcopy(model).eval()
-        return cls(model=model.train(), averaged=averaged, optimizer=optimizer, precision=precision)
+        return cls(
+            model=model.train(),
+            averaged=averaged,
+            optimizer=optimizer,
+            precision=precision,
+            teachers=teachers,
+        )
 
     def learn(self, batch: Batch, rate: float, words: float) -> tuple[float, float]:
         """One step; the losses of rows and words before it."""
         for group in self.optimizer.param_groups:
             group["lr"] = rate
-        of_rows, of_words = losses(self.model, batch, self.precision)
+        of_rows, of_words = losses(self.model, batch, self.precision, self.teachers)
         self.optimizer.zero_grad(set_to_none=True)
         (of_rows + words * of_words).backward()
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), LARGEST_GRADIENT)
@@ -225,8 +269,14 @@ class Fit:
         return {"model": self.model, "averaged": self.averaged, "optimizer": self.optimizer}
 
 
-def losses(model: Encoder, batch: Batch, precision: torch.dtype) -> tuple[Tensor, Tensor]:
-    """The weighted mean loss of the rows, and that of their words."""
+def losses(
+    model: Encoder, batch: Batch, precision: torch.dtype, teachers: Sequence[Encoder] = ()
+) -> tuple[Tensor, Tensor]:
+    """The weighted mean loss of the rows, and that of their words.
+
+    With teachers, half of it is how far the model is from what they say together (Hinton et al., 2015,
+    arXiv:1503.02531): from the mean of their log probabilities.
+    """
     ids, kinds, words, labels, weights = (torch.from_numpy(part) for part in batch)
     with torch.autocast("cpu", torch.bfloat16, enabled=precision == torch.bfloat16):
         of_rows, of_tokens = model(ids, kinds)
@@ -234,10 +284,29 @@ def losses(model: Encoder, batch: Batch, precision: torch.dtype) -> tuple[Tensor
     words_weights = weights[:, None].expand(words.shape)[known] * torch.where(
         words[known] > Label.SUPPORTED, FLAGGED_WORDS, 1.0
     )
-    return (
+    labelled = (
         mean(of_rows.float(), labels, weights),
         mean(of_tokens.float()[known], words[known], words_weights),
     )
+    if not teachers:
+        return labelled
+    with torch.no_grad(), torch.autocast("cpu", torch.bfloat16, enabled=precision == torch.bfloat16):
+        said = [teacher(ids, kinds) for teacher in teachers]
+    rows_said = torch.stack([rows.float() for rows, _ in said])
+    words_said = torch.stack([tokens.float()[known] for _, tokens in said])
+    return (
+        (labelled[0] + distance(of_rows.float(), rows_said, weights)) / 2,
+        (labelled[1] + distance(of_tokens.float()[known], words_said, words_weights)) / 2,
+    )
+
+
+def distance(logits: Tensor, said: Tensor, weights: Tensor) -> Tensor:
+    """The weighted mean cross-entropy with what teachers say: ``said`` is (teachers, rows, classes)."""
+    if not len(weights):
+        return logits.sum()
+    wanted = torch.softmax(functional.log_softmax(said, -1).mean(0), -1)
+    each = -(wanted * functional.log_softmax(logits, -1)).sum(-1)
+    return (weights * each).sum() / weights.sum().clamp(min=1e-6)
 
 
 def mean(logits: Tensor, labels: Tensor, weights: Tensor) -> Tensor:

@@ -82,6 +82,18 @@ def test_what_settled_itself_is_never_read_and_still_tells_its_words():
     assert [span.of(answer) for span in verdict.claims[0].words] == ["42 million"]
 
 
+def test_what_the_documents_deny_in_the_same_words_is_flagged():
+    """All other words stand in them, which is no evidence for the one that turns it round."""
+    context = "The mill closed before the flood. The council rejected the plan to widen the harbour road."
+    answer = "The council adopted the plan to widen the harbour road."
+    _, verdict = steps(answer, context)
+    (claim,) = verdict.claims
+    assert verdict.hallucinated
+    assert claim.support is Support.CONTRADICTED
+    assert [span.of(answer) for span in claim.words] == ["adopted"]
+    assert not steps(answer.replace("adopted", "rejected"), context)[1].hallucinated
+
+
 CARD = '{"name": "Casa Verde", "attributes": {"OutdoorSeating": true, "WiFi": "no", "casual": true}}'
 
 

@@ -6,9 +6,11 @@ from dataclasses import replace
 
 import pytest
 
+from groundwire import Interaction
 from groundwire.core.plan import ReadClaim, Reading, ReadWord
 from groundwire.core.span import Span
-from groundwire.detectors import embedded_model
+from groundwire.detectors import embedded_model, lexical_model
+from groundwire.detectors.embedded import Embedded
 from groundwire.detectors.embedded_model import (
     answer_figures,
     but_for,
@@ -17,6 +19,7 @@ from groundwire.detectors.embedded_model import (
     unsupported_words,
     word_figures,
 )
+from groundwire.detectors.opening import opened
 
 
 def unsupported(probability: float) -> Reading:
@@ -91,6 +94,33 @@ class TestReading:
         known = figures(0.2, fine)
         assert figures(0.2, as_a_whole)[1] == pytest.approx(figures(0.2, by_a_word)[1])
         assert figures(0.2, as_a_whole)[1] > known[1]
+
+
+class TestReadAgainst:
+    """Of what the documents speak of in so many words, finding the words is no evidence."""
+
+    CONTEXT = "The mill on the Orlava closed before the flood of May, and the bakery after it."
+
+    def weighed(self, claim, against):
+        interaction = Interaction(question="", contexts=(self.CONTEXT,), answer=claim)
+        first = opened(interaction, Embedded())
+        lexical = lexical_model.load().weigh(first.seen)
+        reading = ReadClaim(reading=unsupported(against), words=read(0.1, 0.1).words)
+        return lexical, STACK.weigh(lexical, first.seen, {0: reading})
+
+    def test_such_a_claim_is_flagged_by_what_is_read_against_it(self):
+        _, weighed = self.weighed("The bakery closed before the flood of May.", 0.75)
+        assert weighed.score < 0.4
+        assert weighed.scores() == [0.5]
+
+    def test_and_not_for_a_doubt(self):
+        lexical, weighed = self.weighed("The bakery closed before the flood of May.", 0.65)
+        assert weighed.least == lexical.least
+        assert weighed.scores() == [weighed.score]
+
+    def test_what_the_documents_do_not_speak_of_is_weighed_as_ever(self):
+        lexical, weighed = self.weighed("The bakery sells rye bread to tourists from Norway.", 0.9)
+        assert weighed.least == lexical.least
 
 
 class TestButFor:

@@ -2,14 +2,24 @@
 
 import gzip
 import json
-from itertools import pairwise
+from itertools import chain
 
 import numpy as np
 import pytest
 
 from training import encoder
 from training.encoder import Step, encoder_steps, stack_steps
-from training.encoder_data import Sets, held, marked_answers, mixed, short_pairs, write
+from training.encoder_data import (
+    SECOND,
+    Sets,
+    again_of,
+    drawn_anew,
+    held,
+    marked_answers,
+    mixed,
+    short_pairs,
+    write,
+)
 from training.encoder_rows import Label, Packed
 from training.labelled_sets import FIT, TEST, part
 
@@ -80,13 +90,36 @@ def test_an_epoch_is_made_again_by_its_number(sets):
     assert not np.array_equal(first.ids, other.ids)
 
 
+def packed(parts):
+    return Packed.of(chain.from_iterable(parts.values()))
+
+
+def test_answers_are_drawn_anew_by_their_number(sets):
+    """The same number gives the same rows, another one others."""
+    first, again, other = (packed(drawn_anew(sets, number)) for number in (0, 0, 1))
+    assert np.array_equal(first.ids, again.ids)
+    assert not np.array_equal(first.ids, other.ids)
+
+
 def test_stage_5_has_facts_and_all_that_was_taught_before(sets):
     """Two makes of facts, and all that follows from what, beside others; made again, the same."""
     few = Sets(data=sets.data, most=12)
-    one, two = (Packed.of(mixed(few)) for _ in range(2))
+    one, two = (packed(mixed(few)) for _ in range(2))
     assert len(one) > 2 * (12 + 12) + len(list(short_pairs(few)))
     assert np.array_equal(one.ids, two.ids)
     assert np.array_equal(one.labels, two.labels)
+
+
+def test_the_second_encoder_reads_no_answers_before_it_knows_facts(sets):
+    """RAGTruth's come last; and of all the others, a share is read again beside them."""
+    few = Sets(data=sets.data, most=12)
+    others = mixed(few, SECOND, answers=False)
+    assert {name for name, made in others.items() if not made} == {"answers", "ragtruth"}
+    many = {name: made * 20 for name, made in others.items()}
+    again = list(again_of(many))
+    assert 0.05 < len(again) / sum(map(len, many.values())) < 0.3
+    assert again == list(again_of(many))
+    assert all(any(row in again for row in made) for made in many.values() if made)
 
 
 def test_what_is_held_back_is_not_learnt(sets):
@@ -131,10 +164,21 @@ def test_a_step_is_made_once(tmp_path):
         Step(script="no_such_script", arguments=[], makes=[there, missing]).run()
 
 
-def test_a_stage_begins_where_the_one_before_it_ended(tmp_path):
-    """The weights that one writes are those that the next reads, and the export the last one's."""
-    _, first, *rest = encoder_steps(tmp_path, tmp_path, tmp_path / "minilm")
-    assert "minilm" in str(first.arguments)
-    assert [step.script for step in rest] == ["encoder_fit"] * 5 + ["encoder_export"]
-    for before, after in pairwise([first, *rest]):
-        assert before.makes[0] in after.arguments
+def test_what_ships_is_the_last_stage_and_every_stage_leads_to_it(tmp_path):
+    """The first one begins with the weights that there are; no stage or file of rows is made for nothing."""
+    rows, first, *_, last, export = steps = encoder_steps(tmp_path, tmp_path, tmp_path / "minilm")
+    assert [step.script for step in steps[1:-1]] == ["encoder_fit"] * len(encoder.STAGES)
+    assert tmp_path / "minilm" in first.arguments
+    assert last.makes[0] in export.arguments
+    read = [path for step in steps[1:] for path in step.arguments if path not in step.makes]
+    assert {path for step in steps[:-1] for path in step.makes} <= set(read)
+    assert set(rows.makes) <= set(read)
+
+
+def test_a_stage_is_given_what_it_begins_with_and_who_teaches_it(tmp_path):
+    work = tmp_path / "work"
+    stage = encoder.Stage(begins=["a", "b"], rows=["r"], settings="--rate 1e-4", kept_of="a", taught_by=["b"])
+    assert stage.arguments(work, tmp_path) == [
+        *("--rows", work / "r.npz", "--from", work / "a.pt", work / "b.pt"),
+        *("--kept-of", work / "a.pt", "--taught-by", work / "b.pt", "--rate", "1e-4"),
+    ]

@@ -39,7 +39,7 @@ class Embedded(Detector):
     """
 
     name: ClassVar[str] = "embedded"
-    version: ClassVar[str] = "8"
+    version: ClassVar[str] = "9"
     needs_encoder: ClassVar[bool] = True
 
     # Near the best F1 on the sources that it was calibrated on; see training/README.md.
@@ -67,7 +67,7 @@ class Embedded(Detector):
             assert isinstance(reply, Encoded)
             read = dict(zip(numbers, reply.claims, strict=True))
         left = without_known(first.seen, read)
-        weighed = embedded_model.load().weigh(lexical, left)
+        weighed = embedded_model.load().weigh(lexical, first.seen, left)
         doubt = caution(first)
         if doubt is not None:
             weighed = doubt.applied(weighed, self.grading.threshold)

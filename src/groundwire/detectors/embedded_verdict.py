@@ -15,7 +15,7 @@ from groundwire.core.plan import ReadClaim
 from groundwire.core.span import Span, union
 from groundwire.detectors import embedded_model
 from groundwire.detectors.lexical_model import Weighed
-from groundwire.detectors.lexical_seen import CLAIM_FEATURES, Seen
+from groundwire.detectors.lexical_seen import Seen
 from groundwire.detectors.lexical_verdict import Conflict, Judging, quoted
 from groundwire.detectors.opening import Opened
 from groundwire.text import language
@@ -65,7 +65,7 @@ class ReadJudging(Judging):
 
     def _contradicts(self, seen: Seen, read: ReadClaim) -> bool:
         """Whether a sentence speaks of the same, and otherwise."""
-        spoken_of = bool(seen.matches) and seen.features[_BEST_WINDOW] >= _SPOKEN_OF
+        spoken_of = bool(seen.matches) and seen.spoken_of
         return spoken_of and read.reading.contradicted > read.reading.unsupported
 
     def _supported(self, seen: Seen, score: float) -> Claim:
@@ -122,11 +122,6 @@ class ReadJudging(Judging):
         if seen.matches:
             return (self._cite(seen.matches[0]),)
         return tuple(Evidence.cite(self.interaction, passage, span) for passage, span in read.evidence[:1])
-
-
-# A sentence with this share of the claim's words, weighed by their rarity, speaks of the same.
-_SPOKEN_OF = 0.5
-_BEST_WINDOW = CLAIM_FEATURES.index("best_window")
 
 
 def _worst(run: Span, read: ReadClaim, likely: Sequence[float]) -> float:

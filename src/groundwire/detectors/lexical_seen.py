@@ -135,6 +135,11 @@ class Seen:
         return max([*facts_, _UNKNOWN_NAME if self.unknown_names or self.replaced else 0.0])
 
     @property
+    def spoken_of(self) -> bool:
+        """Whether some sentences side by side have most of the claim's words, weighed by their rarity."""
+        return self.features[_BEST_WINDOW] >= _SPOKEN_OF
+
+    @property
     def settled(self) -> float | None:
         """The claim's odds where no weighing is needed, else None.
 
@@ -163,5 +168,7 @@ def _plain(fact: Fact) -> str:
 
 _UNKNOWN = {Kind.MONEY: 0.75, Kind.TIME: 0.75, Kind.DATE: 0.7, Kind.MEASURE: 0.65}
 _UNKNOWN_NAME = 0.6
+_SPOKEN_OF = 0.6
 _CONTENT = CLAIM_FEATURES.index("content_words")
+_BEST_WINDOW = CLAIM_FEATURES.index("best_window")
 _ENTRIES = CLAIM_FEATURES.index("entries_right")

@@ -1,0 +1,118 @@
+"""Fitting the encoder: what it learns from, what is kept, and how an interrupted run goes on."""
+
+import copy
+
+import numpy as np
+import pytest
+
+from groundwire import Span
+from groundwire.local import rows
+from training.encoder_rows import Label, Labelled, Packed
+
+torch = pytest.importorskip("torch")
+
+PASSAGE = "The ferry takes forty cars, and leaves at 7:30 from Port Linden. Dogs travel free."
+CLAIM = "Dogs cost $12 in winter."
+
+
+@pytest.fixture
+def batch():
+    """A claim that is contradicted, and all of its words, beside a passage."""
+    (row,) = rows.Builder([PASSAGE], None).rows(CLAIM, [Span(0, len(CLAIM))])
+    return Packed.of([Labelled(row, Label.CONTRADICTED, [Label.CONTRADICTED] * len(row.words))]).batch(
+        [0], 64
+    )
+
+
+@pytest.mark.parametrize("kept", [0.0, 0.25, 1.0])
+def test_what_is_written_lies_between_both_ends(kept):
+    """None of the weights that it began with, a share of them, or all."""
+    from training.encoder_fit import between
+    from training.encoder_model import Encoder
+
+    torch.manual_seed(0)
+    learnt, start = Encoder(), Encoder()
+    expected = [
+        (1 - kept) * new + kept * old
+        for new, old in zip(learnt.parameters(), start.parameters(), strict=True)
+    ]
+    made = between(learnt, start, kept).parameters()
+    assert all(torch.allclose(one, other, atol=1e-6) for one, other in zip(made, expected, strict=True))
+
+
+def test_frozen_layers_stay_as_they_are(batch):
+    """Those, and the embeddings below them; all others learn."""
+    from training.encoder_fit import Fit
+    from training.encoder_model import Encoder
+
+    fit = Fit.begun(Encoder(), frozen=2, precision=torch.float32)
+    before = {name: value.detach().clone() for name, value in fit.model.named_parameters()}
+    fit.learn(batch, 1e-2, 1.0)
+    same = {name for name, value in fit.model.named_parameters() if torch.equal(before[name], value)}
+    frozen = ("words.", "places.", "kinds.", "norm.", "layers.0.", "layers.1.")
+    assert same == {name for name in before if name.startswith(frozen)}
+
+
+def test_weights_of_several_are_their_mean():
+    """Each counts the same, whatever their order."""
+    from training.encoder_fit import mean_of
+    from training.encoder_model import Encoder
+
+    torch.manual_seed(0)
+    models = [Encoder() for _ in range(3)]
+    expected = [sum(each) / 3 for each in zip(*(model.parameters() for model in models), strict=True)]
+    made = mean_of(models).parameters()
+    assert all(torch.allclose(one, other, atol=1e-6) for one, other in zip(made, expected, strict=True))
+
+
+def test_one_that_is_taught_learns_what_its_teachers_say_as_well(batch):
+    """Beside a teacher that holds the claim for supported, it doubts less than by the label alone."""
+    from training.encoder_fit import Fit
+    from training.encoder_model import Encoder
+
+    torch.manual_seed(0)
+    start, teacher = Encoder().eval(), Encoder().eval()
+    with torch.no_grad():
+        for head in (teacher.row_head, teacher.token_head):
+            head.weight.zero_()
+            head.bias.copy_(torch.tensor([4.0, 0.0, 0.0]))
+    supported = []
+    for teachers in ([], [teacher]):
+        model = copy.deepcopy(start)
+        fit = Fit.begun(model, precision=torch.float32, teachers=teachers)
+        for _ in range(8):
+            fit.learn(batch, 1e-3, 1.0)
+        with torch.no_grad():
+            of_row, _ = model.eval()(torch.from_numpy(batch[0]), torch.from_numpy(batch[1]))
+        supported.append(float(of_row.softmax(-1)[0, 0]))
+    alone, taught = supported
+    assert alone < 0.25 < taught
+
+
+def test_several_teachers_say_the_mean_of_their_log_probabilities():
+    """One that is sure of one class and one that is sure of another say both, and not the third."""
+    from training.encoder_fit import distance
+
+    said = torch.tensor([[[6.0, 0.0, -6.0]], [[0.0, 6.0, -6.0]]])
+    one = torch.ones(1)
+    agrees, doubts = (distance(torch.tensor([logits]), said, one) for logits in ([3.0, 3, -6], [3.0, -6, 3]))
+    assert float(agrees) == pytest.approx(np.log(2), abs=0.01)
+    assert doubts > agrees + 2
+
+
+def test_a_run_is_gone_on_with_as_it_was_begun(tmp_path):
+    """Its step and weights come back; with another rate than it was begun with, it is refused by name."""
+    from training.encoder_fit import Fit
+    from training.encoder_model import Encoder
+
+    state, settings = tmp_path / "stage1.state", {"rows": 12, "rate": 2e-4}
+    fit, other = Fit.begun(Encoder()), Fit.begun(Encoder())
+    fit.step = 7
+    fit.save(state, settings)
+    with pytest.raises(SystemExit, match=r"stage1\.state was begun with rate 0\.0002, not 0\.0003: give"):
+        other.resume(state, settings | {"rate": 3e-4})
+    assert other.step == 0
+    other.resume(state, settings)
+    assert other.step == 7
+    both = zip(fit.model.parameters(), other.model.parameters(), strict=True)
+    assert all(torch.equal(one, same) for one, same in both)
