@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from uuid import uuid4
 
 import pytest
-from langchain_core.runnables import RunnableLambda
+from langchain_core.runnables import RunnableLambda, RunnableParallel
 
 from groundwire import (
     Abstention,
@@ -172,6 +172,56 @@ def test_an_answer_without_context_is_recorded_and_told_loudly_once(caplog):
     warnings = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
     assert len(warnings) == 1
     assert "groundwire:context" in warnings[0]
+
+
+SDK = RunnableLambda(lambda given: answer(1))
+"""A provider's own client: no event shows that a model answered."""
+
+
+def _warnings(caplog):
+    return [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+
+
+@pytest.mark.parametrize(
+    "chain",
+    [
+        {"context": Library() | joined, "question": RunnablePassthrough()} | PROMPT | SDK,
+        {"documents": Library()} | RunnablePassthrough.assign(answer=SDK),
+    ],
+    ids=["a text after a prompt", "a state with an answer"],
+)
+def test_an_answer_by_no_model_that_was_heard_is_told_loudly_once(chain, caplog):
+    """Silence would be taken for a clean answer: the log says what to tag."""
+    handler = GroundwireCallbackHandler(CHECKER)
+    chain.batch([question(1), question(2)], listening(handler))
+    assert handler.flush(30)
+    assert handler.outcomes == []
+    (told,) = _warnings(caplog)
+    assert "groundwire:answer" in told
+
+
+@pytest.mark.parametrize(
+    "chain",
+    [
+        Library() | joined,
+        {"context": Library() | joined, "question": RunnablePassthrough()} | PROMPT,
+        {"context": Library() | joined, "question": RunnablePassthrough()}
+        | PROMPT
+        | (lambda filled: filled.to_string()),
+        RunnableParallel(documents=Library(), question=RunnablePassthrough()),
+        {"context": Library() | joined, "question": RunnablePassthrough()}
+        | PROMPT
+        | SDK.with_config(tags=["groundwire:answer"]),
+        lcel(),
+    ],
+    ids=["a text of documents", "a prompt", "its text", "a state without an answer", "tagged", "a model"],
+)
+def test_a_search_is_not_told_as_an_answer(chain, caplog):
+    """What only looks documents up is no answer, and one that was captured needs no word."""
+    handler = GroundwireCallbackHandler(CHECKER)
+    chain.invoke(question(1), listening(handler))
+    assert handler.flush(30)
+    assert _warnings(caplog) == []
 
 
 def test_results_are_found_by_the_run_or_its_topmost_run():

@@ -225,6 +225,10 @@ class Capture(BaseCallbackHandler):
                 self.lost("unit", error)
 
     def _read(self, unit: Unit) -> Captured | None:
+        if unit.unheard:
+            if self._part("answer", lambda: units.answered_unheard(unit), otherwise=False):
+                self.unheard(unit.run.id)
+            return None
         keys = {**self._keys, **(unit.run.keys or {})}
         said = self._part("answer", lambda: units.answer(unit, keys["answer_key"]), None)
         answering = self._part("model", lambda: units.answering_model(unit, said), None)
@@ -269,6 +273,9 @@ class Capture(BaseCallbackHandler):
         except Exception as error:  # one broken part must not cost the others
             self.lost(name, error)
             return otherwise
+
+    def unheard(self, run_id: UUID) -> None:
+        """Hear that a run found documents and gave an answer, and that no model was heard: not captured."""
 
     # -- complaints --------------------------------------------------------------------------------------
 

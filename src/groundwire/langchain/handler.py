@@ -149,6 +149,14 @@ class GroundwireCallbackHandler(Watching, Capture):
             )
         )
 
+    def unheard(self, run_id: UUID) -> None:
+        self.warn_once(
+            "unheard",
+            "run %s found documents and gave an answer, and no model was heard, so groundwire judges nothing "
+            "there: tag the step that answers 'groundwire:answer'. This is said once",
+            run_id,
+        )
+
     def _deliverer(self, captured: Captured) -> Callable[[Outcome], None] | None:
         """How the outcome reaches the run's trace. Asked for while the run ends, for its context knows."""
         if not self._traced:

@@ -173,8 +173,8 @@ class Unit:
     """One answer's worth of runs: the run that answered, and what was gathered below it, in order.
 
     ``telling`` is kept for ``is_step``, which may be asked often. ``unfinished`` are the models that had not
-    ended when the run did. ``expected`` is False when nothing marks the run as one that answers from
-    documents, but a model ran. ``abandoned`` says that whoever read its output stopped before the end.
+    ended when the run did. ``abandoned`` says that whoever read its output stopped before the end, and
+    ``unheard`` that documents were found below the topmost run and no model was heard at all.
     """
 
     run: Run
@@ -184,7 +184,7 @@ class Unit:
     tools: list[Run] = field(default_factory=list)
     unfinished: list[Run] = field(default_factory=list)
     telling: tuple[str, ...] | None = None
-    expected: bool = True
+    unheard: bool = False
     abandoned: bool = False
     interrupted: bool = False
 
@@ -376,12 +376,17 @@ class Runs:
         if run.unit or (not run.scope.unit and run.kind is Kind.CHAIN and tree.answers(run)):
             tree.answered |= run.unit
             return tree.take(run)
-        if run.parent is not None or tree.answered or tree.waiting or not tree.models or tree.retrievals:
-            # With documents left over, they were found after the last model had started: nothing has
-            # answered from them.
+        if (
+            run.parent is not None
+            or tree.answered
+            or tree.waiting
+            or bool(tree.models) == bool(tree.retrievals)
+        ):
+            # With models and documents left over, these were found after the last of those had started:
+            # nothing has answered from them.
             return None
         unit = tree.take(run)
-        unit.expected = False
+        unit.unheard = not unit.models
         return unit
 
     def fail(self, run_id: UUID, error: BaseException, inputs: Any = ABSENT) -> list[Unit]:

@@ -138,6 +138,22 @@ def on_the_way(unit: Unit, said: str | None, answering: Run | None) -> bool:
     return calls and unit.run.kind is Kind.MODEL and not said
 
 
+def answered_unheard(unit: Unit) -> bool:
+    """Whether an answer was made of documents by something that no event shows, such as a provider's SDK.
+
+    A text counts where a prompt was filled before, and not where it holds a document; else what a state has
+    under one of the usual keys.
+    """
+    outputs = values.state(unit.run.outputs)
+    said = values.answer(outputs) or ""
+    if unit.interrupted or not said.strip():
+        return False
+    if values.text(outputs) is None:
+        return True
+    _, *openings = _telling(unit)
+    return bool(unit.prompts) and not any(opening in said for opening in openings)
+
+
 def problem(
     unit: Unit, answer: str | None, answering: Run | None, *, has_context: bool
 ) -> tuple[AbstentionReason | None, str]:
