@@ -127,6 +127,10 @@ def test_judging_sees_nothing_of_the_application(mode):
     assert [record.interaction.question for record in handler.outcomes] == [question(1)]
 
 
+def _warnings(caplog):
+    return [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+
+
 @MODES
 def test_a_judge_that_fails_leaves_an_abstention(mode, caplog):
     """A broken judge is MODEL_FAILED on the record; the application, and other answers, are unharmed."""
@@ -140,7 +144,7 @@ def test_a_judge_that_fails_leaves_an_abstention(mode, caplog):
     assert handler.flush(30)
     assert [r.outcome.why for r in handler.outcomes] == [AbstentionReason.MODEL_FAILED] * 2
     assert "RuntimeError: broken" in handler.outcomes[0].outcome.detail
-    assert len([r for r in caplog.records if r.levelname == "WARNING"]) == 1
+    assert len(_warnings(caplog)) == 1
 
 
 def test_a_judge_that_hangs_leaves_an_abstention():
@@ -169,17 +173,12 @@ def test_an_answer_without_context_is_recorded_and_told_loudly_once(caplog):
     Oracle().batch([question(1), question(2)], listening(handler))
     assert handler.flush(30)
     assert [r.outcome.why for r in handler.outcomes] == [AbstentionReason.NO_CONTEXT] * 2
-    warnings = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
-    assert len(warnings) == 1
-    assert "groundwire:context" in warnings[0]
+    (told,) = _warnings(caplog)
+    assert "groundwire:context" in told
 
 
 SDK = RunnableLambda(lambda given: answer(1))
 """A provider's own client: no event shows that a model answered."""
-
-
-def _warnings(caplog):
-    return [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
 
 
 @pytest.mark.parametrize(
