@@ -20,6 +20,7 @@ from llama_index.core.chat_engine import (
     SimpleChatEngine,
 )
 from llama_index.core.indices.query.query_transform.base import BaseQueryTransform
+from llama_index.core.llms.callbacks import llm_chat_callback, llm_completion_callback
 from llama_index.core.llms.function_calling import FunctionCallingLLM
 from llama_index.core.llms.llm import ToolSelection
 from llama_index.core.memory import ChatMemoryBuffer
@@ -85,7 +86,7 @@ class Library(BaseRetriever):
 
 
 class Oracle(FunctionCallingLLM):
-    """Answers about the topic that it is told of last, word by word when streamed.
+    """Answers about the topic that it is told of last, word by word when streamed. Decorated as real ones.
 
     Given tools, it calls the first of them once before it answers. Asked to condense, it asks in other words.
     """
@@ -111,15 +112,19 @@ class Oracle(FunctionCallingLLM):
         text = "\n".join(str(m.content) for m in messages[asked:] if m.role == "user")
         return ChatMessage(role="assistant", content=self._said(text))
 
+    @llm_chat_callback()
     def chat(self, messages, **kwargs):
         return ChatResponse(message=self._message(messages, kwargs.get("tools", ())))
 
+    @llm_chat_callback()
     async def achat(self, messages, **kwargs):
         return self.chat(messages, **kwargs)
 
+    @llm_chat_callback()
     def stream_chat(self, messages, **kwargs):
         return self._streamed(self._message(messages, kwargs.get("tools", ())))
 
+    @llm_chat_callback()
     async def astream_chat(self, messages, **kwargs):
         async def stream():
             for chunk in self._streamed(self._message(messages, kwargs.get("tools", ()))):
@@ -139,12 +144,15 @@ class Oracle(FunctionCallingLLM):
                 delta=word,
             )
 
+    @llm_completion_callback()
     def complete(self, prompt, formatted=False, **kwargs):
         return CompletionResponse(text=self._said(prompt))
 
+    @llm_completion_callback()
     async def acomplete(self, prompt, formatted=False, **kwargs):
         return self.complete(prompt)
 
+    @llm_completion_callback()
     def stream_complete(self, prompt, formatted=False, **kwargs):
         def stream():
             said = ""
@@ -154,6 +162,7 @@ class Oracle(FunctionCallingLLM):
 
         return stream()
 
+    @llm_completion_callback()
     async def astream_complete(self, prompt, formatted=False, **kwargs):
         async def stream():
             for chunk in self.stream_complete(prompt):

@@ -15,6 +15,7 @@ from llama_index.core.response_synthesizers import get_response_synthesizer
 from llama_index.core.schema import NodeRelationship, NodeWithScore, RelatedNodeInfo, TextNode
 from llama_index.core.tools import FunctionTool, QueryEngineTool, ToolMetadata, function_tool
 from llama_index.core.workflow import StartEvent, StopEvent, Workflow, step
+from llama_index.core.workflow.errors import WorkflowCancelledByUser
 
 from groundwire import AbstentionReason, Role
 from groundwire.judge.isolation import isolated
@@ -224,6 +225,26 @@ def test_an_engine_that_serves_a_retriever_is_no_answer(heard):
     assert heard.captured == []
 
 
+async def test_a_workflow_whose_model_is_not_heard_says_so_once(heard, caplog):
+    """A provider's own client answers it; one that only searches, or counts, is nothing to tell of."""
+
+    class Elsewhere(Workflow):
+        @step
+        async def tell(self, ev: StartEvent) -> StopEvent:
+            found = await Library().aretrieve(ev.query)
+            only = {"search": found[0].node.text, "count": {"found": len(found)}}
+            return StopEvent(result=only.get(ev.mode, "Seven kilos, and blue."))
+
+    for mode in ("search", "count"):
+        await Elsewhere(timeout=20).run(query=question(7), mode=mode)
+    assert caplog.messages == []
+    for _ in range(2):
+        await Elsewhere(timeout=20).run(query=question(7), mode="answer")
+    (told_once,) = caplog.messages
+    assert "no model was heard" in told_once
+    assert heard.captured == []
+
+
 async def test_a_workflow_that_retrieves_nothing_is_no_answer(heard):
     """Most workflows are not about retrieval at all."""
 
@@ -344,6 +365,23 @@ async def test_an_asynchronous_stream_that_is_given_up_is_a_partial_answer(heard
         await task
     await response.response_gen.aclose()
     assert [captured.problem for captured in heard.captured] == [AbstentionReason.PARTIAL_ANSWER] * 2
+
+
+async def test_an_agent_that_is_cancelled_is_a_partial_answer(heard):
+    """It ends with nothing, which is no answer that states nothing."""
+    called = asyncio.Event()
+
+    async def look(input: str) -> str:  # noqa: A002 - the argument's name is what the model is told
+        """Look for a long time."""
+        called.set()
+        await asyncio.sleep(30)
+
+    running = searching(FunctionTool.from_defaults(async_fn=look)).run(user_msg=question(7))
+    await called.wait()
+    await running.cancel_run()
+    with pytest.raises(WorkflowCancelledByUser):
+        await running
+    assert heard.only().problem is AbstentionReason.PARTIAL_ANSWER
 
 
 def test_a_stream_that_is_never_read_is_nothing(heard):

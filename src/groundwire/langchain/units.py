@@ -21,7 +21,9 @@ NOT_SEEN = (
     "holds them in the run's metadata: {'groundwire': {'context_key': ...}}"
 )
 NOT_FOUND = "documents were looked for, and the model was given none"
-GIVEN_UP = "the answer was given up before its end: its stream was not read to the last token"
+GIVEN_UP = (
+    "the answer was given up before its end: its stream was not read to the last token, or it was cancelled"
+)
 NOT_READ = (
     "no answer could be read from an output of type %s: tag the step that returns it 'groundwire:answer', or "
     "name the key that holds it in the run's metadata: {'groundwire': {'answer_key': ...}}"

@@ -166,6 +166,14 @@ class Capture:
             units.report(part, result)
         elif units.is_answer(part, result):
             self._answered(part, result)
+        elif units.is_unheard(part, result):
+            self.warn_once(
+                "unheard",
+                "workflow %s found nodes and gave an answer, and no model was heard, so groundwire judges "
+                "nothing there: answer in it with a LlamaIndex LLM, or judge with "
+                "groundwire.check(question=..., contexts=..., answer=...). This is said once",
+                part.run_id,
+            )
 
     def _answered(self, part: Part, result: Any) -> None:
         """The outermost answering span has ended; a stream it returned may have yet to begin."""
@@ -178,6 +186,8 @@ class Capture:
             self._begun(part, result)
         elif isinstance(result, values.STREAMS) and result.response_txt is None:
             self._listen(part, result)
+        elif result is None and part.kind is Kind.AGENT:  # whoever ran it has cancelled it
+            self.tell(part, units.contexts(part, result), "", result, partial=True)
         else:
             self._hand_on(part, result, values.answer(result))
 

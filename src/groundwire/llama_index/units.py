@@ -22,7 +22,9 @@ NOT_SEEN = (
     "judge such answers with groundwire.check(question=..., contexts=..., answer=...)"
 )
 NOT_FOUND = "nodes were looked for, and the model was given none"
-GIVEN_UP = "the answer was given up before its end: its stream was not read to the last token"
+GIVEN_UP = (
+    "the answer was given up before its end: its stream was not read to the last token, or it was cancelled"
+)
 NOT_READ = "no answer could be read from a result of type %s"
 
 _ASKED = {Kind.QUERY: "str_or_query_bundle", Kind.SYNTHESIS: "query", Kind.CHAT: "message"}
@@ -31,13 +33,16 @@ _OPENING = 200
 
 def hear(part: Part, arguments: Mapping[str, Any]) -> None:
     """Note what a model was told inside of ``part``, and of whatever stands around it."""
-    messages, prompt = arguments.get("messages"), arguments.get("prompt")
+    # LlamaIndex's decorators of a model's methods hide the names of what is given by position.
+    given = [arguments.get("messages"), arguments.get("prompt"), *arguments.get("args", ())]
+    prompt = next((one for one in given if isinstance(one, str)), None)
+    messages = next((one for one in given if isinstance(one, list | tuple) and one), None)
     condensed = (arguments.get("prompt_args") or {}).get("chat_history")
     above: Part | None = part
     while above is not None:
-        if isinstance(messages, Sequence) and messages:
+        if messages is not None:
             above.dialogue, above.told = list(messages), ""
-        elif isinstance(prompt, str):
+        elif prompt is not None:
             above.told = prompt
         if isinstance(condensed, str):
             above.condensed = condensed
@@ -74,8 +79,22 @@ def _sift(around: Part, part: Part, result: Any) -> None:
 
 def is_answer(part: Part, result: Any) -> bool:
     """Whether a workflow in which no engine answered did so itself: a model's text, from what it found."""
-    by_model = bool(part.dialogue or part.told)
-    return bool(part.found) and by_model and not part.answered and values.stated(result) is not None
+    return bool(part.dialogue or part.told) and _answers(part, result)
+
+
+def is_unheard(part: Part, result: Any) -> bool:
+    """Whether such a workflow answered from what it found, and no model was heard.
+
+    A text that holds a node's is no answer but what was found.
+    """
+    if part.dialogue or part.told or not _answers(part, result):
+        return False
+    said = values.stated(result) or ""
+    return not any(_opening(passage) in said for passage in passages(part.found))
+
+
+def _answers(part: Part, result: Any) -> bool:
+    return bool(part.found) and not part.answered and values.stated(result) is not None
 
 
 def question(part: Part) -> str | None:
