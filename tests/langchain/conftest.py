@@ -3,6 +3,7 @@
 import pytest
 
 from groundwire.langchain import Capture
+from tests.langchain.apps import answer, question, texts
 
 
 class Heard(Capture):
@@ -15,6 +16,23 @@ class Heard(Capture):
     def only(self):
         (captured,) = self.captured
         return captured
+
+
+def said(captured):
+    return (
+        captured.problem,
+        captured.interaction.question,
+        [passage.text for passage in captured.interaction.contexts],
+        captured.interaction.answer,
+    )
+
+
+def whole(n):
+    return (None, question(n), texts(n), answer(n))
+
+
+def listening(*handlers, **config):
+    return {"callbacks": list(handlers), **config}
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ can't be read is missing, and the host never notices.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, TypeVar
@@ -25,7 +25,8 @@ from groundwire.langchain import units
 from groundwire.langchain.contexts import contexts
 from groundwire.langchain.declared import CURRENT, KEYS, Block
 from groundwire.langchain.labels import labels
-from groundwire.langchain.runs import ABSENT, Kind, Run, Runs, Unit
+from groundwire.langchain.runs import ABSENT, Runs
+from groundwire.langchain.tree import Kind, Run, Unit
 
 _LOG = logging.getLogger(__name__)
 
@@ -74,7 +75,7 @@ class Capture(BaseCallbackHandler):
         if max_runs < 1:
             raise ValueError(f"max_runs must be at least 1, not {max_runs!r}")
         self._on_captured = on_captured
-        self._runs = Runs(max_runs, self._is_step)
+        self._runs = Runs(max_runs, self)
         self._keys = {"question_key": question_key, "context_key": context_key, "answer_key": answer_key}
         self._warned: set[str] = set()
         renew_after_fork(self._runs)
@@ -264,8 +265,13 @@ class Capture(BaseCallbackHandler):
             started=datetime.fromtimestamp(run.time, UTC),
         )
 
-    def _is_step(self, unit: Unit, model: Run, supplied: bool) -> bool:
+    def is_step(self, unit: Unit, model: Run, supplied: Sequence[Run]) -> bool:
+        """Whether the unit's answer, or its documents, went to a later model; what that one found itself."""
         return self._part("step", lambda: units.is_step(unit, model, supplied), otherwise=False)
+
+    def is_shown(self, unit: Unit, top: Run, others: Sequence[Unit]) -> bool:
+        """Whether the topmost run's output holds the unit's answer, and it is none of the others'."""
+        return self._part("step", lambda: units.is_shown(unit, top, others), otherwise=False)
 
     def _part(self, name: str, read: Callable[[], T], otherwise: T) -> T:
         try:

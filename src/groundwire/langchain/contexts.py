@@ -11,10 +11,11 @@ from typing import Any
 
 from groundwire.core.interaction import Passage
 from groundwire.langchain import placing, values
-from groundwire.langchain.runs import Run, Unit
+from groundwire.langchain.tree import Run, Unit
 
 _ALIKE = 0.5  # a text holds reworded documents when so many of its words are theirs
-_ECHO = 40  # an earlier model's words count as handed on when so many of them stand in a later prompt
+_ECHO = 3  # fewer words of an earlier model, such as a grader's, stand in a later prompt by chance
+_LONG = 20  # characters that don't, in whatever script
 
 
 def contexts(unit: Unit, key: str | None, answering: Run | None) -> list[Passage]:
@@ -24,8 +25,9 @@ def contexts(unit: Unit, key: str | None, answering: Run | None) -> list[Passage
     retrieved = list(_retrieved(unit))  # a document that was found twice may stand in the prompt twice
     views = [values.prompt_text(run.inputs) for run in _readers(unit, answering)]
     shown = _shown(unit, retrieved, answering) if len(views) <= 1 else []
-    if not shown:
-        shown = placing.survivors(retrieved, views) or retrieved
+    shown = shown or placing.survivors(retrieved, views)
+    if not shown and not _emptied(unit, answering):
+        shown = retrieved
     return _unique([*shown, *_from_tools(unit, shown)]) or _tool_messages(unit, answering)
 
 
@@ -64,9 +66,16 @@ def _readers(unit: Unit, answering: Run | None) -> list[Run]:
         return []
     readers = [answering]
     seen = values.prompt_text(answering.inputs)
+    filled = {
+        held.strip()
+        for variables in _variables(unit, answering)
+        for held in variables.values()
+        if isinstance(held, str)
+    }
     for run in reversed(unit.models):
-        said = values.model_text(run.outputs) or ""
-        if run is not answering and len(said) >= _ECHO and _after_retrieval(unit, run) and said in seen:
+        said = (values.model_text(run.outputs) or "").strip()
+        telling = said in filled or len(said.split()) >= _ECHO or len(said) >= _LONG
+        if run is not answering and said and telling and said in seen and _after_retrieval(unit, run):
             readers.append(run)
             seen += values.prompt_text(run.inputs)
     return readers
@@ -82,7 +91,7 @@ def _shown(unit: Unit, retrieved: list[Passage], answering: Run | None) -> list[
         shown = [p for _, held in values.known(inputs, values.CONTEXT_KEYS) for p in _placed(retrieved, held)]
         for name, held in inputs.items():
             if len(shown) < len(retrieved) and name not in values.CONTEXT_KEYS and isinstance(held, str):
-                shown += placing.place(retrieved, held)
+                shown += placing.place(retrieved, held, mostly=True)
         if shown:
             return shown
         texts = [held for held in inputs.values() if isinstance(held, str)]
@@ -90,6 +99,20 @@ def _shown(unit: Unit, retrieved: list[Passage], answering: Run | None) -> list[
         if placing.likeness(retrieved, likely) >= _ALIKE:
             return values.passages(likely)
     return []
+
+
+def _emptied(unit: Unit, answering: Run | None) -> bool:
+    """Whether the model was handed an empty context, as where a grader has thrown out all that was found."""
+    if answering is None:
+        return False
+    holders: list[Any] = [*_variables(unit, answering), values.state(unit.run.outputs)]
+    given = answering.parent
+    if given is not None and not any(run.within(given) for run in unit.retrievals):
+        holders.insert(-1, given.inputs)  # of a graph's node: the state, as those before it have left it
+    for holder in holders:
+        if held := [held for _, held in values.known(holder, values.CONTEXT_KEYS)]:
+            return not any(map(values.passages, held))
+    return False
 
 
 def _variables(unit: Unit, answering: Run | None) -> Iterator[dict[str, Any]]:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from groundwire.langchain.declared import KEYS, PREFIX
-from groundwire.langchain.runs import Run, Unit
+from groundwire.langchain.tree import Run, Unit
 
 _OWN_NAMES = ("ls_", "lc_", "langgraph_", "checkpoint_", "__")
 _OWN_TAGS = ("seq:step:", "map:key:", "graph:step:", "condition:", "langsmith:", PREFIX)

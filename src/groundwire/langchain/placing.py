@@ -27,13 +27,17 @@ _RULE = re.compile(r"\A(?:[^\w\n]*\n)+|\A\s+")  # lines above a heading that onl
 _WORDS = re.compile(r"\w{4,}")
 
 
-def place(passages: Sequence[Passage], text: str) -> list[Passage]:
+def place(passages: Sequence[Passage], text: str, *, mostly: bool = False) -> list[Passage]:
     """The passages as they stand in ``text``, in its order, and whatever else stands there.
 
     A heading joins the passage that follows it; bare numbering is left out. Empty when no passage is found.
+    With ``mostly``, what else stands there counts only where passages are most of the text: a draft, or an
+    earlier answer, that quotes one is no evidence.
     """
     for needles, shown in _readings(passages, text):
         if found := _found(needles, shown):
+            if mostly and 2 * sum(spot.end - spot.start for spot in found) < len(shown.strip()):
+                return [spot.of(passages, shown) for spot in found]
             return _with_gaps(passages, found, shown)
     return []
 

@@ -3,8 +3,10 @@
 A chain answers when, below it, an outermost retriever has finished and a model was started afterwards; the
 smallest such chain is a unit. It is judged when its topmost run ends, unless a later model of that run was
 given its answer, or its documents, to read: then it was only a step, such as grading what was found, and
-what it had gathered belongs to the larger chain. Nothing is read or judged here: inputs and outputs are only
-kept, by reference, and ``is_step`` reads them.
+what it had gathered belongs to the larger chain. Where that model found documents of its own, as for a second
+question that builds on the first, it belongs to that model's unit; and what the topmost run shows in the end
+is an answer all the same. Nothing is read or judged here: inputs and outputs are only kept, by reference,
+and ``Reading`` reads them.
 """
 
 from __future__ import annotations
@@ -15,182 +17,23 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from enum import Enum
-from typing import Any
+from typing import Any, Protocol
 from uuid import UUID
 
 from groundwire.langchain.declared import ANSWER, CONTEXT, JUDGE, KEYS, PREFIX, SKIP, UNIT, Block
+from groundwire.langchain.tree import HIDDEN, MOST_WAITING, NOTHING, Kind, Run, Tree, Unit
 
-_GATHERED = ("retrievals", "models", "prompts", "tools")
-_MOST_WAITING = 32
-_PER_TREE = 1000  # a run that never ends must not collect for ever; of each kind the latest are kept
 ABSENT = object()
 
 
-class Kind(Enum):
-    """What a run is to us."""
+class Reading(Protocol):
+    """What units say, as far as it has to be known here."""
 
-    CHAIN = "chain"
-    PROMPT = "prompt"
-    MODEL = "model"
-    RETRIEVER = "retriever"
-    TOOL = "tool"
+    def is_step(self, unit: Unit, model: Run, supplied: Sequence[Run]) -> bool:
+        """Whether the unit's answer, or its documents, went to a later model; what that one found itself."""
 
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Scope:
-    """What a run is part of. Runs share one until something changes, so that most events pay for none."""
-
-    hidden: bool = False
-    unit: bool = False
-    context: bool = False
-    answer: bool = False
-    retriever: bool = False
-    tool: Run | None = None
-
-
-_NOTHING = Scope()
-_HIDDEN = Scope(hidden=True)
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class Run:
-    """One run between its start and end event; ``started`` and ``ended`` count the events of the process.
-
-    ``unit``, ``context`` and ``answer`` say that this very run was declared to be one; ``scope`` is what it
-    is part of. Runs refer upwards only, so that what they hold is freed with them, and not when a garbage
-    collection comes round.
-    """
-
-    id: UUID
-    kind: Kind
-    parent: Run | None
-    tree: Tree
-    scope: Scope
-    inputs: Any
-    started: int
-    time: float
-    outputs: Any = None
-    ended: int | None = None
-    closed: bool = False
-    unit: bool = False
-    context: bool = False
-    answer: bool = False
-    keys: Mapping[str, Any] | None = None
-    tags: Sequence[str] = ()
-    metadata: Mapping[str, Any] = field(default_factory=dict)
-
-    def below(self) -> Scope:
-        """What the runs are part of that this one starts."""
-        scope = self.scope
-        searching = self.kind is Kind.RETRIEVER or self.kind is Kind.TOOL
-        if scope.hidden or not (searching or self.unit or self.context or self.answer):
-            return scope
-        return Scope(
-            unit=scope.unit or self.unit,
-            context=scope.context or self.context,
-            answer=scope.answer or self.answer,
-            retriever=scope.retriever or self.kind is Kind.RETRIEVER,
-            tool=scope.tool or (self if self.kind is Kind.TOOL else None),
-        )
-
-    def within(self, other: Run) -> bool:
-        """Whether this run is part of the other, or the same."""
-        run: Run | None = self
-        while run is not None:
-            if run is other:
-                return True
-            run = run.parent
-        return False
-
-    def orphaned(self) -> bool:
-        """Whether a run that this one is part of has already ended without it."""
-        run = self.parent
-        while run is not None:
-            if run.closed:
-                return True
-            run = run.parent
-        return False
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class Tree:
-    """What one topmost run has gathered so far that no unit below it has taken."""
-
-    root_id: UUID | None  # None for a block, which is no run of the host
-    retrievals: deque[Run] = field(default_factory=lambda: deque(maxlen=_PER_TREE))
-    models: deque[Run] = field(default_factory=lambda: deque(maxlen=_PER_TREE))
-    prompts: deque[Run] = field(default_factory=lambda: deque(maxlen=_PER_TREE))
-    tools: deque[Run] = field(default_factory=lambda: deque(maxlen=_PER_TREE))
-    waiting: list[Unit] = field(default_factory=list)
-    answered: bool = False
-    interrupted: bool = False
-    live: int = 0
-    over: bool = False
-
-    def take(self, run: Run) -> Unit:
-        """Everything gathered below ``run``, which no other unit will see."""
-        unit = Unit(run=run, interrupted=self.interrupted)
-        for name in _GATHERED:
-            runs: deque[Run] = getattr(self, name)
-            if runs:
-                getattr(unit, name).extend(other for other in runs if other.within(run))
-                kept = [other for other in runs if not other.within(run)]
-                runs.clear()
-                runs.extend(kept)
-        unit.unfinished = [model for model in unit.models if model.ended is None]
-        return unit
-
-    def give_back(self, unit: Unit) -> None:
-        """Undo ``take``: the unit was only a step, and a larger chain will take what it had gathered."""
-        self.waiting = [other for other in self.waiting if other is not unit]
-        for name in _GATHERED:
-            runs: deque[Run] = getattr(self, name)
-            together = sorted([*getattr(unit, name), *runs], key=lambda run: run.started)
-            runs.clear()
-            runs.extend(together)
-
-    def forget(self, run: Run) -> None:
-        """Let go of everything below a run that has failed, or of all when it is the topmost."""
-        self.take(run)
-        self.waiting = [unit for unit in self.waiting if not unit.run.within(run)]
-
-    def supplies(self, model: Run, unit: Unit) -> bool:
-        """Whether the model has a retrieval of its own, found by a chain that the unit is no part of."""
-        return any(not unit.run.within(_common(retrieval, model)) for retrieval in self.retrievals)
-
-    def answers(self, run: Run) -> bool:
-        """Whether a model was started below ``run`` after a retrieval below it had finished."""
-        if not self.retrievals or not self.models:
-            return False
-        first = next((r.ended for r in self.retrievals if r.within(run)), None)
-        return first is not None and any(m.started > first and m.within(run) for m in reversed(self.models))
-
-
-@dataclass(slots=True, kw_only=True, repr=False)
-class Unit:
-    """One answer's worth of runs: the run that answered, and what was gathered below it, in order.
-
-    ``telling`` is kept for ``is_step``, which may be asked often. ``unfinished`` are the models that had not
-    ended when the run did. ``abandoned`` says that whoever read its output stopped before the end, and
-    ``unheard`` that documents were found below the topmost run and no model was heard at all.
-    """
-
-    run: Run
-    retrievals: list[Run] = field(default_factory=list)
-    models: list[Run] = field(default_factory=list)
-    prompts: list[Run] = field(default_factory=list)
-    tools: list[Run] = field(default_factory=list)
-    unfinished: list[Run] = field(default_factory=list)
-    telling: tuple[str, ...] | None = None
-    unheard: bool = False
-    abandoned: bool = False
-    interrupted: bool = False
-
-
-IsStep = Callable[[Unit, Run, bool], bool]
-"""Whether a unit's answer or documents went to a later model, which has documents of its own or not."""
+    def is_shown(self, unit: Unit, top: Run, others: Sequence[Unit]) -> bool:
+        """Whether the topmost run's output holds the unit's answer, and it is none of the others'."""
 
 
 class Runs:
@@ -199,9 +42,9 @@ class Runs:
     At most ``max_runs`` are kept: beyond that the one started first is given up, and counted.
     """
 
-    def __init__(self, max_runs: int, is_step: IsStep) -> None:
+    def __init__(self, max_runs: int, reading: Reading) -> None:
         self._max = max_runs
-        self._is_step = is_step
+        self._reading = reading
         self._live: dict[int, Run] = {}  # by the id's number: hashing that is several times faster
         self._order = itertools.count(1)
         self._orphans = 0
@@ -267,7 +110,7 @@ class Runs:
         # A run whose parent was never seen is topmost for us, whatever id it names as its parent.
         parent = live.get(parent_id.int) if parent_id is not None else None
         if parent is None:
-            tree, scope = Tree(None if isinstance(inputs, Block) else run_id), _NOTHING
+            tree, scope = Tree(None if isinstance(inputs, Block) else run_id), NOTHING
         else:
             tree, scope = parent.tree, parent.below()
         run = Run(run_id, kind, parent, tree, scope, inputs, next(self._order), time.time())
@@ -277,8 +120,12 @@ class Runs:
         if run.scope.hidden or tree.over:
             run.inputs = None
         elif run.answer or (kind is Kind.MODEL and not scope.retriever):
-            for unit in [unit for unit in tree.waiting if self._is_step(unit, run, tree.supplies(run, unit))]:
-                tree.give_back(unit)
+            for unit in list(tree.waiting):
+                supplied = tree.supplied(run, unit)
+                if self._reading.is_step(unit, run, supplied):
+                    unit.read_by.append(run)
+                    if not supplied:
+                        tree.give_back(unit)
             tree.models.append(run)
         live[run_id.int] = run
         tree.live += 1
@@ -296,7 +143,7 @@ class Runs:
             if not tag.startswith(PREFIX):
                 continue
             if tag in (JUDGE, SKIP):
-                run.scope = _HIDDEN
+                run.scope = HIDDEN
             elif tag == UNIT:
                 run.unit = not scope.unit
             elif tag == CONTEXT:
@@ -341,12 +188,14 @@ class Runs:
             tree.waiting.append(unit)
         if run.parent is not None:
             # A topmost run may go on for days: what has waited so long is taken for an answer.
-            return [tree.waiting.pop(0)] if len(tree.waiting) > _MOST_WAITING else []
+            return [tree.waiting.pop(0)] if len(tree.waiting) > MOST_WAITING else []
         if tree.live:
             self._outlived(tree)
         ready, tree.waiting = tree.waiting, []
         tree.take(run)
-        return ready
+        shown = [step for step in tree.steps if self._reading.is_shown(step, run, ready)]
+        tree.steps.clear()
+        return [*shown, *ready]
 
     def _outlived(self, tree: Tree) -> None:
         """Keep the runs that outlive their topmost one, since runs that they start answer nobody either.
@@ -417,13 +266,4 @@ class Runs:
 
 
 # What outlives its tree is part of this, and no longer of runs that hold what the application worked on.
-_GONE = Run(UUID(int=0), Kind.CHAIN, None, Tree(None), _NOTHING, None, 0, 0.0, closed=True)
-
-
-def _common(one: Run, other: Run) -> Run:
-    """The smallest run that both are part of. Two runs of one tree always have one."""
-    run = one
-    while not other.within(run):
-        assert run.parent is not None
-        run = run.parent
-    return run
+_GONE = Run(UUID(int=0), Kind.CHAIN, None, Tree(None), NOTHING, None, 0, 0.0, closed=True)

@@ -6,14 +6,14 @@ of their own.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from groundwire.core.interaction import Turn
 from groundwire.core.verdict import AbstentionReason
 from groundwire.langchain import values
 from groundwire.langchain.declared import Block
-from groundwire.langchain.runs import Kind, Run, Unit
+from groundwire.langchain.tree import Kind, Run, Unit
 
 NOT_SEEN = (
     "a model answered and no documents were seen: no retriever, no tool, no context in its prompt. If they "
@@ -28,8 +28,13 @@ NOT_READ = (
     "no answer could be read from an output of type %s: tag the step that returns it 'groundwire:answer', or "
     "name the key that holds it in the run's metadata: {'groundwire': {'answer_key': ...}}"
 )
+UNCLEAR = (
+    "the output holds what several models said, and nothing tells which of it is the answer: tag the step "
+    "that returns it 'groundwire:answer', or name the key that holds it in the run's metadata: "
+    "{'groundwire': {'answer_key': ...}}"
+)
 
-_TELLING = 8  # shorter words than these stand in many a prompt by chance
+_TELLING = 8  # a shorter word than this stands in many a prompt by chance
 _OPENING = 200
 
 
@@ -98,38 +103,83 @@ def _of(run: Run) -> str | None:
 
 
 def answering_model(unit: Unit, said: str | None) -> Run | None:
-    """The model run that gave the answer: the last that said exactly it, else the one started last."""
-    if said and said.strip():
-        for run in reversed(unit.models):
-            if run.ended is not None and (_of(run) or "").strip() == said.strip():
-                return run
-    return max(unit.models, key=lambda run: run.started, default=None)
+    """The model run that gave the answer: the last that said exactly it, else the one started last.
+
+    Where the output has no usual key, it is the last whose words stand in it. None if that one was shown no
+    documents and another was: then an answer and what was made of it stand there side by side, such as
+    questions that might follow, and nothing tells which is which.
+    """
+    ended = [run for run in reversed(unit.models) if run.ended is not None]
+    if said is not None:
+        told = [run for run in ended if said.strip() and _words(run) == said.strip()]
+    else:
+        held = {text.strip() for text in values.texts(values.state(unit.run.outputs))} - {""}
+        told = [run for run in ended if _words(run) in held]
+        reading = [_read_documents(unit, run) for run in told]
+        if any(reading) and not reading[0]:
+            return None
+    return next(iter(told), None) or max(unit.models, key=lambda run: run.started, default=None)
+
+
+def _words(model: Run) -> str:
+    return (_of(model) or "").strip()
+
+
+def _read_documents(unit: Unit, model: Run) -> bool:
+    """Whether the model was given documents of the unit to read, and not just an answer that quotes one."""
+    _, *openings = _telling(unit)
+    given = values.given_text(model.inputs)
+    for words in map(_words, unit.models):
+        given = given.replace(words, "") if words else given
+    return any(opening in given for opening in openings)
 
 
 def spoken(unit: Unit, answering: Run | None) -> str | None:
     """The answer where the output doesn't show it: the model's own words, else the output as a structure."""
+    if answering is None and unit.models:
+        return None
     words = None if answering is None else _of(answering)
     return words or values.whole(values.state(unit.run.outputs)) or words
 
 
-def is_step(unit: Unit, model: Run, supplied: bool) -> bool:
+def is_step(unit: Unit, model: Run, supplied: Sequence[Run]) -> bool:
     """Whether the unit's answer was given to a later model to read, or its documents to one without others.
 
     What the model itself said earlier in a conversation is not given: it stands there as a turn of its own.
+    Nor is an answer in a document's words, where the model was only given that document.
     """
-    if unit.telling is None:
-        unit.telling = _telling(unit)
-    said, *openings = unit.telling
+    said, *openings = _telling(unit)
     given = values.given_text(model.inputs)
-    return (bool(said) and said in given) or (not supplied and any(opening in given for opening in openings))
+    if not supplied and any(opening in given for opening in openings):
+        return True
+    if not said or said not in given:
+        return False
+    quoted = [text for text in _found([*unit.retrievals, *supplied]) if said in text]
+    for text in quoted:
+        given = given.replace(text, "")
+    return not quoted or said in given
+
+
+def is_shown(unit: Unit, top: Run, others: Sequence[Unit]) -> bool:
+    """Whether the topmost run's output holds the unit's answer, and it is none of the others'."""
+    said, *_ = _telling(unit)
+    if not said or any(said == _telling(other)[0] for other in others):
+        return False
+    return any(said in text for text in values.texts(values.state(top.outputs)))
 
 
 def _telling(unit: Unit) -> tuple[str, ...]:
     """The unit's answer, and how each of its documents begins; empty where that is too short to tell."""
-    said = (answer(unit, None) or "").strip()
-    passages = (passage for run in unit.retrievals for passage in values.passages(run.outputs))
-    openings = (passage.text.strip()[:_OPENING] for passage in passages)
-    return (said if len(said) >= _TELLING else "", *(o for o in openings if len(o) >= _TELLING))
+    if unit.telling is None:
+        said = (answer(unit, None) or "").strip()
+        openings = (text[:_OPENING] for text in _found(unit.retrievals))
+        told = said if len(said) >= _TELLING or len(said.split()) > 1 else ""
+        unit.telling = (told, *(opening for opening in openings if len(opening) >= _TELLING))
+    return unit.telling
+
+
+def _found(retrievals: Iterable[Run]) -> Iterator[str]:
+    return (passage.text.strip() for run in retrievals for passage in values.passages(run.outputs))
 
 
 def on_the_way(unit: Unit, said: str | None, answering: Run | None) -> bool:
@@ -163,7 +213,8 @@ def problem(
     if unit.abandoned or (answering is not None and any(answering is run for run in unit.unfinished)):
         return AbstentionReason.PARTIAL_ANSWER, GIVEN_UP
     if answer is None:
-        return AbstentionReason.NO_CLAIMS, NOT_READ % type(unit.run.outputs).__name__
+        detail = NOT_READ % type(unit.run.outputs).__name__
+        return AbstentionReason.NO_CLAIMS, detail if answering or not unit.models else UNCLEAR
     if not has_context:
         return AbstentionReason.NO_CONTEXT, NOT_FOUND if unit.retrievals or unit.tools else NOT_SEEN
     return None, ""

@@ -220,6 +220,24 @@ def _unwarned(value: Any) -> str | None:
     return said
 
 
+def texts(value: Any, depth: int = 4) -> Iterator[str]:
+    """The texts, and those that models said, anywhere in what was returned; documents hold none."""
+    if isinstance(value, str) or (isinstance(value, BaseMessage) and value.type in ("ai", "AIMessageChunk")):
+        yield text(value) or ""
+    elif depth and not isinstance(value, BaseMessage | Document):
+        held: Iterable[Any] = ()
+        if isinstance(value, Mapping):
+            held = value.values()
+        elif isinstance(value, list | tuple):
+            held = value
+        elif isinstance(value, BaseModel):
+            held = dict(value).values()
+        elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+            held = (getattr(value, part.name) for part in dataclasses.fields(value))
+        for one in held:
+            yield from texts(one, depth - 1)
+
+
 def whole(value: Any) -> str | None:
     """A structured answer that has no one text, as JSON; None for what is no structure."""
     if isinstance(value, BaseModel):

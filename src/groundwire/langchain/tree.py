@@ -1,0 +1,204 @@
+"""What is kept of one topmost run while it goes on: its runs, and what they have gathered.
+
+When that becomes an answer is decided in ``runs``.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+from uuid import UUID
+
+_GATHERED = ("retrievals", "models", "prompts", "tools")
+MOST_WAITING = 32
+_PER_TREE = 1000  # a run that never ends must not collect for ever; of each kind the latest are kept
+
+
+class Kind(Enum):
+    """What a run is to us."""
+
+    CHAIN = "chain"
+    PROMPT = "prompt"
+    MODEL = "model"
+    RETRIEVER = "retriever"
+    TOOL = "tool"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Scope:
+    """What a run is part of. Runs share one until something changes, so that most events pay for none."""
+
+    hidden: bool = False
+    unit: bool = False
+    context: bool = False
+    answer: bool = False
+    retriever: bool = False
+    tool: Run | None = None
+
+
+NOTHING = Scope()
+HIDDEN = Scope(hidden=True)
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Run:
+    """One run between its start and end event; ``started`` and ``ended`` count the events of the process.
+
+    ``unit``, ``context`` and ``answer`` say that this very run was declared to be one; ``scope`` is what it
+    is part of. Runs refer upwards only, so that what they hold is freed with them, and not when a garbage
+    collection comes round.
+    """
+
+    id: UUID
+    kind: Kind
+    parent: Run | None
+    tree: Tree
+    scope: Scope
+    inputs: Any
+    started: int
+    time: float
+    outputs: Any = None
+    ended: int | None = None
+    closed: bool = False
+    unit: bool = False
+    context: bool = False
+    answer: bool = False
+    keys: Mapping[str, Any] | None = None
+    tags: Sequence[str] = ()
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    def below(self) -> Scope:
+        """What the runs are part of that this one starts."""
+        scope = self.scope
+        searching = self.kind is Kind.RETRIEVER or self.kind is Kind.TOOL
+        if scope.hidden or not (searching or self.unit or self.context or self.answer):
+            return scope
+        return Scope(
+            unit=scope.unit or self.unit,
+            context=scope.context or self.context,
+            answer=scope.answer or self.answer,
+            retriever=scope.retriever or self.kind is Kind.RETRIEVER,
+            tool=scope.tool or (self if self.kind is Kind.TOOL else None),
+        )
+
+    def within(self, other: Run) -> bool:
+        """Whether this run is part of the other, or the same."""
+        run: Run | None = self
+        while run is not None:
+            if run is other:
+                return True
+            run = run.parent
+        return False
+
+    def orphaned(self) -> bool:
+        """Whether a run that this one is part of has already ended without it."""
+        run = self.parent
+        while run is not None:
+            if run.closed:
+                return True
+            run = run.parent
+        return False
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Tree:
+    """What one topmost run has gathered so far that no unit below it has taken."""
+
+    root_id: UUID | None  # None for a block, which is no run of the host
+    retrievals: deque[Run] = field(default_factory=lambda: deque(maxlen=_PER_TREE))
+    models: deque[Run] = field(default_factory=lambda: deque(maxlen=_PER_TREE))
+    prompts: deque[Run] = field(default_factory=lambda: deque(maxlen=_PER_TREE))
+    tools: deque[Run] = field(default_factory=lambda: deque(maxlen=_PER_TREE))
+    waiting: list[Unit] = field(default_factory=list)
+    steps: deque[Unit] = field(default_factory=lambda: deque(maxlen=MOST_WAITING))
+    answered: bool = False
+    interrupted: bool = False
+    live: int = 0
+    over: bool = False
+
+    def take(self, run: Run) -> Unit:
+        """Everything gathered below ``run``, and by the steps that led there."""
+        unit = self._gathered(run)
+        for step in [step for step in self.waiting if step.led_to(unit)]:
+            for name in _GATHERED:
+                together = sorted([*getattr(step, name), *getattr(unit, name)], key=lambda run: run.started)
+                setattr(unit, name, together)
+            self.waiting.remove(step)
+            self.steps.append(step)
+        return unit
+
+    def _gathered(self, run: Run) -> Unit:
+        unit = Unit(run=run, interrupted=self.interrupted)
+        for name in _GATHERED:
+            runs: deque[Run] = getattr(self, name)
+            if runs:
+                getattr(unit, name).extend(other for other in runs if other.within(run))
+                kept = [other for other in runs if not other.within(run)]
+                runs.clear()
+                runs.extend(kept)
+        unit.unfinished = [model for model in unit.models if model.ended is None]
+        return unit
+
+    def give_back(self, unit: Unit) -> None:
+        """Undo ``take``: the unit was only a step, and a larger chain will take what it had gathered."""
+        self.waiting = [other for other in self.waiting if other is not unit]
+        for name in _GATHERED:
+            runs: deque[Run] = getattr(self, name)
+            together = sorted([*getattr(unit, name), *runs], key=lambda run: run.started)
+            runs.clear()
+            runs.extend(together)
+
+    def forget(self, run: Run) -> None:
+        """Let go of everything below a run that has failed, or of all when it is the topmost."""
+        self._gathered(run)
+        self.waiting = [unit for unit in self.waiting if not unit.run.within(run)]
+
+    def supplied(self, model: Run, unit: Unit) -> list[Run]:
+        """The retrievals that are the model's own, found by a chain that the unit is no part of."""
+        return [found for found in self.retrievals if not unit.run.within(_common(found, model))]
+
+    def answers(self, run: Run) -> bool:
+        """Whether a model was started below ``run`` after a retrieval below it had finished."""
+        if not self.retrievals or not self.models:
+            return False
+        first = next((r.ended for r in self.retrievals if r.within(run)), None)
+        return first is not None and any(m.started > first and m.within(run) for m in reversed(self.models))
+
+
+@dataclass(slots=True, kw_only=True, repr=False)
+class Unit:
+    """One answer's worth of runs: the run that answered, and what was gathered below it, in order.
+
+    ``telling`` is kept for ``Reading``, which may be asked often. ``unfinished`` are the models that had not
+    ended when the run did, and ``read_by`` those with documents of their own that were given its answer.
+    ``abandoned`` says that whoever read its output stopped before the end, and
+    ``unheard`` that documents were found below the topmost run and no model was heard at all.
+    """
+
+    run: Run
+    retrievals: list[Run] = field(default_factory=list)
+    models: list[Run] = field(default_factory=list)
+    prompts: list[Run] = field(default_factory=list)
+    tools: list[Run] = field(default_factory=list)
+    unfinished: list[Run] = field(default_factory=list)
+    read_by: list[Run] = field(default_factory=list)
+    telling: tuple[str, ...] | None = None
+    unheard: bool = False
+    abandoned: bool = False
+    interrupted: bool = False
+
+    def led_to(self, later: Unit) -> bool:
+        """Whether a model of the later unit was given this one's answer."""
+        return any(reader is model for reader in self.read_by for model in later.models)
+
+
+def _common(one: Run, other: Run) -> Run:
+    """The smallest run that both are part of. Two runs of one tree always have one."""
+    run = one
+    while not other.within(run):
+        assert run.parent is not None
+        run = run.parent
+    return run

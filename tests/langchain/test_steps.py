@@ -1,0 +1,264 @@
+"""Which model runs of one call are steps on the way, and which answer: what each is judged against."""
+
+import pytest
+from langchain_core.language_models.fake_chat_models import FakeListChatModel
+from langchain_core.messages import HumanMessage
+from langchain_core.output_parsers import StrOutputParser
+from langchain_core.prompts import ChatPromptTemplate
+from langchain_core.runnables import RunnableLambda, RunnableParallel, RunnablePassthrough
+from langgraph.graph import START, StateGraph
+
+from groundwire import AbstentionReason
+from tests.langchain import apps
+from tests.langchain.apps import PROMPT, WAYS, Library, Oracle, State, answer, joined, lcel, question, texts
+from tests.langchain.conftest import listening, said, whole
+
+# -- steps: what they found belongs to the answer that follows ----------------------------------------------
+
+
+def test_steps_on_the_way_are_not_reported(heard):
+    """A retriever alone, a rewritten query, and a bare tool call are no answers."""
+    Library().invoke(question(1), listening(heard))
+    (Oracle() | (lambda m: m.text) | Library()).invoke(question(1), listening(heard))
+    Oracle().bind_tools([apps.search]).invoke(question(1), listening(heard))
+    assert heard.captured == []
+    assert heard.live_runs == 0
+
+
+def test_an_agent_that_uses_a_rag_chain_as_a_tool_is_judged_on_the_documents(heard):
+    """The user reads the agent's answer; what the chain's model told the agent is no evidence for it."""
+
+    @apps.tool
+    def ask(query: str) -> str:
+        """Ask."""
+        return lcel().invoke(query)
+
+    apps.agent(ask).invoke(apps.asked_in_messages(1), listening(heard))
+    assert said(heard.only()) == whole(1)
+
+
+def test_a_corrective_graph_counts_what_passed_its_grader(heard):
+    """Graders between retrieval and answer are no answers, and what they threw out is no context."""
+    grader = ChatPromptTemplate.from_template("{document} {question}") | Oracle(reply=lambda n: "yes")
+
+    def grade(state):
+        for document in state["documents"]:
+            grader.invoke({"document": document.page_content, "question": state["question"]})
+        return {"documents": state["documents"][1:]}
+
+    builder = StateGraph(State)
+    builder.add_node("retrieve", lambda state: {"documents": Library().invoke(state["question"])})
+    builder.add_node("grade", grade)
+    builder.add_node("generate", apps.generate_with_prompt)
+    for a, b in [(START, "retrieve"), ("retrieve", "grade"), ("grade", "generate")]:
+        builder.add_edge(a, b)
+    builder.compile().invoke({"question": question(1)}, listening(heard))
+    assert said(heard.only()) == (None, question(1), texts(1)[1:], answer(1))
+
+
+def graded(verdict="yes"):
+    """Retrieves and grades in one step, and answers in the next."""
+    grade = ChatPromptTemplate.from_template("Is {context} about {question}?") | Oracle(
+        reply=lambda n: verdict
+    )
+
+    def checked(asked):
+        found = Library().invoke(asked)
+        grade.invoke({"context": joined(found), "question": asked})
+        return {"context": joined(found), "question": asked}
+
+    return RunnableLambda(checked) | PROMPT | Oracle()
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_model_that_grades_what_was_found_gives_no_answer(way, heard):
+    """A later model was given the documents to read: the grader was only a step towards its answer."""
+    WAYS[way](graded(), [question(n) for n in range(4)], listening(heard))
+    assert sorted(map(said, heard.captured)) == [whole(n) for n in range(4)]
+    assert heard.live_runs == 0
+
+
+def test_a_model_that_condenses_what_was_found_gives_no_answer(heard):
+    """Its words were given to a later model; that one's answer is held against the documents themselves."""
+    condense = ChatPromptTemplate.from_template("Condense: {context}") | Oracle(
+        reply=lambda n: f"In short, topic{n} has a weight of {n} kilos and a colour."
+    )
+    found = Library() | joined | (lambda context: {"context": context}) | condense | (lambda m: m.text)
+    chain = {"context": found, "question": RunnablePassthrough()} | PROMPT | Oracle()
+    chain.invoke(question(1), listening(heard))
+    assert said(heard.only()) == whole(1)
+
+
+def test_an_answer_condensed_in_steps_rests_on_all_documents(heard):
+    """A last model that saw only an earlier model's summary answered from what that one had read."""
+    summary = "A summary that is long enough to be told from a mere yes or no."
+    condense = ChatPromptTemplate.from_template("Summarise {context}") | FakeListChatModel(
+        responses=[summary]
+    )
+    final = ChatPromptTemplate.from_template("From {summary} tell of {question}") | Oracle()
+    chain = (
+        RunnablePassthrough.assign(context=(lambda x: x["question"]) | Library() | joined)
+        | RunnablePassthrough.assign(summary=condense | StrOutputParser())
+        | final
+    ).with_config(tags=["groundwire:unit"])
+    chain.invoke({"question": question(6)}, listening(heard))
+    assert said(heard.only()) == whole(6)
+
+
+@pytest.mark.parametrize("drawn", ["5 kilos", "It weighs 5 kilos."])
+def test_short_answers_that_are_put_together_rest_on_all_documents(drawn, heard):
+    """Whatever fills a variable of the last prompt was handed on, be it two words."""
+    both = RunnableParallel(
+        a=(lambda _: question(5)) | lcel(Oracle(reply=lambda n: drawn)), b=(lambda _: question(6)) | lcel()
+    )
+    chain = both | ChatPromptTemplate.from_template("Put together: {a} {b}") | Oracle()
+    chain.invoke("Tell me of both.", listening(heard))
+    assert said(heard.only())[2] == texts(5) + texts(6)
+
+
+# -- several answers in one run -----------------------------------------------------------------------------
+
+
+def test_two_answers_from_the_same_documents_stay_two(heard):
+    """A model with a retrieval of its own takes nothing from another branch, however late it starts."""
+    chain = RunnableLambda(lambda asked: [lcel().invoke(asked), lcel().invoke(asked)])
+    chain.invoke(question(1), listening(heard))
+    assert [said(each) for each in heard.captured] == [whole(1), whole(1)]
+
+
+def test_an_earlier_answer_in_the_conversation_is_no_step(heard):
+    """Within one run, the second answer has the first one before it as a turn."""
+    prompt = ChatPromptTemplate.from_messages(
+        [("system", "{context}"), ("placeholder", "{past}"), ("human", "{question}")]
+    )
+
+    def talk(_):
+        past = []
+        for n in (1, 2):
+            found = {
+                "context": (lambda s: s["question"]) | Library() | joined,
+                "question": lambda s: s["question"],
+                "past": lambda s: s["past"],
+            }
+            said = (RunnableParallel(found) | prompt | Oracle()).invoke(
+                {"question": question(n), "past": past}
+            )
+            past = [HumanMessage(question(n)), said]
+
+    RunnableLambda(talk).invoke("go", listening(heard))
+    assert [each.interaction.answer for each in heard.captured] == [answer(1), answer(2)]
+
+
+def made(reply):
+    """A prompt and a model that makes something of an answer."""
+    return ChatPromptTemplate.from_template("Go on from: {answer}") | Oracle(reply=reply) | StrOutputParser()
+
+
+def hops():
+    """A second question that builds on the answer to the first."""
+
+    def ask(asked):
+        first = lcel().invoke(asked)
+        then = lcel(Oracle(reply=lambda n: f"So it is topic{n}.")).invoke(
+            f"{first} And topic{topic_after(asked)}?"
+        )
+        return first, then
+
+    def topic_after(asked):
+        return apps.topic(asked) + 1
+
+    return ask
+
+
+def test_an_answer_that_builds_on_another_rests_on_the_documents_of_both(heard):
+    """What the first one found is not held against the second by itself, and the first is no answer."""
+    (RunnableLambda(hops()) | (lambda both: both[1])).invoke(question(1), listening(heard))
+    assert said(heard.only())[2:] == ([*texts(1), *texts(2)], "So it is topic2.")
+
+
+def test_an_answer_that_is_shown_in_the_end_is_judged_though_another_builds_on_it(heard):
+    """The user reads both: each is captured, with its own question."""
+    RunnableLambda(hops()).invoke(question(1), listening(heard))
+    first, second = heard.captured
+    assert said(first) == whole(1)
+    assert second.interaction.answer == "So it is topic2."
+
+
+def test_a_conversation_told_as_text_loses_no_answer(heard):
+    """Earlier answers stand in the later prompts, and all of them in the output."""
+    prompt = ChatPromptTemplate.from_template("{context}\nSo far: {past}\nQ: {question}")
+    unsure = Oracle(reply=lambda n: f"Of {n}, nobody knows.")
+
+    def talk(_):
+        past = []
+        for n in (1, 2, 3):
+            found = {
+                "context": (lambda s: s["question"]) | Library() | joined,
+                "question": lambda s: s["question"],
+                "past": lambda s: s["past"],
+            }
+            asked = {"question": question(n), "past": "\n".join(past)}
+            told = (RunnableParallel(found) | prompt | unsure).invoke(asked)
+            past.append(f"{question(n)} {told.text}")
+        return past
+
+    RunnableLambda(talk).invoke("go", listening(heard))
+    captured = sorted(heard.captured, key=lambda each: each.interaction.question)
+    assert [each.interaction.question for each in captured] == [question(n) for n in (1, 2, 3)]
+    assert [each.interaction.answer for each in captured] == [f"Of {n}, nobody knows." for n in (1, 2, 3)]
+    assert all(each.interaction.contexts for each in captured)
+
+
+def test_an_answer_in_a_documents_words_is_not_taken_for_handed_on(heard):
+    """Another question is answered from the same documents, in which the first answer stands."""
+    quoting = lcel(Oracle(reply=lambda n: texts(n)[0]))
+    (RunnableLambda(lambda asked: [quoting.invoke(asked), lcel().invoke(asked)])).invoke(
+        question(1), listening(heard)
+    )
+    assert [each.interaction.answer for each in heard.captured] == [texts(1)[0], answer(1)]
+
+
+@pytest.mark.parametrize(
+    "form", [lambda a, more: {"reply": a, "more": more}, lambda a, more: (a, more)], ids=["keys", "a pair"]
+)
+def test_what_was_made_of_an_answer_is_not_judged_for_it(form, heard):
+    """Where no key tells which of them the answer is, nothing is judged, and the record says why."""
+
+    def app(asked):
+        told = lcel().invoke(asked)
+        return form(told, made(lambda n: f"And what of topic{n + 1}?").invoke({"answer": told}))
+
+    RunnableLambda(app).invoke(question(1), listening(heard))
+    assert heard.only().problem is AbstentionReason.NO_CLAIMS
+    assert "several models" in heard.only().detail
+
+
+def test_what_was_made_of_an_answer_and_not_returned_is_not_judged_for_it(heard):
+    """A title goes to a log; the user is shown the answer, under a key that nobody knows."""
+
+    def app(asked):
+        told = lcel().invoke(asked)
+        made(lambda n: "A fine title").invoke({"answer": told})
+        return {"reply": told}
+
+    RunnableLambda(app).invoke(question(1), listening(heard))
+    assert said(heard.only()) == whole(1)
+
+
+def test_the_last_of_several_that_read_the_documents_is_the_answer(heard):
+    """A plan and a report, both written from what was found."""
+
+    def app(asked):
+        found = joined(Library().invoke(asked))
+        plan = (PROMPT | Oracle(reply=lambda n: "First the weight.") | StrOutputParser()).invoke(
+            {"context": found, "question": asked}
+        )
+        return {
+            "plan": plan,
+            "report": (PROMPT | Oracle() | StrOutputParser()).invoke(
+                {"context": f"{found}\n{plan}", "question": asked}
+            ),
+        }
+
+    RunnableLambda(app).invoke(question(1), listening(heard))
+    assert heard.only().interaction.answer == answer(1)
