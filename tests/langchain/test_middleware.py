@@ -8,6 +8,7 @@ from langchain_core.documents import Document
 from langchain_core.language_models import FakeMessagesListChatModel
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.runnables import RunnablePassthrough
 from langchain_core.tools import create_retriever_tool, tool
 from langgraph.checkpoint.memory import InMemorySaver
 from pydantic import BaseModel
@@ -17,6 +18,7 @@ from groundwire.core import wire
 from groundwire.host.actions import HallucinationError
 from groundwire.langchain import GroundwireCallbackHandler, HallucinationMiddleware
 from groundwire.testing import Abstains
+from tests.langchain.apps import PROMPT
 from tests.langchain.wrapped_apps import CHECKER, Shelf
 from tests.scripted import NovelWords
 
@@ -94,6 +96,73 @@ def test_whatever_a_tool_brought_is_the_context(tools, name):
     """A plain tool's text, a tool's documents, and a retriever's."""
     assert ask(agent(call(name), RIGHT, tools=tools))["hallucination"]["hallucinated"] is False
     assert ask(agent(call(name), WRONG, tools=tools))["hallucination"]["hallucinated"] is True
+
+
+def expert(*, direct=False):
+    """A tool that is a RAG chain of its own, whose model says what its document doesn't."""
+    chain = (
+        {"context": Shelf(), "question": RunnablePassthrough()}
+        | PROMPT
+        | Script(responses=[AIMessage(WRONG)])
+    )
+
+    @tool(return_direct=direct)
+    def ask_expert(query: str) -> str:
+        """Ask somebody who looks it up."""
+        return chain.invoke(query).text
+
+    return ask_expert
+
+
+def assistant():
+    """A tool that is an agent of its own, with a tool that is no retriever."""
+    inner = create_agent(Script(responses=[call(n=2), AIMessage(WRONG)]), [search])
+
+    @tool
+    async def ask_assistant(query: str) -> str:
+        """Ask somebody who has tools."""
+        return (await inner.ainvoke({"messages": [HumanMessage(query)]}))["messages"][-1].text
+
+    return ask_assistant
+
+
+def test_what_a_model_in_a_tool_says_is_no_evidence():
+    """A RAG chain as a tool: its documents are, and keep what is known of them."""
+    seen = []
+    result = ask(
+        agent(call("ask_expert"), WRONG, tools=[expert()], on_hallucination=lambda i, o: seen.append(i))
+    )
+    assert result["hallucination"]["hallucinated"] is True
+    assert [(p.text, p.id) for p in seen[0].contexts] == [
+        (d.page_content, d.id) for d in Shelf().invoke("item3")
+    ]
+
+
+async def test_what_an_agent_as_a_tool_says_is_no_evidence():
+    """What its own tools told it is."""
+    asked = {"messages": [HumanMessage("What does item3 cost?")]}
+    wrong = await agent(call("ask_assistant"), WRONG, tools=[assistant()]).ainvoke(asked)
+    assert wrong["hallucination"]["hallucinated"] is True
+    right = await agent(call("ask_assistant"), RIGHT, tools=[assistant()]).ainvoke(asked)
+    assert right["hallucination"]["hallucinated"] is False
+
+
+def test_what_was_found_in_a_tool_survives_a_checkpoint():
+    """It stands on the tool's message, in a form that any checkpointer keeps."""
+    kept = InMemorySaver()
+    ask(agent(call("ask_expert"), WRONG, tools=[expert()], checkpointer=kept), config=ONCE)
+    told = kept.get_tuple(ONCE).checkpoint["channel_values"]["messages"][2]
+    assert [each["text"] for each in told.response_metadata["groundwire"]] == ["item3 costs 3euro"]
+
+
+def test_a_tool_that_answers_the_user_itself_is_judged_by_what_it_found():
+    """With ``return_direct`` no model speaks after it. No tool is its own evidence."""
+    judged = ask(agent(call("ask_expert"), tools=[expert(direct=True)]))
+    assert judged["messages"][-1].text == WRONG
+    assert judged["hallucination"]["hallucinated"] is True
+    assert judged["messages"][-1].response_metadata["hallucination"] == judged["hallucination"]
+    plain = tool(return_direct=True)(search.func)
+    assert ask(agent(call(), tools=[plain]))["hallucination"]["abstention"] == "NO_CONTEXT"
 
 
 def test_documents_keep_what_is_known_of_them():

@@ -37,6 +37,33 @@ def test_an_agent_that_uses_a_rag_chain_as_a_tool_is_judged_on_the_documents(hea
     assert said(heard.only()) == whole(1)
 
 
+def test_an_agent_that_uses_another_as_a_tool_is_judged_on_what_that_ones_tools_said(heard):
+    """None of them a retriever; what the inner agent's model told the outer one is no evidence."""
+    inner = apps.agent(apps.search)
+
+    @apps.tool
+    def ask(query: str) -> str:
+        """Ask."""
+        return inner.invoke({"messages": [HumanMessage(query)]})["messages"][-1].text
+
+    apps.agent(ask).invoke(apps.asked_in_messages(1), listening(heard))
+    assert said(heard.only()) == (None, question(1), [apps.search.invoke(question(1))], answer(1))
+
+
+@pytest.mark.parametrize("retrieves", [True, False])
+def test_a_tool_that_answers_the_user_itself_is_no_evidence(retrieves, heard):
+    """``return_direct``: its documents are, and there may be none."""
+
+    @apps.tool(return_direct=True)
+    def ask(query: str) -> str:
+        """Ask."""
+        return lcel().invoke(query) if retrieves else answer(apps.topic(query))
+
+    apps.agent(ask).invoke(apps.asked_in_messages(1), listening(heard))
+    expected = whole(1) if retrieves else (AbstentionReason.NO_CONTEXT, question(1), [], answer(1))
+    assert said(heard.only()) == expected
+
+
 def test_a_corrective_graph_counts_what_passed_its_grader(heard):
     """Graders between retrieval and answer are no answers, and what they threw out is no context."""
     grader = ChatPromptTemplate.from_template("{document} {question}") | Oracle(reply=lambda n: "yes")

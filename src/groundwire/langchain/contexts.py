@@ -6,7 +6,7 @@ the retrieved documents found again in it; then the documents themselves; then w
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from groundwire.core.interaction import Passage
@@ -28,7 +28,7 @@ def contexts(unit: Unit, key: str | None, answering: Run | None) -> list[Passage
     shown = shown or placing.survivors(retrieved, views)
     if not shown and not _emptied(unit, answering):
         shown = retrieved
-    return _unique([*shown, *_from_tools(unit, shown)]) or _tool_messages(unit, answering)
+    return _unique([*shown, *brought(unit, shown)]) or _tool_messages(unit, answering)
 
 
 def _declared(unit: Unit, key: str | None) -> list[Passage] | None:
@@ -65,6 +65,8 @@ def _readers(unit: Unit, answering: Run | None) -> list[Run]:
     if answering is None:
         return []
     readers = [answering]
+    if unit.models == readers:
+        return readers
     seen = values.prompt_text(answering.inputs)
     filled = {
         held.strip()
@@ -138,21 +140,30 @@ def _placed(retrieved: list[Passage], held: Any) -> list[Passage]:
     return values.passages(held)
 
 
-def _from_tools(unit: Unit, shown: Sequence[Passage]) -> list[Passage]:
-    """What the unit's tools brought: the documents of those that retrieve, else the texts they returned."""
-    brought: list[Passage] = []
+def brought(unit: Unit, shown: Sequence[Passage] = ()) -> list[Passage]:
+    """What the unit's tools brought beside what was shown: the documents found, else the texts returned."""
+    inside: dict[int, list[Run]] = {}
     for tool in unit.tools:
-        if tool is unit.run:
-            continue
-        found = [p for run in unit.retrievals if run.scope.tool is tool for p in values.passages(run.outputs)]
-        for documents in (tool.outputs, getattr(tool.outputs, "artifact", None)):
-            found = found or [values.passage(document) for document in values.documents(documents)]
-        # What a model inside the tool made of the documents is no evidence: it may have made it up.
-        generated = found and any(model.scope.tool is tool for model in unit.models)
-        said = None if generated or values.documents(tool.outputs) else values.tool_text(tool.outputs)
-        brought += found if said is None else _placed(found, said)
+        around = tool.scope.tool
+        outermost = around is None or around is unit.run or around not in unit.tools
+        inside.setdefault(0 if outermost else id(around), []).append(tool)
     known = {passage.text for passage in shown}
-    return [passage for passage in brought if passage.text not in known]
+    # What a tool tells the user itself is the answer, and no evidence for it.
+    known.add(values.direct(values.state(unit.run.outputs)) or "")
+    passages = (p for tool in inside.get(0, ()) if tool is not unit.run for p in _told(unit, tool, inside))
+    return [passage for passage in passages if passage.text not in known]
+
+
+def _told(unit: Unit, tool: Run, inside: Mapping[int, Sequence[Run]]) -> list[Passage]:
+    """What one tool brought; where a model answered in it, what that one was told by the tools inside."""
+    found = [p for run in unit.retrievals if run.scope.tool is tool for p in values.passages(run.outputs)]
+    for documents in (tool.outputs, getattr(tool.outputs, "artifact", None)):
+        found = found or [values.passage(document) for document in values.documents(documents)]
+    found += [passage for inner in inside.get(id(tool), ()) for passage in _told(unit, inner, inside)]
+    # What a model inside the tool made of what it found is no evidence: it may have made it up.
+    generated = found and any(model.scope.tool is tool for model in unit.models)
+    said = None if generated or values.documents(tool.outputs) else values.tool_text(tool.outputs)
+    return found if said is None else _placed(found, said)
 
 
 def _tool_messages(unit: Unit, answering: Run | None) -> list[Passage]:

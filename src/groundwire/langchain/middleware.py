@@ -6,8 +6,8 @@ reads the state alone, and keeps nothing between turns.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, Any, NotRequired, Unpack
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Any, NotRequired, TypeVar, Unpack
 from uuid import uuid4
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, RemoveMessage, ToolMessage
@@ -18,17 +18,18 @@ from groundwire.core.verdict import Abstention, AbstentionReason, Outcome
 from groundwire.host.actions import Action, Decision, note
 from groundwire.host.judging import ajudged, judged
 from groundwire.host.options import Common, settle_common
-from groundwire.langchain import values
+from groundwire.langchain import delegated, values
 from groundwire.langchain.output import KEY, Attach, acted_on, answer_text, attached
 from groundwire.tracing.langsmith import annotate_current_run
 
 try:
     from langchain.agents.middleware import AgentMiddleware, AgentState, hook_config
-    from langchain.agents.middleware.types import OmitFromInput
+    from langchain.agents.middleware.types import OmitFromInput, ToolCallRequest
     from langgraph.runtime import Runtime
 except ImportError as error:
     raise MissingExtraError("HallucinationMiddleware", package="langchain", extra="langchain") from error
 
+T = TypeVar("T")
 _NOTE = {"groundwire": "retry"}  # marks a message of ours among the user's
 
 
@@ -60,7 +61,7 @@ class HallucinationMiddleware(AgentMiddleware[CheckedState, Any, Any]):
     def after_agent(self, state: CheckedState, runtime: Runtime[Any]) -> dict[str, Any] | None:
         """Judge the last turn's answer."""
         del runtime
-        turn = _Turn(state["messages"])
+        turn = _Turn(state)
         outcome = self._unjudged(turn) or judged(self.checker, turn.interaction)
         return self._update(turn, outcome)
 
@@ -68,9 +69,23 @@ class HallucinationMiddleware(AgentMiddleware[CheckedState, Any, Any]):
     async def aafter_agent(self, state: CheckedState, runtime: Runtime[Any]) -> dict[str, Any] | None:
         """Judge the last turn's answer without holding the event loop."""
         del runtime
-        turn = _Turn(state["messages"])
+        turn = _Turn(state)
         outcome = self._unjudged(turn) or await ajudged(self.checker, turn.interaction)
         return self._update(turn, outcome)
+
+    def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], T]) -> T:
+        """Note what a tool found in which a model answers: its words are no evidence."""
+        with delegated.Inside() as call:
+            result = handler(request)
+        return call.noted(result)
+
+    async def awrap_tool_call(
+        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[T]]
+    ) -> T:
+        """The same without holding the event loop."""
+        with delegated.Inside() as call:
+            result = await handler(request)
+        return call.noted(result)
 
     def _unjudged(self, turn: _Turn) -> Outcome | None:
         return turn.abstention if self.checker.policy.enabled else None
@@ -91,15 +106,18 @@ class HallucinationMiddleware(AgentMiddleware[CheckedState, Any, Any]):
 class _Turn:
     """The last turn of a conversation: all since the user last spoke."""
 
-    def __init__(self, messages: Sequence[BaseMessage]) -> None:
+    def __init__(self, state: CheckedState) -> None:
+        messages = state["messages"]
         asked = max((i for i, m in enumerate(messages) if _from_user(m)), default=-1)
         self._messages = messages[asked + 1 :]
         self.notes = [i for i, m in enumerate(self._messages) if _is_note(m)]
-        self.answer = next((m for m in reversed(self._messages) if isinstance(m, AIMessage)), None)
+        said = [m for m in self._messages if isinstance(m, AIMessage)]
+        direct = values.direct(state) is not None
+        self.answer = self._messages[-1] if direct else (said[-1] if said else None)
         text = None if self.answer is None else answer_text(self.answer)
         self.interaction = Interaction(
             question=None if asked < 0 else str(messages[asked].text),
-            contexts=[passage for m in self._messages for passage in _brought(m)],
+            contexts=[p for m in self._messages for p in _brought(m, answers=direct and m is self.answer)],
             answer=text or "",
             history=values.turns(messages[: max(asked, 0)]),
         )
@@ -120,7 +138,7 @@ class _Turn:
             detail = "the agent's last message holds no text; a structured response is not judged"
             return Abstention(why=AbstentionReason.NO_CLAIMS, detail=detail, id=uuid4().hex)
         if not self.interaction.has_context:
-            detail = "no tool brought any text since the user last spoke: there is nothing to judge against"
+            detail = "no tool brought anything to judge the answer against since the user last spoke"
             return Abstention(why=AbstentionReason.NO_CONTEXT, detail=detail, id=uuid4().hex)
         return None
 
@@ -133,8 +151,12 @@ def _is_note(message: BaseMessage) -> bool:
     return isinstance(message, HumanMessage) and message.additional_kwargs.items() >= _NOTE.items()
 
 
-def _brought(message: BaseMessage) -> list[Passage]:
-    """What a tool found: its documents where it hands them over, else its text. A failure finds nothing."""
+def _brought(message: BaseMessage, *, answers: bool) -> list[Passage]:
+    """What a tool found: its documents where they are known, else its text, unless that is the answer.
+
+    A failure finds nothing.
+    """
     if not isinstance(message, ToolMessage) or message.status == "error":
         return []
-    return values.passages(values.documents(message.artifact)) or values.passages(message)
+    own = delegated.found(message) or values.passages(values.documents(message.artifact))
+    return own if own or answers else values.passages(message)

@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Any, cast
 
 from langchain_core.documents import Document
-from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.utils.pydantic import TypeBaseModel
 from pydantic import BaseModel, RootModel, create_model
@@ -144,7 +144,7 @@ def _leaf(output: Any, key: str | None) -> str | BaseMessage | None:
         return output
     if isinstance(output, list):
         last = output[-1] if output else None
-        return last if isinstance(last, AIMessage) else None
+        return last if isinstance(last, AIMessage | ToolMessage) else None
     holder = answer_holder(output, key) if isinstance(output, dict | BaseModel) else None
     return None if holder is None else _leaf(values.at(output, holder), None)
 

@@ -173,7 +173,7 @@ class Runs:
         tree, scope = run.tree, run.scope
         if run.context or (run.kind is Kind.RETRIEVER and not scope.retriever and not scope.context):
             tree.retrievals.append(run)
-        elif run.kind is Kind.TOOL and scope.tool is None and not scope.context:
+        elif run.kind is Kind.TOOL and not scope.context:
             tree.tools.append(run)
         elif run.kind is Kind.PROMPT:
             tree.prompts.append(run)

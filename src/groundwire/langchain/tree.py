@@ -29,7 +29,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Scope:
-    """What a run is part of. Runs share one until something changes, so that most events pay for none."""
+    """What a run is part of, such as its nearest tool. Runs share one until something changes."""
 
     hidden: bool = False
     unit: bool = False
@@ -81,7 +81,7 @@ class Run:
             context=scope.context or self.context,
             answer=scope.answer or self.answer,
             retriever=scope.retriever or self.kind is Kind.RETRIEVER,
-            tool=scope.tool or (self if self.kind is Kind.TOOL else None),
+            tool=self if self.kind is Kind.TOOL else scope.tool,
         )
 
     def within(self, other: Run) -> bool:

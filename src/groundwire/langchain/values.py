@@ -191,7 +191,7 @@ def question(value: Any, keys: Iterable[str] = QUESTION_KEYS) -> str | None:
 
 
 def answer(value: Any, keys: Iterable[str] = ANSWER_KEYS) -> str | None:
-    """What was answered: the text, the last AI message, or what a state holds under a known key."""
+    """What was answered: the text, the last message of a model or a tool, or what a state has under a key."""
     if (plain := _unwarned(value)) is not None:
         return plain
     if conversation := messages(value):
@@ -207,7 +207,14 @@ def answer(value: Any, keys: Iterable[str] = ANSWER_KEYS) -> str | None:
         if given:
             return given
         found = found if given is None else given
-    return found
+    return found or ("messages" in keys and direct(value)) or found
+
+
+def direct(value: Any) -> str | None:
+    """What a tool told the user itself, as a state's last message: LangChain's ``return_direct``."""
+    last = messages(at(value, "messages"))[-1:]
+    structured = at(value, "structured_response") is not None  # a tool stands in for its schema
+    return tool_text(last[0]) if last and last[0].type == "tool" and not structured else None
 
 
 def _unwarned(value: Any) -> str | None:
