@@ -1,5 +1,6 @@
 """What the wrapper does about an answer that is not supported, or that could not be judged."""
 
+import dataclasses
 import functools
 import operator
 from typing import Any
@@ -14,7 +15,7 @@ from pydantic import BaseModel
 
 from groundwire import AbstainedError, Checker, ConfigurationError, OnAbstention, Policy
 from groundwire.host.actions import UNCHECKED_WARNING, Action, HallucinationError
-from groundwire.langchain import with_hallucination_check
+from groundwire.langchain import GroundwireCallbackHandler, with_hallucination_check
 from groundwire.langchain.retry import Expand, NameClaims
 from tests.langchain.wrapped_apps import (
     CHECKER,
@@ -42,6 +43,38 @@ def test_a_warning_is_appended_and_offsets_still_hold():
     verdict = result["hallucination"]
     assert result["answer"] == f"item3 costs nothing\n\n{verdict['warning']}"
     assert result["answer"][verdict["spans"][0]["start"] : verdict["spans"][0]["end"]] == "nothing"
+
+
+@dataclasses.dataclass(frozen=True)
+class Reply:
+    answer: str
+
+
+def test_a_dataclass_is_warned_and_replaced_in_its_own_field():
+    """It comes back as what it was, in the envelope."""
+    app = to_text(inventive) | Reply
+    warned = checked(app, on_hallucination="warn").invoke("item3")
+    assert warned["answer"] == Reply(f"item3 costs nothing\n\n{warned['hallucination']['warning']}")
+    replaced = checked(app, on_hallucination="replace", replacement="Sorry.").invoke("item3")
+    assert replaced["answer"] == Reply("Sorry.")
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_an_answer_that_can_not_be_warned_about_is_told_of_once(streamed, caplog):
+    """The output stays as it is, and nobody is left to believe that it carries the warning."""
+    app = checked(to_text(inventive) | (lambda text: {"reply": text}), on_hallucination="warn")
+    for _ in range(2):
+        result = list(app.stream("item3"))[-1] if streamed else app.invoke("item3")
+    assert (result["reply"], result["hallucination"]["hallucinated"]) == ("item3 costs nothing", True)
+    (told,) = caplog.messages
+    assert "answer_key" in told
+
+
+def test_wrappers_around_each_other_warn_once():
+    """The inner one's warning is there already."""
+    inner = checked(to_text(inventive) | (lambda text: {"answer": text}), on_hallucination="warn")
+    result = checked(inner, on_hallucination="warn").invoke("item3")
+    assert result["answer"].count(result["hallucination"]["warning"]) == 1
 
 
 def test_a_grounded_answer_gets_no_warning():
@@ -298,3 +331,19 @@ def test_an_output_that_can_not_be_read_is_returned_and_told():
     result = checked(RunnableLambda(lambda _: strange)).invoke("q")
     assert result["answer"] is strange
     assert result["hallucination"]["abstention"] == "UNREADABLE_INPUT"
+
+
+@pytest.mark.parametrize("retry", [None, Expand()])
+@pytest.mark.parametrize("streamed", [False, True])
+def test_a_callback_around_a_retry_hears_one_answer_to_the_users_question(streamed, retry):
+    """The draft that was given up is none, and the note to the model is no part of the question."""
+    handler = GroundwireCallbackHandler(CHECKER, sinks=[])
+    app = checked(to_text(better_when_told), on_hallucination="retry", retry=retry)
+    config = {"callbacks": [handler]}
+    if streamed:
+        list(app.stream("item3", config=config))
+    else:
+        app.invoke("item3", config=config)
+    handler.flush()
+    (record,) = handler.outcomes
+    assert record.interaction.question == "item3"

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from langchain_core.callbacks.base import BaseCallbackHandler
+from langchain_core.callbacks.manager import BaseRunManager
 
 from groundwire.core.fork import renew_after_fork
 from groundwire.core.interaction import Interaction, Passage
@@ -193,6 +194,13 @@ class Capture(BaseCallbackHandler):
         except Exception as trouble:  # as above
             self.lost("failure", trouble)
 
+    def redone(self, run_id: UUID) -> None:
+        """Hear that what a run has answered so far is given up, and asked for again."""
+        try:
+            self._runs.redo(run_id)
+        except Exception as error:  # as above
+            self.lost("retry", error)
+
     # -- blocks ------------------------------------------------------------------------------------------
 
     def _enter_block(self) -> UUID | None:
@@ -305,3 +313,10 @@ class Capture(BaseCallbackHandler):
 def _first(given: Any, otherwise: Any) -> Any:
     """The first of what is handed over as a list; one that is none tells nothing."""
     return given[0] if isinstance(given, list | tuple) and given else otherwise
+
+
+def redone(run: BaseRunManager) -> None:
+    """Tell whoever captures a run that its answer is given up, and that it is asked for again."""
+    for handler in run.handlers:
+        if isinstance(handler, Capture):
+            handler.redone(run.run_id)

@@ -7,6 +7,7 @@ judged or decided here, and nothing that was handed over is changed in place.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass, replace
 from enum import StrEnum
 from typing import Any, cast
 
@@ -64,10 +65,19 @@ def reworded(output: Any, text: str, key: str | None = None) -> Any:
 
 
 def extended(output: Any, text: str, key: str | None = None) -> Any:
-    """The same output with ``text`` added at the end of its answer, so that offsets into it still hold."""
-    if _leaf(output, key) is None:
+    """The same output with ``text`` added at the end of its answer, so that offsets into it still hold.
+
+    As it is where the answer ends so already, or can't be reached: see ``reachable``.
+    """
+    leaf = _leaf(output, key)
+    if leaf is None or (values.text(leaf) or "").endswith(text):
         return output
     return _edited(output, key, lambda leaf: _append(leaf, text))
+
+
+def reachable(output: Any, key: str | None = None) -> bool:
+    """Whether the answer stands in the output as a text or message that can be written to."""
+    return _leaf(output, key) is not None
 
 
 def acted_on(output: Any, decision: Decision, key: str | None = None) -> Any:
@@ -145,7 +155,7 @@ def _leaf(output: Any, key: str | None) -> str | BaseMessage | None:
     if isinstance(output, list):
         last = output[-1] if output else None
         return last if isinstance(last, AIMessage | ToolMessage) else None
-    holder = answer_holder(output, key) if isinstance(output, dict | BaseModel) else None
+    holder = answer_holder(output, key) if isinstance(output, dict | BaseModel) or _is_data(output) else None
     return None if holder is None else _leaf(values.at(output, holder), None)
 
 
@@ -160,7 +170,7 @@ def _edited(output: Any, key: str | None, edit: Callable[[str | BaseMessage], An
     inner = _edited(values.at(output, holder), None, edit)
     if isinstance(output, BaseModel):
         return output.model_copy(update={holder: inner})
-    return {**output, holder: inner}
+    return replace(output, **{holder: inner}) if _is_data(output) else {**output, holder: inner}
 
 
 def _without(value: Any, answer: str, text: str) -> Any:  # noqa: PLR0911 - one return a kind of value
@@ -180,7 +190,14 @@ def _without(value: Any, answer: str, text: str) -> Any:  # noqa: PLR0911 - one 
     if isinstance(value, BaseModel):
         held = {name: getattr(value, name) for name in type(value).model_fields}
         return value.model_copy(update={name: _without(one, answer, text) for name, one in held.items()})
+    if _is_data(value):
+        held = {part.name: getattr(value, part.name) for part in fields(value) if part.init}
+        return replace(value, **{name: _without(one, answer, text) for name, one in held.items()})
     return value
+
+
+def _is_data(value: Any) -> bool:
+    return is_dataclass(value) and not isinstance(value, type)
 
 
 def _rewrite(leaf: str | BaseMessage, text: str) -> Any:

@@ -14,7 +14,11 @@ from dataclasses import dataclass
 from typing import Any, Unpack
 from uuid import UUID
 
-from langchain_core.callbacks.manager import AsyncCallbackManagerForChainRun, CallbackManagerForChainRun
+from langchain_core.callbacks.manager import (
+    AsyncCallbackManagerForChainRun,
+    BaseRunManager,
+    CallbackManagerForChainRun,
+)
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableSerializable
 from langchain_core.runnables.graph import Graph
 from langchain_core.runnables.utils import ConfigurableFieldSpec
@@ -25,8 +29,17 @@ from groundwire.core.interaction import Interaction
 from groundwire.core.verdict import Outcome
 from groundwire.host.actions import Action, Decision
 from groundwire.host.judging import ajudged, judged
+from groundwire.langchain.capture import redone
 from groundwire.langchain.options import Options, Settings, settle
-from groundwire.langchain.output import Attach, acted_on, attached, output_schema, output_type, parted
+from groundwire.langchain.output import (
+    Attach,
+    acted_on,
+    attached,
+    output_schema,
+    output_type,
+    parted,
+    reachable,
+)
 from groundwire.langchain.reading import Call, Keys, Reading
 from groundwire.langchain.retry import restored
 from groundwire.langchain.streams import GraphStream, OutputStream, Sum, as_chunk, is_graph
@@ -77,7 +90,7 @@ class RunnableWithHallucinationCheck(RunnableSerializable[Any, Any]):
     attach: Any = Attach.AUTO
 
     _settings: Settings = PrivateAttr()
-    _told: bool = PrivateAttr(default=False)
+    _told: set[str] = PrivateAttr(default_factory=set)
 
     # Not derived from RunnableBindingBase: that hands batch, transform and astream_events straight to
     # what it binds, past the check.
@@ -146,10 +159,12 @@ class RunnableWithHallucinationCheck(RunnableSerializable[Any, Any]):
             if decision.action is Action.RETRY:
                 if (again := self._settings.retry.again(runnable, asked, outcome)) is not None:
                     self._keep(reading.interaction, outcome, decision, attempt)
+                    redone(answered.run_manager)
                     runnable, asked = again
                     continue
                 decision = self._settings.reactions.given_up(reading.interaction, outcome)
             self._report(reading.interaction, outcome, decision, attempt)
+            self._tell_unwarned(answered.output, decision)
             output = restored(acted_on(answered.output, decision, self.answer_key), given, asked)
             yield _Finished(output=attached(output, outcome.to_dict(), self._settings.attach))
             return
@@ -163,7 +178,8 @@ class RunnableWithHallucinationCheck(RunnableSerializable[Any, Any]):
             if isinstance(step, _Ask):
                 call = Call(config, run_manager, self._keys)
                 output = step.runnable.invoke(step.given, call.config, **kwargs)
-                step = plan.send(_Answered(output=output, reading=call.read(step.given, output)))
+                reading = call.read(step.given, output)
+                step = plan.send(_Answered(output=output, reading=reading, run_manager=run_manager))
             else:
                 step = plan.send(judged(self._settings.checker, step))
         return step.output
@@ -177,7 +193,8 @@ class RunnableWithHallucinationCheck(RunnableSerializable[Any, Any]):
             if isinstance(step, _Ask):
                 call = Call(config, run_manager, self._keys)
                 output = await step.runnable.ainvoke(step.given, call.config, **kwargs)
-                step = plan.send(_Answered(output=output, reading=call.read(step.given, output)))
+                reading = call.read(step.given, output)
+                step = plan.send(_Answered(output=output, reading=reading, run_manager=run_manager))
             else:
                 step = plan.send(await ajudged(self._settings.checker, step))
         return step.output
@@ -192,9 +209,10 @@ class RunnableWithHallucinationCheck(RunnableSerializable[Any, Any]):
         call, passing, given = Call(config, run_manager, self._keys), self._passing(), Sum()
         for chunk in self.bound.transform(map(given.add, inputs), call.config, **kwargs):
             yield from passing.feed(chunk)
-        reading = call.read(given.whole, passing.whole(call.output))
+        output = passing.whole(call.output)
+        reading = call.read(given.whole, output)
         outcome = self._unjudged(reading) or judged(self._settings.checker, reading.interaction)
-        yield from self._ended(passing, reading, outcome)
+        yield from self._ended(passing, output, reading, outcome)
 
     async def _apassing_stream(
         self,
@@ -208,9 +226,10 @@ class RunnableWithHallucinationCheck(RunnableSerializable[Any, Any]):
         async for chunk in self.bound.atransform(noted, call.config, **kwargs):
             for passed in passing.feed(chunk):
                 yield passed
-        reading = call.read(given.whole, passing.whole(call.output))
+        output = passing.whole(call.output)
+        reading = call.read(given.whole, output)
         outcome = self._unjudged(reading) or await ajudged(self._settings.checker, reading.interaction)
-        for last in self._ended(passing, reading, outcome):
+        for last in self._ended(passing, output, reading, outcome):
             yield last
 
     def _gated_stream(
@@ -247,9 +266,9 @@ class RunnableWithHallucinationCheck(RunnableSerializable[Any, Any]):
 
     def _gates(self) -> bool:
         """Whether a stream must be held back; the first time that one is, the log says so."""
-        if self._settings.reactions.gating and not self._told:
-            self._told = True
-            _LOG.info(
+        if self._settings.reactions.gating:
+            self._tell_once(
+                logging.INFO,
                 "streams of %s are held back until the whole answer is judged: it may yet be replaced, "
                 "refused or redone; 'annotate' and 'warn' let them pass",
                 self.get_name(),
@@ -260,9 +279,26 @@ class RunnableWithHallucinationCheck(RunnableSerializable[Any, Any]):
         # A policy that is switched off has its own outcome to give, whatever there was to judge.
         return reading.abstention if self._settings.checker.policy.enabled else None
 
-    def _ended(self, passing: OutputStream, reading: Reading, outcome: Outcome) -> Iterator[Any]:
+    def _tell_unwarned(self, output: Any, decision: Decision) -> None:
+        """Say once in the log where an output has no text that the warning could be added to."""
+        if decision.action is Action.WARN and not reachable(output, self.answer_key):
+            self._tell_once(
+                logging.WARNING,
+                "the warning could not be added to the answer of %s: no text was found in an output of type "
+                "%s. Name the key that holds it with answer_key, or show the warning of the verdict",
+                self.get_name(),
+                type(output).__name__,
+            )
+
+    def _tell_once(self, level: int, message: str, *args: object) -> None:
+        if message not in self._told:
+            self._told.add(message)
+            _LOG.log(level, message, *args)
+
+    def _ended(self, passing: OutputStream, output: Any, reading: Reading, outcome: Outcome) -> Iterator[Any]:
         decision = self._settings.reactions.decide(reading.interaction, outcome, attempt=1)
         self._report(reading.interaction, outcome, decision, attempt=1)
+        self._tell_unwarned(output, decision)
         return passing.close(outcome.to_dict(), parted(decision.text))
 
     def _report(self, interaction: Interaction, outcome: Outcome, decision: Decision, attempt: int) -> None:
@@ -316,6 +352,7 @@ class _Ask:
 class _Answered:
     output: Any
     reading: Reading
+    run_manager: BaseRunManager
 
 
 @dataclass(frozen=True, kw_only=True)

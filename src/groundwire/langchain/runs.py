@@ -238,6 +238,18 @@ class Runs:
         unit.unheard = not unit.models
         return unit
 
+    def redo(self, run_id: UUID) -> None:
+        """Note that a run begins anew: what it has gathered is forgotten, and what it was asked counts."""
+
+        def event() -> list[Unit]:
+            run = self._live.get(run_id.int)
+            if run is not None:
+                run.redone = True
+                run.tree.forget(run)
+            return []
+
+        self._in_turn(event)
+
     def fail(self, run_id: UUID, error: BaseException, inputs: Any = ABSENT) -> list[Unit]:
         """Note that a run has failed; what it gathered is forgotten, unless its reader merely went away."""
 

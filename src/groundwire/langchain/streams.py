@@ -13,7 +13,7 @@ from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, Base
 from langchain_core.runnables import Runnable
 from langchain_core.runnables.utils import AddableDict
 
-from groundwire.langchain.output import KEY, Attach, answer_holder, attached, enveloped, extended
+from groundwire.langchain.output import KEY, Attach, answer_holder, answer_text, attached, enveloped, extended
 
 
 class Sum:
@@ -72,6 +72,8 @@ class OutputStream:
             yield attached(output, verdict, self._attach)
             return
         whole = self._sum.whole
+        if (answer_text(whole, self._key) or "").endswith(warning):
+            warning = ""
         if warning and (addition := _addition(whole, warning, self._key)) is not None:
             yield self._outer(addition, AddableDict)
         if self._attach is Attach.NONE:

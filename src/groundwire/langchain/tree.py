@@ -47,9 +47,9 @@ HIDDEN = Scope(hidden=True)
 class Run:
     """One run between its start and end event; ``started`` and ``ended`` count the events of the process.
 
-    ``unit``, ``context`` and ``answer`` say that this very run was declared to be one; ``scope`` is what it
-    is part of. Runs refer upwards only, so that what they hold is freed with them, and not when a garbage
-    collection comes round.
+    ``unit``, ``context`` and ``answer`` say that this very run was declared to be one, ``redone`` that it has
+    asked again in other words than it was asked; ``scope`` is what it is part of. Runs refer upwards only, so
+    that what they hold is freed with them, and not when a garbage collection comes round.
     """
 
     id: UUID
@@ -63,6 +63,7 @@ class Run:
     outputs: Any = None
     ended: int | None = None
     closed: bool = False
+    redone: bool = False
     unit: bool = False
     context: bool = False
     answer: bool = False

@@ -40,7 +40,7 @@ _OPENING = 200
 
 def question(unit: Unit, key: str | None, answering: Run | None) -> str | None:
     """What the user asked: of the unit itself, else of what it is part of, else of what it asked."""
-    run = unit.run
+    run = _as_asked(unit.run)
     filled = [prompt.inputs for prompt in reversed(unit.prompts)]
     if key is not None:
         for holder in (run.inputs, values.state(run.outputs), *_around(run), *filled):
@@ -58,6 +58,14 @@ def question(unit: Unit, key: str | None, answering: Run | None) -> str | None:
     searched = [retrieval.inputs for retrieval in unit.retrievals]
     asked_model = [] if answering is None or searched else [answering.inputs]
     return next(filter(None, map(values.question, [*filled, *searched, *asked_model])), None)
+
+
+def _as_asked(run: Run) -> Run:
+    """The run whose input is the user's own: that of a retry adds to it."""
+    above: Run | None = run
+    while above is not None:
+        run, above = above if above.redone else run, above.parent
+    return run
 
 
 def _around(run: Run) -> Iterator[Any]:
