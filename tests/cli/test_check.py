@@ -254,6 +254,17 @@ def test_a_damaged_file_keeps_what_was_judged(capsys, tmp_path, monkeypatch):
     assert json.loads(out)["summary"]["complete"] is False
 
 
+@pytest.mark.parametrize("form", [(), ("--json",), ("--jsonl",), ("-q",)])
+def test_a_label_that_can_not_be_read_is_told_of(run, form):
+    """The others count, and the rows are judged alike."""
+    labelled = [(GROUNDED, "grounded"), (INVENTED, "hallucinated"), (GROUNDED, "maybe"), (INVENTED, 2)]
+    code, out, err = run([{**row, "label": label} for row, label in labelled], *form)
+    assert code == 1
+    assert "runs.jsonl line 3: the label 'maybe' is none" in err
+    assert "it and 1 more count as unlabelled" in err
+    assert "maybe" not in out
+
+
 def test_a_mistake_in_a_detector_is_no_hallucination(run):
     """Python would end with 1; the traceback is kept and the code is 2."""
     code, _, err = run([GROUNDED], detector="broken")

@@ -388,11 +388,16 @@ def test_damaged_utf_16_is_an_error():
 
 @pytest.mark.parametrize(
     ("value", "label"),
-    [(0, 0), (1, 1), (True, 1), (False, 0), (1.0, 1), ("1", 1), ("true", 1), ("maybe", None), (2, None)],
+    [
+        *((0, 0), (1, 1), (True, 1), (False, 0), (1.0, 1), ("1", 1), ("true", 1), ("Hallucinated ", 1)),
+        *(("grounded", 0), ("", None), (None, None), ("maybe", None), (2, None)),
+    ],
 )
-def test_labels_are_nought_and_one(value, label):
-    """Whatever is neither 0 nor 1 is no label."""
-    assert rows(lines({**ROW, "label": value}))[0].label == label
+def test_labels_are_nought_and_one_or_words_for_them(value, label):
+    """Whatever is none of these is no label, and the row says so."""
+    (row,) = rows(lines({**ROW, "label": value}))
+    assert row.label == label
+    assert bool(row.unlabelled) == (value in ("maybe", 2))
 
 
 def test_a_row_is_called_by_its_id_or_by_its_place():

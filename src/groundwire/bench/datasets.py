@@ -18,6 +18,7 @@ from groundwire.core.errors import InputError
 from groundwire.core.span import Span
 from groundwire.tables import Columns, Format, Row, TableError, read
 from groundwire.tables.columns import cell
+from groundwire.tables.labels import label_of
 
 _TABLE = ("question", "context", "answer", "id", "label")
 # The usual names of what only labelled answers have; dots lead into nested objects.
@@ -26,10 +27,6 @@ _BESIDE: Mapping[str, tuple[str, ...]] = {
     "group": ("group", "source_id", "document_id", "doc_id", "meta.source_id"),
     "task": ("task", "task_type"),
     "model": ("model", "model_name", "generator", "meta.model"),
-}
-_WORDS = {
-    **dict.fromkeys(("1", "1.0", "true", "yes", "hallucinated", "unsupported", "unfaithful", "fail"), True),
-    **dict.fromkeys(("0", "0.0", "false", "no", "grounded", "supported", "faithful", "pass"), False),
 }
 _TOLD = 5
 
@@ -141,16 +138,6 @@ def _attempt(row: Row, beside: Mapping[str, tuple[str, ...]], label: tuple[str, 
         )
     except (InputError, ValueError) as error:
         return f"line {row.line}: {error}"
-
-
-def label_of(value: Any) -> bool | None:
-    """True for hallucinated, False for grounded, None for an empty cell. ValueError for anything else."""
-    if value is None or (isinstance(value, str) and not value.strip()):
-        return None
-    said = str(value).strip().lower()
-    if said not in _WORDS:
-        raise ValueError(f"the label {value!r:.40} is none: expected 1 or hallucinated, 0 or grounded")
-    return _WORDS[said]
 
 
 def spans_of(value: Any) -> tuple[Span, ...] | None:

@@ -12,11 +12,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from groundwire.bench.datasets import label_of
 from groundwire.bench.examples import Example
 from groundwire.core.interaction import Interaction
 from groundwire.core.span import Span
 from groundwire.tables import TableError
+from groundwire.tables.labels import label_of
 from groundwire.tables.records import records
 
 Cells = Mapping[str, Any]

@@ -13,7 +13,7 @@ from typing import Any
 
 from groundwire import config
 from groundwire.checker import Checker
-from groundwire.cli.outputs import Output, build, tell_estimate
+from groundwire.cli.outputs import Output, Unlabelled, build, tell_estimate
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.verdict import Abstention, AbstentionReason
 from groundwire.detectors.catalogue import METHODS
@@ -141,6 +141,7 @@ def exit_code(tally: Tally) -> int:
 
 def _run(options: CheckOptions, checker: Checker, tables: list[Table], output: Output) -> int:
     tally, started, complete = Tally(), time.perf_counter(), False
+    unlabelled = Unlabelled()
     rows = itertools.islice(itertools.chain.from_iterable(table.rows for table in tables), options.limit)
     entries = judged(checker, rows)
     # Rows that appear on the same terminal show progress themselves.
@@ -150,6 +151,7 @@ def _run(options: CheckOptions, checker: Checker, tables: list[Table], output: O
         for row, entry in entries:
             tally.add(entry)
             output.add(row, entry)
+            unlabelled.add(row)
         complete = True
     except KeyboardInterrupt:
         pass
@@ -161,6 +163,7 @@ def _run(options: CheckOptions, checker: Checker, tables: list[Table], output: O
             output.finish(tally, seconds=time.perf_counter() - started, complete=False)
         raise
     output.finish(tally, seconds=time.perf_counter() - started, complete=complete)
+    unlabelled.tell()
     return exit_code(tally) if complete else INTERRUPTED
 
 

@@ -213,6 +213,27 @@ def console(*, stderr: bool) -> Console:
     return made
 
 
+class Unlabelled:
+    """Labels that can't be read, whose rows count as unlabelled: how many, and the first of them."""
+
+    def __init__(self) -> None:
+        self._first: Row | None = None
+        self._count = 0
+
+    def add(self, row: Row) -> None:
+        if row.unlabelled:
+            self._first = self._first or row
+            self._count += 1
+
+    def tell(self) -> None:
+        """Say so on stderr; nothing where all could be read."""
+        if self._first is None:
+            return
+        more = f"it and {self._count - 1:,} more count" if self._count > 1 else "it counts"
+        place = f"{self._first.table} line {self._first.line}"
+        console(stderr=True).print(f"{place}: {self._first.unlabelled}; {more} as unlabelled", soft_wrap=True)
+
+
 def result(row: Row, entry: Entry) -> dict[str, Any]:
     """The wire form of a row's outcome, with where the row stands."""
     place = {"file": wire.plain(row.table), "line": row.line, "label": row.label}

@@ -15,11 +15,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from groundwire.bench.datasets import label_of
 from groundwire.core.errors import GroundwireError, MissingExtraError
 from groundwire.core.redaction import may_be
 from groundwire.monitor import Feedback, Filter, Kept, Monitor
 from groundwire.monitor.answer import kept_text
+from groundwire.tables.labels import label_of
 
 if TYPE_CHECKING:
     from langsmith import Client

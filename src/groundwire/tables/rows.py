@@ -15,11 +15,11 @@ from groundwire.core.errors import InputError
 from groundwire.core.interaction import Interaction, Passage
 from groundwire.tables.columns import Columns, cell
 from groundwire.tables.errors import TableError
+from groundwire.tables.labels import label_of
 from groundwire.tables.records import Format, Record, records
 
 _LOOK_AHEAD = 32  # records whose columns are known before the first one is judged
 _TEXT_KEYS = ("text", "page_content", "content", "chunk", "passage", "document")
-_LABELS = {"0": 0, "1": 1, "0.0": 0, "1.0": 1, "false": 0, "true": 1}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -27,8 +27,9 @@ class Row:
     """One row. ``interaction`` is None when it can't be judged, and ``problem`` says why.
 
     ``id`` is the row's own, or the table's name and line. ``label`` is 1 for an answer known to be
-    hallucinated, 0 for one known to be grounded, None where nothing readable is known. ``cells`` is all that
-    the row holds, by column; None where it can't be read.
+    hallucinated, 0 for one known to be grounded, None where nothing readable is known; ``unlabelled`` says
+    what can't be read of one that is there. ``cells`` is all that the row holds, by column; None where it
+    can't be read.
     """
 
     table: str
@@ -37,6 +38,7 @@ class Row:
     interaction: Interaction | None
     problem: str = ""
     label: int | None = None
+    unlabelled: str = ""
     cells: Mapping[str, Any] | None = None
 
 
@@ -133,7 +135,7 @@ def rows_of(
         cells = record.cells
         _, given = cell(cells, candidates, "id")
         name = str(given) if isinstance(given, str | int) and given != "" else place
-        label = _label(cell(cells, candidates, "label")[1])
+        label, unlabelled = _label(cell(cells, candidates, "label")[1])
         problem, interaction = "", None
         try:
             interaction = _interaction(name, cells, candidates)
@@ -146,6 +148,7 @@ def rows_of(
             interaction=interaction,
             problem=problem,
             label=label,
+            unlabelled=unlabelled,
             cells=cells,
         )
 
@@ -220,5 +223,9 @@ def _passage(item: Mapping[str, Any], *, where: str) -> Passage:
     )
 
 
-def _label(value: Any) -> int | None:
-    return _LABELS.get(str(value).strip().lower())
+def _label(value: Any) -> tuple[int | None, str]:
+    try:
+        label = label_of(value)
+    except ValueError as error:
+        return None, str(error)
+    return label if label is None else int(label), ""
