@@ -186,12 +186,13 @@ SDK = RunnableLambda(lambda given: answer(1))
     [
         {"context": Library() | joined, "question": RunnablePassthrough()} | PROMPT | SDK,
         {"documents": Library()} | RunnablePassthrough.assign(answer=SDK),
+        {"documents": Library()} | RunnablePassthrough.assign(reply=SDK),
     ],
-    ids=["a text after a prompt", "a state with an answer"],
+    ids=["a text after a prompt", "a state with an answer", "under a key of its own"],
 )
 def test_an_answer_by_no_model_that_was_heard_is_told_loudly_once(chain, caplog):
     """Silence would be taken for a clean answer: the log says what to tag."""
-    handler = GroundwireCallbackHandler(CHECKER)
+    handler = GroundwireCallbackHandler(CHECKER, answer_key="reply")
     chain.batch([question(1), question(2)], listening(handler))
     assert handler.flush(30)
     assert handler.outcomes == []

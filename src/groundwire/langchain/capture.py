@@ -234,11 +234,13 @@ class Capture(BaseCallbackHandler):
                 self.lost("unit", error)
 
     def _read(self, unit: Unit) -> Captured | None:
+        keys = {**self._keys, **(unit.run.keys or {})}
         if unit.unheard:
-            if self._part("answer", lambda: units.answered_unheard(unit), otherwise=False):
+            if self._part(
+                "answer", lambda: units.answered_unheard(unit, keys["answer_key"]), otherwise=False
+            ):
                 self.unheard(unit.run.id)
             return None
-        keys = {**self._keys, **(unit.run.keys or {})}
         said = self._part("answer", lambda: units.answer(unit, keys["answer_key"]), None)
         answering = self._part("model", lambda: units.answering_model(unit, said), None)
         found: list[Passage] = self._part(

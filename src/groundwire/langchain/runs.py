@@ -230,6 +230,7 @@ class Runs:
             or tree.answered
             or tree.waiting
             or bool(tree.models) == bool(tree.retrievals)
+            or (run.kind is Kind.RETRIEVER and not tree.models)
         ):
             # With models and documents left over, these were found after the last of those had started:
             # nothing has answered from them.

@@ -198,14 +198,14 @@ def on_the_way(unit: Unit, said: str | None, answering: Run | None) -> bool:
     return calls and unit.run.kind is Kind.MODEL and not said
 
 
-def answered_unheard(unit: Unit) -> bool:
+def answered_unheard(unit: Unit, key: str | None) -> bool:
     """Whether an answer was made of documents by something that no event shows, such as a provider's SDK.
 
     A text counts where a prompt was filled before, and not where it holds a document; else what a state has
-    under one of the usual keys.
+    under ``key``, or under one of the usual ones.
     """
     outputs = values.state(unit.run.outputs)
-    said = values.answer(outputs) or ""
+    said = answer(unit, key) or ""
     if unit.interrupted or not said.strip():
         return False
     if values.text(outputs) is None:
