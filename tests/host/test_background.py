@@ -150,7 +150,7 @@ def test_what_the_garbage_collector_ends_can_be_submitted():
     assert results == ["done"]
 
 
-def test_a_closed_queue_takes_nothing_and_raises_nothing():
+def test_a_closed_queue_takes_nothing_and_raises_nothing(caplog):
     """After close, work is dropped and counted; closing again is no mistake."""
     results = []
     background = Background()
@@ -159,6 +159,8 @@ def test_a_closed_queue_takes_nothing_and_raises_nothing():
     assert background.close(30)
     assert not background.submit(lambda: 2, results.append)
     assert (results, background.dropped) == ([1], 1)
+    (told,) = caplog.messages
+    assert "after close()" in told
 
 
 @pytest.mark.parametrize("limit", [{"workers": 0}, {"max_pending": 0}])

@@ -158,6 +158,9 @@ class Background:
         now = time.monotonic()
         if now - self._complained >= _COMPLAIN_EVERY:
             self._complained = now
+            if self._closed:
+                _LOG.warning("answers still come after close(): %d were dropped so far", self._dropped)
+                return
             _LOG.warning(
                 "%d answers wait to be judged and no more fit: %d were dropped so far; raise max_pending or "
                 "workers, or use a faster detector",
