@@ -6,11 +6,14 @@ import operator
 from typing import Any
 
 import pytest
+from langchain.agents import create_agent
+from langchain.agents.structured_output import ToolStrategy
 from langchain_core.documents import Document
-from langchain_core.language_models import FakeListChatModel
+from langchain_core.language_models import FakeListChatModel, FakeMessagesListChatModel
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.output_parsers import StrOutputParser
 from langchain_core.runnables import RunnableLambda
+from langchain_core.tools import tool
 from pydantic import BaseModel
 
 from groundwire import AbstainedError, Checker, ConfigurationError, OnAbstention, Policy
@@ -347,3 +350,41 @@ def test_a_callback_around_a_retry_hears_one_answer_to_the_users_question(stream
     handler.flush()
     (record,) = handler.outcomes
     assert record.interaction.question == "item3"
+
+
+class Caller(FakeMessagesListChatModel):
+    """A model that says its lines; it may be bound to tools."""
+
+    def bind_tools(self, tools, **kwargs):
+        return self
+
+
+class Price(BaseModel):
+    euro: int
+
+
+def told_by_a_tool(call, **options):
+    """An agent that ends with a tool's message."""
+
+    @tool(return_direct=True)
+    def look_up(query: str) -> str:
+        """Answer from the price list."""
+        return to_text(inventive).invoke(query)
+
+    model = Caller(responses=[AIMessage("", tool_calls=[{"id": "1", **call}])])
+    form = ToolStrategy(Price) if call["name"] == "Price" else None
+    agent = checked(create_agent(model, [look_up], response_format=form), **options)
+    return agent.invoke({"messages": [HumanMessage("item3")]})
+
+
+def test_a_tool_that_answers_the_user_itself_can_be_warned_about():
+    """Its message is the answer, and carries the warning."""
+    result = told_by_a_tool({"name": "look_up", "args": {"query": "item3"}}, on_hallucination="warn")
+    assert result["messages"][-1].text == f"item3 costs nothing\n\n{result['hallucination']['warning']}"
+
+
+def test_a_tool_that_stands_in_for_a_schema_gives_no_answer():
+    """The structured response is the answer, and not the message that confirms it."""
+    seen = []
+    told_by_a_tool({"name": "Price", "args": {"euro": 9}}, on_abstention=lambda i, o: seen.append(i.answer))
+    assert seen == ['{"euro":9}']

@@ -49,7 +49,11 @@ def answer_text(output: Any, key: str | None = None) -> str | None:
 def answer_holder(output: Any, key: str | None) -> str | None:
     """The key or field under which the answer's own text or message stands."""
     names = values.ANSWER_KEYS if key is None else (key,)
-    return next((n for n in names if _leaf(values.at(output, n), None) is not None), None)
+    leaves = ((name, _leaf(values.at(output, name), None)) for name in names)
+    # Where a tool stands in for the schema of a structured answer, its message is no answer.
+    by_tool = values.direct(output) is not None
+    found = (n for n, leaf in leaves if leaf is not None and (by_tool or not isinstance(leaf, ToolMessage)))
+    return next(found, None)
 
 
 def reworded(output: Any, text: str, key: str | None = None) -> Any:
