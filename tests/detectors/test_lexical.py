@@ -158,6 +158,78 @@ class TestVerdicts:
         assert judge("42 million", context).grounded
         assert judge("24 million", context).hallucinated
 
+    @pytest.mark.parametrize(
+        ("question", "document", "answer"),
+        [
+            (
+                "Does a second bag cost 75 EUR?",
+                "A second bag costs 25 EUR.",
+                "Yes, a second bag costs 75 EUR.",
+            ),
+            (
+                "I think a second bag costs 75 EUR. Right?",
+                "A second bag costs 25 EUR.",
+                "A second bag costs 75 EUR.",
+            ),
+            ("Why do refunds take 30 days?", "Refunds take 14 days.", "Refunds take 30 days for safety."),
+            (
+                "Do children under 12 travel free?",
+                "Children under 6 travel free.",
+                "Children under 12 travel free.",
+            ),
+            (
+                "Was the bridge built in 1920?",
+                "The bridge was built in 1936.",
+                "Yes, the bridge was built in 1920.",
+            ),
+        ],
+    )
+    def test_a_question_s_own_figure_is_no_excuse_where_the_documents_have_another(
+        self, question, document, answer
+    ):
+        """What is asked about, and what a question takes for true, has to be borne out."""
+        verdict = judge(answer, [document], question)
+        assert verdict.hallucinated
+        assert verdict.claims[0].support is Support.CONTRADICTED
+
+    @pytest.mark.parametrize(
+        ("question", "document", "answer"),
+        [
+            (
+                "Can I get a refund after 20 days?",
+                "Refunds are possible within 14 days.",
+                "No, refunds after 20 days are not possible.",
+            ),
+            (
+                "Can I cancel 3 days before arrival?",
+                "You can cancel until 2 days before arrival.",
+                "Yes, you can cancel 3 days before arrival.",
+            ),
+            (
+                "Is the shop open at 10 am?",
+                "The shop is open from 9 am to 6 pm.",
+                "Yes, it is open at 10 am.",
+            ),
+            (
+                "Does a second bag cost 75 EUR?",
+                "A second bag costs 25 EUR.",
+                "Instead of 75 EUR, a second bag costs 25 EUR.",
+            ),
+            (
+                "If I stay for 4 nights, what do I pay?",
+                "A stay of 3 nights costs 90 EUR.",
+                "For a stay of 4 nights nothing is said; 90 EUR is the price of fewer.",
+            ),
+        ],
+    )
+    def test_a_condition_that_the_question_sets_is_none_of_the_documents(self, question, document, answer):
+        """It is the asker's own, also where the documents have another figure beside the same words."""
+        assert not [
+            claim
+            for claim in judge(answer, [document], question).claims
+            if claim.support is Support.CONTRADICTED
+        ]
+
     def test_what_the_question_gives_is_not_invented(self):
         """A figure taken from the question is not missed in the documents."""
         answer = "For your flight of 370 km, a heavy bag of up to 32 kg costs 45 EUR."

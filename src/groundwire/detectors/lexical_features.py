@@ -20,6 +20,7 @@ from groundwire.detectors.lexical_seen import CLAIM_FEATURES, Answer, Seen
 from groundwire.detectors.lexical_words import ADVICE, CITES, EMPTY, HEDGES, PRAISE
 from groundwire.text import facts, names, refusal
 from groundwire.text.facts import Fact, Known, Status
+from groundwire.text.forms import NEGATIONS
 from groundwire.text.overlap import Context, Worded, pairs, word
 from groundwire.text.steps import tells
 from groundwire.text.units import LABELS
@@ -280,6 +281,7 @@ class _Look:
             matches=self.matches,
             context=self.context,
             known=self.about.known,
+            negated=not NEGATIONS.isdisjoint(self.worded.folded),
             given=self.about.given,
             earlier=self.earlier,
         ).checked()

@@ -10,6 +10,7 @@ from groundwire.detectors.lexical_places import Places
 from groundwire.text import arithmetic, conversion, facts, steps
 from groundwire.text.facts import Checked, Fact, Known, Status
 from groundwire.text.overlap import Match
+from groundwire.text.premise import at_issue
 
 Looked = tuple[Fact, Checked, Match | None]
 
@@ -19,8 +20,10 @@ class Figures(Places):
     """A claim's exact facts and their places, and what else they may be worked out from.
 
     ``given`` are the question's facts, ``earlier`` those of the statement before that were borne out.
+    ``negated`` says that the claim has a "no" or a "not".
     """
 
+    negated: bool
     given: Known
     earlier: Sequence[Fact]
 
@@ -38,6 +41,8 @@ class Figures(Places):
         def follows(fact: Fact, checked: Checked) -> Checked:
             """A fact that the question gives, or that is worked out from others, is none to miss."""
             if checked.status is Status.FOUND:
+                return checked
+            if self.given.has(fact) and self._denied(fact, checked):
                 return checked
             if self.given.has(fact) or self.known.counts_days(fact):
                 return Checked(status=Status.FOUND)
@@ -57,6 +62,15 @@ class Figures(Places):
             else (fact, checked, at)
             for fact, checked, at in followed
         )
+
+    def _denied(self, fact: Fact, checked: Checked) -> bool:
+        """Whether the claim affirms a figure that the question asks about, and the documents have another."""
+        other = checked.nearest
+        if checked.status is not Status.DIFFERS or other is None or self.negated:
+            return False
+        alike = (fact.bound, bool(fact.highs), _edge(fact)) == (other.bound, bool(other.highs), _edge(other))
+        told = any(facts.agree(mine, other) for mine in self.found if mine is not fact)
+        return alike and not told and all(map(at_issue, self.given.equal(fact)))
 
     def _looked_up(self) -> list[Looked]:
         near: list[Fact] = []
@@ -91,6 +105,15 @@ class Figures(Places):
                 differs = Checked(status=Status.DIFFERS, nearest=known.nearest, affinity=1.0, shared=1)
                 wrong[id(fact)] = (fact, differs, where)
         return wrong
+
+
+_EDGES = frozenset({"after", "before", "until", "till", "by", "since", "from", "to"})
+
+
+def _edge(fact: Fact) -> str:
+    """The word that has a figure end, or begin, something: the "until" of "until 2 days before"."""
+    last = fact.before.split()[-1:]
+    return last[0].lower() if last and last[0].lower() in _EDGES else ""
 
 
 # No more figures of a claim and a question, or of a sentence, are worked with.
