@@ -10,7 +10,7 @@ from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.base.response.schema import Response
 from llama_index.core.chat_engine import ContextChatEngine
 from llama_index.core.instrumentation.dispatcher import instrument_tags
-from llama_index.core.query_engine import RetryQueryEngine
+from llama_index.core.query_engine import CustomQueryEngine, RetryQueryEngine
 from llama_index.core.response_synthesizers import get_response_synthesizer
 from llama_index.core.schema import NodeRelationship, NodeWithScore, RelatedNodeInfo, TextNode
 from llama_index.core.tools import FunctionTool, QueryEngineTool, ToolMetadata, function_tool
@@ -27,6 +27,7 @@ from tests.llama_index.apps import (
     FLOW_APPS,
     QUERY_APPS,
     ByHand,
+    Fetched,
     Library,
     Oracle,
     Reply,
@@ -34,6 +35,7 @@ from tests.llama_index.apps import (
     Structured,
     answer,
     engine,
+    look_up,
     memory,
     nodes,
     question,
@@ -187,6 +189,24 @@ async def test_a_tool_that_fails_brings_nothing(heard):
     assert heard.only().problem is AbstentionReason.NO_CONTEXT
 
 
+async def test_what_a_model_says_in_a_tool_is_no_evidence(heard):
+    """Be it called at once or as an agent; what an inner agent's own tool says is."""
+
+    async def by_heart(input: str) -> str:  # noqa: A002 - the argument's name is what the model is told
+        """Ask a model."""
+        return "It says: " + str(await Oracle().acomplete(input))
+
+    async def inner(input: str) -> str:  # noqa: A002 - as above
+        """Ask an agent."""
+        return str(await searching(FunctionTool.from_defaults(look_up)).run(user_msg=input))
+
+    await searching(FunctionTool.from_defaults(async_fn=by_heart)).run(user_msg=question(7))
+    await searching(FunctionTool.from_defaults(async_fn=inner)).run(user_msg=question(8))
+    first, second = heard.captured
+    assert first.problem is AbstentionReason.NO_CONTEXT
+    assert [passage.text for passage in second.interaction.contexts] == [look_up(question(8))]
+
+
 @pytest.mark.parametrize("name", FLOW_APPS)
 async def test_plain_workflows_are_captured(name, heard):
     """By the engine inside where there is one, else by what was retrieved and what came out."""
@@ -223,6 +243,60 @@ def test_an_engine_that_serves_a_retriever_is_no_answer(heard):
 
     Asks().retrieve(question(7))
     assert heard.captured == []
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        lambda said: ("title", said),
+        lambda said: [said],
+        lambda said: {"reply": said},
+        lambda said: {"a": {"b": said}},
+    ],
+    ids=["a pair", "a list", "a key of its own", "nested"],
+)
+async def test_a_workflow_may_return_its_answer_in_any_form(form, heard):
+    """What its model said and stands there is the answer."""
+
+    class Shaped(Steps):
+        @step
+        async def tell(self, ev: Fetched) -> StopEvent:
+            shown = "\n".join(node.node.get_content() for node in ev.found)
+            return StopEvent(result=form(str(await Oracle().acomplete(f"From this: {shown}\n{ev.asked}"))))
+
+    await Shaped(timeout=20).run(query=question(7))
+    assert is_of(heard.only(), FLOW_APPS["workflow by hand"], 7)
+
+
+async def test_two_texts_of_models_under_no_usual_key_are_no_answer(heard):
+    """An answer and a title: nothing tells which is which."""
+
+    class Both(Steps):
+        @step
+        async def tell(self, ev: Fetched) -> StopEvent:
+            shown = "\n".join(node.node.get_content() for node in ev.found)
+            said = str(await Oracle().acomplete(f"From this: {shown}\n{ev.asked}"))
+            title = str(await Oracle(reply=lambda n: f"On topic{n}").acomplete(f"A title for: {said}"))
+            return StopEvent(result={"reply": said, "title": title})
+
+    await Both(timeout=20).run(query=question(7))
+    assert heard.only().problem is AbstentionReason.NO_CLAIMS
+
+
+@pytest.mark.parametrize("shown", ["none", "in other words"])
+def test_nodes_that_stand_in_a_prompt_in_no_words_were_not_seen(shown, heard):
+    """An engine that throws out all that was found answers by heart."""
+
+    class Sifts(CustomQueryEngine):
+        def custom_query(self, query_str):
+            found = Library().retrieve(query_str)
+            words = [" ".join(reversed(node.node.get_content().split())) for node in found]
+            prompt = "\n".join(words if shown != "none" else [])
+            return str(Oracle().complete(f"From this: {prompt}\n{query_str}"))
+
+    Sifts().query(question(7))
+    problem = AbstentionReason.NO_CONTEXT if shown == "none" else None
+    assert (heard.only().problem, len(heard.only().interaction.contexts)) == (problem, 0 if problem else 3)
 
 
 async def test_a_workflow_whose_model_is_not_heard_says_so_once(heard, caplog):

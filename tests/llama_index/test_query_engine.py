@@ -247,6 +247,28 @@ def test_retry_names_what_was_wrong(streaming, way):
     assert verdict(response)["hallucinated"] is False
 
 
+@WAYS
+def test_a_handler_around_a_retry_hears_one_answer_to_the_users_question(way):
+    """The draft is none; and the record is found by the response that the application gets."""
+    outer = checked(engine(llm=Improves(asked=[])), on_hallucination="retry")
+    with GroundwireHandler(CHECKER).install() as handler:
+        response = asyncio.run(outer.aquery(question(3))) if way == "aquery" else outer.query(question(3))
+        handler.flush(30)
+        (record,) = handler.outcomes
+        assert record.interaction.question == question(3)
+        assert record.outcome.grounded
+        assert handler.result(response) is record
+
+
+def test_a_handler_hears_an_answer_that_was_refused():
+    """The application gets an exception, and the record is there."""
+    with GroundwireHandler(CHECKER).install() as handler:
+        with pytest.raises(HallucinationError):
+            checked(engine(llm=Oracle(reply=odd_ones_invent)), on_hallucination="raise").query(question(3))
+        handler.flush(30)
+        assert [record.outcome.hallucinated for record in handler.outcomes] == [True]
+
+
 def test_retry_can_search_wider():
     """Expand multiplies what each retriever finds, in a copy of the engine."""
 

@@ -10,8 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from groundwire.core.interaction import Passage
+from groundwire.host.seen import told_of
 from groundwire.langchain import placing, values
-from groundwire.langchain.tree import Run, Unit
+from groundwire.langchain.tree import Kind, Run, Unit
 
 _ALIKE = 0.5  # a text holds reworded documents when so many of its words are theirs
 _ECHO = 3  # fewer words of an earlier model, such as a grader's, stand in a later prompt by chance
@@ -26,7 +27,7 @@ def contexts(unit: Unit, key: str | None, answering: Run | None) -> list[Passage
     views = [values.prompt_text(run.inputs) for run in _readers(unit, answering)]
     shown = _shown(unit, retrieved, answering) if len(views) <= 1 else []
     shown = shown or placing.survivors(retrieved, views)
-    if not shown and not _emptied(unit, answering):
+    if not shown and not _emptied(unit, answering) and _were_told(retrieved, unit, answering, views):
         shown = retrieved
     return _unique([*shown, *brought(unit, shown)]) or _tool_messages(unit, answering)
 
@@ -103,6 +104,13 @@ def _shown(unit: Unit, retrieved: list[Passage], answering: Run | None) -> list[
     return []
 
 
+def _were_told(retrieved: list[Passage], unit: Unit, answering: Run | None, views: Sequence[str]) -> bool:
+    """Whether the models may have read what was retrieved, in other words; yes where none was heard."""
+    if answering is None or answering.kind is not Kind.MODEL:
+        return True
+    return told_of(retrieved, "\n".join(views), values.question(unit.run.inputs) or "")
+
+
 def _emptied(unit: Unit, answering: Run | None) -> bool:
     """Whether the model was handed an empty context, as where a grader has thrown out all that was found."""
     if answering is None:
@@ -150,20 +158,26 @@ def brought(unit: Unit, shown: Sequence[Passage] = ()) -> list[Passage]:
     known = {passage.text for passage in shown}
     # What a tool tells the user itself is the answer, and no evidence for it.
     known.add(values.direct(values.state(unit.run.outputs)) or "")
-    passages = (p for tool in inside.get(0, ()) if tool is not unit.run for p in _told(unit, tool, inside))
+    passages = (p for tool in inside.get(0, ()) if tool is not unit.run for p in _of_tool(unit, tool, inside))
     return [passage for passage in passages if passage.text not in known]
 
 
-def _told(unit: Unit, tool: Run, inside: Mapping[int, Sequence[Run]]) -> list[Passage]:
+def _of_tool(unit: Unit, tool: Run, inside: Mapping[int, Sequence[Run]]) -> list[Passage]:
     """What one tool brought; where a model answered in it, what that one was told by the tools inside."""
     found = [p for run in unit.retrievals if run.scope.tool is tool for p in values.passages(run.outputs)]
     for documents in (tool.outputs, getattr(tool.outputs, "artifact", None)):
         found = found or [values.passage(document) for document in values.documents(documents)]
-    found += [passage for inner in inside.get(id(tool), ()) for passage in _told(unit, inner, inside)]
+    found += [passage for inner in inside.get(id(tool), ()) for passage in _of_tool(unit, inner, inside)]
+    said = None if values.documents(tool.outputs) else values.tool_text(tool.outputs)
     # What a model inside the tool made of what it found is no evidence: it may have made it up.
-    generated = found and any(model.scope.tool is tool for model in unit.models)
-    said = None if generated or values.documents(tool.outputs) else values.tool_text(tool.outputs)
-    return found if said is None else _placed(found, said)
+    models = [model for model in unit.models if model.scope.tool is tool]
+    generated = models and (found or any(_stands_in(said or "", model) for model in models))
+    return found if generated or said is None else _placed(found, said)
+
+
+def _stands_in(text: str, model: Run) -> bool:
+    said = (values.model_text(model.outputs) or "").strip()
+    return bool(said) and said.lower() in text.lower()
 
 
 def _tool_messages(unit: Unit, answering: Run | None) -> list[Passage]:

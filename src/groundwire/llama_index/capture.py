@@ -12,7 +12,7 @@ import logging
 import threading
 import weakref
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID
 
@@ -143,16 +143,21 @@ class Capture:
             part, _ = self._open.pop(span_id, (None, None))
         if part is None:
             return
+        kind = part.kind if part.span_id == span_id else kind_of(span_id, instance)
         if part.span_id == span_id:
             self._ended(part, result)
-        elif kind_of(span_id, instance) is Kind.WRITER:
+        elif kind is Kind.WRITER:
             self._written(part, instance)
+        elif kind is Kind.MODEL and part.kind in (Kind.TOOL, Kind.FLOW):
+            units.spoke(part, values.stated(result))
 
     def drop(self, span_id: str, instance: Any, error: BaseException | None) -> None:
         """A span has ended with an error: there is no answer, or part of one if its task was cancelled."""
         with self._lock:
-            self._open.pop(span_id, None)
+            dropped, _ = self._open.pop(span_id, (None, None))
             part, _ = self._streams.pop(id(instance), (None, None))
+        if dropped is not None and dropped.span_id == span_id:
+            self._release(dropped)
         if part is not None and isinstance(error, asyncio.CancelledError):
             said = "".join(part.said)
             self.tell(part, units.contexts(part, instance), said, instance, partial=True)
@@ -160,6 +165,8 @@ class Capture:
     # -- answers -----------------------------------------------------------------------------------------
 
     def _ended(self, part: Part, result: Any) -> None:
+        if part.kind is Kind.CHECKED:
+            self._release(part, result)
         if part.kind in ANSWERING and part.outer is None and not part.searching:
             self._answered(part, result)
         elif part.kind is not Kind.FLOW or part.parent is not None:
@@ -189,7 +196,7 @@ class Capture:
         elif result is None and part.kind is Kind.AGENT:  # whoever ran it has cancelled it
             self.tell(part, units.contexts(part, result), "", result, partial=True)
         else:
-            self._hand_on(part, result, values.answer(result))
+            self._hand_on(part, result, units.answer(part, result))
 
     def _listen(self, part: Part, response: Any) -> None:
         """Follow an engine's stream, which may be read late, elsewhere, or not at all."""
@@ -232,23 +239,41 @@ class Capture:
         if partial:
             problem, detail = AbstentionReason.PARTIAL_ANSWER, units.GIVEN_UP
         asked = units.question(part)
-        self._on_captured(
-            Captured(
-                run_id=part.run_id,
-                trace_id=part.root,
-                interaction=Interaction(
-                    question=asked,
-                    contexts=found,
-                    answer=answer or "",
-                    history=units.history(part, asked),
-                    id=str(part.run_id),
-                ),
-                problem=problem,
-                detail=detail,
-                response=response,
-                where=part.where,
-            )
+        captured = Captured(
+            run_id=part.run_id,
+            trace_id=part.root,
+            interaction=Interaction(
+                question=asked,
+                contexts=found,
+                answer=answer or "",
+                history=units.history(part, asked),
+                id=str(part.run_id),
+            ),
+            problem=problem,
+            detail=detail,
+            response=response,
+            where=part.where,
         )
+        if not self._held(part, captured):
+            self._on_captured(captured)
+
+    def _held(self, part: Part, captured: Captured) -> bool:
+        """Whether the answer waits for the end of an engine of our own, which may yet ask for another."""
+        around = part.checked
+        with self._lock:
+            if around is None or around.span_id not in self._open:
+                return False
+            if around.last is not None and captured.interaction is not None:
+                asked = around.last.interaction.question  # the user's own: a retry adds to it
+                captured = replace(captured, interaction=replace(captured.interaction, question=asked))
+            around.last = captured
+        return True
+
+    def _release(self, part: Part, result: Any = None) -> None:
+        """Hand on the last answer that was given inside of an engine of our own, which has ended."""
+        if part.last is not None:
+            captured, part.last = part.last, None
+            self._on_captured(captured if result is None else replace(captured, response=result))
 
     def _make_room(self, held: dict[Any, Any]) -> None:
         while len(held) > self._max_spans:

@@ -30,7 +30,10 @@ SKIP = "groundwire:skip"
 
 
 class Kind(StrEnum):
-    """What a span is to a capture. The first four give answers; a FLOW may, if nothing in it does."""
+    """What a span is to a capture. The first four give answers; a FLOW may, if nothing in it does.
+
+    CHECKED is an engine of our own, which may have the one that it wraps answer again.
+    """
 
     QUERY = "query"
     CHAT = "chat"
@@ -42,6 +45,7 @@ class Kind(StrEnum):
     TOOL = "tool"
     MODEL = "model"
     WRITER = "writer"
+    CHECKED = "checked"
 
 
 ANSWERING = frozenset({Kind.QUERY, Kind.CHAT, Kind.SYNTHESIS, Kind.AGENT})
@@ -72,18 +76,21 @@ _KINDS: tuple[tuple[Kind, frozenset[str], Any], ...] = (
     (Kind.FLOW, frozenset({"run"}), Workflow),
 )
 _METHODS = frozenset().union(*(methods for _, methods, _ in _KINDS))
+_ASKING = frozenset(f"{a}{name}" for name in ("query", "chat", "stream_chat") for a in ("", "a"))
 _UUID_LENGTH = 36
 
 
 class Transparent:
-    """Base of our own engines: what they wrap gives the answer, and is captured as if they weren't there."""
+    """Base of our own engines: what they wrap gives the answer, and the last one counts."""
 
 
 def kind_of(span_id: str, instance: Any) -> Kind | None:
     """What a span is, by its id ("Class.method-uuid") and by whose method it is; None when it is nothing."""
     method = span_id[: -_UUID_LENGTH - 1].rpartition(".")[2]
-    if method not in _METHODS or isinstance(instance, Transparent):
+    if method not in _METHODS:
         return None
+    if isinstance(instance, Transparent):
+        return Kind.CHECKED if method in _ASKING else None
     return next(
         (kind for kind, methods, type_ in _KINDS if method in methods and isinstance(instance, type_)), None
     )
@@ -119,8 +126,9 @@ class Part:
     """An open span that matters.
 
     ``found`` is what was found inside, ``dialogue`` the messages that the last model in it was given,
-    ``told`` the text if it was given one, ``condensed`` the conversation that a model was to condense.
-    ``answered`` says that something inside was captured; ``said`` is what a chat's stream has said,
+    ``told`` the text if it was given one, ``condensed`` the conversation that a model was to condense, and
+    ``spoken`` what models and engines directly inside said. ``answered`` says that something inside was
+    captured, ``last`` holds it where the part is CHECKED; ``said`` is what a chat's stream has said,
     ``written`` and ``exited`` how far it is.
     """
 
@@ -134,6 +142,8 @@ class Part:
     condensed: str = ""
     told: str = ""
     answered: bool = False
+    spoken: list[str] = field(default_factory=list)
+    last: Any = None
     said: list[str] = field(default_factory=list)
     written: bool = False
     exited: bool = False
@@ -148,6 +158,14 @@ class Part:
         """The nearest answering part around this one."""
         above = self.parent
         while above is not None and above.kind not in ANSWERING:
+            above = above.parent
+        return above
+
+    @property
+    def checked(self) -> Part | None:
+        """The nearest engine of our own around this."""
+        above = self.parent
+        while above is not None and above.kind is not Kind.CHECKED:
             above = above.parent
         return above
 

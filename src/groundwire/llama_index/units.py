@@ -14,6 +14,7 @@ from llama_index.core.schema import NodeWithScore
 
 from groundwire.core.interaction import Passage, Turn
 from groundwire.core.verdict import AbstentionReason
+from groundwire.host.seen import told_of
 from groundwire.llama_index import values
 from groundwire.llama_index.spans import ANSWERING, Finding, Found, Kind, Part
 
@@ -59,13 +60,22 @@ def report(part: Part, result: Any) -> None:
     elif part.kind is Kind.SIFT:
         _sift(around, part, result)
     elif part.kind is Kind.TOOL:
-        brought = values.brought(result, inside=passages(part.found))
+        brought = values.brought(result, inside=passages(part.found), spoken=part.spoken)
         around.found.append(Finding(how=Found.BROUGHT, passages=brought))
     elif part.kind in ANSWERING and (nodes := values.nodes(result)):
         around.found.append(Finding(how=Found.ANSWERED, nodes=nodes))
     else:
         around.found += part.found
         around.answered |= part.answered
+    around.spoken += part.spoken
+    if part.kind in ANSWERING:
+        spoke(around, values.answer(result))
+
+
+def spoke(part: Part, said: str | None) -> None:
+    """Note what a model, or an engine, said inside of ``part``, which a tool may pass off as found."""
+    if said and said.strip():
+        part.spoken.append(said.strip())
 
 
 def _sift(around: Part, part: Part, result: Any) -> None:
@@ -94,7 +104,21 @@ def is_unheard(part: Part, result: Any) -> bool:
 
 
 def _answers(part: Part, result: Any) -> bool:
-    return bool(part.found) and not part.answered and values.stated(result) is not None
+    told = values.stated(result) is not None or bool(_told_in(part, result))
+    return told and bool(part.found) and not part.answered
+
+
+def _told_in(part: Part, result: Any) -> set[str]:
+    """What models said inside of ``part`` and its result holds, in whatever form."""
+    return set(part.spoken).intersection(text.strip() for text in values.texts(result))
+
+
+def answer(part: Part, result: Any) -> str | None:
+    """What was answered; where a workflow's result has no usual key, what a model said that stands in it."""
+    if part.kind is Kind.FLOW and values.stated(result) is None:
+        told = _told_in(part, result)
+        return told.pop() if len(told) == 1 else None
+    return values.answer(result)
 
 
 def question(part: Part) -> str | None:
@@ -147,12 +171,13 @@ def _unless(finding: Finding, answered: set[str]) -> Iterable[NodeWithScore]:
 
 
 def _shown(part: Part, found: list[Passage]) -> list[Passage]:
-    """Those that stand in what the last model was told; all of them, where none can be found there."""
+    """Those that stand in what the last model was told; all, where it was told of them in other words."""
     dialogue = (m.content for m in part.dialogue if isinstance(m, ChatMessage) and m.content)
     told = part.told or "\n".join(dialogue)
-    if part.kind is Kind.AGENT:
+    if part.kind is Kind.AGENT or not told:
         return found  # what tools brought is told in words of their own
-    return [passage for passage in found if _opening(passage) in told] or found
+    shown = [passage for passage in found if _opening(passage) in told]
+    return shown or (found if told_of(found, told, question(part) or "") else [])
 
 
 def _opening(passage: Passage) -> str:

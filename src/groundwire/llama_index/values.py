@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from llama_index.core.agent.workflow import AgentOutput, ToolCallResult
@@ -79,6 +79,20 @@ def stated(value: Any) -> str | None:
     return None if leaf is None else str(leaf)
 
 
+def texts(value: Any, depth: int = 4) -> Iterator[str]:
+    """The texts anywhere in what was returned."""
+    if isinstance(value, StopEvent):
+        value = value.model_dump() if value.result is None else value.result
+    if isinstance(value, str):
+        yield value
+    elif depth:
+        if isinstance(value, BaseModel):
+            value = value.model_dump()
+        held = value.values() if isinstance(value, Mapping) else value
+        for one in held if isinstance(held, Iterable) and not isinstance(held, bytes) else ():
+            yield from texts(one, depth - 1)
+
+
 def _leaf(value: Any) -> str | Mapping[str, Any] | None:
     """The text, or the fields, that a response of any kind was wrapped around."""
     if isinstance(value, StopEvent):  # one of a user's own kind has fields of its own instead of a result
@@ -134,16 +148,20 @@ def passages(found: Iterable[NodeWithScore]) -> list[Passage]:
     return list(seen.values())
 
 
-def brought(output: Any, inside: Sequence[Passage] = ()) -> list[Passage]:
+def brought(output: Any, inside: Sequence[Passage] = (), spoken: Sequence[str] = ()) -> list[Passage]:
     """What a tool brought: its nodes, else those that were found ``inside`` it, else its words.
 
-    A failure brings nothing, and neither do the words of an engine: a model's words are no evidence.
+    A failure brings nothing, and neither do words that a model or an engine has ``spoken`` inside: they are
+    no evidence.
     """
     if not isinstance(output, ToolOutput) or output.is_error or output.tool_name == _HANDOFF:
         return []
     found = passages(nodes(output.raw_output)) or list(inside)
-    if found or isinstance(output.raw_output, _RESPONSES) or not output.content.strip():
+    content = output.content.strip()
+    if found or isinstance(output.raw_output, (*_RESPONSES, AgentOutput)) or not content:
         return found
+    if any(said.lower() in content.lower() for said in spoken):
+        return []
     return [Passage(text=output.content)]
 
 
