@@ -265,6 +265,13 @@ def test_a_label_that_can_not_be_read_is_told_of(run, form):
     assert "maybe" not in out
 
 
+def test_labels_of_one_kind_show_no_figure(run):
+    """An F1 of nought would read as a failure."""
+    _, out, _ = run([{**GROUNDED, "label": 0}], "-q")
+    assert "AUROC and F1 need answers of both labels; 0 labelled hallucinated" in out
+    assert "0.000" not in out
+
+
 def test_a_mistake_in_a_detector_is_no_hallucination(run):
     """Python would end with 1; the traceback is kept and the code is 2."""
     code, _, err = run([GROUNDED], detector="broken")

@@ -32,6 +32,7 @@ def test_contexts_of_every_accepted_shape_become_passages(contexts, texts):
         ({"answer": "a", "contexts": 42}, "contexts must be a str, a Passage or a list of them, not int 42"),
         ({"answer": "a", "contexts": b"x"}, "decode it first"),
         ({"answer": "a", "contexts": {"text": "x"}}, "not dict"),
+        ({"answer": "a", "contexts": [{"page_content": "x"}]}, r"give its text: document\['page_content'\]"),
         ({"answer": "a", "contexts": ["fine", 3.5]}, r"contexts\[1\] must be a str, not float 3.5"),
         ({"answer": "a", "contexts": ["fine", None]}, r"contexts\[1\] is None: no text was given"),
         ({"answer": "a", "question": 7}, "question must be a str, not int 7"),

@@ -117,6 +117,9 @@ def _require_text(name: str, value: object) -> None:
         raise _not_text(name, value)
 
 
+_TEXT_KEYS = ("page_content", "text", "content")
+
+
 def _not_text(name: str, value: object) -> InputError:
     expected = "a str, a Passage or a list of them" if name == "contexts" else "a str"
     hint = ""
@@ -127,4 +130,6 @@ def _not_text(name: str, value: object) -> InputError:
         hint = "; decode it first"
     elif hasattr(value, "page_content"):
         hint = "; give its text: Passage(text=document.page_content, metadata=document.metadata)"
+    elif isinstance(value, Mapping) and (key := next((k for k in _TEXT_KEYS if k in value), None)):
+        hint = f"; give its text: document[{key!r}], or Passage(text=document[{key!r}], ...)"
     return InputError(f"{name} must be {expected}, not {type(value).__name__} {value!r:.60}{hint}")
