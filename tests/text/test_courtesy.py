@@ -27,7 +27,20 @@ Buona giornata!
 Tenha um bom dia!
 Fijne dag nog!
 """.strip().splitlines()
+ASKED = """
+Which airline do you mean?
+Could you tell me which ferry you are taking?
+Can you please provide your booking number?
+What is your date of travel?
+Do you mean the museum or the gallery?
+Are you asking about the fee for dogs?
+Sorry, what would you like to know?
+Thanks for asking!
+""".strip().splitlines()
 STATED = """
+Could you tell me why a bag costs 75 EUR?
+Did you know that dogs travel free of charge?
+Why are dogs not allowed?
 Have a nice day at the free museum.
 Let me know if you have a ticket.
 If you have questions, call 555-1234.
@@ -41,6 +54,15 @@ Ask.
 Ask us.
 Bei weiteren Fragen gilt eine Frist von 14 Tagen.
 """.strip().splitlines()
+
+
+@pytest.mark.parametrize("sentence", ASKED)
+def test_a_question_back_is_no_claim(sentence):
+    """Nothing is stated by who asks what is meant."""
+    assert claims.cut(sentence) == []
+    assert [span.of(f"Bags are free. {sentence}") for span in claims.cut(f"Bags are free. {sentence}")] == [
+        "Bags are free."
+    ]
 
 
 @pytest.mark.parametrize("sentence", POLITE)

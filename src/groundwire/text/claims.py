@@ -26,15 +26,20 @@ def cut(answer: str) -> list[Span]:
     * Headings, bold titles on a line of their own, and labels of up to three words with a colon ("Key
       facts:") name what follows and claim nothing. An answer that has nothing else is judged by them. A
       longer lead-in ("Refunds are possible in these cases:") is a claim: such lines can be invented too.
-    * Markers of sources ("[1]", "(Passage 2)"), courtesies ("Sure!", "Have a nice day!") and marks without a
-      letter or digit claim nothing. "Sure!" is judged where it is the whole answer: it may affirm.
+    * Markers of sources ("[1]", "(Passage 2)"), courtesies ("Sure!", "Have a nice day!"), questions back to
+      the asker ("Which one do you mean?") and marks without a letter or digit claim nothing. "Sure!" is
+      judged where it is the whole answer: it may affirm.
     """
     page = _Page(answer)
     said = [_unmarked(answer, span) for span in sentences.split(page.masked())]
     claims = _statements(answer, [*page.whole, *said])
-    claims = [claim for claim in claims if not courtesy.is_parting(claim.of(answer))]
+    claims = [claim for claim in claims if not _states_nothing(claim.of(answer))]
     stated = [claim for claim in claims if not courtesy.is_opening(claim.of(answer))]
     return stated or sorted(claims + _statements(answer, page.titles))
+
+
+def _states_nothing(sentence: str) -> bool:
+    return courtesy.is_parting(sentence) or courtesy.is_asking(sentence)
 
 
 class _Page:

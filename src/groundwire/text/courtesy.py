@@ -19,6 +19,11 @@ def is_parting(sentence: str) -> bool:
     return len(sentence) <= _LONGEST and _PARTING.fullmatch(sentence) is not None
 
 
+def is_asking(sentence: str) -> bool:
+    """Whether a sentence asks the asker back, and has no figure that it may be taking for given."""
+    return len(sentence) <= _LONGEST and _ASKING.fullmatch(sentence) is not None
+
+
 _LONGEST = 160
 
 # One pattern a line; <words> stand for the pattern of that name.
@@ -51,7 +56,7 @@ _PARTINGS = """
 (?:is|was) there anything else (?:i|we) (?:can|could|may) (?:help(?: you)?(?: with)?|do for you)\\??
 (?:how|what) (?:else )?(?:can|may) i (?:help|assist)(?: you)?(?: (?:with|today|further))*\\??
 good luck|take care|goodbye|bye|best (?:regards|wishes)|kind regards|sincerely|cheers
-thank you for (?:your (?:question|patience|understanding|interest)|asking|reaching out)
+(?:thank you|thanks) for (?:your (?:question|patience|understanding|interest)|asking|reaching out)
 (?:(?:ich )?wünsche(?: ihnen| dir)? )?(?:noch )?einen? (?:schönen|guten|angenehmen) (?:tag|abend)(?: noch)?
 schönen (?:tag|abend)(?: noch)?|schönes wochenende|(?:mit )?(?:freundlichen|viele|beste) grüßen?
 (?:ich )?hoffe,? (?:das|dies) hilft(?: (?:ihnen|dir))?(?: weiter)?
@@ -93,3 +98,14 @@ def _pattern(lines: str) -> re.Pattern[str]:
 
 
 _OPENING, _PARTING = _pattern(_OPENINGS), _pattern(_PARTINGS)
+_ASKING = re.compile(
+    r"(?:(?:sorry|and|but|so|first|please),? )?(?:"
+    r"(?:could|can|would|will|may|might) (?:you|i|we) (?:please |kindly |also |just )*"
+    r"(?:tell|clarify|specify|provide|share|give|let|confirm|say|ask|know|describe|explain|elaborate)\b"
+    r"|(?:which|what|where|when|who|how \w+)\b[^.!?;:\d]* (?:(?:do|are|were|would|will|have|can) you\b"
+    r"|did you (?:mean|book|order|buy|pay|use|receive|travel|fly|stay)\b)"
+    r"|(?:which|what) (?:is|are|was|were) your\b"
+    r"|do you (?:mean|want|need|have in mind)\b|are you (?:asking|looking|referring|interested)\b"
+    r")[^.!?;:\d]*\?[\s?!🙂😊]*",
+    re.IGNORECASE,
+)
