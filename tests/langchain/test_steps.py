@@ -50,6 +50,21 @@ def test_an_agent_that_uses_another_as_a_tool_is_judged_on_what_that_ones_tools_
     assert said(heard.only()) == (None, question(1), [apps.search.invoke(question(1))], answer(1))
 
 
+@pytest.mark.parametrize("by_heart", [True, False])
+def test_a_tool_whose_model_speaks_by_heart_brings_nothing(by_heart, heard):
+    """One whose model only writes what is looked up, such as a query, brings what it finds."""
+
+    @apps.tool
+    def ask(query: str) -> str:
+        """Ask."""
+        written = Oracle(reply=lambda n: f"Of topic{n} nothing is known for sure.").invoke(query).text
+        return f"It says: {written}" if by_heart else texts(apps.topic(written))[0]
+
+    apps.agent(ask).invoke(apps.asked_in_messages(1), listening(heard))
+    problem = AbstentionReason.NO_CONTEXT if by_heart else None
+    assert said(heard.only()) == (problem, question(1), [] if by_heart else texts(1)[:1], answer(1))
+
+
 @pytest.mark.parametrize("retrieves", [True, False])
 def test_a_tool_that_answers_the_user_itself_is_no_evidence(retrieves, heard):
     """``return_direct``: its documents are, and there may be none."""

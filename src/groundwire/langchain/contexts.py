@@ -10,13 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from groundwire.core.interaction import Passage
-from groundwire.host.seen import told_of
+from groundwire.host.seen import is_telling, passes_on, told_of
 from groundwire.langchain import placing, values
 from groundwire.langchain.tree import Kind, Run, Unit
 
 _ALIKE = 0.5  # a text holds reworded documents when so many of its words are theirs
-_ECHO = 3  # fewer words of an earlier model, such as a grader's, stand in a later prompt by chance
-_LONG = 20  # characters that don't, in whatever script
 
 
 def contexts(unit: Unit, key: str | None, answering: Run | None) -> list[Passage]:
@@ -77,8 +75,8 @@ def _readers(unit: Unit, answering: Run | None) -> list[Run]:
     }
     for run in reversed(unit.models):
         said = (values.model_text(run.outputs) or "").strip()
-        telling = said in filled or len(said.split()) >= _ECHO or len(said) >= _LONG
-        if run is not answering and said and telling and said in seen and _after_retrieval(unit, run):
+        handed_on = said in filled or is_telling(said)
+        if run is not answering and said and handed_on and said in seen and _after_retrieval(unit, run):
             readers.append(run)
             seen += values.prompt_text(run.inputs)
     return readers
@@ -171,17 +169,15 @@ def _of_tool(unit: Unit, tool: Run, inside: Mapping[int, Sequence[Run]]) -> list
     said = None if values.documents(tool.outputs) else values.tool_text(tool.outputs)
     # What a model inside the tool made of what it found is no evidence: it may have made it up.
     models = [model for model in unit.models if model.scope.tool is tool]
-    generated = models and (found or any(_stands_in(said or "", model) for model in models))
+    words = [values.model_text(model.outputs) or "" for model in models]
+    generated = models and (found or any(passes_on(one, said or "") for one in words))
     return found if generated or said is None else _placed(found, said)
 
 
-def _stands_in(text: str, model: Run) -> bool:
-    said = (values.model_text(model.outputs) or "").strip()
-    return bool(said) and said.lower() in text.lower()
-
-
 def _tool_messages(unit: Unit, answering: Run | None) -> list[Passage]:
-    """What tools said since the last human message, when nothing else was seen of them."""
+    """What tools said since the last human message, when none of them was seen."""
+    if unit.tools:
+        return []
     read = [] if answering is None else values.messages(answering.inputs)
     told = values.messages(values.at(values.state(unit.run.outputs), "messages"))
     # What a tool said after the last answer, nobody has answered from.

@@ -155,7 +155,9 @@ class Tree:
     def forget(self, run: Run) -> None:
         """Let go of everything below a run that has failed, or of all when it is the topmost."""
         self._gathered(run)
-        self.waiting = [unit for unit in self.waiting if not unit.run.within(run)]
+        for units in (self.waiting, self.steps):
+            for unit in [unit for unit in units if unit.run.within(run)]:
+                units.remove(unit)
 
     def supplied(self, model: Run, unit: Unit) -> list[Run]:
         """The retrievals that are the model's own, found by a chain that the unit is no part of."""
@@ -169,7 +171,7 @@ class Tree:
         return first is not None and any(m.started > first and m.within(run) for m in reversed(self.models))
 
 
-@dataclass(slots=True, kw_only=True, repr=False)
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Unit:
     """One answer's worth of runs: the run that answered, and what was gathered below it, in order.
 

@@ -27,6 +27,7 @@ from pydantic import BaseModel
 
 from groundwire.core import wire
 from groundwire.core.interaction import Passage, Role, Turn
+from groundwire.host.seen import passes_on
 
 ANSWER_KEYS = ("answer", "final_answer", "response", "result", "output", "text")
 QUESTION_KEYS = ("query", "question", "user_msg", "input", "message", "query_str", "user_query", "prompt")
@@ -160,7 +161,7 @@ def brought(output: Any, inside: Sequence[Passage] = (), spoken: Sequence[str] =
     content = output.content.strip()
     if found or isinstance(output.raw_output, (*_RESPONSES, AgentOutput)) or not content:
         return found
-    if any(said.lower() in content.lower() for said in spoken):
+    if any(passes_on(said, content) for said in spoken):
         return []
     return [Passage(text=output.content)]
 
