@@ -268,6 +268,22 @@ async def test_a_workflow_may_return_its_answer_in_any_form(form, heard):
     assert is_of(heard.only(), FLOW_APPS["workflow by hand"], 7)
 
 
+async def test_a_stream_that_a_workflow_returns_is_left_to_its_reader(heard, caplog):
+    """Whatever can be gone through only once is not gone through; that nothing is judged is told."""
+
+    class Streams(Steps):
+        @step
+        async def tell(self, ev: Fetched) -> StopEvent:
+            said = str(await Oracle().acomplete(f"From this: {ev.found[0].node.text}\n{ev.asked}"))
+            return StopEvent(result=iter(said.split()))
+
+    result = await Streams(timeout=20).run(query=question(7))
+    assert list(result) == answer(7).split()
+    assert heard.captured == []
+    (told_once,) = caplog.messages
+    assert "returned a stream" in told_once
+
+
 async def test_two_texts_of_models_under_no_usual_key_are_no_answer(heard):
     """An answer and a title: nothing tells which is which."""
 

@@ -181,6 +181,13 @@ class Capture:
                 "groundwire.check(question=..., contexts=..., answer=...). This is said once",
                 part.run_id,
             )
+        elif units.is_streamed(part, result):
+            self.warn_once(
+                "streamed",
+                "workflow %s found nodes and returned a stream, which groundwire does not read: judge what it "
+                "told with groundwire.check(question=..., contexts=..., answer=...). This is said once",
+                part.run_id,
+            )
 
     def _answered(self, part: Part, result: Any) -> None:
         """The outermost answering span has ended; a stream it returned may have yet to begin."""

@@ -6,11 +6,12 @@ answer has none. Which span is judged is decided in ``capture``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.schema import NodeWithScore
+from llama_index.core.workflow import StopEvent
 
 from groundwire.core.interaction import Passage, Turn
 from groundwire.core.verdict import AbstentionReason
@@ -101,6 +102,12 @@ def is_unheard(part: Part, result: Any) -> bool:
         return False
     said = values.stated(result) or ""
     return not any(_opening(passage) in said for passage in passages(part.found))
+
+
+def is_streamed(part: Part, result: Any) -> bool:
+    """Whether such a workflow returned a stream, which only its owner reads."""
+    told = result.result if isinstance(result, StopEvent) else result
+    return bool(part.found) and not part.answered and isinstance(told, Iterator | AsyncIterator)
 
 
 def _answers(part: Part, result: Any) -> bool:

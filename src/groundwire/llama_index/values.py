@@ -89,8 +89,8 @@ def texts(value: Any, depth: int = 4) -> Iterator[str]:
     elif depth:
         if isinstance(value, BaseModel):
             value = value.model_dump()
-        held = value.values() if isinstance(value, Mapping) else value
-        for one in held if isinstance(held, Iterable) and not isinstance(held, bytes) else ():
+        held = list(value.values()) if isinstance(value, Mapping) else value
+        for one in held if isinstance(held, list | tuple) else ():  # a stream is read by nobody but its owner
             yield from texts(one, depth - 1)
 
 
