@@ -184,8 +184,8 @@ class Capture:
         elif units.is_streamed(part, result):
             self.warn_once(
                 "streamed",
-                "workflow %s found nodes and returned a stream, which groundwire does not read: judge what it "
-                "told with groundwire.check(question=..., contexts=..., answer=...). This is said once",
+                "workflow %s found nodes and returned a stream, which groundwire does not read: judge what "
+                "it told with groundwire.check(question=..., contexts=..., answer=...). This is said once",
                 part.run_id,
             )
 
