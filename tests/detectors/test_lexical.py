@@ -230,6 +230,24 @@ class TestVerdicts:
             if claim.support is Support.CONTRADICTED
         ]
 
+    def test_like_things_that_a_number_tells_apart_have_their_own_figures(self):
+        """Room 101 does not cost what room 102 does; what is said of both, or of none, is no difference."""
+        rooms = "Room 101 costs 80 EUR a night. Room 102 costs 95 EUR a night and has a bath. Breakfast is 12 EUR."
+        wrong = judge("Room 101 costs 95 EUR a night.", [rooms])
+        assert wrong.hallucinated
+        assert wrong.claims[0].support is Support.CONTRADICTED
+        for right in (
+            "Room 102 costs 95 EUR a night.",
+            "Rooms 101 and 102 cost 80 and 95 EUR a night.",
+            "Room 102 has a bath and costs 95 EUR.",
+            "Breakfast in room 101 costs 12 EUR.",
+            "Room 101 costs 80 EUR and room 102 costs 95 EUR a night.",
+        ):
+            assert judge(right, [rooms]).grounded, right
+        many = [f"Bag {i} costs {i + 100} EUR." for i in range(300)]
+        assert judge("Bag 77 costs 179 EUR.", many).hallucinated
+        assert judge("Bag 77 costs 177 EUR.", many).grounded
+
     def test_what_the_question_gives_is_not_invented(self):
         """A figure taken from the question is not missed in the documents."""
         answer = "For your flight of 370 km, a heavy bag of up to 32 kg costs 45 EUR."

@@ -166,20 +166,32 @@ class Places:
         return cells[min(columns)] if len(columns) == 1 else []
 
     def _own(self) -> list[tuple[Match, frozenset[str]]]:
-        """The sentences that alone have some word of the claim, those words, and the share they cover."""
-        found: dict[int, set[str]] = {}
+        """The sentences that alone have some word of the claim, those words, and the share they cover.
+
+        A number that tells like things apart is a word, too: the 1 of "Bag 1".
+        """
+        found: dict[tuple[int, int], set[str]] = {}
         for stem in self.weights:
             places = self.context.places(stem)
             if len(places) == 1:
-                found.setdefault(places[0], set()).add(stem)
+                found.setdefault(self.context.at(places[0]), set()).add(stem)
+        for fact in self.found:
+            if fact.label and (only := self._only_place(fact)) is not None:
+                found.setdefault(only, set()).add(f"{fact.label} {fact.text}")
         total = sum(self.weights.values()) or 1.0
         own: list[tuple[Match, frozenset[str]]] = []
-        for place, stems in sorted(found.items(), key=lambda item: (-len(item[1]), sorted(item[1]))):
-            passage, sentence = self.context.at(place)
+        for (passage, sentence), stems in sorted(found.items(), key=lambda i: (-len(i[1]), sorted(i[1]))):
             there = set(self.context.passages[passage].worded[sentence].stems)
             share = sum([weight for stem, weight in self.weights.items() if stem in there]) / total
             own.append((Match(passage, sentence, share), frozenset(stems)))
         return own
+
+    def _only_place(self, fact: Fact) -> tuple[int, int] | None:
+        """The one sentence that has a labelled number."""
+        equal = list(islice(self.known.equal(fact), _LOOKED_AT + 1))
+        named = [self.context.place_of(other) for other in equal if other.label == fact.label]
+        places = {(at.passage, at.sentence) for at in named if at is not None}
+        return places.pop() if len(places) == 1 and len(equal) <= _LOOKED_AT else None
 
 
 @dataclass(frozen=True, slots=True)
