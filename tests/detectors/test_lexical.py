@@ -233,7 +233,7 @@ class TestVerdicts:
     def test_like_things_that_a_number_tells_apart_have_their_own_figures(self):
         """Room 101 does not cost what room 102 does; what is said of both, or of none, is no difference."""
         rooms = "Room 101 costs 80 EUR. Room 102 costs 95 EUR a night and has a bath. Breakfast is 12 EUR."
-        wrong = judge("Room 101 costs 95 EUR a night.", [rooms])
+        wrong = judge("Room 101 costs 95 EUR.", [rooms])
         assert wrong.hallucinated
         assert wrong.claims[0].support is Support.CONTRADICTED
         for right in (
