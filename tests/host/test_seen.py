@@ -5,7 +5,12 @@ import pytest
 from groundwire import Passage
 from groundwire.host.seen import passes_on, told_of
 
-FOUND = [Passage(text="A second bag costs 25 EUR."), Passage(text="The ferry takes 90 minutes.")]
+FOUND = [
+    Passage(text="A second bag costs 25 EUR."),
+    Passage(text="The ferry takes 90 minutes."),
+    Passage(text=" ".join(f"word{i}" for i in range(200))),
+    Passage(text="第二件行李二十五欧元。"),
+]
 
 
 @pytest.mark.parametrize(
@@ -14,7 +19,9 @@ FOUND = [Passage(text="A second bag costs 25 EUR."), Passage(text="The ferry tak
         ("Context: 90 minutes by ferry. How long?", "How long?", True),
         ("What does a second bag cost?", "What does a second bag cost?", False),
         ("Context: none. What does it cost?", "What does it cost?", False),
-        ("x" * 500_001, "", True),
+        ("x" * 100_001, "", True),
+        ("说明：第二件要付二十五欧元。", "", True),
+        ("Context: " + " ".join(f"word{i}" for i in range(40, 50)), "", True),
     ],
 )
 def test_a_model_was_told_of_what_has_words_of_its_own_in_its_prompt(told, asked, expected):

@@ -7,24 +7,30 @@ from collections.abc import Iterable
 
 from groundwire.core.interaction import Passage
 
-_WORDS = re.compile(r"[^\W\d_]{4,}|\d+")
+_WORD = re.compile(r"[\u2e80-\uffff]|[^\W\u2e80-\uffff]+")  # in scripts without spaces, each character
 _SHARE = 1 / 3  # of a passage's words, when it was told in other words, at least
+_RUN = 6  # so many of its words one after the other are a part of it
+_LONG = 4  # letters of a word that says something
 _TELLING_WORDS = 3
 _TELLING_CHARACTERS = 20  # of a script that writes no spaces
-_MOST = 500_000  # characters that are looked through: a few milliseconds
+_MOST = 100_000  # characters that are looked through: some milliseconds
 
 
 def told_of(passages: Iterable[Passage], told: str, asked: str) -> bool:
-    """Whether what a model was ``told`` has a fair part of a passage's words, those of the question aside.
+    """Whether what a model was ``told`` has a part of a passage, or a fair part of its words.
 
-    A passage without words of its own can't be missed, and neither can any in a very long text.
+    Those of the question aside. A passage without words of its own can't be missed, and neither can any in a
+    very long text.
     """
     if len(told) > _MOST:
         return True
-    question, known = _words(asked), _words(told)
+    question, prompt = _words(asked), _words(told)
+    there = _telling(prompt) - _telling(question)
+    runs = _runs(prompt) - _runs(question)
     for passage in passages:
-        own = _words(passage.text) - question
-        if len(own & known) >= _SHARE * len(own):
+        words = _words(passage.text)
+        own = _telling(words) - _telling(question)
+        if len(own & there) >= _SHARE * len(own) or not runs.isdisjoint(_runs(words)):
             return True
     return False
 
@@ -40,5 +46,13 @@ def is_telling(said: str) -> bool:
     return len(said.split()) >= _TELLING_WORDS or len(said) >= _TELLING_CHARACTERS
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(_WORDS.findall(text.lower()))
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.lower())
+
+
+def _telling(words: Iterable[str]) -> set[str]:
+    return {word for word in words if len(word) >= _LONG or word.isdigit() or word >= "\u2e80"}
+
+
+def _runs(words: list[str]) -> set[tuple[str, ...]]:
+    return {tuple(words[i : i + _RUN]) for i in range(len(words) - _RUN + 1)}
