@@ -147,6 +147,18 @@ async def test_what_an_agent_as_a_tool_says_is_no_evidence():
     assert right["hallucination"]["hallucinated"] is False
 
 
+def test_a_tool_whose_model_speaks_by_heart_brings_nothing():
+    """Nobody knows what it said that from."""
+
+    @tool
+    def by_heart(query: str) -> str:
+        """Ask a model."""
+        return "It says: " + Script(responses=[AIMessage(WRONG)]).invoke(query).text
+
+    judged = ask(agent(call("by_heart"), WRONG, tools=[by_heart]))["hallucination"]
+    assert judged["abstention"] == "NO_CONTEXT"
+
+
 def test_what_was_found_in_a_tool_survives_a_checkpoint():
     """It stands on the tool's message, in a form that any checkpointer keeps."""
     kept = InMemorySaver()

@@ -32,7 +32,7 @@ class Inside(Capture):
     def __init__(self) -> None:
         super().__init__(lambda _: None)
         self._call = uuid4()
-        self._found: list[Passage] = []
+        self._found: list[Passage] | None = None
         self.on_chain_start(None, None, run_id=self._call, tags=[UNIT])
 
     def __enter__(self) -> Self:
@@ -45,7 +45,9 @@ class Inside(Capture):
 
     def noted(self, result: T) -> T:
         """The tool's message with what was found on it, where a model stood in between; else as it is."""
-        if not self._found or not isinstance(result, ToolMessage):
+        if self._found is None or not isinstance(result, ToolMessage):
+            return result
+        if [passage.text for passage in self._found] == [result.text]:
             return result
         found = [{name: getattr(passage, name) for name in _FIELDS} for passage in self._found]
         return result.model_copy(
@@ -59,7 +61,7 @@ class Inside(Capture):
         super()._start(kind, inputs, run_id, parent_run_id if known else self._call, *declared)
 
     def _read(self, unit: Unit) -> Captured | None:
-        if unit.models and (unit.retrievals or unit.tools[1:]):
+        if unit.models:
             self._found = contexts.brought(unit)
         return None
 
@@ -68,6 +70,7 @@ _INSIDE: ContextVar[Inside | None] = ContextVar("groundwire_inside", default=Non
 register_configure_hook(_INSIDE, inheritable=True)
 
 
-def found(message: ToolMessage) -> list[Passage]:
-    """What was noted on a tool's message; nothing where no model stood in between."""
-    return [Passage(**passage) for passage in message.response_metadata.get(_KEY, ())]
+def found(message: ToolMessage) -> list[Passage] | None:
+    """What was noted on a tool's message; None where no model stood in between."""
+    noted = message.response_metadata.get(_KEY)
+    return None if noted is None else [Passage(**passage) for passage in noted]

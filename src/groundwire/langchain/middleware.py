@@ -158,5 +158,7 @@ def _brought(message: BaseMessage, *, answers: bool) -> list[Passage]:
     """
     if not isinstance(message, ToolMessage) or message.status == "error":
         return []
-    own = delegated.found(message) or values.passages(values.documents(message.artifact))
+    if (noted := delegated.found(message)) is not None:
+        return noted
+    own = values.passages(values.documents(message.artifact))
     return own if own or answers else values.passages(message)
