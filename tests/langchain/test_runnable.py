@@ -38,6 +38,7 @@ from tests.langchain.wrapped_apps import (
     PROMPT,
     Scribe,
     Shelf,
+    faithful,
     inventive,
     joined,
     odd_ones_invent,
@@ -206,6 +207,20 @@ def test_what_the_model_did_not_see_supports_nothing():
         answer=answer
     )
     assert flagged(checked(app).invoke({"question": "item3"})) == ["lasts", "3years"]
+
+
+def test_documents_that_are_returned_and_were_not_shown_support_nothing():
+    """A state may keep what a grader has thrown out: the model answered by heart."""
+    shown = (
+        RunnablePassthrough.assign(context=lambda given: "")
+        | PROMPT
+        | Scribe(rule=faithful)
+        | StrOutputParser()
+    )
+    app = RunnablePassthrough.assign(documents=(lambda given: given["question"]) | Shelf())
+    result = checked(app | RunnablePassthrough.assign(answer=shown)).invoke({"question": "item3"})
+    assert result["documents"]
+    assert result["hallucination"]["abstention"] == "NO_CONTEXT"
 
 
 def test_a_retrieval_chain_of_langchains_own_is_judged():

@@ -7,6 +7,7 @@ the retrieved documents found again in it; then the documents themselves; then w
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from groundwire.core.interaction import Passage
@@ -88,8 +89,13 @@ def _after_retrieval(unit: Unit, run: Run) -> bool:
 
 def _shown(unit: Unit, retrieved: list[Passage], answering: Run | None) -> list[Passage]:
     """The context as it stands in the prompt of the answering model, from the variable that holds it."""
+    view = "" if answering is None else values.prompt_text(answering.inputs)
     for inputs in _variables(unit, answering):
-        shown = [p for _, held in values.known(inputs, values.CONTEXT_KEYS) for p in _placed(retrieved, held)]
+        shown: list[Passage] = []
+        for _, held in values.known(inputs, values.CONTEXT_KEYS):
+            placed = _placed(retrieved, held)
+            # A prompt is often given a whole state, of which its template fills in a part.
+            shown += placed if _were_told(placed, unit, answering, [view]) else []
         for name, held in inputs.items():
             if len(shown) < len(retrieved) and name not in values.CONTEXT_KEYS and isinstance(held, str):
                 shown += placing.place(retrieved, held, mostly=True)
@@ -106,7 +112,12 @@ def _were_told(retrieved: list[Passage], unit: Unit, answering: Run | None, view
     """Whether the models may have read what was retrieved, in other words; yes where none was heard."""
     if answering is None or answering.kind is not Kind.MODEL:
         return True
-    return told_of(retrieved, "\n".join(views), values.question(unit.run.inputs) or "")
+    if any(passage.text in view for passage in retrieved for view in views):
+        return True
+    asked = ""
+    with suppress(Exception):  # a question that can't be read is told of where it is looked for
+        asked = values.question(unit.run.inputs) or ""
+    return told_of(retrieved, "\n".join(views), asked)
 
 
 def _emptied(unit: Unit, answering: Run | None) -> bool:

@@ -24,6 +24,7 @@ from groundwire.langchain import values
 from groundwire.langchain.capture import Capture, Captured
 from groundwire.langchain.declared import UNIT
 from groundwire.langchain.output import answer_text
+from groundwire.langchain.units import NOT_FOUND
 
 _LOG = logging.getLogger(__name__)
 
@@ -130,6 +131,8 @@ class Call:
             return next((passages for passages in held if passages), [])
         if len(units) == 1:
             return list(units[0].contexts)
+        if not units and any(seen.detail == NOT_FOUND for seen in self._units):
+            return []  # whatever the output holds, the model that answered was told none of it
         for key in values.CONTEXT_KEYS:
             if own := values.passages(values.at(output, key)):
                 return own
