@@ -383,6 +383,7 @@ def test_an_abandoned_stream_is_a_partial_answer(heard):
     next(stream)
     stream.close()
     assert heard.only().problem is AbstentionReason.PARTIAL_ANSWER
+    assert [passage.text for passage in heard.only().interaction.contexts] == texts(1)
     assert heard.live_runs == 0
 
 

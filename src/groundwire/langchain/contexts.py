@@ -109,8 +109,8 @@ def _shown(unit: Unit, retrieved: list[Passage], answering: Run | None) -> list[
 
 
 def _were_told(retrieved: list[Passage], unit: Unit, answering: Run | None, views: Sequence[str]) -> bool:
-    """Whether the models may have read what was retrieved, in other words; yes where none was heard."""
-    if answering is None or answering.kind is not Kind.MODEL:
+    """Whether the models may have read what was retrieved, in other words; yes where that isn't known."""
+    if answering is None or answering.kind is not Kind.MODEL or not any(views):
         return True
     if any(passage.text in view for passage in retrieved for view in views):
         return True
