@@ -20,7 +20,7 @@ _ASKS_ELSE = re.compile(
 )
 _CONDITION = re.compile(
     r"\b(?:if|when|suppos\w+|assum\w+|given|wenn|falls|bei|si|se|als)\b|"
-    r"\b(?:for|with|of|at|für|mit|von|pour|avec|de|para|con|per|di|voor|met|van)\s+(?:an?|the)?\s*\Z",
+    r"\b(?:for|with|of|at|für|mit|von|pour|avec|de|para|con|per|di|voor|met|van) (?:(?:an?|the) )?\Z",
     re.IGNORECASE,
 )
 _END = re.compile(r"[.?!;\n]\s")
