@@ -298,7 +298,9 @@ def test_a_unit_that_kills_its_process_fails_alone(tmp_path, monkeypatch):
 @pytest.mark.parametrize("to", ["parquet", "jsonl", "csv"])
 def test_errors_are_judged_again_and_nothing_else(tmp_path, to):
     """Rows that a model failed on are asked for again; what was judged, and what can't be, stays as it is."""
-    rows = [{**row(n), "answer": None} if n == 5 else row(n) for n in range(30)]
+    rows = [
+        {**row(n), "label": "?" if n < 20 else 0, "answer": None if n == 5 else f"Bag {n}"} for n in range(30)
+    ]
     path, broken = jsonl(tmp_path / "in.jsonl", rows), tmp_path / "broken"
     recipe = answers.Judged(asked=str(tmp_path / "asked"), broken=str(broken))
     run(path, tmp_path / "out", checker=recipe, to=to, unit_rows=10, on_done=lambda _: broken.touch())
@@ -316,6 +318,7 @@ def test_errors_are_judged_again_and_nothing_else(tmp_path, to):
     assert again[:10] == first[:10]
     assert summary.stats.abstentions == {"UNREADABLE_INPUT": 1}
     assert summary.stats.calls == len(recipe.lines()) == asked + 20
+    assert summary.stats.unlabelled == 20
     passing = {"MODEL_FAILED", "UNAVAILABLE", "TIMEOUT", "OVER_BUDGET", "UNREADABLE_REPLY", "NOT_SAMPLED"}
     assert set(PASSING) == passing
 

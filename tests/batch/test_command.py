@@ -59,6 +59,17 @@ def test_the_exit_code_is_that_of_check(run, rows, code):
     assert run(None)[0] == code
 
 
+def test_labels_that_cannot_be_read_are_counted(run):
+    """Null in the parts, as where none is given; the summary tells the two apart, now and later."""
+    labels = ["hallucinated", "no", "", None, "maybe", 7]
+    _, out, _ = run([{**FEE, "label": label} for label in labels], "--unit-rows", "5")
+    assert "labels that can't be read, and are null: 2 (expected 1 or hallucinated, 0 or grounded)" in out
+    assert "null: 2 (" in run(None)[1]
+    assert "null in the parts: 2." in Path("out/_groundwire/summary.html").read_text(encoding="utf-8")
+    parts = [json.loads(line) for part in sorted(Path("out").glob("part-*.jsonl")) for line in part.open()]
+    assert [one["label"] for one in parts] == [1, 0, None, None, None, None]
+
+
 def test_it_tells_counts_rates_and_where_everything_is(run):
     code, out, err = run([FEE, INVENTED, {**FEE, "context": None}])
     assert code == 1

@@ -18,7 +18,8 @@ BINS = 20
 class Stats:
     """Counts over rows. ``bins`` has, for each twentieth of the score, how many were low, medium and high.
 
-    ``seconds`` is of the clock, for one unit from its first row to its last.
+    ``unlabelled`` are the rows with a label that can't be read; ``seconds`` is of the clock, for one unit
+    from its first row to its last.
     """
 
     rows: int = 0
@@ -29,6 +30,7 @@ class Stats:
     input_tokens: int = 0
     output_tokens: int = 0
     cost: float | None = None
+    unlabelled: int = 0
     seconds: float = 0.0
 
     def __getitem__(self, group: Group) -> int:
@@ -47,6 +49,7 @@ class Stats:
             input_tokens=self.input_tokens + other.input_tokens,
             output_tokens=self.output_tokens + other.output_tokens,
             cost=sum(costs) if costs else None,
+            unlabelled=self.unlabelled + other.unlabelled,
             seconds=self.seconds + other.seconds,
         )
 

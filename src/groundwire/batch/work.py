@@ -63,14 +63,19 @@ def do(job: Job, task: Task) -> Done:
 
 
 def _anew(job: Job, task: Task, checker: Checker) -> Stats:
-    counting, started = Counting(), time.perf_counter()
+    counting, started, unlabelled = Counting(), time.perf_counter(), 0
 
     def cells() -> Iterator[Mapping[str, Any]]:
+        nonlocal unlabelled
         for row, outcome in judged(checker, rows(task)):
             counting.add(outcome)
+            unlabelled += bool(row.unlabelled)
             yield columns.of_row(row, outcome, full=job.parts.full)
 
-    return job.parts.write(task.unit.number, cells(), lambda: counting.stats(time.perf_counter() - started))
+    def stats() -> Stats:
+        return replace(counting.stats(time.perf_counter() - started), unlabelled=unlabelled)
+
+    return job.parts.write(task.unit.number, cells(), stats)
 
 
 def _again(job: Job, task: Task, checker: Checker) -> Stats:

@@ -29,7 +29,7 @@ from groundwire.core.secrets import without_secrets
 from groundwire.progress import counting
 from groundwire.report import Group
 from groundwire.report.visible import escaped
-from groundwire.tables import Columns, Format
+from groundwire.tables import READABLE, Columns, Format
 
 if TYPE_CHECKING:
     from groundwire.batch.batch import Batch, Engine
@@ -211,6 +211,8 @@ def _lines(summary: Summary, out: str) -> list[str]:
     if stats.abstentions:
         reasons = sorted(stats.abstentions.items(), key=lambda one: -one[1])
         lines.append("not judged: " + ", ".join(f"{why} {count:,}" for why, count in reasons))
+    if stats.unlabelled:
+        lines.append(f"labels that can't be read, and are null: {stats.unlabelled:,} ({READABLE})")
     if stats.calls:
         money = "" if stats.cost is None else f", {stats.cost:,.4f} in money"
         tokens = f"{stats.input_tokens:,} tokens to them, {stats.output_tokens:,} from them"

@@ -5,6 +5,7 @@ Nothing is judged or drawn here, and a row that can't be read is still a row: it
 
 from groundwire.tables.columns import Columns as Columns
 from groundwire.tables.errors import TableError as TableError
+from groundwire.tables.labels import READABLE as READABLE
 from groundwire.tables.records import Form as Form
 from groundwire.tables.records import Format as Format
 from groundwire.tables.records import form as form
@@ -14,4 +15,16 @@ from groundwire.tables.rows import read as read
 from groundwire.tables.rows import rows_of as rows_of
 from groundwire.tables.rows import table_of as table_of
 
-__all__ = ["Columns", "Form", "Format", "Row", "Table", "TableError", "form", "read", "rows_of", "table_of"]
+__all__ = [
+    "READABLE",
+    "Columns",
+    "Form",
+    "Format",
+    "Row",
+    "Table",
+    "TableError",
+    "form",
+    "read",
+    "rows_of",
+    "table_of",
+]

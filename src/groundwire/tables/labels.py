@@ -9,6 +9,9 @@ _WORDS = {
     **dict.fromkeys(("0", "0.0", "false", "no", "grounded", "supported", "faithful", "pass"), False),
 }
 
+READABLE = "expected 1 or hallucinated, 0 or grounded"
+"""What to write for one, as whoever wrote something else is told."""
+
 
 def label_of(value: Any) -> bool | None:
     """True for hallucinated, False for grounded, None for an empty cell. ValueError for anything else."""
@@ -16,5 +19,5 @@ def label_of(value: Any) -> bool | None:
         return None
     said = str(value).strip().lower()
     if said not in _WORDS:
-        raise ValueError(f"the label {value!r:.40} is none: expected 1 or hallucinated, 0 or grounded")
+        raise ValueError(f"the label {value!r:.40} is none: {READABLE}")
     return _WORDS[said]
