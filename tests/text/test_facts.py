@@ -47,6 +47,15 @@ def status(answer: str, context: str) -> Status:
         ("noon", Kind.TIME, (720.0,), "clock"),
         ("16:00 Uhr", Kind.TIME, (960.0,), "clock"),
         ("9h30", Kind.TIME, (570.0, 1290.0), "clock"),
+        ("09:30", Kind.TIME, (570.0,), "clock"),
+        ("half past five", Kind.TIME, (330.0, 1050.0), "clock"),
+        ("a quarter to ten at night", Kind.TIME, (1305.0,), "clock"),
+        ("a quarter to one in the morning", Kind.TIME, (45.0,), "clock"),
+        ("twenty past 8", Kind.TIME, (500.0, 1220.0), "clock"),
+        ("at nine in the morning", Kind.TIME, (540.0,), "clock"),
+        ("until 9:15 in the evening", Kind.TIME, (1275.0,), "clock"),
+        ("by two o'clock at night", Kind.TIME, (120.0,), "clock"),
+        ("take two in the morning", Kind.NUMBER, (2.0,), ""),
     ],
 )
 def test_a_figure_is_read_with_its_unit(text, kind, values, unit):
@@ -148,6 +157,15 @@ def test_a_figure_stuck_to_letters_is_a_code(text):
         ("On Saturday it is open from 9 am to 1 pm", "Mon-Fri 8-18, Sat 9-13"),
         ("open 9-13 on Saturday", "Saturday: 9 am to 1 pm"),
         ("On Friday it closes at 6 pm", "Mon-Fri 8-18, Sat 9-13"),
+        ("It opens at nine", "Opening hours: 9:00 to 17:30"),
+        ("On Fridays it closes at 8.", "On Fridays it closes at 20:00"),
+        ("It is open nine to five", "Opening hours: 09:00-17:00"),
+        ("It is open from 9 to half past five", "Opening hours: 9 a.m. - 5:30 p.m."),
+        ("from nine in the morning until six in the evening", "Opening hours: 9:00 to 18:00"),
+        ("between eight in the morning and one in the afternoon", "8:00 to 13:00"),
+        ("It opens at 9 a.m.", "The shop opens at 9, closes at 6"),
+        ("It is open daily, 9:00 to 17:00, except at weekends", "Monday to Friday 9:00-17:00"),
+        ("open daily from 9 am to 6 pm", "Monday to Saturday 9:00-18:00"),
     ],
 )
 def test_the_same_in_other_words_is_found(answer, context):
@@ -168,6 +186,10 @@ def test_the_same_in_other_words_is_found(answer, context):
         ("Guests may bring four dogs along.", "Guests may bring two dogs along."),
         ("On Saturday it is open from 9 am to 2 pm.", "It is open Mon-Fri 8-18, Saturday 9-13."),
         ("On Monday it is open from 9 am to 1 pm.", "It is open Mon-Fri 8-18, Sat 9-13."),
+        ("Breakfast ends at ten.", "Breakfast ends at 10:30."),
+        ("It is open on Mondays from 7 to 21.", "Closed on Mondays. Tuesday to Sunday 7:00-21:00."),
+        ("It is staffed daily from 9 am to 6 pm.", "It is staffed Monday to Friday, 9:00-18:00."),
+        ("The shop opens at eight in the evening.", "The shop opens at 8:00 a.m."),
     ],
 )
 def test_another_value_in_the_same_place_differs(answer, context):
@@ -184,6 +206,7 @@ def test_another_value_in_the_same_place_differs(answer, context):
         ("Ravens live 23 years.", "Crows are black."),
         ("On Saturday it opens at 9 am.", "On Saturday they won 9-25."),
         ("It opens at 9 am.", "They won 9-13."),
+        ("It stops at nine stations.", "It leaves at 9:00."),
     ],
 )
 def test_what_is_nowhere_is_not_found(answer, context):

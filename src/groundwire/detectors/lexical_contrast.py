@@ -28,14 +28,15 @@ class Contrast:
     def verbatim(self) -> bool:
         """Whether the claim's words stand in this order, one after the other, around the sentence.
 
-        Not where the sentence denies something and the claim doesn't: what is copied from "no dogs are
-        allowed" may leave out the "no".
+        A "yes" or "no" before them need not. Not where the sentence denies something and the claim doesn't:
+        what is copied from "no dogs are allowed" may leave out the "no".
         """
         if bool(self.claim.negated) != bool(self.sentence.negated):
             return False
         near = self.context.window(self.match, 1, 2)
-        there = " ".join(folded for sentence in near for folded in sentence.folded)
-        return f" {' '.join(self.claim.folded)} " in f" {there} "
+        there = f" {' '.join(folded for sentence in near for folded in sentence.folded)} "
+        said = self.claim.folded[self.claim.folded[0] in _ANSWERS :]
+        return bool(said) and f" {' '.join(said)} " in there
 
     def negation_differs(self) -> tuple[int, str] | None:
         """The claim's word that is negated here and not there, or the other way round."""
@@ -101,6 +102,7 @@ def _in_order(stems: Sequence[str], among: set[str]) -> list[str]:
     return [stem for stem in dict.fromkeys(stems) if stem in among]
 
 
+_ANSWERS = frozenset({"yes", "no"})
 _LEAST_REST = 2
 # Shorter names are taken for abbreviations of something known, and equal roots for one name's forms.
 _ACRONYM, _ROOT = 3, 4

@@ -44,7 +44,7 @@ class Figures(Places):
                 return checked
             if self.given.has(fact) and self._denied(fact, checked):
                 return checked
-            if self.given.has(fact) or self.known.counts_days(fact):
+            if self.given.has(fact) or self.known.hours.counts_days(fact):
                 return Checked(status=Status.FOUND)
             others = [other for other in named if other is not fact]
             stems = self.weights.keys()

@@ -13,7 +13,7 @@ from groundwire.core.interaction import Interaction
 from groundwire.core.span import Span, union
 from groundwire.detectors.lexical_records import Mention
 from groundwire.detectors.lexical_seen import BARE_KNOWN, BARE_UNKNOWN, HARMLESS, Answer, Seen
-from groundwire.text import conversion, overlap
+from groundwire.text import conversion, facts, overlap
 from groundwire.text.facts import Fact, Status
 from groundwire.text.forms import NEGATIONS
 from groundwire.text.overlap import Context, Match
@@ -221,7 +221,7 @@ def conflict_in(seen: Seen) -> Conflict | None:
         return Conflict(
             words=union(f.span.shifted(seen.span.start) for f, _, _ in differing),
             where=where,
-            reason=f"{_say(fact)} here, {_say(nearest)} in the document{_converted(nearest, fact)}",
+            reason=_otherwise(fact, nearest),
             exact=True,
         )
     if seen.mentioned:
@@ -268,6 +268,12 @@ def _denied(seen: Seen, denied: Mention) -> Conflict:
 
 def _beside(mine: str, theirs: str) -> str:
     return f"{quoted(mine)} here, {quoted(theirs)} in the document"
+
+
+def _otherwise(fact: Fact, nearest: Fact) -> str:
+    if facts.agree(fact, nearest):
+        return f"{_say(fact)} is said of other days: {quoted(nearest.before + nearest.text + nearest.after)}"
+    return f"{_say(fact)} here, {_say(nearest)} in the document{_converted(nearest, fact)}"
 
 
 def _say(fact: Fact) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from groundwire.text import spoken
+from groundwire.text import clock, spoken
 from groundwire.text.units import NUMBER_WORDS, SCALES, SIMPLE, TENS
 
 
@@ -47,6 +47,10 @@ def find(lowered: str) -> list[Figure]:
     found = [*_numerals(lowered), *_number_words(lowered), *_fractions(lowered), *_articles(lowered)]
     found += [
         Figure(start, end, (value,), Shape.SPOKEN, spoken=True) for start, end, value in spoken.find(lowered)
+    ]
+    found += [
+        Figure(start, end, values, Shape.SPOKEN_CLOCK, spoken=True)
+        for start, end, values in clock.find(lowered)
     ]
     return sorted(found, key=lambda figure: (figure.start, -figure.end))
 

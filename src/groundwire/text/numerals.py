@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from groundwire.core.span import Span
-from groundwire.text import figures, ranges
+from groundwire.text import clock, figures, ranges
 from groundwire.text.fact import Fact, Kind
 from groundwire.text.figures import Figure, Shape
 from groundwire.text.units import (
@@ -243,9 +243,11 @@ class _Reader:
         if hours > 24 or minutes > 59:
             return None
         half = mark.group(1) if mark is not None and mark.re is _MERIDIEM else None
-        return self._timed(
-            start, mark.end() if mark else end, _minutes(hours, minutes, half, self.lowered[start])
-        )
+        if half is None and self.lowered[start] == "0":
+            values: tuple[float, ...] = (60.0 * hours + minutes,)  # "09:00" is on a clock of 24 hours
+        else:
+            values = clock.minutes(hours, minutes, half)
+        return self._timed(start, mark.end() if mark else end, values)
 
     def _following(self, end: int) -> str:
         """The word after a figure, past an ordinal mark and a short "of"; "" where none follows."""
@@ -340,15 +342,6 @@ def _last_word(head: str) -> str:
     stripped = head[:-1] if head.endswith(("#", "(")) else head
     words = stripped.split()
     return words[-1].lstrip("([{*_\"'“") if words and head[-1:] in (" ", "#", "(", "\u00a0") else ""
-
-
-def _minutes(hours: int, minutes: int, half: str | None, first: str) -> tuple[float, ...]:
-    """Minutes since midnight; twice where it doesn't say which half of the day is meant."""
-    if half is not None:
-        return (float((hours % 12 + (12 if half == "p" else 0)) * 60 + minutes),)
-    if 1 <= hours <= 12 and first != "0":
-        return (float(hours % 24 * 60 + minutes), float((hours + 12) % 24 * 60 + minutes))
-    return (float(hours % 24 * 60 + minutes),)
 
 
 def _hedges(words: list[str], before: str) -> bool:

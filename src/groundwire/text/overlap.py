@@ -7,6 +7,7 @@ means for an answer is the detectors'.
 from __future__ import annotations
 
 import math
+import re
 from bisect import bisect_right
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -40,20 +41,28 @@ class Worded:
 def word(text: str) -> Worded:
     """The words of ``text``; a content word is no function word, and no negation."""
     found = tokens.words(text)
-    return replace(_worded([w.text for w in found]), words=tuple(found))
+    first = 0 if _NO.match(text) is None else 1
+    return replace(_worded([w.text for w in found], first=first), words=tuple(found))
 
 
-def _worded(texts: Sequence[str]) -> Worded:
+# "No, the pool is closed": what follows is not denied, the asker's guess is.
+_NO = re.compile(r"\W*(?:no|nope|nein|non|não|nee)(?:[,.:;!]|\s?[–—]|\s-\s)", re.IGNORECASE)
+
+
+def _worded(texts: Sequence[str], *, first: int = 0) -> Worded:
+    """``first`` is the word from which on a negation counts."""
     folded, stems, content = zip(*forms.of(texts), strict=True) if texts else ((), (), ())
     content = tuple(compress(range(len(content)), content))
-    negated = frozenset() if NEGATIONS.isdisjoint(folded) else _negated(folded, stems, content)
+    negated = frozenset() if NEGATIONS.isdisjoint(folded) else _negated(folded, stems, content, first)
     return Worded(words=(), folded=folded, stems=stems, content=content, negated=negated)
 
 
-def _negated(folded: Sequence[str], stems: Sequence[str], content: Sequence[int]) -> frozenset[str]:
+def _negated(
+    folded: Sequence[str], stems: Sequence[str], content: Sequence[int], first: int
+) -> frozenset[str]:
     found: list[str] = []
     for i, form in enumerate(folded):
-        if form in NEGATIONS:
+        if form in NEGATIONS and i >= first:
             found += [stems[j] for j in content if i < j <= i + _REACH][:1] or [
                 stems[j] for j in content if j < i
             ][-1:]

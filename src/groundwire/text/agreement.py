@@ -1,0 +1,137 @@
+"""When two exact facts are the same, however they are written, and when one stands in the other's place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from groundwire.text import conversion
+from groundwire.text.clock import as_hours
+from groundwire.text.fact import Fact, Kind
+
+# What a rounding may be away from when it says "about".
+HEDGED = 0.05
+_SAME = 1e-6
+
+
+_DURATIONS = frozenset({"time", "months"})
+_DEGREES = frozenset({"degrees", "temperature"})
+
+
+def comparable(fact: Fact, other: Fact) -> bool:  # noqa: PLR0911 - a return for each kind
+    """Whether the two could stand in each other's place: one of them would then be wrong."""
+    if other.soft or fact.soft:
+        return False
+    if Kind.TIME in (fact.kind, other.kind):
+        fact, other = as_hours(fact), as_hours(other)
+    if fact.kind is not other.kind:
+        # The same figure with another unit: "15 %" where the document has "15 EUR".
+        return bool(fact.unit and other.unit) and bool(set(fact.numbers) & set(other.numbers))
+    if fact.kind is Kind.DATE:
+        return _same_depth(fact, other)
+    if fact.kind is Kind.CODE:
+        before = fact.before.split()[-1:]
+        return bool(before) and before == other.before.split()[-1:]
+    if fact.bound == 0 and other.bound and _within_bound(fact, other):
+        return False
+    if fact.unit in _DURATIONS:
+        # "5 days a week" and "two hours a week" are two facts; "30 hours" for "30 minutes" is one, wrong.
+        if fact.measure == other.measure:
+            return True
+        swapped = set(fact.numbers) & set(other.numbers) or (fact.bound and fact.bound == other.bound)
+        restated = fact.around and fact.around <= other.around
+        return other.unit in _DURATIONS and bool(swapped or restated)
+    return fact.unit == other.unit or {fact.unit, other.unit} <= _DEGREES
+
+
+def _within_bound(fact: Fact, other: Fact) -> bool:
+    """Whether a plain figure keeps to the bound that the other sets: 131 is "more than 130"."""
+    if fact.unit != other.unit:
+        return fact.unit in _DURATIONS and other.unit in _DURATIONS
+    return any((value - limit) * other.bound >= 0 for value in fact.values for limit in other.values)
+
+
+def _same_depth(fact: Fact, other: Fact) -> bool:
+    return any(bool(a[2]) == bool(b[2]) and bool(a[1]) == bool(b[1]) for a in fact.dates for b in other.dates)
+
+
+def agree(fact: Fact, other: Fact) -> bool:
+    """Whether two facts say the same, roundings and conversions allowed."""
+    if any(key in keys_of(other) for key in keys_of(fact)) and same(fact, other):
+        return True
+    if fact.unit == other.unit:
+        share = HEDGED if fact.hedged else _SAME
+        if end_to_end(fact, other, share) or conversion.converts(fact, other):
+            return True
+        inside = other.highs and not fact.highs and fact.hedged
+        return bool(inside) and any(
+            low <= value <= high for low in other.values for high in other.highs for value in fact.values
+        )
+    return False
+
+
+def keys_of(fact: Fact) -> list[tuple[str, object]]:
+    """Where a fact is looked up. A figure without unit answers to any unit: tables put units in a header."""
+    if fact.kind is Kind.CODE:
+        return [("code", fact.code)]
+    if fact.kind is Kind.DATE:
+        keys: list[tuple[str, object]] = [("day", (m, d)) for _, m, d in fact.dates if m or d]
+        return keys + [("year", y) for y, _, _ in fact.dates if y]
+    keys = [(fact.unit, round_off(value)) for value in (*fact.values, *fact.highs)]
+    keys += [("raw", round_off(value)) for value in fact.numbers]
+    if not fact.unit:
+        keys += [("year", int(value)) for value in fact.values if 1500 <= value < 2100]
+    if (hours := as_hours(fact)) is not fact:
+        keys += [(hours.unit, value) for value in (*hours.values, *hours.highs)]
+    return keys
+
+
+def same(fact: Fact, other: Fact) -> bool:
+    """Whether two facts that share a key say the same."""
+    if fact.kind is Kind.CODE or other.kind is Kind.CODE:
+        return fact.kind is other.kind
+    if fact.kind is Kind.DATE or other.kind is Kind.DATE:
+        return _same_date(fact, other)
+    if Kind.TIME in (fact.kind, other.kind):
+        fact, other = as_hours(fact), as_hours(other)
+    if fact.unit and other.unit and fact.unit != other.unit and not {fact.unit, other.unit} <= _DEGREES:
+        return False
+    if fact.unit != other.unit:
+        return not fact.highs or bool(set(map(round_off, fact.numbers)) <= set(map(round_off, other.numbers)))
+    return end_to_end(fact, other, _SAME)
+
+
+def _same_date(fact: Fact, other: Fact) -> bool:
+    if fact.kind is not Kind.DATE or other.kind is not Kind.DATE:
+        years = {y for y, _, _ in fact.dates} | {y for y, _, _ in other.dates}
+        return any(value in years for value in (*fact.values, *other.values))
+    return any(
+        (not m or (m, d) == (m2, d2) or (not d and m == m2)) and (not y or not y2 or y == y2)
+        for y, m, d in fact.dates
+        for y2, m2, d2 in other.dates
+    )
+
+
+def end_to_end(fact: Fact, other: Fact, share: float) -> bool:
+    """Whether every end of ``fact`` is an end of ``other``; a single figure may be either end of a range."""
+    ends = (*other.values, *other.highs)
+    if not fact.highs:
+        return _any_near(fact.values, ends, share)
+    if not other.highs:
+        return False
+    return _any_near(fact.values, other.values, share) and _any_near(fact.highs, other.highs, share)
+
+
+def _any_near(mine: Sequence[float], others: Sequence[float], share: float) -> bool:
+    near: Callable[[float, float], bool] = lambda a, b: abs(a - b) <= share * max(abs(a), abs(b)) + 1e-9  # noqa: E731
+    return any(near(a, b) for a in mine for b in others)
+
+
+def round_off(value: float) -> float:
+    """A float as a key: nine significant digits, so that 0.1 + 0.2 is 0.3."""
+    # Most figures are whole numbers that have no more digits, and writing them down takes long.
+    if value % 1 == 0 and -_NINE_DIGITS < value < _NINE_DIGITS:
+        return value
+    return float(f"{value:.9g}")
+
+
+_NINE_DIGITS = 1e9
