@@ -7,10 +7,11 @@ such difference in fifteen was an error.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from groundwire.detectors.lexical_words import NEGATIVE, OPPOSITES
+from groundwire.detectors.lexical_words import NEGATIVE, OPPOSITE_VERBS, OPPOSITES, STATES
 from groundwire.text import names
 from groundwire.text.overlap import Context, Match, Worded, word
 
@@ -53,13 +54,79 @@ class Contrast:
 
     def opposite(self) -> tuple[int, str, str] | None:
         """A word of the claim whose opposite stands in the sentence instead of it, and that opposite."""
-        if not self._restates():
-            return None
-        there = set(self.sentence.folded)
-        for i, folded in enumerate(self.claim.folded):
+        there, mine = self.sentence.folded, self.claim.folded
+        for i, folded in enumerate(mine):
             for other in OPPOSITES.get(folded, ()):
-                if other in there and folded not in there and other not in self.claim.folded:
+                new = other in there and folded not in there and other not in mine
+                if new and (self._restates() or self._says_only(i)):
                     return i, folded, other
+            for other in OPPOSITE_VERBS.get(folded, ()):
+                if other in there and folded in there and other not in mine and self._says_of(other, i):
+                    return i, folded, other
+        return self._state() or self._without_bound()
+
+    def _says_of(self, other: str, at: int) -> bool:
+        """Whether what follows a verb of the claim follows its opposite in a sentence that has both.
+
+        "It opens at 9 and closes at 5" says of opening what "it closes at 9" says of closing.
+        """
+        text, folded = self._text(), self.claim.folded[at]
+        theirs = word(text)
+        if theirs.folded.count(folded) > 1 or theirs.folded.count(other) > 1:
+            return False
+        there = _following(theirs, text, theirs.folded.index(other))
+        differ = there ^ _following(theirs, text, theirs.folded.index(folded))
+        told = differ.intersection(self.claim.stems[i] for i in self.claim.content if i > at)
+        return bool(told) and told <= there
+
+    def _state(self) -> tuple[int, str, str] | None:
+        """A state, and the opposite one that the sentence tells: "pets are allowed", "an unused item".
+
+        Where the claim says no more than the sentence does, and no passage has a word for its own state.
+        """
+        mine, theirs = self.claim, self.sentence
+        if mine.negated or theirs.negated:
+            return None
+        for i in mine.content:
+            same, opposite = _states_of(mine.folded[i])
+            told = next((j for j in theirs.content if theirs.folded[j] in opposite), None)
+            if told is None or not self._says_no_more(but=i):
+                continue
+            known = any(not same.isdisjoint(passage.folded) for passage in self.context.passages)
+            denied = not NEGATIVE.isdisjoint(s for s in theirs.stems if s != theirs.stems[told])
+            of_another = mine.folded[i] in STATES and _subject(mine, i) != _subject(theirs, told)
+            if not (known or denied or of_another):
+                return i, mine.folded[i], theirs.folded[told]
+        return None
+
+    def _says_no_more(self, *, but: int) -> bool:
+        """Whether the sentence has all the words of the claim but one, and those are some."""
+        mine = self.claim
+        rest = {mine.stems[i] for i in mine.content if i != but and mine.folded[i] not in _MODAL}
+        return bool(rest) and rest <= set(self.sentence.stems)
+
+    def _says_only(self, at: int) -> bool:
+        """Whether the claim is words of the sentence in their order, but for one that no passage has."""
+        rest = [self.claim.stems[i] for i in self.claim.content if i != at]
+        if (
+            len(rest) < _LEAST_REST
+            or at not in self.claim.content
+            or self.context.places(self.claim.stems[at])
+        ):
+            return False
+        theirs = [self.sentence.stems[i] for i in self.sentence.content]
+        return self._says_no_more(but=at) and _in_order(rest, set(theirs)) == _in_order(theirs, set(rest))
+
+    def _without_bound(self) -> tuple[int, str, str] | None:
+        """An "all" where the sentence, of the same things, has "up to five"."""
+        mine = self.claim
+        for i, folded in enumerate(mine.folded):
+            if folded not in _ALL or not self._says_no_more(but=i):
+                continue
+            for fact in self.context.passages[self.match.passage].facts[self.match.sentence]:
+                if fact.bound < 0 and not fact.counted.isdisjoint(mine.stems[i + 1 : i + _NEAR]):
+                    bound = (*fact.before.split()[-_BOUND:], fact.text, *fact.after.split()[:1])
+                    return i, folded, " ".join(bound)
         return None
 
     def replaced(self, missing: Sequence[range]) -> tuple[range, str] | None:
@@ -77,14 +144,17 @@ class Contrast:
         return self._name_after(mine.folded[run[0] - 1], run)
 
     def _name_after(self, folded: str, run: range) -> tuple[range, str] | None:
-        passage = self.context.passages[self.match.passage]
-        text = passage.sentences[self.match.sentence].of(passage.text)
+        text = self._text()
         theirs = word(text)
         for other in names.find(theirs.words, theirs.folded, text):
             new = {theirs.stems[i] for i in other}.isdisjoint(self.claim.stems)
             if other[0] and theirs.folded[other[0] - 1] == folded and new:
                 return run, text[theirs.words[other[0]].start : theirs.words[other[-1]].end]
         return None
+
+    def _text(self) -> str:
+        passage = self.context.passages[self.match.passage]
+        return passage.sentences[self.match.sentence].of(passage.text)
 
     def _restates(self) -> bool:
         """Whether the claim says the sentence over again, in its order, but for a word or two."""
@@ -98,11 +168,41 @@ class Contrast:
         return _in_order(mine, shared) == _in_order(theirs, shared)
 
 
+def _states_of(folded: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The words for the same state, and those for its opposite, be it only by an "un" before it."""
+    if folded in STATES or folded in _NO_STATES:
+        return STATES.get(folded, (frozenset(), frozenset()))
+    prefix = next((prefix for prefix in _UN if folded.startswith(prefix)), "")
+    opposite = [folded.removeprefix(prefix)] if prefix else [prefix + folded for prefix in _UN]
+    return frozenset([folded]), frozenset(other for other in opposite if len(other) >= _SHORTEST)
+
+
+def _subject(worded: Worded, at: int) -> str | None:
+    """The content word right before what is said of it."""
+    return next((worded.stems[i] for i in reversed(worded.content) if at - _NEAR <= i < at), None)
+
+
+def _following(worded: Worded, text: str, at: int) -> set[str]:
+    """The content stems after a word, up to where the sentence goes on to something else."""
+    start = worded.words[at].end
+    mark = _GOES_ON.search(text, start)
+    end = mark.start() if mark else len(text)
+    return {worded.stems[i] for i in worded.content if start <= worded.words[i].start < end}
+
+
 def _in_order(stems: Sequence[str], among: set[str]) -> list[str]:
     return [stem for stem in dict.fromkeys(stems) if stem in among]
 
 
 _ANSWERS = frozenset({"yes", "no"})
+_GOES_ON = re.compile(r"[,;:()]|\b(?:and|while|but|or|whereas)\b")
+_UN, _SHORTEST = ("un", "non-"), 4  # nobody means "til" by "until"
+_NO_STATES = frozenset({"unlike", "like", "unless", "less"})
+# So near before what is said of it, in words, a subject stands.
+_NEAR = 3
+_ALL = frozenset({"all", "any", "every", "unlimited"})
+_BOUND = 2  # words, as in "up to"
+_MODAL = frozenset({"can", "may", "must", "shall", "should", "will", "could", "would", "might"})
 _LEAST_REST = 2
 # Shorter names are taken for abbreviations of something known, and equal roots for one name's forms.
 _ACRONYM, _ROOT = 3, 4

@@ -80,6 +80,7 @@ class Places:
         whole, pieces = _label(self.text), self._named(fact)
         named = next((label for label, one in pieces if one is fact), whole)
         others = [(label, one) for label, one in pieces if one is not fact]
+        alone = not any(facts.comparable(fact, one) for one in self.found if one is not fact)
         equal = list(islice(self.known.equal(fact), _LOOKED_AT))
         for match in self.matches:
             items = [item for item in self._items(match, fact) if item.label]
@@ -93,8 +94,9 @@ class Places:
                 meant = [item for item in meant if not self._states(item, but=fact)]
             if not all(any(item.fact is other for item in mine) for other in equal):
                 continue
-            if not all(item.label.isdisjoint(whole) for item in mine):
-                # "Oslo has 7 trams, Bergen 3": what the first items share is said of all.
+            # "Oslo has 7 trams, Bergen 3": what the first item says before its figure is said of all.
+            before = _last(fact) & _last(items[0].fact) if alone else frozenset()
+            if not all(item.label > before and item.label.isdisjoint(whole - before) for item in mine):
                 said = items[0].label & pieces[0][0] if pieces else frozenset()
                 swap = _Swap(named=named, others=others, said=said)
                 meant = [item for item in items if len(mine) == 1 and swap.between(mine[0], item)]
@@ -140,7 +142,7 @@ class Places:
         alike = [other for other in passage.facts[match.sentence] if facts.comparable(fact, other)]
         pieces = _pieces(passage.text, passage.sentences[match.sentence], alike)
         return [
-            (other, match.sentence, _label(piece.of(passage.text)))
+            (other, match.sentence, _label(_ASIDE.sub(" ", piece.of(passage.text))))
             for piece, other in zip(pieces, alike, strict=False)
         ]
 
@@ -228,14 +230,21 @@ class _Swap:
         return False
 
 
+def _last(fact: Fact) -> frozenset[str]:
+    """The stem of the content word before a figure."""
+    worded = word(fact.before)
+    return frozenset(worded.stems[i] for i in worded.content[-1:])
+
+
 def _pieces(text: str, span: Span, alike: Sequence[Fact]) -> list[Span]:
     """The stretch of a list around each of some facts; empty unless one mark stands between every two."""
     ends = [span.start]
     for one, other in pairwise(alike):
-        marks = list(_MARK.finditer(text, one.span.end, other.span.start))
+        between = _ASIDE.sub(_blank, text[one.span.end : other.span.start])
+        marks = list(_MARK.finditer(between))
         if len(marks) != 1:
             return []
-        ends.append(marks[0].start())
+        ends.append(one.span.end + marks[0].start())
     return [Span(a, b) for a, b in pairwise([*ends, span.end])] if alike else []
 
 
@@ -243,6 +252,14 @@ def _pieces(text: str, span: Span, alike: Sequence[Fact]) -> list[Span]:
 _MARK = re.compile(
     r"(?:(?<!\s)\s++)?+[,;]\s*+(?:(?:and|und|et|y|e|en)\s)?|\s(?:and|und|et|y|e|en|while|but)\s"
 )
+
+
+# What stands in brackets names no item: "family ticket (2 adults, 3 children) 30 EUR".
+_ASIDE = re.compile(r"\([^()]*+\)")
+
+
+def _blank(match: re.Match[str]) -> str:
+    return " " * len(match.group())
 
 
 def _first_cell(text: str, start: int) -> str:

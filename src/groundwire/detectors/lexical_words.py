@@ -46,17 +46,51 @@ accept refuse, accepted refused, accepted rejected, won lost, wins loses, true f
 mandatory optional, required optional, refundable non-refundable, with without, male female, men women,
 positive negative, adults children, buy sell, bought sold, up down, same different, longer shorter,
 larger smaller, bigger smaller, faster slower, both neither, everyone nobody, daily weekly, weekly monthly,
-morning evening, weekdays weekends, online offline, domestic international, inbound outbound
+morning evening, weekdays weekends, online offline, domestic international, inbound outbound,
+upload download, uploads downloads, entrance exit, internal external, upper lower, vertical horizontal,
+stronger weaker, heavier lighter, older younger, oldest youngest, wider narrower, credit debit, gross net,
+legal illegal, valid invalid, safe unsafe, active inactive, possible impossible, complete incomplete,
+mandatory voluntary, compulsory optional, temporary permanent, improved worsened, expand shrink, plus minus,
+landlord tenant, landlords tenants, employer employee, employers employees, buyer seller, buyers sellers,
+lender borrower, lenders borrowers, sender recipient, senders recipients, doctor patient, doctors patients,
+teacher student, teachers students, parents children, creditor debtor, guest host, winner loser
+"""
+# What a subject does: where a sentence has both, what follows each tells them apart.
+_VERBS = """
+opens closes, opened closed, starts ends, started ended, begins ends, began ended, adds removes,
+added removed, includes excludes, covers excludes, accepts rejects, accepts refuses, wins loses, won lost,
+rises falls, rose fell, increases decreases, increased decreased, raises lowers, enables disables,
+imports exports, buys sells, bought sold, lends borrows, hires fires, hired fired, arrives departs,
+arrives leaves, allows forbids, allows prohibits, gains loses, gained lost
+"""
+# What is said of a subject: "smoking is prohibited".
+_STATES = """
+allowed/permitted prohibited/forbidden/banned, rose/increased/grew fell/decreased/declined/dropped,
+included/covered excluded, accepted/approved refused/rejected, enabled disabled,
+required/mandatory/compulsory optional/voluntary, refundable non-refundable, active inactive
 """
 
 
-def _opposites() -> dict[str, tuple[str, ...]]:
+def _opposites(pairs: str) -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
-    for pair in _PAIRS.split(","):
+    for pair in pairs.split(","):
         a, b = pair.split()
         found[a] = (*found.get(a, ()), b)
         found[b] = (*found.get(b, ()), a)
     return found
 
 
-OPPOSITES = _opposites()
+OPPOSITE_VERBS = _opposites(_VERBS)
+OPPOSITES = _opposites(_PAIRS)
+
+
+def _states() -> dict[str, tuple[frozenset[str], frozenset[str]]]:
+    found: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
+    for pair in _STATES.split(","):
+        one, other = (frozenset(side.split("/")) for side in pair.split())
+        found |= dict.fromkeys(one, (one, other)) | dict.fromkeys(other, (other, one))
+    return found
+
+
+STATES = _states()
+"""By each word that tells a state, those that say the same and those that say the opposite."""
