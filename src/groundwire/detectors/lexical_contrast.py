@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from groundwire.detectors.lexical_words import NEGATIVE, OPPOSITE_VERBS, OPPOSITES, STATES
+from groundwire.detectors.lexical_words import NEGATIVE, OPPOSITE_VERBS, OPPOSITES, ROLES, STATES
 from groundwire.text import names
 from groundwire.text.overlap import Context, Match, Worded, word
 
@@ -100,22 +100,19 @@ class Contrast:
         return None
 
     def _says_no_more(self, *, but: int) -> bool:
-        """Whether the sentence has all the words of the claim but one, and those are some."""
+        """Whether the sentence has all the words of the claim but one, figures aside, and those are some."""
         mine = self.claim
-        rest = {mine.stems[i] for i in mine.content if i != but and mine.folded[i] not in _MODAL}
+        rest = {mine.stems[i] for i in self.content if i != but and mine.folded[i] not in _MODAL}
         return bool(rest) and rest <= set(self.sentence.stems)
 
     def _says_only(self, at: int) -> bool:
-        """Whether the claim is words of the sentence in their order, but for one that no passage has."""
+        """Whether the claim is words of the sentence in their order, but for a role that no passage has."""
         rest = [self.claim.stems[i] for i in self.claim.content if i != at]
-        if (
-            len(rest) < _LEAST_REST
-            or at not in self.claim.content
-            or self.context.places(self.claim.stems[at])
-        ):
+        new = self.claim.folded[at] in ROLES and not self.context.places(self.claim.stems[at])
+        if not new or len(rest) < _LEAST_REST or not self._says_no_more(but=at):
             return False
         theirs = [self.sentence.stems[i] for i in self.sentence.content]
-        return self._says_no_more(but=at) and _in_order(rest, set(theirs)) == _in_order(theirs, set(rest))
+        return _in_order(rest, set(theirs)) == _in_order(theirs, set(rest))
 
     def _without_bound(self) -> tuple[int, str, str] | None:
         """An "all" where the sentence, of the same things, has "up to five"."""

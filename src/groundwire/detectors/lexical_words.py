@@ -50,7 +50,10 @@ morning evening, weekdays weekends, online offline, domestic international, inbo
 upload download, uploads downloads, entrance exit, internal external, upper lower, vertical horizontal,
 stronger weaker, heavier lighter, older younger, oldest youngest, wider narrower, credit debit, gross net,
 legal illegal, valid invalid, safe unsafe, active inactive, possible impossible, complete incomplete,
-mandatory voluntary, compulsory optional, temporary permanent, improved worsened, expand shrink, plus minus,
+mandatory voluntary, compulsory optional, temporary permanent, improved worsened, expand shrink, plus minus
+"""
+# Whom one thing concerns, and whom it doesn't.
+_ROLES = """
 landlord tenant, landlords tenants, employer employee, employers employees, buyer seller, buyers sellers,
 lender borrower, lenders borrowers, sender recipient, senders recipients, doctor patient, doctors patients,
 teacher student, teachers students, parents children, creditor debtor, guest host, winner loser
@@ -81,7 +84,8 @@ def _opposites(pairs: str) -> dict[str, tuple[str, ...]]:
 
 
 OPPOSITE_VERBS = _opposites(_VERBS)
-OPPOSITES = _opposites(_PAIRS)
+OPPOSITES = _opposites(f"{_PAIRS},{_ROLES}")
+ROLES = frozenset(_opposites(_ROLES))
 
 
 def _states() -> dict[str, tuple[frozenset[str], frozenset[str]]]:

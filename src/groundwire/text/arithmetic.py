@@ -201,13 +201,19 @@ class _Worked:
         if len(counts) > _FEW:
             found = [o for o in found if o not in counts or self._names(o)]
         if fact.kind is Kind.PERCENT:
-            yield from shares.percentages(fact, found, self.cues, alone=len(counts) == 2)
+            there = [self._there(other) for other in found]
+            yield from shares.percentages(fact, there, self.cues, alone=len(counts) == 2)
             return
         mine = sorted([fact, *(o for o in self.named if o.source is fact.source)], key=_start)
         said = [one for one in (fact, *shares.ratios(mine)) if shares.fraction(one)]
         said = [one for one in said if one.span.overlaps(fact.span)]
         others = [o for o in found if o.source is not fact.source]
         yield from chain.from_iterable(shares.stated_as(fact, one, others) for one in said)
+
+    def _there(self, fact: Fact) -> Fact:
+        """A figure of the claim's as the sentences have it, which tell what came first; else as it is."""
+        alike = (o for o in self._nearby if o.unit == fact.unit and o.values == fact.values and not o.highs)
+        return next(alike, fact)
 
     def _periods(self) -> Iterator[Result]:
         if Step.PERIOD in self.cues:
