@@ -18,6 +18,7 @@ PUB = """{"OutdoorSeating": true, "GoodForGroups": false, "Ambience": {"casual":
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday")
 WEEK = "\n".join([*(f'"{day}": "9:00-17:00",' for day in DAYS), '"Saturday": "10:00-14:00"'])
 PLANS = "| Plan | Price | Storage |\n|---|---|---|\n| Basic | $10 | 5 GB |\n| Pro | $25 | 50 GB |"
+TICKETS = "Tickets: adults 12 EUR, children 6 EUR, family ticket (2 adults, up to 3 children) 30 EUR."
 POOL = "Late fees are 5 EUR. Parking is free."
 
 
@@ -154,6 +155,21 @@ class TestHours:
         (claim,) = judge("It is open every day from 9 am to 5 pm, except Saturday.", WEEK).claims
         assert claim.support is not Support.CONTRADICTED
 
+    @pytest.mark.parametrize(
+        ("answer", "hours"),
+        [
+            (
+                "Yes, it is open on Monday from 10:00 to 14:00.",
+                "Closed on Mondays. Tuesday to Sunday 10:00-14:00.",
+            ),
+            ("It is open daily from ten to two.", "It is open Monday to Friday from 10:00 to 14:00."),
+        ],
+    )
+    def test_hours_of_other_days_are_contradicted(self, answer, hours):
+        (claim,) = judge(answer, hours, question="When is it open?").claims
+        assert claim.support is Support.CONTRADICTED
+        assert " is said of other days: “" in claim.reason
+
     def test_another_number_of_days_is_unsupported(self):
         (claim,) = judge("It is open five days a week.", WEEK).claims
         assert claim.support.flagged
@@ -197,6 +213,19 @@ class TestPlaces:
         (claim,) = judge(answer, list_).claims
         assert claim.support is Support.CONTRADICTED
         assert all(one.support is not Support.CONTRADICTED for one in judge(list_, list_).claims)
+
+    @pytest.mark.parametrize(
+        ("answer", "list_", "meant"),
+        [
+            ("A family ticket costs 12 EUR.", TICKETS, "30 EUR"),
+            ("Plus costs 5 EUR.", "Basic (10 GB) costs 5 EUR, Plus (50 GB) 9 EUR and Max 15 EUR.", "9 EUR"),
+            ("Children pay 12 EUR.", "Adults pay 12 EUR, children 8 EUR.", "8 EUR"),
+        ],
+    )
+    def test_an_item_has_its_own_figure(self, answer, list_, meant):
+        """Whatever is said in brackets, and though the first item alone has the verb of all."""
+        (claim,) = judge(answer, list_).claims
+        assert claim.reason.endswith(f" here, {meant} in the document")
 
     def test_a_figure_of_another_item_is_no_step_from_it(self):
         """One month is no factor of what costs so much a month."""

@@ -12,16 +12,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from groundwire.detectors.lexical_words import NEGATIVE, OPPOSITE_VERBS, OPPOSITES, ROLES, STATES
-from groundwire.text import names
+from groundwire.text import facts, names
+from groundwire.text.facts import Fact
 from groundwire.text.overlap import Context, Match, Worded, word
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Contrast:
-    """``claim`` beside ``sentence``, the best ``match`` in ``context``; ``content`` are the claim's words."""
+    """``claim`` beside ``sentence``, the best ``match`` in ``context``.
+
+    ``content`` are the claim's words, and ``facts`` its figures.
+    """
 
     claim: Worded
     content: tuple[int, ...]
+    facts: Sequence[Fact]
     sentence: Worded
     match: Match
     context: Context
@@ -74,10 +79,15 @@ class Contrast:
         theirs = word(text)
         if theirs.folded.count(folded) > 1 or theirs.folded.count(other) > 1:
             return False
-        there = _following(theirs, text, theirs.folded.index(other))
-        differ = there ^ _following(theirs, text, theirs.folded.index(folded))
-        told = differ.intersection(self.claim.stems[i] for i in self.claim.content if i > at)
-        return bool(told) and told <= there
+        there = _Said.after(theirs, text, theirs.folded.index(other))
+        here = _Said.after(theirs, text, theirs.folded.index(folded))
+        mine = [i for i in self.claim.content if i > at]
+        after = self.claim.words[at].end
+        told = [
+            *(there.says(self.claim.stems[i]) - here.says(self.claim.stems[i]) for i in mine),
+            *(there.states(fact) - here.states(fact) for fact in self.facts if fact.span.start >= after),
+        ]
+        return 1 in told and -1 not in told
 
     def _state(self) -> tuple[int, str, str] | None:
         """A state, and the opposite one that the sentence tells: "pets are allowed", "an unused item".
@@ -179,12 +189,28 @@ def _subject(worded: Worded, at: int) -> str | None:
     return next((worded.stems[i] for i in reversed(worded.content) if at - _NEAR <= i < at), None)
 
 
-def _following(worded: Worded, text: str, at: int) -> set[str]:
-    """The content stems after a word, up to where the sentence goes on to something else."""
-    start = worded.words[at].end
-    mark = _GOES_ON.search(text, start)
-    end = mark.start() if mark else len(text)
-    return {worded.stems[i] for i in worded.content if start <= worded.words[i].start < end}
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What a sentence says after one of its words, up to where it goes on to something else."""
+
+    stems: frozenset[str]
+    facts: tuple[Fact, ...]
+
+    @classmethod
+    def after(cls, worded: Worded, text: str, at: int) -> _Said:
+        start = worded.words[at].end
+        mark = _GOES_ON.search(text, start)
+        end = mark.start() if mark else len(text)
+        return cls(
+            frozenset(worded.stems[i] for i in worded.content if start <= worded.words[i].start < end),
+            tuple(fact for fact in facts.extract(text) if start <= fact.span.start < end),
+        )
+
+    def says(self, stem: str) -> bool:
+        return stem in self.stems
+
+    def states(self, fact: Fact) -> bool:
+        return any(facts.agree(fact, other) for other in self.facts)
 
 
 def _in_order(stems: Sequence[str], among: set[str]) -> list[str]:
@@ -192,7 +218,7 @@ def _in_order(stems: Sequence[str], among: set[str]) -> list[str]:
 
 
 _ANSWERS = frozenset({"yes", "no"})
-_GOES_ON = re.compile(r"[,;:()]|\b(?:and|while|but|or|whereas)\b")
+_GOES_ON = re.compile(r"[,;()]|:\s|\b(?:and|while|but|or|whereas)\b")
 _UN, _SHORTEST = ("un", "non-"), 4  # nobody means "til" by "until"
 _NO_STATES = frozenset({"unlike", "like", "unless", "less"})
 # So near before what is said of it, in words, a subject stands.

@@ -197,6 +197,7 @@ class _Look:
         return Contrast(
             claim=self.worded,
             content=self.content,
+            facts=self.found,
             sentence=self.context.sentence(self.matches[0]),
             match=self.matches[0],
             context=self.context,

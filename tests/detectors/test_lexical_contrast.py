@@ -1,0 +1,86 @@
+"""A claim beside the sentence most like it: opposites, states, roles, bounds, and a "no" that answers."""
+
+from __future__ import annotations
+
+import pytest
+
+from groundwire import Checker, Interaction
+from groundwire.core.claim import Claim, Support
+
+MUSEUM = "The museum opens at 10:00 and closes at 18:00."
+RELEASE = "Version 2.4 adds dark mode, fixes a crash, and removes support for Windows 7."
+RETURNS = (
+    "Returns are accepted within 30 days of delivery if the item is unused and in its original packaging."
+)
+LEAVE = "Staff have 25 days of leave. Up to 5 unused days may be carried over until 31 March."
+SMOKING = "Smoking is prohibited in all rooms and on the balconies of the hotel."
+POOL = "The pool is closed on Mondays. From Tuesday to Sunday it is open from 7:00 to 21:00."
+
+
+def judge(answer: str, *contexts: str, question: str = "") -> Claim:
+    outcome = Checker("lexical").check(Interaction(question=question, contexts=contexts, answer=answer))
+    (claim,) = outcome.claims
+    return claim
+
+
+@pytest.mark.parametrize(
+    ("answer", "context", "mine", "theirs"),
+    [
+        ("The museum closes at 10.", MUSEUM, "closes", "opens"),
+        ("Check-in closes 3 hours before departure.", "", "closes", "opens"),
+        ("Version 2.4 adds support for Windows 7.", RELEASE, "adds", "removes"),
+        ("You can return used items within 30 days.", RETURNS, "used", "unused"),
+        ("All unused days may be carried over.", LEAVE, "all", "Up to 5 unused"),
+        ("Smoking is allowed on the balconies.", SMOKING, "allowed", "prohibited"),
+        ("Revenue fell to $5 million.", "Revenue rose from $4 million to $5 million.", "fell", "rose"),
+        ("The seller pays the notary.", "The buyer pays the notary and the tax.", "seller", "buyer"),
+    ],
+)
+def test_an_opposite_contradicts(answer, context, mine, theirs):
+    """However much more the sentence says, and where it has both words by what follows each."""
+    checkin = "Check-in opens 3 hours before departure and closes 45 minutes before departure."
+    claim = judge(answer, context or checkin)
+    assert claim.support is Support.CONTRADICTED
+    assert claim.reason == f"“{mine}” here, “{theirs}” in the document"
+
+
+@pytest.mark.parametrize(
+    ("answer", "contexts"),
+    [
+        ("The museum closes at 18:00.", [MUSEUM]),
+        ("The museum opens at 10 and closes at six in the evening.", [MUSEUM]),
+        ("Version 2.4 adds dark mode.", [RELEASE]),
+        ("Version 2.4 removes support for Windows 7.", [RELEASE]),
+        ("You can return unused items within 30 days.", [RETURNS]),
+        ("Up to five unused days may be carried over.", [LEAVE]),
+        ("Smoking is allowed on the terrace.", [SMOKING, "Smoking is permitted on the terrace."]),
+        ("Smoking is not allowed on the balconies.", [SMOKING]),
+        ("It is unclear when the trial ends.", ["It is not clear when the trial ends."]),
+        ("Gold, unlike other metals, is yellow.", ["Like other metals gold shines, yet gold is yellow."]),
+        ("The buyer pays the notary.", ["The buyer pays the notary, the seller pays the agent."]),
+        ("The seller pays the agent.", ["The buyer pays the notary, the seller pays the agent."]),
+    ],
+)
+def test_what_is_no_opposite_does_not(answer, contexts):
+    """What follows the word itself, what a passage has a word for, and what is denied on both sides."""
+    assert judge(answer, *contexts).support is not Support.CONTRADICTED
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "No, the pool is closed on Mondays.",
+        "no – the pool is closed on Mondays.",
+        "The pool is closed on Mondays.",
+    ],
+)
+def test_a_no_that_answers_denies_nothing_of_what_follows(answer):
+    """The asker's guess is denied, and the rest stands in the document word for word."""
+    claim = judge(answer, POOL, question="Is the pool open on Monday?")
+    assert (claim.support, claim.reason) == (Support.SUPPORTED, "word for word in the document")
+
+
+def test_a_no_before_a_noun_does():
+    """ "No dogs" is another matter."""
+    claim = judge("No dogs are allowed on the terrace.", "Dogs are allowed on the terrace.")
+    assert claim.support is Support.CONTRADICTED
