@@ -26,8 +26,13 @@ def judge(answer: str, *contexts: str, question: str = "") -> Claim:
 @pytest.mark.parametrize(
     ("answer", "context", "mine", "theirs"),
     [
-        ("The museum closes at 10.", MUSEUM, "closes", "opens"),
-        ("Check-in closes 3 hours before departure.", "", "closes", "opens"),
+        (
+            "Registration ends on 1 May.",
+            "Registration starts on 1 May and ends a month later.",
+            "ends",
+            "starts",
+        ),
+        ("Python 3.9 or older is required.", "Python 3.9 or newer is required.", "older", "newer"),
         ("Version 2.4 adds support for Windows 7.", RELEASE, "adds", "removes"),
         ("You can return used items within 30 days.", RETURNS, "used", "unused"),
         ("All unused days may be carried over.", LEAVE, "all", "Up to 5 unused"),
@@ -38,8 +43,7 @@ def judge(answer: str, *contexts: str, question: str = "") -> Claim:
 )
 def test_an_opposite_contradicts(answer, context, mine, theirs):
     """However much more the sentence says, and where it has both words by what follows each."""
-    checkin = "Check-in opens 3 hours before departure and closes 45 minutes before departure."
-    claim = judge(answer, context or checkin)
+    claim = judge(answer, context)
     assert claim.support is Support.CONTRADICTED
     assert claim.reason == f"“{mine}” here, “{theirs}” in the document"
 

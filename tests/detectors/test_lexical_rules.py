@@ -18,6 +18,7 @@ PUB = """{"OutdoorSeating": true, "GoodForGroups": false, "Ambience": {"casual":
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday")
 WEEK = "\n".join([*(f'"{day}": "9:00-17:00",' for day in DAYS), '"Saturday": "10:00-14:00"'])
 PLANS = "| Plan | Price | Storage |\n|---|---|---|\n| Basic | $10 | 5 GB |\n| Pro | $25 | 50 GB |"
+CHECK_OUT = "Check-out is until 11 a.m. Late check-out until 2 p.m. costs 20 EUR."
 TICKETS = "Tickets: adults 12 EUR, children 6 EUR, family ticket (2 adults, up to 3 children) 30 EUR."
 POOL = "Late fees are 5 EUR. Parking is free."
 
@@ -220,12 +221,28 @@ class TestPlaces:
             ("A family ticket costs 12 EUR.", TICKETS, "30 EUR"),
             ("Plus costs 5 EUR.", "Basic (10 GB) costs 5 EUR, Plus (50 GB) 9 EUR and Max 15 EUR.", "9 EUR"),
             ("Children pay 12 EUR.", "Adults pay 12 EUR, children 8 EUR.", "8 EUR"),
+            ("Ghent has 45 staff.", "Our office in Porto has 45 staff; the one in Ghent has 30.", "30"),
+            ("The museum closes at 10.", "The museum opens at 10:00 and closes at 18:00.", "18:00"),
         ],
     )
     def test_an_item_has_its_own_figure(self, answer, list_, meant):
-        """Whatever is said in brackets, and though the first item alone has the verb of all."""
+        """Whatever stands in brackets, and whichever words the first item alone has, though said of all."""
         (claim,) = judge(answer, list_).claims
         assert claim.reason.endswith(f" here, {meant} in the document")
+
+    @pytest.mark.parametrize(
+        ("answer", "context", "flagged"),
+        [
+            ("Check-out is until 2 p.m.", CHECK_OUT, True),
+            ("Check-out is until 11.", CHECK_OUT, False),
+            ("Late check-out is until 2 p.m.", CHECK_OUT, False),
+            ("Simmer for 15 minutes.", "Simmer for 5 minutes. Stir, then simmer for 15 minutes more.", False),
+        ],
+    )
+    def test_a_sentence_said_again_has_its_own_figure(self, answer, context, flagged):
+        """Though another sentence of the passage has the claim's, of something else."""
+        (claim,) = judge(answer, context).claims
+        assert (claim.support is Support.CONTRADICTED) is flagged
 
     def test_a_figure_of_another_item_is_no_step_from_it(self):
         """One month is no factor of what costs so much a month."""

@@ -41,7 +41,7 @@ class Places:
         """
         if checked.status is not Status.FOUND or checked.nearest is None:
             return checked, None
-        listed = self._listed(fact)
+        listed = self._restated(fact) or self._listed(fact)
         if listed is not None:
             return listed if listed[0].nearest is not None else (checked, None)
         others = [other for other in self.found if other is not fact and not other.soft]
@@ -56,6 +56,30 @@ class Places:
             if meant is not None and (tabular or not self._said_together(fact, others)):
                 return Checked(status=Status.DIFFERS, nearest=meant, affinity=1.0, shared=len(keys)), match
         return checked, None
+
+    def _restated(self, fact: Fact) -> tuple[Checked, Match] | None:
+        """The other figure of a sentence that the claim says over again, but for figures.
+
+        Where the claim's own stands in the same passage and is said of something else: "shipping takes 3
+        days, express shipping takes 1 day".
+        """
+        mine = [one for one in self.found if not one.soft]
+        said = _frame(self.text, Span(0, len(self.text)), self.found)
+        for match in self.matches:
+            passage = self.context.passages[match.passage]
+            row = [one for one in passage.facts[match.sentence] if not one.soft]
+            if fact.soft or len(said) < _LEAST_FRAME or len(row) != len(mine):
+                continue
+            others = [one for one in mine if one is not fact]
+            other = row[next(i for i, one in enumerate(mine) if one is fact)]
+            here = all(equal.source is other.source for equal in islice(self.known.equal(fact), _LOOKED_AT))
+            if not here or self._said_together(fact, others):
+                continue
+            if facts.agree(fact, other) or not facts.comparable(fact, other):
+                continue
+            if _frame(passage.text, passage.sentences[match.sentence], row) == said:
+                return Checked(status=Status.DIFFERS, nearest=other, affinity=1.0, shared=len(said)), match
+        return None
 
     def _said_together(self, fact: Fact, others: Sequence[Fact]) -> bool:
         """Whether a sentence has the fact and all of the claim's others, of which there are some."""
@@ -199,6 +223,17 @@ class Places:
         return places.pop() if len(places) == 1 and len(equal) <= _LOOKED_AT else None
 
 
+def _frame(text: str, span: Span, figures: Sequence[Fact]) -> list[str]:
+    """The stems of a sentence's content words, in order, without its figures."""
+    worded = word(span.of(text))
+    spans = [worded.words[i].span.shifted(span.start) for i in worded.content]
+    return [
+        worded.stems[i]
+        for i, place in zip(worded.content, spans, strict=True)
+        if not any(place.overlaps(figure.span) for figure in figures)
+    ]
+
+
 @dataclass(frozen=True, slots=True)
 class _Item:
     """A fact of a list, and the words that tell its item from the others."""
@@ -288,6 +323,7 @@ def _named(text: str) -> frozenset[str]:
 _SHORT = 400  # characters
 _remembered = lru_cache(maxsize=2_048)(_named)
 _LEAST_ITEMS = 2
+_LEAST_FRAME = 2  # words: two steps of a recipe may say "simmer for"
 _LOOKED_AT = 48
 # How much of a claim its sentence or row must cover for a fact from elsewhere to be out of place.
 _COVERED = 0.85

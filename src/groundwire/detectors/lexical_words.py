@@ -48,7 +48,8 @@ positive negative, adults children, buy sell, bought sold, up down, same differe
 larger smaller, bigger smaller, faster slower, both neither, everyone nobody, daily weekly, weekly monthly,
 morning evening, weekdays weekends, online offline, domestic international, inbound outbound,
 upload download, uploads downloads, entrance exit, internal external, upper lower, vertical horizontal,
-stronger weaker, heavier lighter, older younger, oldest youngest, wider narrower, credit debit, gross net,
+stronger weaker, heavier lighter, older younger, older newer, oldest youngest, oldest newest,
+wider narrower, credit debit, gross net,
 legal illegal, valid invalid, safe unsafe, active inactive, possible impossible, complete incomplete,
 mandatory voluntary, compulsory optional, temporary permanent, improved worsened, expand shrink, plus minus
 """

@@ -82,7 +82,7 @@ _IN_THE = re.compile(
     rf" (?P<hour>{_HOUR}(?::\d\d)?)(?: o['’]clock)? {_PART}"
 )
 _OPEN = re.compile(r"\b(?:open|opens|opening)(?: hours)?:? (?:from |between )?\Z", re.IGNORECASE)
-_AT = re.compile(r"\b(?:at|until|till|from|to|before|after|since)[ \u00a0]\Z", re.IGNORECASE)
+_AT = re.compile(r"\b(?:at|by|until|till|from|to|before|after|since)[ \u00a0]\Z", re.IGNORECASE)
 _COUNTS_NOTHING = re.compile(
     r"\s*(?:[.,;:!?)]|\Z)|\s(?:on|and|or|but|every|each|in|to|until|till|for|from|sharp|daily|today|tomorrow"
     r"|if|when|while|(?:mon|tues|wednes|thurs|fri|satur|sun)days?)\b",
