@@ -56,6 +56,7 @@ def status(answer: str, context: str) -> Status:
         ("until 9:15 in the evening", Kind.TIME, (1275.0,), "clock"),
         ("by two o'clock at night", Kind.TIME, (120.0,), "clock"),
         ("take two in the morning", Kind.NUMBER, (2.0,), ""),
+        ("twice daily", Kind.NUMBER, (2.0,), ""),
     ],
 )
 def test_a_figure_is_read_with_its_unit(text, kind, values, unit):
@@ -116,7 +117,15 @@ def test_a_range_of_dates_shares_its_year():
 
 @pytest.mark.parametrize(
     "text",
-    ["1. Wash it\n2) Dry it", "(see Passage 2)", "[3]", "Step 4: stir", "passages 1 and 3", "a 401(k) plan"],
+    [
+        "twice as fast, at twice the price",
+        "1. Wash it\n2) Dry it",
+        "(see Passage 2)",
+        "[3]",
+        "Step 4: stir",
+        "passages 1 and 3",
+        "a 401(k) plan",
+    ],
 )
 def test_what_only_numbers_the_text_is_no_fact(text):
     """Enumerators, citations and names of a document's parts state nothing about the world."""
@@ -152,6 +161,8 @@ def test_a_figure_stuck_to_letters_is_a_code(text):
         ("8 kg (about 17.6 lb)", "8 kg"),
         ("17.6 lb of luggage", "8 kg of luggage"),
         ("12 eggs", "a dozen eggs"),
+        ("two times a day", "twice daily"),
+        ("renewed twice", "renewed up to 2 times"),
         ("3 eggs", "three eggs"),
         ("23 kg per bag", "| Bag (kg) | 23 |"),
         ("On Saturday it is open from 9 am to 1 pm", "Mon-Fri 8-18, Sat 9-13"),
@@ -187,6 +198,7 @@ def test_the_same_in_other_words_is_found(answer, context):
         ("On Saturday it is open from 9 am to 2 pm.", "It is open Mon-Fri 8-18, Saturday 9-13."),
         ("On Monday it is open from 9 am to 1 pm.", "It is open Mon-Fri 8-18, Sat 9-13."),
         ("Breakfast ends at ten.", "Breakfast ends at 10:30."),
+        ("Loans can be renewed three times.", "Loans can be renewed twice."),
         ("It is open on Mondays from 7 to 21.", "Closed on Mondays. Tuesday to Sunday 7:00-21:00."),
         ("It is staffed daily from 9 am to 6 pm.", "It is staffed Monday to Friday, 9:00-18:00."),
         ("The shop opens at eight in the evening.", "The shop opens at 8:00 a.m."),

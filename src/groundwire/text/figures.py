@@ -16,7 +16,10 @@ from groundwire.text.units import NUMBER_WORDS, SCALES, SIMPLE, TENS
 
 
 class Shape(StrEnum):
-    """How a figure is written. VAGUE ones ("one", "half") are numbers only beside a unit."""
+    """How a figure is written.
+
+    VAGUE ones ("one", "half") are numbers only beside a unit. TIMES have none: "twice a day" is not two days.
+    """
 
     PLAIN = "plain"
     GROUPED = "grouped"
@@ -29,6 +32,7 @@ class Shape(StrEnum):
     VAGUE = "vague"
     ARTICLE = "article"
     SPOKEN_CLOCK = "spoken clock"
+    TIMES = "times"
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,8 +238,16 @@ def _spoken(lowered: str, run: Sequence[re.Match[str]]) -> Iterator[Figure]:
         return
     if words[0] in _ONLY_SCALES and not lowered[max(0, start - 4) : start].endswith((" a ", "one ")):
         return  # "1.2 million" belongs to its digits; "several million" is no figure
+    if words[0] in ("twice", "thrice"):
+        if _AS_MUCH.match(lowered, end) is None:
+            yield Figure(start, end, (NUMBER_WORDS[words[0]],), Shape.TIMES, spoken=True)
+        return
     vague = len(words) == 1 and words[0] in ("one", "half", "quarter", "zero")
     yield Figure(start, end, (_value(words),), Shape.VAGUE if vague else Shape.SPOKEN, spoken=True)
+
+
+# "Twice as fast" and "twice the price" count nothing.
+_AS_MUCH = re.compile(r" (?:as|the|that|this|its|their|his|her|what|more)\b")
 
 
 def _value(words: Sequence[str]) -> float:

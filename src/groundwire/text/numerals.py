@@ -64,7 +64,9 @@ _CURRENCY_ENDS = frozenset("$€£¥₹₩₽" + "".join(code[-1] for code in MO
 _KNOWN_TAILS = frozenset({"st", "nd", "rd", "th", "s", "x", "am", "pm", "a", "p", "o", "f", "c", "h"})
 # Words between a bound and its figure: "at least the first 3".
 _FILLERS = frozenset({"of", "the", "a", "an", "about"})
-_NUMBERED = frozenset({Shape.PLAIN, Shape.GROUPED, Shape.FRACTION, Shape.SPOKEN, Shape.VAGUE, Shape.ARTICLE})
+_NUMBERED = frozenset(
+    {Shape.PLAIN, Shape.GROUPED, Shape.FRACTION, Shape.SPOKEN, Shape.VAGUE, Shape.ARTICLE, Shape.TIMES}
+)
 
 
 class _Reader:
@@ -265,7 +267,8 @@ class _Reader:
         end, values = self._magnitude(end, values, money=currency is not None)
         if self.lowered[start - 1 : start] in ("-", "−") and self._head(start, 2)[:-1] in ("", " ", "("):
             start, values = start - 1, tuple(-value for value in values)
-        unit, stop = (UNITS[currency], end) if currency else self._unit(end) or (None, end)
+        counts = None if figure.shape is Shape.TIMES else self._unit(end)
+        unit, stop = (UNITS[currency], end) if currency else counts or (None, end)
         if unit is not None and unit.dimension in _SIGNED and self._head(start).endswith(_MINUS):
             start, values = start - len(_MINUS), tuple(-value for value in values)
         if currency:

@@ -397,7 +397,10 @@ SCALES: dict[str, float] = {
     "trillion": 1e12,
 }
 NUMBER_WORDS: dict[str, float] = (
-    SIMPLE | TENS | SCALES | {"half": 0.5, "quarter": 0.25, "noon": 720.0, "midnight": 0.0}
+    SIMPLE
+    | TENS
+    | SCALES
+    | {"half": 0.5, "quarter": 0.25, "noon": 720.0, "midnight": 0.0, "twice": 2.0, "thrice": 3.0}
 )
 NUMBER_LIKE = frozenset({*NUMBER_WORDS, *ORDINALS, *UNITS, *MAGNITUDES, *MONTHS})
 MONEY_CODES = frozenset(code.lower() for code in MONEY)
