@@ -35,7 +35,7 @@ def judge(answer: str, *contexts: str, question: str = "") -> Claim:
         ("Python 3.9 or older is required.", "Python 3.9 or newer is required.", "older", "newer"),
         ("Version 2.4 adds support for Windows 7.", RELEASE, "adds", "removes"),
         ("You can return used items within 30 days.", RETURNS, "used", "unused"),
-        ("All unused days may be carried over.", LEAVE, "all", "Up to 5 unused"),
+        ("All unused days may be carried over.", LEAVE, "All", "Up to 5 unused"),
         ("Smoking is allowed on the balconies.", SMOKING, "allowed", "prohibited"),
         ("Revenue fell to $5 million.", "Revenue rose from $4 million to $5 million.", "fell", "rose"),
         ("The seller pays the notary.", "The buyer pays the notary and the tax.", "seller", "buyer"),

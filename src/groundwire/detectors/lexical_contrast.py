@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from groundwire.detectors.lexical_seen import Otherwise
 from groundwire.detectors.lexical_words import NEGATIVE, OPPOSITE_VERBS, OPPOSITES, ROLES, STATES
 from groundwire.text import facts, names
 from groundwire.text.facts import Fact
@@ -44,7 +45,7 @@ class Contrast:
         said = self.claim.folded[self.claim.folded[0] in _ANSWERS :]
         return bool(said) and f" {' '.join(said)} " in there
 
-    def negation_differs(self) -> tuple[int, str] | None:
+    def negation_differs(self) -> Otherwise | None:
         """The claim's word that is negated here and not there, or the other way round."""
         mine, theirs = self.claim, self.sentence
         if bool(mine.negated) == bool(theirs.negated) or not self._restates():
@@ -54,20 +55,20 @@ class Contrast:
         for stem in sorted(mine.negated | theirs.negated):
             if mine.stems.count(stem) == theirs.stems.count(stem) == 1:
                 at = mine.stems.index(stem)
-                return at, mine.words[at].text
+                return self._otherwise(at, mine.words[at].text)
         return None
 
-    def opposite(self) -> tuple[int, str, str] | None:
+    def opposite(self) -> Otherwise | None:
         """A word of the claim whose opposite stands in the sentence instead of it, and that opposite."""
         there, mine = self.sentence.folded, self.claim.folded
         for i, folded in enumerate(mine):
             for other in OPPOSITES.get(folded, ()):
                 new = other in there and folded not in there and other not in mine
                 if new and (self._restates() or self._says_only(i)):
-                    return i, folded, other
+                    return self._otherwise(i, other)
             for other in OPPOSITE_VERBS.get(folded, ()):
                 if other in there and folded in there and other not in mine and self._says_of(other, i):
-                    return i, folded, other
+                    return self._otherwise(i, other)
         return self._state() or self._without_bound()
 
     def _says_of(self, other: str, at: int) -> bool:
@@ -89,7 +90,7 @@ class Contrast:
         ]
         return 1 in told and -1 not in told
 
-    def _state(self) -> tuple[int, str, str] | None:
+    def _state(self) -> Otherwise | None:
         """A state, and the opposite one that the sentence tells: "pets are allowed", "an unused item".
 
         Where the claim says no more than the sentence does, and no passage has a word for its own state.
@@ -106,7 +107,7 @@ class Contrast:
             denied = not NEGATIVE.isdisjoint(s for s in theirs.stems if s != theirs.stems[told])
             of_another = mine.folded[i] in STATES and _subject(mine, i) != _subject(theirs, told)
             if not (known or denied or of_another):
-                return i, mine.folded[i], theirs.folded[told]
+                return self._otherwise(i, theirs.folded[told])
         return None
 
     def _says_no_more(self, *, but: int) -> bool:
@@ -124,7 +125,7 @@ class Contrast:
         theirs = [self.sentence.stems[i] for i in self.sentence.content]
         return _in_order(rest, set(theirs)) == _in_order(theirs, set(rest))
 
-    def _without_bound(self) -> tuple[int, str, str] | None:
+    def _without_bound(self) -> Otherwise | None:
         """An "all" where the sentence, of the same things, has "up to five"."""
         mine = self.claim
         for i, folded in enumerate(mine.folded):
@@ -133,7 +134,7 @@ class Contrast:
             for fact in self.context.passages[self.match.passage].facts[self.match.sentence]:
                 if fact.bound < 0 and not fact.counted.isdisjoint(mine.stems[i + 1 : i + _NEAR]):
                     bound = (*fact.before.split()[-_BOUND:], fact.text, *fact.after.split()[:1])
-                    return i, folded, " ".join(bound)
+                    return self._otherwise(i, " ".join(bound))
         return None
 
     def replaced(self, missing: Sequence[range]) -> tuple[range, str] | None:
@@ -159,6 +160,9 @@ class Contrast:
                 return run, text[theirs.words[other[0]].start : theirs.words[other[-1]].end]
         return None
 
+    def _otherwise(self, at: int, theirs: str) -> Otherwise:
+        return Otherwise(at, self.claim.words[at].text, theirs, self.match)
+
     def _text(self) -> str:
         passage = self.context.passages[self.match.passage]
         return passage.sentences[self.match.sentence].of(passage.text)
@@ -173,6 +177,40 @@ class Contrast:
         if len(set(theirs) - shared) > max(2, 0.5 * len(mine)):
             return False
         return _in_order(mine, shared) == _in_order(theirs, shared)
+
+
+def denied_beside(claim: Worded, matches: Sequence[Match], context: Context) -> Otherwise | None:
+    """A word of the claim that a short sentence denies, beside one that the claim says the rest of.
+
+    As in "We accept cards. We do not accept cheques.", where a claim has "cards and cheques". None where some
+    sentence affirms what that one denies.
+    """
+    said = {claim.stems[i] for i in claim.content if claim.folded[i] not in _MODAL}
+    if claim.negated or not NEGATIVE.isdisjoint(said):
+        return None
+    for match in matches:
+        sentence = context.sentence(match)
+        told = {sentence.stems[i] for i in sentence.content if sentence.folded[i] not in _MODAL}
+        if (
+            not sentence.negated
+            or len(sentence.folded) > _SHORT
+            or len(told) < _LEAST_REST
+            or not told <= said
+        ):
+            continue
+        near = {stem for other in context.window(match, 1, 1) for stem in other.stems}
+        if said <= near and not _affirmed(told, context):
+            at = max(i for i in claim.content if claim.stems[i] in told)
+            return Otherwise(at, claim.words[at].text, claim.words[at].text, match)
+    return None
+
+
+def _affirmed(told: set[str], context: Context) -> bool:
+    """Whether a sentence that denies nothing has all of some stems."""
+    first, *others = (set(context.places(stem)) for stem in sorted(told))
+    return any(
+        not context.sentence(Match(*context.at(place), 0.0)).negated for place in first.intersection(*others)
+    )
 
 
 def _states_of(folded: str) -> tuple[frozenset[str], frozenset[str]]:
@@ -226,6 +264,7 @@ _NEAR = 3
 _ALL = frozenset({"all", "any", "every", "unlimited"})
 _BOUND = 2  # words, as in "up to"
 _MODAL = frozenset({"can", "may", "must", "shall", "should", "will", "could", "would", "might"})
+_SHORT = 15  # words
 _LEAST_REST = 2
 # Shorter names are taken for abbreviations of something known, and equal roots for one name's forms.
 _ACRONYM, _ROOT = 3, 4

@@ -12,7 +12,8 @@ from itertools import pairwise
 
 from groundwire.core.span import Span
 from groundwire.detectors import lexical_records
-from groundwire.detectors.lexical_contrast import Contrast
+from groundwire.detectors.lexical_contrast import Contrast, denied_beside
+from groundwire.detectors.lexical_crossed import crossed
 from groundwire.detectors.lexical_figures import Figures, Looked
 from groundwire.detectors.lexical_mentions import mentioned
 from groundwire.detectors.lexical_records import Mention
@@ -166,7 +167,9 @@ class _Look:
         count, missing_names = self._missing_names()
         beside = self._beside() if self.matches else None
         negation = beside.negation_differs() if beside else None
+        negation = negation or denied_beside(self.worded, self.matches, self.context)
         opposite = beside.opposite() if beside else None
+        opposite = opposite or crossed(self.text, self.worded, self.matches, self.context)
         declines = refusal.declines(self.text)
         return Seen(
             span=self.span,

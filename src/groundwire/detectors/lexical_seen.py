@@ -69,6 +69,19 @@ BARE_UNKNOWN = 0.85
 
 
 @dataclass(frozen=True, slots=True)
+class Otherwise:
+    """A word of the claim, by its place, and what a sentence of the documents has instead.
+
+    Both are the same word where one of them denies it.
+    """
+
+    at: int
+    mine: str
+    theirs: str
+    where: Match
+
+
+@dataclass(frozen=True, slots=True)
 class Seen:
     """A claim looked at: its figures, and what they are about."""
 
@@ -79,9 +92,9 @@ class Seen:
     checked: tuple[Looked, ...]
     missing_names: tuple[range, ...]
     unknown_names: tuple[range, ...]
-    opposite: tuple[int, str, str] | None
+    opposite: Otherwise | None
     replaced: tuple[range, str] | None
-    negation_differs: tuple[int, str] | None
+    negation_differs: Otherwise | None
     entries: tuple[Mention, ...]
     mentioned: Mentioned | None
     declines: bool

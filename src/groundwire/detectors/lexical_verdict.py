@@ -235,15 +235,15 @@ def _worded_otherwise(seen: Seen) -> Conflict | None:
     """A difference in words from the sentence that the claim says over again."""
     if seen.negation_differs:
         here = bool(seen.worded.negated)
-        denied = quoted(seen.negation_differs[1])
+        denied = quoted(seen.negation_differs.mine)
         reason = f"denied here, but not in the document: {denied}"
         if not here:
             reason = f"denied in the document, but not here: {denied}"
-        return Conflict(words=_negation_words(seen), where=seen.matches[0], reason=reason)
+        return Conflict(words=_negation_words(seen), where=seen.negation_differs.where, reason=reason)
     if seen.opposite:
-        i, mine, theirs = seen.opposite
-        word = seen.worded.words[i].span.shifted(seen.span.start)
-        return Conflict(words=(word,), where=seen.matches[0], reason=_beside(mine, theirs))
+        word = seen.worded.words[seen.opposite.at].span.shifted(seen.span.start)
+        reason = _beside(seen.opposite.mine, seen.opposite.theirs)
+        return Conflict(words=(word,), where=seen.opposite.where, reason=reason)
     if seen.replaced:
         run, theirs = seen.replaced
         span = seen.place(run)
@@ -291,7 +291,7 @@ _NUMBER = re.compile(r"\A[-−]?[\d.,]+[ -]?")
 
 
 def _negation_words(seen: Seen) -> tuple[Span, ...]:
-    at, _ = seen.negation_differs or (0, "")
+    at = seen.negation_differs.at if seen.negation_differs else 0
     words = seen.worded.words
     negations = [i for i, folded in enumerate(seen.worded.folded) if folded in NEGATIONS]
     first = max((i for i in negations if i < at), default=at)
