@@ -185,18 +185,14 @@ def denied_beside(claim: Worded, matches: Sequence[Match], context: Context) -> 
     As in "We accept cards. We do not accept cheques.", where a claim has "cards and cheques". None where some
     sentence affirms what that one denies.
     """
-    said = {claim.stems[i] for i in claim.content if claim.folded[i] not in _MODAL}
-    if claim.negated or not NEGATIVE.isdisjoint(said):
+    short = [m for m in matches if context.sentence(m).negated and len(context.sentence(m).folded) <= _SHORT]
+    if not short or claim.negated or not NEGATIVE.isdisjoint(claim.stems):
         return None
-    for match in matches:
+    said = {claim.stems[i] for i in claim.content if claim.folded[i] not in _MODAL}
+    for match in short:
         sentence = context.sentence(match)
         told = {sentence.stems[i] for i in sentence.content if sentence.folded[i] not in _MODAL}
-        if (
-            not sentence.negated
-            or len(sentence.folded) > _SHORT
-            or len(told) < _LEAST_REST
-            or not told <= said
-        ):
+        if len(told) < _LEAST_REST or not told <= said:
             continue
         near = {stem for other in context.window(match, 1, 1) for stem in other.stems}
         if said <= near and not _affirmed(told, context):

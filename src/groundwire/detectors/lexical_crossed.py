@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -27,12 +28,11 @@ def crossed(text: str, claim: Worded, matches: Sequence[Match], context: Context
     if len(claim.folded) > _LONGEST or _SIDE.search(text.rstrip(" .!")):
         return None
     said = {claim.stems[i] for i in claim.content if claim.folded[i] not in _MODAL}
-    for one, other, near in _side_by_side(matches, context):
-        if said <= one.stems.keys() | other.stems.keys():
-            for here, there in ((one, other), (other, one)):
-                if (swapped := _swapped(said, here, there, near)) is not None:
-                    at = claim.stems.index(swapped[0])
-                    return Otherwise(at, claim.words[at].text, swapped[1], there.where)
+    for one, other, near in _side_by_side(said, matches, context):
+        for here, there in ((one, other), (other, one)):
+            if (swapped := _swapped(said, here, there, near)) is not None:
+                at = claim.stems.index(swapped[0])
+                return Otherwise(at, claim.words[at].text, swapped[1], there.where)
     return None
 
 
@@ -82,20 +82,22 @@ class _Clause:
         return {stem: place for stem, place in self.stems.items() if stem not in other.stems}
 
 
-def _side_by_side(matches: Sequence[Match], context: Context) -> Iterator[tuple[_Clause, _Clause, int]]:
-    """Two clauses of a sentence, or two sentences; and how many words before a word tell its place."""
-    short: list[tuple[Match, str]] = []
-    for match in matches:
-        if len(context.sentence(match).folded) > 2 * _LONGEST:
-            continue
-        clauses = _cut(_sentence(match, context))
-        if len(clauses) == 2:
-            yield _Clause.of(clauses[0], match), _Clause.of(clauses[1], match), 1
-        elif len(clauses) == 1:
-            short.append((match, clauses[0]))
-    for (match, one), (other_match, other) in combinations(short, 2):
-        if match.passage == other_match.passage:
-            yield _Clause.of(one, match), _Clause.of(other, other_match), 2
+def _side_by_side(
+    said: AbstractSet[str], matches: Sequence[Match], context: Context
+) -> Iterator[tuple[_Clause, _Clause, int]]:
+    """Two clauses, or two sentences, with all that is said; and how many words before one tell its place."""
+    short = [match for match in matches if len(context.sentence(match).folded) <= 2 * _LONGEST]
+    stems = {match: frozenset(context.sentence(match).stems) for match in short}
+    for match in short:
+        if said <= stems[match]:
+            clauses = _cut(_sentence(match, context))
+            if len(clauses) == 2:
+                yield _Clause.of(clauses[0], match), _Clause.of(clauses[1], match), 1
+    for one, other in combinations(short, 2):
+        if one.passage == other.passage and said <= stems[one] | stems[other]:
+            clauses = [clause for match in (one, other) for clause in _cut(_sentence(match, context))]
+            if len(clauses) == 2:
+                yield _Clause.of(clauses[0], one), _Clause.of(clauses[1], other), 2
 
 
 def _cut(sentence: str) -> list[str]:
@@ -105,7 +107,7 @@ def _cut(sentence: str) -> list[str]:
     return [sentence[a:b] for a, b in zip(starts, ends, strict=True)]
 
 
-def _swapped(said: set[str], here: _Clause, there: _Clause, near: int) -> tuple[str, str] | None:
+def _swapped(said: AbstractSet[str], here: _Clause, there: _Clause, near: int) -> tuple[str, str] | None:
     """A stem said of ``here`` alone, and what has its place in ``there``, of which the claim says more.
 
     What it says of ``there`` has the place of something that it leaves out of ``here``, too.
