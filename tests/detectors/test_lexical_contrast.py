@@ -14,6 +14,8 @@ RETURNS = (
 )
 LEAVE = "Staff have 25 days of leave. Up to 5 unused days may be carried over until 31 March."
 SMOKING = "Smoking is prohibited in all rooms and on the balconies of the hotel."
+WORKSPACE = "Only the account owner can delete a workspace. Administrators can invite users."
+MENU = "Our vegan menu contains no dairy, but may contain traces of nuts."
 POOL = "The pool is closed on Mondays. From Tuesday to Sunday it is open from 7:00 to 21:00."
 
 
@@ -38,6 +40,13 @@ def judge(answer: str, *contexts: str, question: str = "") -> Claim:
         ("All unused days may be carried over.", LEAVE, "All", "Up to 5 unused"),
         ("Smoking is allowed on the balconies.", SMOKING, "allowed", "prohibited"),
         ("Revenue fell to $5 million.", "Revenue rose from $4 million to $5 million.", "fell", "rose"),
+        (
+            "The maximum order is 25 EUR.",
+            "The minimum order is 25 EUR; delivery is free.",
+            "maximum",
+            "minimum",
+        ),
+        ("Administrators can delete a workspace.", WORKSPACE, "Administrators", "only the account owner"),
         ("The seller pays the notary.", "The buyer pays the notary and the tax.", "seller", "buyer"),
     ],
 )
@@ -82,6 +91,30 @@ def test_a_no_that_answers_denies_nothing_of_what_follows(answer):
     """The asker's guess is denied, and the rest stands in the document word for word."""
     claim = judge(answer, POOL, question="Is the pool open on Monday?")
     assert (claim.support, claim.reason) == (Support.SUPPORTED, "word for word in the document")
+
+
+@pytest.mark.parametrize(
+    ("answer", "contexts", "flagged"),
+    [
+        ("The vegan menu contains dairy.", [MENU], True),
+        ("No, the vegan menu contains no dairy.", [MENU], False),
+        (
+            "You can return opened bags within 14 days.",
+            ["Opened bags you can not return.", "Bags: 14 days."],
+            False,
+        ),
+        (
+            "You can return opened bags within two weeks.",
+            ["Return within 14 days. Opened bags can't be returned."],
+            True,
+        ),
+        ("If not, add more salt.", ["Taste it. Is it right? If not, add more salt."], False),
+        ("Account owners can delete a workspace.", [WORKSPACE], False),
+    ],
+)
+def test_a_clause_is_denied_or_said_by_itself(answer, contexts, flagged):
+    """Whatever else its sentence says; what stands in another passage says nothing of it."""
+    assert (judge(answer, *contexts).support is Support.CONTRADICTED) is flagged
 
 
 def test_a_no_before_a_noun_does():

@@ -8,12 +8,12 @@ such difference in fifteen was an error.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from groundwire.detectors.lexical_seen import Otherwise
 from groundwire.detectors.lexical_words import NEGATIVE, OPPOSITE_VERBS, OPPOSITES, ROLES, STATES
-from groundwire.text import facts, names
+from groundwire.text import clauses, facts, names
 from groundwire.text.facts import Fact
 from groundwire.text.overlap import Context, Match, Worded, word
 
@@ -47,16 +47,31 @@ class Contrast:
 
     def negation_differs(self) -> Otherwise | None:
         """The claim's word that is negated here and not there, or the other way round."""
-        mine, theirs = self.claim, self.sentence
-        if bool(mine.negated) == bool(theirs.negated) or not self._restates():
-            return None
-        if not NEGATIVE.isdisjoint(mine.stems + theirs.stems):
-            return None
-        for stem in sorted(mine.negated | theirs.negated):
-            if mine.stems.count(stem) == theirs.stems.count(stem) == 1:
-                at = mine.stems.index(stem)
-                return self._otherwise(at, mine.words[at].text)
+        for theirs in self._restated():
+            mine = self.claim
+            if bool(mine.negated) == bool(theirs.negated) or not NEGATIVE.isdisjoint(
+                mine.stems + theirs.stems
+            ):
+                continue
+            for stem in sorted(mine.negated | theirs.negated):
+                if mine.stems.count(stem) == theirs.stems.count(stem) == 1:
+                    at = mine.stems.index(stem)
+                    return self._otherwise(at, mine.words[at].text)
         return None
+
+    def _restated(self) -> Iterator[Worded]:
+        """The sentence, if the claim says it over again, else those clauses of it that the claim repeats."""
+        if self._restates():
+            yield self.sentence
+            return
+        mine = [self.claim.stems[i] for i in self.claim.content]
+        if len(mine) < _LEAST_REST or not set(mine) <= set(self.sentence.stems):
+            return
+        for clause in map(word, clauses.cut(self._text())):
+            theirs = [clause.stems[i] for i in clause.content]
+            said = len(set(theirs).difference(mine)) <= 1 and mine == _in_order(theirs, set(mine))
+            if said and set(mine) <= set(theirs):
+                yield clause
 
     def opposite(self) -> Otherwise | None:
         """A word of the claim whose opposite stands in the sentence instead of it, and that opposite."""
@@ -69,7 +84,7 @@ class Contrast:
             for other in OPPOSITE_VERBS.get(folded, ()):
                 if other in there and folded in there and other not in mine and self._says_of(other, i):
                     return self._otherwise(i, other)
-        return self._state() or self._without_bound()
+        return self._state() or self._without_bound() or self._of_others()
 
     def _says_of(self, other: str, at: int) -> bool:
         """Whether what follows a verb of the claim follows its opposite in a sentence that has both.
@@ -137,6 +152,21 @@ class Contrast:
                     return self._otherwise(i, " ".join(bound))
         return None
 
+    def _of_others(self) -> Otherwise | None:
+        """Who does what the sentence says only others may: "visitors may", where "only members may"."""
+        mine, theirs = self.claim, self.sentence
+        may = next((i for i, folded in enumerate(theirs.folded) if folded in _MODAL), 0)
+        who = {theirs.stems[i] for i in theirs.content if 0 < i < may}
+        if theirs.folded[0] != "only" or not who or mine.negated or theirs.negated:
+            return None
+        does = {theirs.stems[i] for i in theirs.content if i > may}
+        first = next((i for i, folded in enumerate(mine.folded) if folded in _MODAL), 0)
+        others = [i for i in self.content if i < first and mine.stems[i] not in who | does]
+        rest = {mine.stems[i] for i in self.content if i > first}
+        if not others or not who.isdisjoint(mine.stems) or not rest or not rest <= does:
+            return None
+        return self._otherwise(others[-1], " ".join(theirs.folded[:may]))
+
     def replaced(self, missing: Sequence[range]) -> tuple[range, str] | None:
         """An unknown name that stands where the sentence, which says all the rest, has another one."""
         if len(missing) != 1 or not missing[0][0]:
@@ -179,16 +209,18 @@ class Contrast:
         return _in_order(mine, shared) == _in_order(theirs, shared)
 
 
-def denied_beside(claim: Worded, matches: Sequence[Match], context: Context) -> Otherwise | None:
+def denied_beside(
+    claim: Worded, content: Sequence[int], matches: Sequence[Match], context: Context
+) -> Otherwise | None:
     """A word of the claim that a short sentence denies, beside one that the claim says the rest of.
 
-    As in "We accept cards. We do not accept cheques.", where a claim has "cards and cheques". None where some
-    sentence affirms what that one denies.
+    As in "We accept cards. We do not accept cheques.", where a claim has "cards and cheques". ``content`` are
+    the claim's words, without figures. None where some sentence affirms what that one denies.
     """
     short = [m for m in matches if context.sentence(m).negated and len(context.sentence(m).folded) <= _SHORT]
     if not short or claim.negated or not NEGATIVE.isdisjoint(claim.stems):
         return None
-    said = {claim.stems[i] for i in claim.content if claim.folded[i] not in _MODAL}
+    said = {claim.stems[i] for i in content if claim.folded[i] not in _MODAL}
     for match in short:
         sentence = context.sentence(match)
         told = {sentence.stems[i] for i in sentence.content if sentence.folded[i] not in _MODAL}
@@ -196,7 +228,7 @@ def denied_beside(claim: Worded, matches: Sequence[Match], context: Context) -> 
             continue
         near = {stem for other in context.window(match, 1, 1) for stem in other.stems}
         if said <= near and not _affirmed(told, context):
-            at = max(i for i in claim.content if claim.stems[i] in told)
+            at = max(i for i in content if claim.stems[i] in told)
             return Otherwise(at, claim.words[at].text, claim.words[at].text, match)
     return None
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from groundwire.detectors.lexical_seen import Otherwise
+from groundwire.text import clauses
 from groundwire.text.overlap import Context, Match, Worded, word
 
 
@@ -25,7 +26,7 @@ def crossed(text: str, claim: Worded, matches: Sequence[Match], context: Context
         return None
     if (turned := _turned(text, claim, matches, context)) is not None:
         return turned
-    if len(claim.folded) > _LONGEST or _SIDE.search(text.rstrip(" .!")):
+    if len(claim.folded) > _LONGEST or len(clauses.cut(text)) > 1:
         return None
     said = {claim.stems[i] for i in claim.content if claim.folded[i] not in _MODAL}
     for one, other, near in _side_by_side(said, matches, context):
@@ -90,21 +91,14 @@ def _side_by_side(
     stems = {match: frozenset(context.sentence(match).stems) for match in short}
     for match in short:
         if said <= stems[match]:
-            clauses = _cut(_sentence(match, context))
-            if len(clauses) == 2:
-                yield _Clause.of(clauses[0], match), _Clause.of(clauses[1], match), 1
+            sides = clauses.cut(_sentence(match, context))
+            if len(sides) == 2:
+                yield _Clause.of(sides[0], match), _Clause.of(sides[1], match), 1
     for one, other in combinations(short, 2):
         if one.passage == other.passage and said <= stems[one] | stems[other]:
-            clauses = [clause for match in (one, other) for clause in _cut(_sentence(match, context))]
-            if len(clauses) == 2:
-                yield _Clause.of(clauses[0], one), _Clause.of(clauses[1], other), 2
-
-
-def _cut(sentence: str) -> list[str]:
-    """A sentence's clauses; a word alone between two marks is none."""
-    marks = [mark.span() for mark in _SIDE.finditer(sentence.rstrip(" .!"))]
-    starts, ends = [0, *(end for _, end in marks)], [*(start for start, _ in marks), len(sentence)]
-    return [sentence[a:b] for a, b in zip(starts, ends, strict=True)]
+            sides = [side for match in (one, other) for side in clauses.cut(_sentence(match, context))]
+            if len(sides) == 2:
+                yield _Clause.of(sides[0], one), _Clause.of(sides[1], other), 2
 
 
 def _swapped(said: AbstractSet[str], here: _Clause, there: _Clause, near: int) -> tuple[str, str] | None:
@@ -128,7 +122,6 @@ def _swapped(said: AbstractSet[str], here: _Clause, there: _Clause, near: int) -
     return pairs[-1] if pairs and more else None
 
 
-_SIDE = re.compile(r"[,;:()]\s|\s[–—-]\s|\s(?:and|while|but|or|whereas|than|as|compared|versus)\s")
 _FROM_TO = re.compile(r"\bfrom (?:the )?(?P<from>[^\W\d_]+) to (?:the )?(?P<to>[^\W\d_]+)", re.IGNORECASE)
 _MODAL = frozenset({"can", "may", "must", "shall", "should", "will", "could", "would", "might"})
 _DETERMINERS = frozenset({"the", "a", "an", "our", "its", "their"})

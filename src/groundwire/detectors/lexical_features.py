@@ -167,7 +167,7 @@ class _Look:
         count, missing_names = self._missing_names()
         beside = self._beside() if self.matches else None
         negation = beside.negation_differs() if beside else None
-        negation = negation or denied_beside(self.worded, self.matches, self.context)
+        negation = negation or denied_beside(self.worded, self.content, self.matches, self.context)
         opposite = beside.opposite() if beside else None
         opposite = opposite or crossed(self.text, self.worded, self.matches, self.context)
         declines = refusal.declines(self.text)

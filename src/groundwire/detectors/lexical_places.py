@@ -275,11 +275,15 @@ def _last(fact: Fact) -> frozenset[str]:
 
 
 def _pieces(text: str, span: Span, alike: Sequence[Fact]) -> list[Span]:
-    """The stretch of a list around each of some facts; empty unless one mark stands between every two."""
+    """The stretch of a list around each of some facts; empty unless one mark stands between every two.
+
+    Or one semicolon, whatever else does.
+    """
     ends = [span.start]
     for one, other in pairwise(alike):
         between = _ASIDE.sub(_blank, text[one.span.end : other.span.start])
         marks = list(_MARK.finditer(between))
+        marks = [mark for mark in marks if ";" in mark.group()] or marks
         if len(marks) != 1:
             return []
         ends.append(one.span.end + marks[0].start())

@@ -53,11 +53,12 @@ wider narrower, credit debit, gross net,
 legal illegal, valid invalid, safe unsafe, active inactive, possible impossible, complete incomplete,
 mandatory voluntary, compulsory optional, temporary permanent, improved worsened, expand shrink, plus minus
 """
-# Whom one thing concerns, and whom it doesn't.
+# Whom one thing concerns, and whom it doesn't; which end of a range.
 _ROLES = """
 landlord tenant, landlords tenants, employer employee, employers employees, buyer seller, buyers sellers,
 lender borrower, lenders borrowers, sender recipient, senders recipients, doctor patient, doctors patients,
-teacher student, teachers students, parents children, creditor debtor, guest host, winner loser
+teacher student, teachers students, parents children, creditor debtor, guest host, winner loser,
+minimum maximum, residents visitors, resident visitor
 """
 # What a subject does: where a sentence has both, what follows each tells them apart.
 _VERBS = """

@@ -41,12 +41,16 @@ class Worded:
 def word(text: str) -> Worded:
     """The words of ``text``; a content word is no function word, and no negation."""
     found = tokens.words(text)
-    first = 0 if _NO.match(text) is None else 1
-    return replace(_worded([w.text for w in found], first=first), words=tuple(found))
+    return replace(_worded([w.text for w in found], first=_answering(text)), words=tuple(found))
 
 
-# "No, the pool is closed": what follows is not denied, the asker's guess is.
-_NO = re.compile(r"\W*(?:no|nope|nein|non|não|nee)(?:[,.:;!]|\s?[–—]|\s-\s)", re.IGNORECASE)
+def _answering(text: str) -> int:
+    """How many words a "no" or "if not" has that stands for itself: "No, it is closed" denies a guess."""
+    no = _NO.match(text)
+    return len(tokens.words(no.group())) if no else 0
+
+
+_NO = re.compile(r"\W*(?:no|nope|nein|non|não|nee|if not)(?:[,.:;!]|\s?[–—]|\s-\s)", re.IGNORECASE)
 
 
 def _worded(texts: Sequence[str], *, first: int = 0) -> Worded:
@@ -165,7 +169,12 @@ def _prepared(text: str) -> Prepared:
     return Prepared(
         text=text,
         sentences=spans,
-        worded=tuple([_worded(tokens.texts(text[s.start : s.end])) for s in spans]),
+        worded=tuple(
+            [
+                _worded(tokens.texts(said), first=_answering(said))
+                for said in (span.of(text) for span in spans)
+            ]
+        ),
     )
 
 
