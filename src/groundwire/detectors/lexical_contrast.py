@@ -113,7 +113,10 @@ class Contrast:
         mine, theirs = self.claim, self.sentence
         if mine.negated or theirs.negated:
             return None
+        prefixed = any(folded.startswith(_UN) for folded in theirs.folded)
         for i in mine.content:
+            if not (prefixed or mine.folded[i] in STATES or mine.folded[i].startswith(_UN)):
+                continue
             same, opposite = _states_of(mine.folded[i])
             told = next((j for j in theirs.content if theirs.folded[j] in opposite), None)
             if told is None or not self._says_no_more(but=i):

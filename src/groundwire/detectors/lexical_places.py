@@ -64,22 +64,25 @@ class Places:
         days, express shipping takes 1 day".
         """
         mine = [one for one in self.found if not one.soft]
-        said = _frame(self.text, Span(0, len(self.text)), self.found)
+        if fact.soft or len(self._frame) < _LEAST_FRAME:
+            return None
+        at = next(i for i, one in enumerate(mine) if one is fact)
+        others = mine[:at] + mine[at + 1 :]
         for match in self.matches:
             passage = self.context.passages[match.passage]
             row = [one for one in passage.facts[match.sentence] if not one.soft]
-            if fact.soft or len(said) < _LEAST_FRAME or len(row) != len(mine):
+            if len(row) != len(mine) or facts.agree(fact, row[at]) or not facts.comparable(fact, row[at]):
                 continue
-            others = [one for one in mine if one is not fact]
-            other = row[next(i for i, one in enumerate(mine) if one is fact)]
-            here = all(equal.source is other.source for equal in islice(self.known.equal(fact), _LOOKED_AT))
-            if not here or self._said_together(fact, others):
+            if _frame(passage.text, passage.sentences[match.sentence], row) != self._frame:
                 continue
-            if facts.agree(fact, other) or not facts.comparable(fact, other):
-                continue
-            if _frame(passage.text, passage.sentences[match.sentence], row) == said:
-                return Checked(status=Status.DIFFERS, nearest=other, affinity=1.0, shared=len(said)), match
+            here = all(equal.source is row[at].source for equal in islice(self.known.equal(fact), _LOOKED_AT))
+            if here and not self._said_together(fact, others):
+                return Checked(status=Status.DIFFERS, nearest=row[at], affinity=1.0, shared=1), match
         return None
+
+    @cached_property
+    def _frame(self) -> list[str]:
+        return _frame(self.text, Span(0, len(self.text)), self.found)
 
     def _said_together(self, fact: Fact, others: Sequence[Fact]) -> bool:
         """Whether a sentence has the fact and all of the claim's others, of which there are some."""
