@@ -45,12 +45,11 @@ def word(text: str) -> Worded:
 
 
 def _answering(text: str) -> int:
-    """How many words a "no" or "if not" has that stands for itself: "No, it is closed" denies a guess."""
-    no = _NO.match(text)
-    return len(tokens.words(no.group())) if no else 0
+    """1 where a text begins with a "no" that stands for itself: "No, it is closed" denies a guess alone."""
+    return int(_NO.match(text) is not None)
 
 
-_NO = re.compile(r"\W*(?:no|nope|nein|non|não|nee|if not)(?:[,.:;!]|\s?[–—]|\s-\s)", re.IGNORECASE)
+_NO = re.compile(r"\W*(?:no|nope|nein|non|não|nee)(?:[,.:;!]|\s?[–—]|\s-\s)", re.IGNORECASE)
 
 
 def _worded(texts: Sequence[str], *, first: int = 0) -> Worded:
@@ -66,7 +65,8 @@ def _negated(
 ) -> frozenset[str]:
     found: list[str] = []
     for i, form in enumerate(folded):
-        if form in NEGATIONS and i >= first:
+        otherwise = form == "not" and folded[i - 1 : i] == ("if",)  # "if not, add salt"
+        if form in NEGATIONS and i >= first and not otherwise:
             found += [stems[j] for j in content if i < j <= i + _REACH][:1] or [
                 stems[j] for j in content if j < i
             ][-1:]
