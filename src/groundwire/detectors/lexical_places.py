@@ -124,9 +124,9 @@ class Places:
             # "Oslo has 7 trams, Bergen 3": what the first item says before its figure is said of all.
             before = _last(fact) & _last(items[0].fact) if alone else frozenset()
             own = not all(item.label > before and item.label.isdisjoint(whole - before) for item in mine)
-            # "It runs for 24 months and renews for 12": so does what stands right before the figure.
+            # "It runs for 24 months and renews for 12": a later item's word right before the figure names it.
             verb = _last(fact) if alone else frozenset()
-            if own and not any(verb and verb <= item.label for item in meant):
+            if own and not any(verb and verb <= item.label for item in meant if item is not items[0]):
                 said = items[0].label & pieces[0][0] if pieces else frozenset()
                 swap = _Swap(named=named, others=others, said=said)
                 meant = [item for item in items if len(mine) == 1 and swap.between(mine[0], item)]

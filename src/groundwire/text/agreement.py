@@ -21,8 +21,7 @@ def comparable(fact: Fact, other: Fact) -> bool:  # noqa: PLR0911 - a return for
     """Whether the two could stand in each other's place: one of them would then be wrong."""
     if other.soft or fact.soft:
         return False
-    if Kind.TIME in (fact.kind, other.kind):
-        fact, other = as_hours(fact), as_hours(other)
+    fact, other = _as_times(fact, other)
     if fact.kind is not other.kind:
         # The same figure with another unit: "15 %" where the document has "15 EUR".
         return bool(fact.unit and other.unit) and bool(set(fact.numbers) & set(other.numbers))
@@ -41,6 +40,12 @@ def comparable(fact: Fact, other: Fact) -> bool:  # noqa: PLR0911 - a return for
         restated = fact.around and fact.around <= other.around
         return other.unit in _DURATIONS and bool(swapped or restated)
     return fact.unit == other.unit or {fact.unit, other.unit} <= _DEGREES
+
+
+def _as_times(fact: Fact, other: Fact) -> tuple[Fact, Fact]:
+    """Two facts as times, where both are or stand for some: "9-17" beside a weekday; else as they are."""
+    hours = as_hours(fact), as_hours(other)
+    return hours if hours[0].kind is hours[1].kind is Kind.TIME else (fact, other)
 
 
 def _within_bound(fact: Fact, other: Fact) -> bool:
@@ -91,8 +96,7 @@ def same(fact: Fact, other: Fact) -> bool:
         return fact.kind is other.kind
     if fact.kind is Kind.DATE or other.kind is Kind.DATE:
         return _same_date(fact, other)
-    if Kind.TIME in (fact.kind, other.kind):
-        fact, other = as_hours(fact), as_hours(other)
+    fact, other = _as_times(fact, other)
     if fact.unit and other.unit and fact.unit != other.unit and not {fact.unit, other.unit} <= _DEGREES:
         return False
     if fact.unit != other.unit:

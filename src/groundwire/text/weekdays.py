@@ -23,8 +23,12 @@ def _own(between: str) -> bool:
     return _ENDS.search(between) is None or _COMMA_ALONE.fullmatch(between) is not None
 
 
-WEEK = frozenset(["weekday", "weekdays", "weekend", "weekends", "daily", "day", "days", "week"])
-"""Words for several days at once."""
+_DAYS_OF_WEEK = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+WEEK = frozenset(
+    ["weekday", "weekdays", "weekend", "weekends", "daily", "day", "days", "week"]
+    + [name + plural for name in _DAYS_OF_WEEK for plural in ("", "s")]
+)
+"""Words for days of the week, one or several at once, which documents shorten ("Fri")."""
 
 _NAMES = (
     "mondays?|montags?|lundis?|lunes|lunedì|segundas?(?:-feiras?)?|maandags?",
