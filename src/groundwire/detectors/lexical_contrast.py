@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from groundwire.detectors.lexical_seen import Otherwise
-from groundwire.detectors.lexical_words import NEGATIVE, OPPOSITE_VERBS, OPPOSITES, ROLES, STATES
+from groundwire.detectors.lexical_words import MODAL, NEGATIVE, OPPOSITE_VERBS, OPPOSITES, ROLES, STATES
 from groundwire.text import clauses, facts, names
 from groundwire.text.facts import Fact
 from groundwire.text.overlap import Context, Match, Worded, word
@@ -42,16 +42,15 @@ class Contrast:
             return False
         near = self.context.window(self.match, 1, 2)
         there = f" {' '.join(folded for sentence in near for folded in sentence.folded)} "
-        said = self.claim.folded[self.claim.folded[0] in _ANSWERS :]
+        said = self.claim.folded[len(_ANSWERS.intersection(self.claim.folded[:1])) :]
         return bool(said) and f" {' '.join(said)} " in there
 
     def negation_differs(self) -> Otherwise | None:
         """The claim's word that is negated here and not there, or the other way round."""
+        mine = self.claim
         for theirs in self._restated():
-            mine = self.claim
-            if bool(mine.negated) == bool(theirs.negated) or not NEGATIVE.isdisjoint(
-                mine.stems + theirs.stems
-            ):
+            differs = bool(mine.negated) != bool(theirs.negated)
+            if not differs or not NEGATIVE.isdisjoint(mine.stems + theirs.stems):
                 continue
             for stem in sorted(mine.negated | theirs.negated):
                 if mine.stems.count(stem) == theirs.stems.count(stem) == 1:
@@ -131,7 +130,7 @@ class Contrast:
     def _says_no_more(self, *, but: int) -> bool:
         """Whether the sentence has all the words of the claim but one, figures aside, and those are some."""
         mine = self.claim
-        rest = {mine.stems[i] for i in self.content if i != but and mine.folded[i] not in _MODAL}
+        rest = {mine.stems[i] for i in self.content if i != but and mine.folded[i] not in MODAL}
         return bool(rest) and rest <= set(self.sentence.stems)
 
     def _says_only(self, at: int) -> bool:
@@ -158,12 +157,12 @@ class Contrast:
     def _of_others(self) -> Otherwise | None:
         """Who does what the sentence says only others may: "visitors may", where "only members may"."""
         mine, theirs = self.claim, self.sentence
-        may = next((i for i, folded in enumerate(theirs.folded) if folded in _MODAL), 0)
+        may = next((i for i, folded in enumerate(theirs.folded) if folded in MODAL), 0)
         who = {theirs.stems[i] for i in theirs.content if 0 < i < may}
         if theirs.folded[0] != "only" or not who or mine.negated or theirs.negated:
             return None
         does = {theirs.stems[i] for i in theirs.content if i > may}
-        first = next((i for i, folded in enumerate(mine.folded) if folded in _MODAL), 0)
+        first = next((i for i, folded in enumerate(mine.folded) if folded in MODAL), 0)
         others = [i for i in self.content if i < first and mine.stems[i] not in who | does]
         rest = {mine.stems[i] for i in self.content if i > first}
         if not others or not who.isdisjoint(mine.stems) or not rest or not rest <= does:
@@ -223,10 +222,10 @@ def denied_beside(
     short = [m for m in matches if context.sentence(m).negated and len(context.sentence(m).folded) <= _SHORT]
     if not short or claim.negated or not NEGATIVE.isdisjoint(claim.stems):
         return None
-    said = {claim.stems[i] for i in content if claim.folded[i] not in _MODAL}
+    said = {claim.stems[i] for i in content if claim.folded[i] not in MODAL}
     for match in short:
         sentence = context.sentence(match)
-        told = {sentence.stems[i] for i in sentence.content if sentence.folded[i] not in _MODAL}
+        told = {sentence.stems[i] for i in sentence.content if sentence.folded[i] not in MODAL}
         if len(told) < _LEAST_REST or not told <= said:
             continue
         near = {stem for other in context.window(match, 1, 1) for stem in other.stems}
@@ -294,7 +293,6 @@ _NO_STATES = frozenset({"unlike", "like", "unless", "less"})
 _NEAR = 3
 _ALL = frozenset({"all", "any", "every", "unlimited"})
 _BOUND = 2  # words, as in "up to"
-_MODAL = frozenset({"can", "may", "must", "shall", "should", "will", "could", "would", "might"})
 _SHORT = 15  # words
 _LEAST_REST = 2
 # Shorter names are taken for abbreviations of something known, and equal roots for one name's forms.

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from groundwire.detectors.lexical_seen import Otherwise
+from groundwire.detectors.lexical_words import MODAL
 from groundwire.text import clauses
 from groundwire.text.overlap import Context, Match, Worded, word
 
@@ -28,7 +29,7 @@ def crossed(text: str, claim: Worded, matches: Sequence[Match], context: Context
         return turned
     if len(claim.folded) > _LONGEST or len(clauses.cut(text)) > 1:
         return None
-    said = {claim.stems[i] for i in claim.content if claim.folded[i] not in _MODAL}
+    said = {claim.stems[i] for i in claim.content if claim.folded[i] not in MODAL}
     for one, other, near in _side_by_side(said, matches, context):
         for here, there in ((one, other), (other, one)):
             if (swapped := _swapped(said, here, there, near)) is not None:
@@ -123,7 +124,6 @@ def _swapped(said: AbstractSet[str], here: _Clause, there: _Clause, near: int) -
 
 
 _FROM_TO = re.compile(r"\bfrom (?:the )?(?P<from>[^\W\d_]+) to (?:the )?(?P<to>[^\W\d_]+)", re.IGNORECASE)
-_MODAL = frozenset({"can", "may", "must", "shall", "should", "will", "could", "would", "might"})
 _DETERMINERS = frozenset({"the", "a", "an", "our", "its", "their"})
 _IS = frozenset({"is", "are", "was", "were", "has", "have", "had"})
 _LONGEST = 12  # words

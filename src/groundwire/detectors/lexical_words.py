@@ -19,6 +19,7 @@ HEDGES = _words(
     """may might could perhaps possibly likely probably generally typically usually often seems appears
     suggests suggesting implies implying indicating indicates potentially"""
 )
+MODAL = _words("can may must shall should will could would might")
 PRAISE = _stems(
     """popular great excellent friendly cozy delicious favorite ideal perfect wide variety vibrant charming
     renowned enjoyable convenient unique overall atmosphere experience customers known quality comfortable
