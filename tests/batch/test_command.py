@@ -59,6 +59,24 @@ def test_the_exit_code_is_that_of_check(run, rows, code):
     assert run(None)[0] == code
 
 
+def test_what_asks_no_model_costs_nothing(run):
+    """Nothing is said of prices where there is nothing to pay for."""
+    code, out, _ = run([FEE, FEE], "--dry-run")
+    assert code == 0
+    assert out.strip() == "Judging 2 rows asks no model, and costs nothing.\nNothing was judged."
+
+
+def test_what_is_no_table_is_told_by_its_name(run, capsys):
+    """The file's, and the formats there are."""
+    Path("in.jsonl").write_bytes(bytes(range(256)))
+    code, _, err = run(None)
+    assert code == 2
+    assert "in.jsonl: the file is binary data" in err
+    with pytest.raises(SystemExit):
+        run(None, "--format", "xml")
+    assert "expected one of jsonl, json, csv, tsv, parquet, not 'xml'" in capsys.readouterr().err
+
+
 def test_labels_that_cannot_be_read_are_counted(run):
     """Null in the parts, as where none is given; the summary tells the two apart, now and later."""
     labels = ["hallucinated", "no", "", None, "maybe", 7]

@@ -224,6 +224,25 @@ def test_the_database_is_its_owners_alone(tmp_path, opened):
     assert set(modes.values()) == {0o600}
 
 
+@pytest.mark.parametrize(
+    ("made", "told"),
+    [("a table", "is no SQLite database"), ("a database", r"has tables of something else \(users\)")],
+)
+def test_a_file_of_something_else_is_refused_and_left_as_it_is(made, told, tmp_path):
+    path = tmp_path / "mine.db"
+    if made == "a table":
+        path.write_text("question,answer\nFee?,25 EUR\n", encoding="utf-8")
+    else:
+        with closing(sqlite3.connect(path)) as other:
+            other.execute("CREATE TABLE users (name TEXT)")
+    path.chmod(0o664)
+    before = path.read_bytes()
+    with pytest.raises(ConfigurationError, match=told):
+        Monitor(url=f"sqlite:///{path}")
+    assert (path.read_bytes(), stat.S_IMODE(path.stat().st_mode)) == (before, 0o664)
+    assert [one.name for one in tmp_path.iterdir()] == ["mine.db"]
+
+
 def test_a_person_is_forgotten(tmp_path, opened, url):
     store = opened(url)
     keep(store, 0.9, 0.2, user_id="ann", answer="Ann's own words.")

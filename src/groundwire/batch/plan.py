@@ -192,8 +192,11 @@ def _listed(what: str, names: Sequence[str]) -> list[str]:
 
 def _looked_at(source: Source, columns: Columns | None, kind: Format | None) -> Input | None:
     """How a file is to be read; None where it holds no row."""
-    with opened(source.name) as stream:
-        found = form(stream, name=source.name, kind=kind)
+    try:
+        with opened(source.name) as stream:
+            found = form(stream, name=source.name, kind=kind)
+    except TableError as error:
+        raise TableError(f"{source.shown}: {error}") from error
     with opened(source.name) as stream:
         table = table_of(read_piece(stream, Piece(), found), name=source.shown, columns=columns)
     if table.empty:

@@ -7,6 +7,8 @@ import difflib
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
+from groundwire.tables import Format
+
 
 class Parser(argparse.ArgumentParser):
     """Tells a mistake in a line of its own, by the command that it was made in; the help has the rest."""
@@ -28,6 +30,16 @@ class Parser(argparse.ArgumentParser):
             if close := difflib.get_close_matches(name, self._option_string_actions, 1):
                 return f"; did you mean {close[0]}?"
         return ""
+
+
+FORMATS = ", ".join(Format)
+
+
+def table_format(text: str) -> Format:
+    """A kind of table."""
+    if text not in list(Format):
+        raise argparse.ArgumentTypeError(f"expected one of {FORMATS}, not {text!r}")
+    return Format(text)
 
 
 def count(text: str) -> int:

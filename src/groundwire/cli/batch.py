@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from groundwire import config
-from groundwire.cli.arguments import count, fraction
+from groundwire.cli.arguments import FORMATS, count, fraction, table_format
 from groundwire.cli.check import (
     ALL_GROUNDED,
     COULD_NOT_RUN,
@@ -29,7 +29,7 @@ from groundwire.core.secrets import without_secrets
 from groundwire.progress import counting
 from groundwire.report import Group
 from groundwire.report.visible import escaped
-from groundwire.tables import READABLE, Columns, Format
+from groundwire.tables import READABLE, Columns
 
 if TYPE_CHECKING:
     from groundwire.batch.batch import Batch, Engine
@@ -76,7 +76,9 @@ def add_batch(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     table = parser.add_argument_group("reading the tables")
     for kind in ("question", "context", "answer", "id", "label"):
         table.add_argument(f"--{kind}", metavar="COLUMN", help="its column, as in groundwire check")
-    table.add_argument("--format", type=Format, choices=list(Format), help="default: told by each file")
+    table.add_argument(
+        "--format", type=table_format, metavar="FORMAT", help=f"{FORMATS} (default: told by each file)"
+    )
 
     judging = parser.add_argument_group("judging")
     judging.add_argument("--detector", metavar="NAME", help="default: embedded, offline; judge with --model")
@@ -256,7 +258,7 @@ def _dry_run(settings: Settings, given: argparse.Namespace) -> int:
     if given.json:
         sys.stdout.write(json.dumps({"dry_run": vars(told)}) + "\n")
     else:
-        lines = [*_forecast(told), "Nothing was asked."]
+        lines = [*_forecast(told), "Nothing was asked." if told.calls else "Nothing was judged."]
         console(stderr=False).print("\n".join(lines), soft_wrap=True)
     return ALL_GROUNDED
 
@@ -274,6 +276,8 @@ def _agreed(told: Forecast) -> bool:
 
 
 def _forecast(told: Forecast) -> list[str]:
+    if not told.calls and not told.embedding_calls:
+        return [f"Judging {told.rows:,} rows asks no model, and costs nothing."]
     sampled = f", as {told.sampled:,} of them say" if told.sampled < told.rows else ""
     margin = f", give or take {told.margin:.0%}" if told.margin else ""
     lines = [

@@ -11,7 +11,7 @@ import traceback
 from collections.abc import Sequence
 
 from groundwire import __version__
-from groundwire.cli.arguments import Parser, count, fraction
+from groundwire.cli.arguments import FORMATS, Parser, count, fraction, table_format
 from groundwire.cli.batch import add_batch
 from groundwire.cli.bench import add_bench
 from groundwire.cli.catalogue import add_commands
@@ -21,7 +21,7 @@ from groundwire.cli.review import add_review
 from groundwire.cli.tune import add_tune
 from groundwire.core.errors import GroundwireError
 from groundwire.report.visible import visible
-from groundwire.tables import Columns, Format
+from groundwire.tables import Columns
 
 _EXAMPLES = """\
 examples:
@@ -155,7 +155,10 @@ def _add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     ):
         table.add_argument(f"--{kind}", metavar="COLUMN", help=what)
     table.add_argument(
-        "--format", type=Format, choices=list(Format), help="default: told by name and content"
+        "--format",
+        type=table_format,
+        metavar="FORMAT",
+        help=f"{FORMATS} (default: told by name and content)",
     )
     table.add_argument("--limit", type=count, metavar="N", help="judge the first N rows")
 

@@ -27,8 +27,10 @@ if TYPE_CHECKING:
         RunnableWithHallucinationCheck as RunnableWithHallucinationCheck,
     )
     from groundwire.langchain.runnable import with_hallucination_check as with_hallucination_check
+    from groundwire.policy import AbstainedError as AbstainedError
 
 _HOMES = {
+    "AbstainedError": "groundwire.policy",
     "Action": "groundwire.host.actions",
     "Attach": ".output",
     "Capture": ".capture",
@@ -45,6 +47,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "AbstainedError",
     "Action",
     "Attach",
     "Capture",

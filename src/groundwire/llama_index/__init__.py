@@ -27,8 +27,10 @@ if TYPE_CHECKING:
     from groundwire.llama_index.query_engine import CheckedQueryEngine as CheckedQueryEngine
     from groundwire.llama_index.retry import Expand as Expand
     from groundwire.llama_index.retry import NameClaims as NameClaims
+    from groundwire.policy import AbstainedError as AbstainedError
 
 _HOMES = {
+    "AbstainedError": "groundwire.policy",
     "Action": "groundwire.host.actions",
     "Attach": ".output",
     "Capture": ".capture",
@@ -47,6 +49,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "AbstainedError",
     "Action",
     "Attach",
     "Capture",

@@ -6,9 +6,10 @@ SQLite in WAL mode and PostgreSQL are told apart here, and nowhere else but wher
 from __future__ import annotations
 
 import os
+import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -131,7 +132,7 @@ class Database:
     def ready(self) -> sa.Engine:
         """The engine of a database that is up to date, migrating it first if it must be.
 
-        Raises ConfigurationError when a newer groundwire has been at it.
+        Raises ConfigurationError when a newer groundwire has been at it, or it is a file of something else's.
         """
         if not self._current:
             with self._lock:
@@ -142,6 +143,7 @@ class Database:
 
     def _migrate(self) -> None:
         if self.path is not None:
+            _refuse_foreign(self.path, self.name)
             _own(self.path)
         with self.engine.connect() as opened:
             connection = opened.execution_options(groundwire_writes=True)
@@ -228,6 +230,29 @@ def _url(text: str) -> sa.URL:
     if not url.database or url.database == ":memory:":
         raise ConfigurationError(f"url names a database in memory, which keeps nothing: {expected}")
     return url
+
+
+def _refuse_foreign(path: Path, name: str) -> None:
+    """Raise ConfigurationError for a file that is no monitor's, before anything of it is changed."""
+    if not path.exists() or not path.stat().st_size:
+        return
+    with path.open("rb") as file:
+        if file.read(len(_SQLITE)) != _SQLITE:
+            raise ConfigurationError(f"{name} is no SQLite database: name a file for the monitor alone")
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as opened:
+            rows = opened.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
+            tables = [table for (table,) in rows]
+    except sqlite3.Error:  # busy or damaged: that is told when it is used
+        return
+    if tables and schema.metadata.tables.keys().isdisjoint(tables):
+        raise ConfigurationError(
+            f"{name} has tables of something else ({', '.join(tables[:3])}): name a file for the monitor "
+            "alone"
+        )
+
+
+_SQLITE = b"SQLite format 3\0"
 
 
 def _own(path: Path) -> None:
