@@ -9,6 +9,7 @@ import pytest
 import groundwire.llama_index as room
 
 SURFACE = [
+    "AbstainedError",
     "Action",
     "Attach",
     "Capture",
