@@ -1,6 +1,7 @@
 """``groundwire batch``: its options, what it says, and how it ends."""
 
 import contextlib
+import gzip
 import json
 import os
 import pty
@@ -37,7 +38,9 @@ def run(capsys, tmp_path, monkeypatch):
         if rows is not None:
             jsonl(Path("in.jsonl"), rows)
         chosen = ["--detector", detector] if detector else []
-        code = main(["batch", "in.jsonl", "out", "--processes", "1", *chosen, *options])
+        more = [name for name in options if name.endswith(".gz")]
+        rest = [option for option in options if option not in more]
+        code = main(["batch", *more, "in.jsonl", "out", "--processes", "1", *chosen, *rest])
         return code, *capsys.readouterr()
 
     return run
@@ -64,6 +67,21 @@ def test_what_asks_no_model_costs_nothing(run):
     code, out, _ = run([FEE, FEE], "--dry-run")
     assert code == 0
     assert out.strip() == "Judging 2 rows asks no model, and costs nothing.\nNothing was judged."
+
+
+def test_a_gzip_that_is_cut_off_fails_alone(run):
+    """The other file is judged, and the summary names the one that is not."""
+    noise = [{**FEE, "context": os.urandom(400).hex()} for _ in range(200)]
+    packed = gzip.compress("".join(json.dumps(row) + "\n" for row in noise).encode())
+    Path("cut.jsonl.gz").write_bytes(packed[: len(packed) // 2])
+    jsonl(Path("in.jsonl"), [FEE])
+    for processes in ("1", "2"):
+        code, out, err = run(
+            None, "cut.jsonl.gz", "--overwrite", "--processes", processes, detector="lexical"
+        )
+        assert code == 2
+        assert "failed: cut.jsonl.gz: " in err
+        assert out.startswith("1 rows: ")
 
 
 def test_what_is_no_table_is_told_by_its_name(run, capsys):

@@ -443,3 +443,13 @@ def test_the_help_tells_every_exit_code(capsys):
     out = capsys.readouterr().out
     for told in ("  0  ", "  1  ", "  2  ", "  3  ", "  130  ", "--html PATH", "examples:"):
         assert told in out
+
+
+def test_a_page_never_takes_the_place_of_the_table(run):
+    """Neither under its own name nor through a link."""
+    Path("link.html").symlink_to("runs.jsonl")
+    for page in ("runs.jsonl", "link.html"):
+        code, _, err = run([GROUNDED], "--html", page)
+        assert code == 2
+        assert "is a table that is read: name another" in err
+    assert json.loads(Path("runs.jsonl").read_text(encoding="utf-8")) == GROUNDED

@@ -101,6 +101,9 @@ def test_comparing_forgetting_pruning_and_migrating(run):
         (["show", "nothing"], "no answer with the id 'nothing'"),
         (["list", "--queue", "oldest"], "queue must be one of 'uncertain'"),
         (["prune"], "prune needs --days N"),
+        (["prune", "--days", "1", "--tag", "route=/a"], "--tag: prune deletes the oldest answers"),
+        (["forget", "route=/a", "--until", "2020-01-01"], "--until: forget deletes all that is kept"),
+        (["--since", "7d", "forget", "route=/a"], "--since: forget deletes all that is kept"),
     ],
 )
 def test_mistakes_are_named(run, capsys, arguments, said):

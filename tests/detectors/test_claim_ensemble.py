@@ -180,6 +180,19 @@ def test_with_fewer_opinions_than_the_quorum_nothing_is_judged():
     assert outcome.recommendation is Recommendation.REVIEW
 
 
+def test_a_quorum_that_the_allowed_calls_can_not_reach_judges_nothing():
+    """Those who were not asked would have cost more: that is what is told."""
+    ensemble = three(quorum=2, dynamic=Dynamic(calls=1))
+    outcome, _ = judged(ensemble, first=as_text(reading(*ALL)), second=as_text(reading(*ALL)))
+    assert outcome.why is AbstentionReason.OVER_BUDGET
+    assert outcome.detail == "1 of 1 opinions could be heard, and the quorum is 2"
+
+
+def test_a_quorum_of_more_than_there_are_is_refused():
+    with pytest.raises(ConfigurationError, match="quorum: 4 opinions are needed, and 3 can be heard"):
+        three(quorum=4)
+
+
 def test_an_oracle_that_returns_half_its_claims_takes_no_part_in_the_others():
     outcome, _ = judged(
         three(),

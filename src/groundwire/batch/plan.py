@@ -195,10 +195,10 @@ def _looked_at(source: Source, columns: Columns | None, kind: Format | None) -> 
     try:
         with opened(source.name) as stream:
             found = form(stream, name=source.name, kind=kind)
+        with opened(source.name) as stream:
+            table = table_of(read_piece(stream, Piece(), found), columns=columns)
     except TableError as error:
         raise TableError(f"{source.shown}: {error}") from error
-    with opened(source.name) as stream:
-        table = table_of(read_piece(stream, Piece(), found), name=source.shown, columns=columns)
     if table.empty:
         return None
     return Input(source=source, form=found, candidates=table.candidates, columns=table.columns)

@@ -294,16 +294,30 @@ def _drift(monitor: Monitor, given: argparse.Namespace) -> int:
 def _prune(monitor: Monitor, given: argparse.Namespace) -> int:
     from groundwire.monitor import Retention  # noqa: PLC0415
 
+    _require_all(given, "prune deletes the oldest answers, whichever they are")
     if given.days is None and given.megabytes is None:
         raise ConfigurationError("prune needs --days N, --megabytes N, or both")
-    gone = monitor.prune(Retention(days=given.days, megabytes=given.megabytes))
-    view.hint(f"{gone:,} answers deleted")
-    return DONE
+    return _deleted(monitor.prune(Retention(days=given.days, megabytes=given.megabytes)), given)
 
 
 def _forget(monitor: Monitor, given: argparse.Namespace) -> int:
+    _require_all(given, "forget deletes all that is kept of somebody")
     name, value = given.of
-    view.hint(f"{monitor.forget(name, value):,} answers deleted")
+    return _deleted(monitor.forget(name, value), given)
+
+
+def _require_all(given: argparse.Namespace, why: str) -> None:
+    """Refuse options that choose some answers: what is deleted in spite of them is gone."""
+    chosen = [f"--{name}" for name in ("since", "until", "tag") if getattr(given, name, None) is not None]
+    if chosen:
+        raise ConfigurationError(f"{', '.join(chosen)}: {why}, and can't choose among them")
+
+
+def _deleted(number: int, given: argparse.Namespace) -> int:
+    if _json(given):
+        view.say_json({"deleted": number})
+    else:
+        view.hint(f"{number:,} answers deleted")
     return DONE
 
 

@@ -146,6 +146,10 @@ class HtmlPage:
             raise ConfigurationError(
                 f"--html {options.html!r}: there is no directory {str(self._path.parent)!r}"
             )
+        if self._path.exists():
+            for name in options.files:
+                if name != "-" and Path(name).exists() and self._path.samefile(name):
+                    raise ConfigurationError(f"--html {options.html!r} is a table that is read: name another")
         self._options, self._detector = options, detector
         self._entries: list[Entry] = []
 

@@ -227,6 +227,9 @@ class ClaimEnsemble(Detector):
             return self._abstention(ballot.reason, ballot.detail, usage, route)
         if known < max(self.quorum, 1):
             what = f"{known} of {len(opinions)} opinions could be heard"
+            if not trouble:  # those that are left out would have cost more calls than were allowed
+                detail = f"{what}, and the quorum is {self.quorum}"
+                return self._abstention(AbstentionReason.OVER_BUDGET, detail, usage, route)
             return self._abstention(trouble[0].reason, f"{what}: {trouble[0].detail}", usage, route)
         claims = ballot.claims()
         score = self.aggregation(claims)
@@ -297,6 +300,9 @@ def _problems(ensemble: ClaimEnsemble) -> list[str]:
     oracles = ensemble.panel
     if not ensemble.oracles:
         problems.append("oracles: an ensemble needs at least one")
+    heard = sum(len(one.names) for one in oracles)
+    if heard < ensemble.quorum and not problems:
+        problems.append(f"quorum: {ensemble.quorum} opinions are needed, and {heard} can be heard")
     names = Counter(one.name for one in oracles)
     problems += [
         f"oracles: {count} are named {name!r}; votes are told by name, so give each its own"
