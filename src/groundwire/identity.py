@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from groundwire.checker import Checker
-from groundwire.core import wire
 from groundwire.core.detector import Detector
+from groundwire.core.plain import plain
 
 _SHIPPED = (
     ("groundwire.detectors", "data/lexical.json"),
@@ -25,8 +25,8 @@ def identity(checker: Checker) -> dict[str, Any]:
     return {
         "detector": spec.name,
         "version": spec.version,
-        "parameters": wire.plain(spec.parameters),
-        "grading": wire.plain(checker.policy.grading),
+        "parameters": plain(spec.parameters),
+        "grading": plain(checker.policy.grading),
         "tuned": checker.policy.tuned and checker.policy.tuned.fingerprint,
         "model": getattr(checker.judge, "model", None),
     }

@@ -21,9 +21,9 @@ from groundwire.core.aggregation import Aggregation
 from groundwire.core.detector import Detector
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.grading import Grading
+from groundwire.core.plain import plain
 from groundwire.core.plan import Backend
 from groundwire.core.tuned import Labels, Measured, Origin, Tuned
-from groundwire.core.wire import plain
 from groundwire.detectors import settings
 from groundwire.detectors.catalogue import METHODS
 from groundwire.detectors.combination import Combination

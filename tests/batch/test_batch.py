@@ -182,7 +182,7 @@ def test_a_folder_of_tables_is_read_without_what_lies_in_it(tmp_path):
 
 
 def test_a_damaged_file_fails_its_units_and_no_others(tmp_path):
-    """The run ends with everything that could be done, and names the file; repaired, it goes on."""
+    """The run ends with everything that could be done, and names the file; once it reads well, it goes on."""
     good = jsonl(tmp_path / "a.jsonl", map(row, range(20)))
     bad = parquet(tmp_path / "b.parquet", [row(n) for n in range(20, 620)], group=300)
     whole = bad.read_bytes()

@@ -84,6 +84,29 @@ def test_a_gzip_that_is_cut_off_fails_alone(run):
         assert out.startswith("1 rows: ")
 
 
+def test_a_table_that_breaks_off_fails_alone(run):
+    """It is no row that can't be read: a unit that is done would hide how much is missing."""
+    Path("cut.json").write_text("[" + json.dumps(FEE) + ', {"context": "Go')
+    Path("cut.csv").write_text('context,answer\nGold.,Gold.\n"Gold')
+    jsonl(Path("in.jsonl"), [FEE])
+    for name, told in (
+        ("cut.json", "line 1 is not JSON: Unterminated string; nothing after it can be read"),
+        ("cut.csv", "a quote that opens in line 3 is never closed; nothing after it can be read"),
+    ):
+        code, out, err = run(None, name, "--overwrite", detector="lexical")
+        assert code == 2
+        assert f"failed: {name}: {told}" in err
+        assert out.startswith("1 rows: ")
+
+
+def test_a_gzip_that_holds_nothing_to_begin_with_is_told_by_its_name(run):
+    """In a sentence, before anything is judged."""
+    Path("in.jsonl").write_bytes(gzip.compress(json.dumps(FEE).encode())[:-12])
+    code, _, err = run(None)
+    assert code == 2
+    assert err.startswith("groundwire: in.jsonl: the file is damaged or cut off: ")
+
+
 def test_what_is_no_table_is_told_by_its_name(run, capsys):
     """The file's, and the formats there are."""
     Path("in.jsonl").write_bytes(bytes(range(256)))

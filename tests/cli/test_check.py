@@ -254,6 +254,26 @@ def test_a_damaged_file_keeps_what_was_judged(capsys, tmp_path, monkeypatch):
     assert json.loads(out)["summary"]["complete"] is False
 
 
+@pytest.mark.parametrize(
+    ("name", "end", "told"),
+    [
+        ("cut.json", ', {"context": "Gold', "line 1 is not JSON: Unterminated string"),
+        ("cut.json", "", "the array is never closed: the file is cut off at line 1"),
+        ("cut.csv", '\n"Gold', "a quote that opens in line 3 is never closed"),
+    ],
+)
+def test_rows_before_the_place_where_a_file_breaks_off_are_judged(capsys, tmp_path, name, end, told):
+    """All of them, and the code is 2: how many rows are missing nobody knows."""
+    begin = "[" + json.dumps(GROUNDED) if name == "cut.json" else "context,answer\nGold.,Gold."
+    (tmp_path / name).write_text(begin + end)
+    code = main(["check", str(tmp_path / name), "--detector", "novel-words", "--json"])
+    out, err = capsys.readouterr()
+    assert code == 2
+    assert f"{name}: {told}" in err
+    assert len(json.loads(out)["results"]) == 1
+    assert json.loads(out)["summary"]["complete"] is False
+
+
 @pytest.mark.parametrize("form", [(), ("--json",), ("--jsonl",), ("-q",)])
 def test_a_label_that_can_not_be_read_is_told_of(run, form):
     """The others count, and the rows are judged alike."""

@@ -3,8 +3,8 @@
 import pytest
 
 from groundwire import ConfigurationError, Interaction
-from groundwire.core import wire
 from groundwire.core.example import Example, Examples
+from groundwire.core.plain import plain
 from groundwire.prompts.examples import example_texts, shown_examples
 from groundwire.prompts.quoting import fence
 
@@ -39,10 +39,10 @@ def test_every_example_that_can_not_be_read_is_named():
 
 
 def test_a_verdict_tells_which_examples_without_their_texts():
-    told = wire.plain({"examples": Examples([GIVEN])})["examples"]
+    told = plain({"examples": Examples([GIVEN])})["examples"]
     assert "75 EUR" not in told
-    assert told != wire.plain(Examples([GIVEN | {"reason": "26"}]))
-    assert told == wire.plain(Examples([GIVEN]))
+    assert told != plain(Examples([GIVEN | {"reason": "26"}]))
+    assert told == plain(Examples([GIVEN]))
 
 
 def test_no_examples_say_nothing():

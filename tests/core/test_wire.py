@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from groundwire import Abstention, AbstentionReason, Claim, DetectorSpec, Grading, Span, Support, Verdict
 from groundwire.core import wire
 from groundwire.core.aggregation import WorstK
+from groundwire.core.plain import plain
 from tests.core.strategies import abstentions, outcomes, verdicts
 
 KEYS = [
@@ -104,15 +105,24 @@ class _Colour(Enum):
     )
 )
 def test_any_parameter_can_be_told_in_plain_json(value):
-    json.dumps(wire.plain(value), allow_nan=False).encode("utf-8")
+    told = json.dumps(plain(value), allow_nan=False)
+    told.encode("utf-8")
+    assert json.dumps(plain(json.loads(told)), allow_nan=False) == told
+
+
+def test_a_detector_that_was_read_has_the_fingerprint_of_the_one_that_judged():
+    parameters = {"aggregation": WorstK(k=3), "colour": _Colour.RED, "kinds": {2, 1}, "pair": (0.5, math.inf)}
+    spec = DetectorSpec(name="a", version="1", parameters=parameters)
+    outcome = Abstention(why=AbstentionReason.TIMEOUT, detail="", detector=spec)
+    assert wire.decode(json.loads(json.dumps(wire.encode(outcome)))).detector.fingerprint == spec.fingerprint
 
 
 def test_numbers_that_json_lacks_become_null():
-    assert wire.plain([math.nan, math.inf, 1.5]) == [None, None, 1.5]
+    assert plain([math.nan, math.inf, 1.5]) == [None, None, 1.5]
 
 
 def test_a_parameter_that_is_a_value_of_ours_tells_its_kind():
-    assert wire.plain({"aggregation": WorstK(k=3)}) == {"aggregation": {"kind": "WorstK", "k": 3}}
+    assert plain({"aggregation": WorstK(k=3)}) == {"aggregation": {"kind": "WorstK", "k": 3}}
 
 
 def test_what_is_not_judged_yet_says_so_and_reads_as_nothing():

@@ -244,6 +244,8 @@ def test_it_gives_a_verdict_on_an_answer_that_can_be_judged(name):
     assert outcome.raw is not None
     assert outcome.reason
     assert outcome.detector == detector(name).spec
+    stored = wire.decode(json.loads(json.dumps(outcome.to_dict())))
+    assert stored.detector.fingerprint == outcome.detector.fingerprint
     assert wire.decode(json.loads(json.dumps(outcome.to_dict(), allow_nan=False))).score == outcome.score
 
 

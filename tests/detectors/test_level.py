@@ -20,7 +20,7 @@ from groundwire import (
     Turn,
     config,
 )
-from groundwire.core.wire import plain
+from groundwire.core.plain import plain
 from groundwire.detectors.level import SCORES, LevelDetector
 from groundwire.judge.drivers import run
 from tests.detectors.players import Player

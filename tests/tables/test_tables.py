@@ -208,25 +208,27 @@ def test_bad_rows_of_a_delimited_table_are_named_and_the_rest_is_read():
     assert (last.line, last.interaction.answer) == (8, "last")
 
 
-def test_a_quote_that_is_never_closed_does_not_vanish_silently():
-    """Everything after it is lost, and the row that opens it says so."""
-    good, lost = rows('context,answer\nc,a\n"c,a\nc,a\nc,a\n')
-    assert good.interaction is not None
-    assert (lost.line, "never closed" in lost.problem) == (3, True)
-
-
 @pytest.mark.parametrize(
     ("data", "problem"),
     [
-        ('[{"context": "c", "answer": "a"}, {"context": }, {"answer": "b"}]', "nothing after it can be read"),
-        ('[{"context": "c", "answer": "a"}', "never closed"),
+        (
+            '[{"context": "c", "answer": "a"},\n{"context": },\n{"answer": "b"}]',
+            "line 2 is not JSON: Expecting value; nothing after it can be read",
+        ),
+        ('[{"context": "c", "answer": "a"}\n', "the array is never closed: the file is cut off at line 2"),
+        ('[{"context": "c", "answer": "a"}]\n{}', "line 2 has more after the end of the array"),
+        (
+            'context,answer\nc,a\n"c,a\nc,a\nc,a\n',
+            "a quote that opens in line 3 is never closed; nothing after it can be read",
+        ),
     ],
 )
-def test_an_array_is_read_up_to_its_first_mistake(data, problem):
-    """What came before is judged, and a row says that the rest could not be read."""
-    good, bad = rows(data)
-    assert good.interaction.answer == "a"
-    assert problem in bad.problem
+def test_where_nothing_more_can_be_read_the_file_is_at_fault_and_no_row(data, problem):
+    """What came before is judged. How many rows are lost is not known, so they can't count as one."""
+    found = iter(table(data, name="runs").rows)
+    assert next(found).interaction.answer == "a"
+    with pytest.raises(TableError, match=f"^runs: {problem}"):
+        next(found)
 
 
 def test_parquet_holds_lists_objects_and_bytes():
@@ -333,10 +335,11 @@ def test_json_lines_begin_with_a_bad_line_and_stay_json_lines(name, line):
 
 
 def test_what_follows_an_array_does_not_vanish_silently():
-    """A first line in brackets makes a file an array; a row says that the rest wasn't read."""
-    first, rest = rows("[1]\n" + lines(ROW), name="runs.jsonl")
-    assert "not int" in first.problem
-    assert (rest.line, "nothing after the end of the array" in rest.problem) == (2, True)
+    """A first line in brackets makes a file an array, and of JSON lines with such a line the rest is told."""
+    found = iter(table("[1]\n" + lines(ROW), name="runs.jsonl").rows)
+    assert "not int" in next(found).problem
+    with pytest.raises(TableError, match="line 2 has more after the end of the array"):
+        next(found)
 
 
 @pytest.mark.parametrize("answer", ["", None])

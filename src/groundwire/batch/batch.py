@@ -24,9 +24,9 @@ from groundwire.batch.plan import Plan, Unit
 from groundwire.batch.stats import Stats, total
 from groundwire.batch.summary import Summary, summary_of, write
 from groundwire.batch.work import Done, Task
-from groundwire.core import wire
 from groundwire.core.detector import Detector
 from groundwire.core.errors import ConfigurationError
+from groundwire.core.plain import plain
 from groundwire.core.verdict import AbstentionReason
 from groundwire.identity import identity, weights
 from groundwire.judge.judge import Judge
@@ -287,5 +287,5 @@ def unit_rows_for(detector: Detector, *, judged: bool) -> int:
 
 
 def _digest(value: Mapping[str, Any]) -> str:
-    whole = json.dumps(wire.plain(value), sort_keys=True)
+    whole = json.dumps(plain(value), sort_keys=True)
     return hashlib.sha256(whole.encode()).hexdigest()[:16]

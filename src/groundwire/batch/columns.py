@@ -9,6 +9,7 @@ from typing import Any
 
 from groundwire.core import wire
 from groundwire.core.errors import MissingExtraError
+from groundwire.core.plain import plain
 from groundwire.core.verdict import Abstention, Outcome
 from groundwire.tables import Row
 
@@ -40,10 +41,10 @@ def of_outcome(outcome: Outcome, *, full: bool) -> dict[str, Any]:
         "threshold": outcome.threshold,
         "hallucinated": outcome.hallucinated,
         "level": None if outcome.level is None else str(outcome.level),
-        "reason": None if abstained else wire.plain(outcome.reason),
+        "reason": None if abstained else plain(outcome.reason),
         "spans": [{"start": span.start, "end": span.end} for span in outcome.spans],
         "abstention": str(outcome.why) if isinstance(outcome, Abstention) else None,
-        "error": wire.plain(outcome.reason) if abstained else None,
+        "error": plain(outcome.reason) if abstained else None,
         "calls": outcome.usage.calls,
         "input_tokens": outcome.usage.input_tokens,
         "output_tokens": outcome.usage.output_tokens,
@@ -57,8 +58,8 @@ def of_outcome(outcome: Outcome, *, full: bool) -> dict[str, Any]:
 def of_row(row: Row, outcome: Outcome, *, full: bool) -> dict[str, Any]:
     """The cells of a row of a table: where it stands, and its outcome."""
     place = {
-        "id": wire.plain(row.id),
-        "file": wire.plain(row.table),
+        "id": plain(row.id),
+        "file": plain(row.table),
         "line": row.line,
         "label": row.label,
     }

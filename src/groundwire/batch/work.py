@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import time
-import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -58,7 +57,7 @@ def do(job: Job, task: Task) -> Done:
         stats = _again(job, task, checker) if task.again is not None else _anew(job, task, checker)
     except (ConfigurationError, EncoderError, MissingExtraError):
         raise
-    except (TableError, OSError, EOFError, zlib.error) as error:  # the last two are of a damaged gzip
+    except (TableError, OSError) as error:
         return Done(unit=task.unit.number, failure=_said(task, error))
     return Done(unit=task.unit.number, stats=stats)
 

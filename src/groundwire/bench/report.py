@@ -13,7 +13,7 @@ from groundwire.bench.comparison import Comparison, Contestant, beats_shortcuts,
 from groundwire.bench.intervals import Difference, Figure
 from groundwire.bench.runs import Judged
 from groundwire.bench.scorecard import Card, scored
-from groundwire.core.wire import plain
+from groundwire.core.plain import plain
 
 VERSION = 1
 _CLEAR = 0.05  # below this, chance seldom parts two equally good methods so far

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from groundwire import detectors, prompts
 from groundwire.core.errors import ConfigurationError
-from groundwire.core.wire import plain
+from groundwire.core.plain import plain
 from groundwire.detectors.catalogue import METHODS, Method, methods
 
 _WIDTH = 100

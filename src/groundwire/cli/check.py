@@ -124,12 +124,26 @@ def settings_of(options: CheckOptions) -> config.Settings:
 
 def judged(checker: Checker, rows: Iterable[Row]) -> Iterator[tuple[Row, Entry]]:
     """Each row with its outcome, in order. A row that can't be read is an abstention that says why."""
-    source = iter(rows)
-    while group := list(itertools.islice(source, _AT_ONCE)):
+    for group in _grouped(rows):
         outcomes = checker.check_many(row.interaction for row in group if row.interaction is not None)
         for row in group:
             outcome = _unreadable(row) if row.interaction is None else next(outcomes)
             yield row, Entry(interaction=row.interaction, outcome=outcome, name=row.id, label=row.label)
+
+
+def _grouped(rows: Iterable[Row]) -> Iterator[list[Row]]:
+    """Rows in groups of ``_AT_ONCE``; what a file still holds before it breaks off is one, too."""
+    group: list[Row] = []
+    try:
+        for row in rows:
+            group.append(row)
+            if len(group) == _AT_ONCE:
+                yield group
+                group = []
+    except TableError:
+        yield group
+        raise
+    yield group
 
 
 def exit_code(tally: Tally) -> int:

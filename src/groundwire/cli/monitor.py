@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from groundwire.cli import monitor_learning as learning
 from groundwire.cli import monitor_view as view
 from groundwire.core.errors import ConfigurationError
-from groundwire.core.wire import plain
+from groundwire.core.plain import plain
 
 if TYPE_CHECKING:
     from groundwire.monitor import Filter, Monitor

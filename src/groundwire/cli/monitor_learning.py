@@ -15,7 +15,7 @@ from groundwire.cli import monitor_view as view
 from groundwire.cli.outputs import console
 from groundwire.cli.tuning_output import as_json_has_it, lines, table
 from groundwire.core.errors import ConfigurationError
-from groundwire.core.wire import plain
+from groundwire.core.plain import plain
 from groundwire.judge.drivers import NoBackend
 from groundwire.report.visible import visible
 

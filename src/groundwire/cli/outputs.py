@@ -16,6 +16,7 @@ from groundwire import __version__
 from groundwire.cli.plain import PlainStream
 from groundwire.core import wire
 from groundwire.core.errors import ConfigurationError
+from groundwire.core.plain import plain
 from groundwire.detectors.catalogue import Method
 from groundwire.judge.dry_run import Estimate
 from groundwire.report import Entry, Group, Tally, terminal
@@ -240,7 +241,7 @@ class Unlabelled:
 
 def result(row: Row, entry: Entry) -> dict[str, Any]:
     """The wire form of a row's outcome, with where the row stands."""
-    place = {"file": wire.plain(row.table), "line": row.line, "label": row.label}
+    place = {"file": plain(row.table), "line": row.line, "label": row.label}
     return {"row": place, **wire.encode(entry.outcome)}
 
 

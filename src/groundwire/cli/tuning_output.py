@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 
 from groundwire.cli.outputs import console
-from groundwire.core.wire import plain
+from groundwire.core.plain import plain
 from groundwire.report.visible import escaped
 from groundwire.tuned import to_dict
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from groundwire.core.claim import Claim, Kind, Support, kind_of
 from groundwire.core.grading import WORDING, Grading, Level, Wording
+from groundwire.core.plain import plain
 from groundwire.core.score import check_score
 from groundwire.core.span import Span, union
 
@@ -55,8 +56,11 @@ class DetectorSpec:
 
     @property
     def fingerprint(self) -> str:
-        """16 hexadecimal digits that change with the name, the version or any parameter."""
-        whole = json.dumps([self.name, self.version, self.parameters], sort_keys=True, default=repr)
+        """16 hexadecimal digits that change with the name, the version or any parameter.
+
+        The same for a spec that was read from a stored outcome.
+        """
+        whole = json.dumps([self.name, self.version, plain(self.parameters)], sort_keys=True)
         return hashlib.sha256(whole.encode()).hexdigest()[:16]
 
 

@@ -5,14 +5,13 @@ Every text is valid Unicode (a lone surrogate becomes U+FFFD, so offsets still h
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields, is_dataclass
-from enum import Enum
+from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from groundwire.core.claim import Claim, Evidence, Kind, Support, Vote
 from groundwire.core.grading import Level, Wording
+from groundwire.core.plain import plain, valid
 from groundwire.core.span import Span
 from groundwire.core.verdict import (
     Abstention,
@@ -29,7 +28,6 @@ from groundwire.core.verdict import (
 )
 
 VERSION = 1
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def encode(outcome: Outcome) -> dict[str, Any]:
@@ -43,17 +41,17 @@ def encode(outcome: Outcome) -> dict[str, Any]:
         "threshold": outcome.threshold,
         "hallucinated": outcome.hallucinated,
         "level": checked and str(checked.level),
-        "label": checked and _text(checked.wording.label),
-        "title": checked and _text(checked.wording.title),
-        "warning": checked and _text(checked.wording.warning),
+        "label": checked and valid(checked.wording.label),
+        "title": checked and valid(checked.wording.title),
+        "warning": checked and valid(checked.wording.warning),
         "kind": outcome.kind and str(outcome.kind),
-        "reason": _text(outcome.detail if isinstance(outcome, Abstention) else outcome.reason),
+        "reason": valid(outcome.detail if isinstance(outcome, Abstention) else outcome.reason),
         "abstention": str(outcome.why) if isinstance(outcome, Abstention) else None,
         "claims": [_claim(claim) for claim in outcome.claims],
         "spans": [{"start": span.start, "end": span.end} for span in outcome.spans],
         "detector": outcome.detector and _detector(outcome.detector),
         "usage": asdict(outcome.usage),
-        "id": outcome.id and _text(outcome.id),
+        "id": outcome.id and valid(outcome.id),
         "recommendation": outcome.recommendation and str(outcome.recommendation),
         "route": outcome.route and _route(outcome.route),
         "degraded": outcome.degraded and _degraded(outcome.degraded),
@@ -131,13 +129,13 @@ def _advice(data: Mapping[str, Any]) -> dict[str, Any]:
 
 def _route(route: Route) -> dict[str, Any]:
     return {
-        "decided": _text(route.decided),
+        "decided": valid(route.decided),
         "stages": [
             {
-                "stage": _text(one.stage),
+                "stage": valid(one.stage),
                 "step": str(one.step),
                 "score": one.score,
-                "detail": _text(one.detail),
+                "detail": valid(one.detail),
             }
             for one in route.stages
         ],
@@ -147,25 +145,25 @@ def _route(route: Route) -> dict[str, Any]:
 
 def _claim(claim: Claim) -> dict[str, Any]:
     return {
-        "text": _text(claim.text),
+        "text": valid(claim.text),
         "start": claim.span.start,
         "end": claim.span.end,
         "support": str(claim.support),
         "score": claim.score,
-        "reason": _text(claim.reason),
+        "reason": valid(claim.reason),
         "words": [{"start": word.start, "end": word.end} for word in claim.words],
         "evidence": [
             {
                 "passage": evidence.passage,
                 "start": evidence.span.start,
                 "end": evidence.span.end,
-                "quote": _text(evidence.quote),
+                "quote": valid(evidence.quote),
             }
             for evidence in claim.evidence
         ],
-        "statement": _text(claim.statement),
+        "statement": valid(claim.statement),
         "votes": [
-            {"oracle": _text(vote.oracle), "support": str(vote.support), "confidence": vote.confidence}
+            {"oracle": valid(vote.oracle), "support": str(vote.support), "confidence": vote.confidence}
             for vote in claim.votes
         ],
         "disagreement": claim.disagreement,
@@ -210,33 +208,8 @@ def _read_detector(data: Mapping[str, Any]) -> DetectorSpec:
 
 
 def _degraded(degraded: Degraded) -> dict[str, Any]:
-    return {"detector": _detector(degraded.detector), "reason": _text(degraded.reason)}
+    return {"detector": _detector(degraded.detector), "reason": valid(degraded.reason)}
 
 
 def _read_degraded(data: Mapping[str, Any] | None) -> Degraded | None:
     return data and Degraded(detector=_read_detector(data["detector"]), reason=data["reason"])  # type: ignore[return-value]
-
-
-def plain(value: Any) -> Any:  # noqa: PLR0911 - one return a kind of value reads as the table it is
-    """Any value as JSON can hold it; what JSON has no form for is told by its repr."""
-    if isinstance(value, Enum):
-        return plain(value.value)
-    if value is None or isinstance(value, bool | int):
-        return value
-    if isinstance(value, float):
-        return value if value - value == 0 else None  # NaN and the infinities are not JSON
-    if isinstance(value, str):
-        return _text(value)
-    if isinstance(value, Mapping):
-        return {_text(str(key)): plain(item) for key, item in value.items()}
-    if is_dataclass(value) and not isinstance(value, type):
-        named = {f.name: plain(getattr(value, f.name)) for f in fields(value)}
-        return {"kind": type(value).__name__, **named}
-    if isinstance(value, Sequence | set | frozenset) and not isinstance(value, bytes):
-        items = [plain(item) for item in value]
-        return sorted(items, key=repr) if isinstance(value, set | frozenset) else items
-    return _text(repr(value))
-
-
-def _text(text: str) -> str:
-    return _LONE_SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text)

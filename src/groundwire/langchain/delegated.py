@@ -14,8 +14,8 @@ from uuid import UUID, uuid4
 from langchain_core.messages import ToolMessage
 from langchain_core.tracers.context import register_configure_hook
 
-from groundwire.core import wire
 from groundwire.core.interaction import Passage
+from groundwire.core.plain import plain
 from groundwire.langchain import contexts
 from groundwire.langchain.capture import Capture, Captured
 from groundwire.langchain.declared import UNIT
@@ -51,7 +51,7 @@ class Inside(Capture):
             return result
         found = [{name: getattr(passage, name) for name in _FIELDS} for passage in self._found]
         return result.model_copy(
-            update={"response_metadata": {**result.response_metadata, _KEY: wire.plain(found)}}
+            update={"response_metadata": {**result.response_metadata, _KEY: plain(found)}}
         )
 
     def _start(

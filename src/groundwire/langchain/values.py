@@ -17,8 +17,8 @@ from langchain_core.messages import BaseMessage, convert_to_messages
 from langchain_core.prompt_values import PromptValue
 from pydantic import BaseModel
 
-from groundwire.core import wire
 from groundwire.core.interaction import Passage, Role, Turn
+from groundwire.core.plain import plain
 from groundwire.host.actions import UNCHECKED_WARNING
 
 QUESTION_KEYS = (
@@ -168,7 +168,7 @@ def tool_text(value: Any) -> str | None:
         return None
     said = text(value)
     if said is None:
-        said = whole(value) or (json.dumps(wire.plain(value), ensure_ascii=False) if value else None)
+        said = whole(value) or (json.dumps(plain(value), ensure_ascii=False) if value else None)
     return said if said and said.strip() else None
 
 
@@ -250,7 +250,7 @@ def whole(value: Any) -> str | None:
     if isinstance(value, BaseModel):
         return value.model_dump_json()
     if isinstance(value, Mapping) or (dataclasses.is_dataclass(value) and not isinstance(value, type)):
-        return json.dumps(wire.plain(value), ensure_ascii=False)
+        return json.dumps(plain(value), ensure_ascii=False)
     return None
 
 

@@ -19,10 +19,10 @@ from groundwire.checker import Checker
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.grading import Grading
 from groundwire.core.interaction import Interaction
+from groundwire.core.plain import plain
 from groundwire.core.redaction import MASK
 from groundwire.core.tuned import Tuned
 from groundwire.core.verdict import Abstention, Outcome, Verdict, reread
-from groundwire.core.wire import plain
 from groundwire.detectors.cascade.cascade import Cascade
 from groundwire.judge.drivers import NoBackend
 from groundwire.learning.sources import sources

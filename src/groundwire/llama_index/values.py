@@ -25,8 +25,8 @@ from llama_index.core.tools import ToolOutput
 from llama_index.core.workflow import StopEvent
 from pydantic import BaseModel
 
-from groundwire.core import wire
 from groundwire.core.interaction import Passage, Role, Turn
+from groundwire.core.plain import plain
 from groundwire.host.seen import passes_on
 
 ANSWER_KEYS = ("answer", "final_answer", "response", "result", "output", "text")
@@ -68,7 +68,7 @@ def answer(value: Any) -> str | None:
     """The text of what was answered. A structured answer's own ``answer`` field, else all of it as JSON."""
     said = stated(value)
     if said is None and isinstance(fields := _leaf(value), Mapping):
-        return json.dumps(wire.plain(fields), ensure_ascii=False)
+        return json.dumps(plain(fields), ensure_ascii=False)
     return said
 
 

@@ -20,6 +20,7 @@ from groundwire.core import wire
 from groundwire.core.fork import renew_after_fork
 from groundwire.core.grading import Level
 from groundwire.core.interaction import Interaction, Passage, Role, Turn
+from groundwire.core.plain import plain
 from groundwire.core.redaction import Redact, masked_interaction, masked_outcome
 from groundwire.core.verdict import Abstention, AbstentionReason, Outcome
 from groundwire.monitor.sampling import Why
@@ -228,13 +229,13 @@ def _rest(interaction: Interaction | None) -> dict[str, Any]:
     if interaction is None:
         return {}
     return {
-        "id": wire.plain(interaction.id),
+        "id": plain(interaction.id),
         "contexts": [
-            {name: wire.plain(getattr(passage, name)) for name in ("text", "id", "metadata", "score")}
+            {name: plain(getattr(passage, name)) for name in ("text", "id", "metadata", "score")}
             for passage in interaction.contexts
         ],
-        "history": [{"role": str(turn.role), "text": wire.plain(turn.text)} for turn in interaction.history],
-        "metadata": wire.plain(interaction.metadata),
+        "history": [{"role": str(turn.role), "text": plain(turn.text)} for turn in interaction.history],
+        "metadata": plain(interaction.metadata),
     }
 
 
@@ -273,4 +274,4 @@ def _json(value: Any) -> str:
 
 def kept_text(text: str) -> str:
     """A text as every database can hold it: without lone surrogates, and without the null character."""
-    return str(wire.plain(text)).replace("\0", "␀")
+    return str(plain(text)).replace("\0", "␀")

@@ -11,6 +11,7 @@ from typing import Any, TextIO
 
 from groundwire.core import wire
 from groundwire.core.cells import cell
+from groundwire.core.plain import plain
 from groundwire.monitor.answer import Kept
 from groundwire.monitor.reviews import Feedback
 
@@ -82,7 +83,7 @@ def _whole(kept: Kept, said: Sequence[Feedback]) -> dict[str, Any]:
         "at": kept.at.isoformat(),
         "question": seen and seen.question,
         "contexts": [
-            {"text": p.text, "id": p.id, "metadata": wire.plain(p.metadata), "score": p.score}
+            {"text": p.text, "id": p.id, "metadata": plain(p.metadata), "score": p.score}
             for p in (seen.contexts if seen else ())
         ],
         "answer": seen and seen.answer,

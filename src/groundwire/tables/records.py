@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import codecs
 import csv
-import gzip
 import io
 import itertools
 import json
@@ -21,6 +20,7 @@ from typing import Any, BinaryIO, TextIO
 
 from groundwire.core.errors import MissingExtraError
 from groundwire.tables.errors import TableError
+from groundwire.tables.unpacked import HEAD, unpacked
 
 
 class Format(StrEnum):
@@ -63,7 +63,6 @@ _SUFFIXES = {
     "pq": Format.PARQUET,
 }
 _JSON_SUFFIXES = ("jsonl", "ndjson", "json")
-_HEAD = 1 << 16
 _LARGEST_VALUE = 1 << 26  # characters of one JSON value: past it a broken array would fill the memory
 _SEPARATOR = re.compile(r'\s*|sep=([^\w"\s]|\t)\s*', re.IGNORECASE)  # a blank line, or Excel's first one
 _OTHERS = (  # what is given for a table and is none, by its first bytes
@@ -83,7 +82,7 @@ def records(stream: BinaryIO, *, name: str = "", kind: Format | None = None) -> 
     The format is ``kind``, else what the ending of ``name`` says, else what the first bytes look like.
     Raises TableError for a file that is no table at all, and MissingExtraError for Parquet without pyarrow.
     """
-    plain = _in_utf8(_unzipped(stream))
+    plain, _ = unpacked(stream)
     return plain_records(plain, _kind(plain, name, kind))
 
 
@@ -110,14 +109,13 @@ class Form:
 
 def form(stream: BinaryIO, *, name: str = "", kind: Format | None = None) -> Form:
     """The form of a file that begins where the stream stands, found as ``records`` finds it."""
-    buffered = _buffered(stream)
-    plain = _in_utf8(_unzipped(buffered))
-    return Form(kind=_kind(plain, name, kind), packed=plain is not buffered)
+    plain, packed = unpacked(stream)
+    return Form(kind=_kind(plain, name, kind), packed=packed)
 
 
 def _kind(plain: io.BufferedReader, name: str, kind: Format | None) -> Format:
     kind = kind or _told_by(name) or _sniffed(plain, otherwise=_expected_by(name))
-    if kind is not Format.PARQUET and (what := _no_text(plain.peek(_HEAD)[:_HEAD])):
+    if kind is not Format.PARQUET and (what := _no_text(plain.peek(HEAD)[:HEAD])):
         raise TableError(f"the file is {what}")
     return kind
 
@@ -134,41 +132,6 @@ def _no_text(head: bytes) -> str:
     return ""
 
 
-def _unzipped(stream: BinaryIO) -> io.BufferedReader:
-    buffered = stream if isinstance(stream, io.BufferedReader) else _buffered(stream)
-    if buffered.peek(2)[:2] != b"\x1f\x8b":
-        return buffered
-    return _buffered(gzip.GzipFile(fileobj=buffered))
-
-
-def _in_utf8(stream: io.BufferedReader) -> io.BufferedReader:
-    if stream.peek(2)[:2] not in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-        return stream
-    return _buffered(_FromUtf16(stream))
-
-
-class _FromUtf16(io.RawIOBase):
-    """The UTF-8 of a UTF-16 stream: what Windows programs save as "Unicode"."""
-
-    def __init__(self, stream: io.BufferedReader) -> None:
-        self._text = io.TextIOWrapper(stream, encoding="utf-16", newline="")
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        try:
-            data = self._text.read(len(buffer) // 4).encode("utf-8")  # four bytes a character at most
-        except UnicodeDecodeError as error:
-            raise TableError(f"the file begins as UTF-16 and goes on as something else: {error}") from error
-        buffer[: len(data)] = data
-        return len(data)
-
-
-def _buffered(stream: Any) -> io.BufferedReader:
-    return io.BufferedReader(stream, buffer_size=_HEAD)
-
-
 def _told_by(name: str) -> Format | None:
     return _SUFFIXES.get(_suffix(name))
 
@@ -183,7 +146,7 @@ def _suffix(name: str) -> str:
 
 
 def _sniffed(stream: io.BufferedReader, *, otherwise: Format) -> Format:
-    head = stream.peek(_HEAD).removeprefix(b"\xef\xbb\xbf").lstrip()
+    head = stream.peek(HEAD).removeprefix(b"\xef\xbb\xbf").lstrip()
     if head.startswith(b"PAR1"):
         return Format.PARQUET
     if head.startswith(b"["):
@@ -229,7 +192,8 @@ def _object(line: int, value: Any) -> Record:
 def _json_values(text: TextIO) -> Iterator[Record]:
     """Each item of one array, or each value of a file of objects that span lines.
 
-    Past a mistake nothing says where the next item begins, so that is where reading ends.
+    Past a mistake nothing says where the next item begins, so there reading ends, with a TableError: how many
+    rows are lost is not known.
     """
     window = _Window(text)
     in_array = window.next() == "["
@@ -239,15 +203,14 @@ def _json_values(text: TextIO) -> Iterator[Record]:
         try:
             value, source = window.take()
         except (ValueError, RecursionError) as error:
-            what = getattr(error, "msg", error)
-            yield Record(line=line, problem=f"not JSON: {what}; nothing after it can be read")
-            return
+            what = str(getattr(error, "msg", error)).removesuffix(" starting at")
+            raise TableError(f"line {line} is not JSON: {what}; nothing after it can be read") from error
         yield _decoded(line, value, source)
     if in_array and not character:
-        yield Record(line=window.line, problem="the array is never closed: the file may be cut off")
+        raise TableError(f"the array is never closed: the file is cut off at line {window.line}")
     window.drop(1)
     if in_array and window.next():
-        yield Record(line=window.line, problem="nothing after the end of the array can be read")
+        raise TableError(f"line {window.line} has more after the end of the array, which can't be read")
 
 
 class _Window:
@@ -263,12 +226,12 @@ class _Window:
         """The next character that isn't white space or a comma; empty at the end."""
         while True:
             self.drop(len(self._held) - len(self._held.lstrip(" \t\r\n,")))
-            if self._held or not self._grow(_HEAD):
+            if self._held or not self._grow(HEAD):
                 return self._held[:1]
 
     def take(self) -> tuple[Any, str]:
         """The value that begins here, and its source. Raises ValueError when there is none."""
-        size = _HEAD
+        size = HEAD
         while True:
             try:
                 value, end = self._decoder.raw_decode(self._held)
@@ -312,9 +275,11 @@ def _delimited(text: Iterator[str], delimiter: str | None) -> Iterator[Record]:
         except StopIteration:
             return
         except csv.Error as error:
-            unclosed = "unexpected end" in str(error)
-            hint = "a quote that opens here is never closed; nothing after it can be read"
-            yield Record(line=line, problem=hint if unclosed else f"not CSV: {error}")
+            if "unexpected end" in str(error):
+                raise TableError(
+                    f"a quote that opens in line {line} is never closed; nothing after it can be read"
+                ) from error
+            yield Record(line=line, problem=f"not CSV: {error}")
             continue
         if cells:
             yield _row(line, header, cells)

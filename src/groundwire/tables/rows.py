@@ -6,7 +6,6 @@ import ast
 import itertools
 import json
 import warnings
-import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, BinaryIO
@@ -98,8 +97,8 @@ def _told(given: Iterable[Record], name: str) -> Iterator[Record]:
         yield from given
     except TableError as error:
         raise _named(name, str(error)) from error
-    except (OSError, EOFError, zlib.error) as error:
-        raise _named(name, f"the file is damaged or cut off: {error}") from error
+    except OSError as error:
+        raise _named(name, f"the file can't be read on: {error}") from error
 
 
 def _looked_ahead(source: Iterator[Record]) -> tuple[list[Record], Iterator[Record]]:

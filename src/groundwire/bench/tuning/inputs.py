@@ -18,9 +18,9 @@ from groundwire.checker import Checker
 from groundwire.core.detector import Detector
 from groundwire.core.errors import ConfigurationError, MissingExtraError
 from groundwire.core.grading import Grading
+from groundwire.core.plain import plain
 from groundwire.core.tuned import Tuned
 from groundwire.core.verdict import Abstention, Outcome, Verdict, reread
-from groundwire.core.wire import plain
 from groundwire.detectors.cascade.cascade import Cascade
 
 AUTO = "auto"

@@ -1,0 +1,40 @@
+"""Any value in the terms of JSON: what outcomes, their fingerprints and everything stored are written in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from typing import Any
+
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def plain(value: Any) -> Any:  # noqa: PLR0911 - one return a kind of value reads as the table it is
+    """Any value as JSON can hold it; what has no form there is told by its repr.
+
+    What is plain, also once it was written and read, stays as it is.
+    """
+    if isinstance(value, Enum):
+        return plain(value.value)
+    if value is None or isinstance(value, bool | int):
+        return value
+    if isinstance(value, float):
+        return value if value - value == 0 else None  # NaN and the infinities are not JSON
+    if isinstance(value, str):
+        return valid(value)
+    if isinstance(value, Mapping):
+        return {valid(str(key)): plain(item) for key, item in value.items()}
+    if is_dataclass(value) and not isinstance(value, type):
+        named = {f.name: plain(getattr(value, f.name)) for f in fields(value)}
+        return {"kind": type(value).__name__, **named}
+    if isinstance(value, Sequence | set | frozenset) and not isinstance(value, bytes):
+        items = [plain(item) for item in value]
+        return sorted(items, key=repr) if isinstance(value, set | frozenset) else items
+    return valid(repr(value))
+
+
+def valid(text: str) -> str:
+    """The text in valid Unicode: a lone surrogate becomes U+FFFD, so offsets still hold."""
+    return _LONE_SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text)
