@@ -38,7 +38,7 @@ def run(capsys, tmp_path, monkeypatch):
         if rows is not None:
             jsonl(Path("in.jsonl"), rows)
         chosen = ["--detector", detector] if detector else []
-        more = [name for name in options if name.endswith(".gz")]
+        more = [option for option in options if option.startswith("cut.")]
         rest = [option for option in options if option not in more]
         code = main(["batch", *more, "in.jsonl", "out", "--processes", "1", *chosen, *rest])
         return code, *capsys.readouterr()

@@ -22,6 +22,7 @@ from groundwire import (
     config,
 )
 from groundwire.core.aggregation import Fraction, WorstK
+from groundwire.core.claim import Vote
 from groundwire.core.plan import Completed, Embed, Embedded, Failed
 from groundwire.core.verdict import Recommendation, Step
 from groundwire.detectors import ClaimEnsemble, JudgeDetector
@@ -29,7 +30,7 @@ from groundwire.detectors import Embedded as EmbeddedDetector
 from groundwire.detectors.ensemble.claim_reader import ClaimReader
 from groundwire.detectors.ensemble.dynamic import Dynamic
 from groundwire.detectors.ensemble.oracles import Oracle
-from groundwire.detectors.ensemble.resolution import Confidence, Weighted
+from groundwire.detectors.ensemble.resolution import Confidence, Weighted, fit_votes
 from groundwire.judge.drivers import run
 
 TEA, CONTEXTS = green_tea.INTERACTION, [p.text for p in green_tea.INTERACTION.contexts]
@@ -170,6 +171,16 @@ def test_an_oracle_that_fails_is_left_out_and_told():
     assert outcome.reason.endswith("Only 2 of 3 opinions could be heard.")
     (report,) = [one for one in outcome.route.stages if one.step is Step.ABSTAINED]
     assert (report.stage, report.detail) == ("second", "TIMEOUT: 30 seconds")
+
+
+def test_where_most_opinions_fail_a_person_should_look():
+    """What one of three found grounded may be returned, and hardly anybody stands behind it."""
+    late = Failed(reason=AbstentionReason.TIMEOUT, detail="30 seconds")
+    good = as_text(reading(METABOLISM, BRAIN, saying(*CURE, support="inferred")))
+    outcome, _ = judged(three(), first=good, second=late, third=late)
+    assert (outcome.grounded, outcome.recommendation) == (True, Recommendation.REVIEW)
+    outcome, _ = judged(three(), first=good, second=late, third=good)
+    assert (outcome.grounded, outcome.recommendation) == (True, Recommendation.RETURN)
 
 
 def test_with_fewer_opinions_than_the_quorum_nothing_is_judged():
@@ -603,6 +614,15 @@ def test_nested_oracles_are_settings_in_every_format(given_settings):
         ({"oracles": [{"detector": "lexical", "modle": "x"}]}, "unknown key 'modle'; did you mean 'model'?"),
         ({"oracles": [{"name": "claim_reader", "readings": 0}]}, "readings must be at least 1, not 0"),
         ({"resolution": "most"}, "resolution: expected one of majority"),
+        ({"resolution": "weighted"}, "'weighted' needs reliabilities"),
+        (
+            {"resolution": {"by": "weighted", "reliabilities": {"claim_raeder": 0.7, "claim_reader": 0.8}}},
+            "reliabilities name 'claim_raeder', and no oracle is called so: there are claim_reader,",
+        ),
+        (
+            {"resolution": fit_votes([[Vote(oracle="other", support=Support.SUPPORTED)]])},
+            "the model knows other, and none of them is an oracle here",
+        ),
         ({"aggregation": "any"}, "aggregation must be an Aggregation"),
         ({"inferred": "maybe"}, "inferred must be one of grounded, ungrounded, review, not 'maybe'"),
         ({"similarity": "cosine"}, "similarity must be one of lexical, embedding"),

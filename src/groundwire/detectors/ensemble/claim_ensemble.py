@@ -80,8 +80,9 @@ class ClaimEnsemble(Detector):
 
     *Dynamic.* With ``dynamic``, oracles are added only where they would change the outcome.
 
-    An oracle that fails is left out; with fewer than ``quorum`` opinions the answer is not judged. From a
-    ``disagreement`` of that share on any claim, the recommendation is to have a person review the answer.
+    An oracle that fails is left out; with fewer than ``quorum`` opinions the answer is not judged. Where no
+    more opinions were heard than failed, or with a ``disagreement`` of that share on any claim, the
+    recommendation is to have a person review the answer.
 
     Source: self-consistency (Wang et al., 2022, arXiv:2203.11171) over claims (Min et al., 2023,
     arXiv:2305.14251); voting among models as a jury (Verga et al., 2024, arXiv:2404.18796). Assumes that
@@ -249,7 +250,10 @@ class ClaimEnsemble(Detector):
             usage=usage,
             route=route,
         )
-        return replace(verdict, recommendation=self._recommendation(verdict))
+        advice = self._recommendation(verdict)
+        if advice is Recommendation.RETURN and trouble and known <= len(trouble):
+            advice = Recommendation.REVIEW  # few of those who were asked stand behind it
+        return replace(verdict, recommendation=advice)
 
     def _abstention(self, why: AbstentionReason, detail: str, usage: Usage, route: Route) -> Outcome:
         return replace(
@@ -309,6 +313,8 @@ def _problems(ensemble: ClaimEnsemble) -> list[str]:
         for name, count in names.items()
         if count > 1
     ]
+    if isinstance(ensemble.resolution, Resolution) and oracles:
+        problems += ensemble.resolution.problems([name for one in oracles for name in one.names])
     return problems
 
 

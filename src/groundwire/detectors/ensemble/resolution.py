@@ -41,6 +41,11 @@ class Resolution(ABC):
     @abstractmethod
     def __call__(self, votes: Sequence[Vote], grounded: frozenset[Support]) -> Decided: ...
 
+    def problems(self, oracles: Sequence[str]) -> list[str]:
+        """What is wrong with it for the votes of these oracles."""
+        del oracles
+        return []
+
 
 class Weighing(Resolution):
     """Rules that weigh each vote, and add up.
@@ -129,6 +134,18 @@ class Weighted(Weighing):
         for name, value in self.reliabilities.items():
             check_score(f"reliabilities[{name!r}]", value)
 
+    def problems(self, oracles: Sequence[str]) -> list[str]:
+        """None named, or one that doesn't vote: mistyped, an oracle would count as the mean of the others."""
+        if not self.reliabilities:
+            return ["resolution: 'weighted' needs reliabilities, the share of right votes by oracle"]
+        voting = dict.fromkeys((*map(base_name, oracles), *oracles))
+        there = ", ".join(voting)
+        return [
+            f"resolution: reliabilities name {name!r}, and no oracle is called so: there are {there}"
+            for name in self.reliabilities
+            if name not in voting
+        ]
+
     def weight(self, vote: Vote) -> float:
         known = self.reliabilities
         mean = math.fsum(known.values()) / len(known) if known else _SURE
@@ -163,6 +180,12 @@ class Bayesian(Resolution):
                 f"the model is of {len(self.model.confusion)} oracles and {len(self.model.prior)} labels, "
                 f"not of {len(self.oracles)} and {len(LABELS)}"
             )
+
+    def problems(self, oracles: Sequence[str]) -> list[str]:
+        """A model that knows none of those who vote."""
+        if set(oracles) & set(self.oracles):
+            return []
+        return [f"resolution: the model knows {', '.join(self.oracles)}, and none of them is an oracle here"]
 
     def __call__(self, votes: Sequence[Vote], grounded: frozenset[Support]) -> Decided:
         said = {vote.oracle: vote.support.severity for vote in votes}
