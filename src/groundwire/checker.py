@@ -67,17 +67,18 @@ class Checker:
         self.fallback = _fallback(self.policy.fallback) if detector.takes_model else None
 
     @classmethod
-    def from_config(cls, source: str | Path | Mapping[str, Any]) -> Checker:
+    def from_config(cls, source: str | Path | Mapping[str, Any], *, judge: Backend | None = None) -> Checker:
         """Build a checker from a YAML, TOML or JSON file, or a dict; see ``groundwire.config``.
 
-        Raises ConfigurationError naming every mistake at once.
+        ``judge`` stands in for the one that the settings name, which then is not built. Raises
+        ConfigurationError naming every mistake at once.
         """
         settings = config.load(source)
         detector = settings.build_detector()
         tuned = settings.build_tuned()
         return cls(
             detector,
-            judge=settings.judge.build() if settings.judge else None,
+            judge=settings.judge.build() if settings.judge and judge is None else judge,
             sinks=settings.build_sinks(),
             policy=Policy(
                 enabled=settings.enabled,

@@ -308,7 +308,10 @@ def _problem(error: Mapping[str, Any]) -> str:
         return f"{'.'.join(map(str, parents)) or 'settings'}: {settings.unknown(str(name), known)}"
     if error["type"] == "missing":
         return f"{where}: {error['msg'].lower()}"
-    return f"{where}: {error['msg'].lower()}, not {settings.shown(error['input'])}"
+    wanted = error["msg"].lower()
+    if error["type"] == "model_type":  # pydantic names the class, which is nothing of the reader's
+        wanted = f"expected a table of {', '.join(_KNOWN.get(str(error['loc'][-1]), ())) or 'settings'}"
+    return f"{where}: {wanted}, not {settings.shown(error['input'])}"
 
 
 _LEVEL_KEYS = ("from", "label", "title", "warning")

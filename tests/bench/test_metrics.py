@@ -1,5 +1,6 @@
 """The measures agree with what a hand works out, and with scikit-learn."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -74,10 +75,11 @@ def test_auroc_is_scikit_learns(answers):
 @settings(max_examples=30)
 @given(ANSWERS, SCORES)
 def test_f1_is_scikit_learns(answers, threshold):
-    """A score that equals the threshold is flagged."""
+    """A score that equals the threshold is flagged. Of nothing to find there is no F1."""
     data = drawn(answers)
     theirs = f1_score(data.labels, data.scores >= threshold, sample_weight=data.weights, zero_division=0.0)
-    assert metrics.f1(data.flags(threshold)) == pytest.approx(theirs)
+    there = (data.labels * data.weights).any()
+    assert metrics.f1(data.flags(threshold)) == pytest.approx(theirs if there else math.nan, nan_ok=True)
 
 
 @given(ANSWERS)
@@ -85,6 +87,9 @@ def test_the_best_f1_is_reached_at_its_cut_and_beaten_at_none(answers):
     """Whatever the cut, F1 stays at or below the best."""
     data = drawn(answers)
     best, cut = metrics.best_f1(data)
+    if not (data.labels * data.weights).any():
+        assert math.isnan(best)
+        return
     assert metrics.f1(data.flags(cut)) == pytest.approx(best)
     assert all(metrics.f1(data.flags(other)) <= best + 1e-9 for other in np.linspace(0, 1, 11))
 
@@ -133,9 +138,10 @@ def test_span_f1_weighs_answers():
     assert metrics.span_f1(marked((10, 4, 4), (4, 6, 2), weights=[1, 2])) == metrics.span_f1(twice)
 
 
-def test_span_f1_of_nothing_found_and_nothing_to_find_is_zero():
-    """It is no success to flag nothing where nothing is marked."""
-    assert metrics.span_f1(marked((0, 0, 0))) == 0
+@pytest.mark.parametrize("flagged", [0, 4])
+def test_there_is_no_span_f1_of_nothing_to_find(flagged):
+    """It is no success to flag nothing where nothing is marked, and no figure at all."""
+    assert math.isnan(metrics.span_f1(marked((0, flagged, 0))))
 
 
 def test_answers_to_one_source_are_drawn_together():

@@ -4,8 +4,9 @@ import json
 import urllib.request
 
 import pytest
+from langchain_core.language_models import FakeListChatModel
 
-from groundwire import Checker, ConfigurationError, Interaction, Level
+from groundwire import Checker, ConfigurationError, Interaction, Judge, Level
 from groundwire.core.budget import Budget
 from groundwire.judge.memory import MemoryMode
 from groundwire.judge.prices import Price
@@ -126,6 +127,7 @@ def test_every_mistake_is_named_at_once_with_a_hint():
         ),
         ({"detector": {"name": ["judge"]}}, "detector.name: expected a text, not a list"),
         ({"levels": {"low": {"from": 0.1}}}, "always begins at 0"),
+        ({"levels": {"high": 0.3}}, "levels.high: expected a table of from, label, title, warning, not 0.3"),
         ({"threshold": 0.5, "levels": {"high": {"from": 0.3}}}, "must enclose the threshold"),
     ],
 )
@@ -366,3 +368,10 @@ def test_a_monitor_that_can_not_work_is_refused(settings, message):
     with pytest.raises(ConfigurationError) as refused:
         Checker.from_config(settings)
     assert message in str(refused.value)
+
+
+def test_a_judge_of_ones_own_stands_in_for_the_one_that_is_named():
+    """Whose package need not be there."""
+    own = Judge(FakeListChatModel(responses=["{}"]))
+    checker = Checker.from_config({"detector": "judge", "judge": {"model": "nowhere:m"}}, judge=own)
+    assert checker.judge is own

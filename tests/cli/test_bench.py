@@ -80,7 +80,21 @@ def test_a_dry_run_asks_nothing(run, labelled, bedrock, tmp_path):
     assert not bedrock.requests
 
 
-def test_replies_are_recorded_and_replayed_without_the_model(run, labelled, bedrock, tmp_path):
+def test_a_dry_run_needs_no_package_of_the_model(run, labelled, monkeypatch, tmp_path):
+    """Nor a key: what a detector would ask is counted without the model that it would ask."""
+    monkeypatch.setitem(sys.modules, "langchain_aws", None)
+    settings = tmp_path / "own.json"
+    settings.write_text(json.dumps({"detector": "judge", "judge": {"model": f"bedrock:{MODEL}"}}))
+    for chosen in (("--checker", settings), ("--detectors", "judge", "--config", settings)):
+        code, out, err = run("bench", labelled, *chosen, "--dry-run")
+        assert code == 0, err
+        assert "at least 12 calls for 12 answers" in out
+    code, _, err = run("bench", labelled, "--checker", settings)
+    assert code == 2
+    assert "langchain-aws" in err
+
+
+def test_replies_are_recorded_and_replayed_without_the_model(run, labelled, bedrock, tmp_path, monkeypatch):
     """The first run asks; the second has neither a model nor a key, and the same figures and calls."""
     pytest.importorskip("langchain_aws")
     bedrock.always = says('{"confidence": 2}')
@@ -89,12 +103,17 @@ def test_replies_are_recorded_and_replayed_without_the_model(run, labelled, bedr
     code, out, err = run(*common, "--model", f"bedrock:{MODEL}")
     assert code == 0, err
     asked = len(bedrock.requests)
+    own = tmp_path / "self_eval.json"
+    own.write_text(json.dumps({"detector": "self_eval", "judge": {"model": f"bedrock:{MODEL}"}}))
+    monkeypatch.setitem(sys.modules, "langchain_aws", None)
     code, again, err = run(*common, "--replay")
     assert code == 0, err
+    whole = ("bench", labelled, "--checker", own, "--replies", replies, "--json", "--replay")
+    third = run(*whole)[1]
     assert len(bedrock.requests) == asked > 0
-    cards = [json.loads(text)["cards"]["labelled"]["self_eval"] for text in (out, again)]
-    assert cards[0]["figures"] == cards[1]["figures"]
-    assert cards[0]["spent"]["calls"] == cards[1]["spent"]["calls"] >= 1
+    cards = [json.loads(text)["cards"]["labelled"]["self_eval"] for text in (out, again, third)]
+    assert cards[0]["figures"] == cards[1]["figures"] == cards[2]["figures"]
+    assert cards[0]["spent"]["calls"] == cards[1]["spent"]["calls"] == cards[2]["spent"]["calls"] >= 1
     assert cards[0]["coverage"] == 1
 
 

@@ -108,8 +108,10 @@ def test_a_stream_has_its_verdict_at_its_end(name, way):
         response = asyncio.run(run())
     else:
         response = asked.query(question(8))
+        early = response.metadata
         assert verdict(response)["status"] == "pending"
         assert "".join(response.response_gen) == answer(8)
+        assert early is response.metadata
     assert flagged(response) == ["The"]
 
 

@@ -146,9 +146,12 @@ def recall_at_precision(data: Labelled, precision: float) -> float:
 
 
 def best_f1(data: Labelled) -> tuple[float, float]:
-    """The best F1 that any threshold reaches on these very labels, and that threshold: an upper bound."""
+    """The best F1 that any threshold reaches on these very labels, and that threshold: an upper bound.
+
+    NaN where none is hallucinated.
+    """
     cuts, hit, flagged = _from_the_top(data)
-    if not len(hit):
+    if not len(hit) or not hit[-1]:
         return float("nan"), float("nan")
     values = _ratio(2 * hit, flagged + hit[-1])
     # Of equal ones, the lowest threshold.
@@ -232,10 +235,11 @@ def specificity(data: Flagged) -> float:
 
 
 def f1(data: Flagged) -> float:
-    """The harmonic mean of precision and recall; 0 where there is nothing to find and nothing flagged."""
+    """The harmonic mean of precision and recall; NaN where none is hallucinated, as recall is."""
     flagged, bad = data.weights * data.flagged, data.weights * data.labels
-    whole = flagged.sum() + bad.sum()
-    return float(2 * (flagged * data.labels).sum() / whole) if whole else 0.0
+    return (
+        _divided(2 * (flagged * data.labels).sum(), flagged.sum() + bad.sum()) if bad.any() else float("nan")
+    )
 
 
 def span_precision(data: Marked) -> float:
@@ -249,10 +253,11 @@ def span_recall(data: Marked) -> float:
 
 
 def span_f1(data: Marked) -> float:
-    """F1 over characters, all texts together; 0 where nothing is annotated nor flagged."""
+    """F1 over characters, all texts together; NaN where none is annotated, as recall is."""
+    annotated = data.weights * data.annotated
     both = (data.weights * data.both).sum()
-    whole = (data.weights * (data.annotated + data.flagged)).sum()
-    return float(2 * both / whole) if whole else 0.0
+    whole = (annotated + data.weights * data.flagged).sum()
+    return _divided(2 * both, whole) if annotated.any() else float("nan")
 
 
 def characters(spans: Iterable[Span]) -> set[int]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from groundwire import config, detectors
 from groundwire.checker import Checker
-from groundwire.cli.check import CheckOptions, build_checker
+from groundwire.cli.check import CheckOptions, complete_settings, settings_of
 from groundwire.cli.outputs import console
 from groundwire.core.errors import ConfigurationError
 from groundwire.report.visible import escaped
@@ -105,12 +105,13 @@ def bench(given: argparse.Namespace) -> int:
     if folder:
         _require_report(given.plots)
         folder.mkdir(parents=True, exist_ok=True)
-    checkers = _named(_checkers(given))
+    named = _named(_settings(given))
     sets = _sets(given)
     if given.dry_run:
-        return _estimate(checkers, sets, given)
+        return _estimate(named, sets, given)
     contestants: list[Contestant] = [
-        contestant(name, checker, concurrency=given.concurrency) for name, checker in checkers.items()
+        contestant(name, _checker(settings, given), concurrency=given.concurrency)
+        for name, settings in named.items()
     ]
     try:
         comparison = compare(
@@ -123,46 +124,35 @@ def bench(given: argparse.Namespace) -> int:
     return _tell(report.told(comparison, title=given.title), given, folder)
 
 
-def _named(found: Iterator[tuple[str, Checker]]) -> dict[str, Checker]:
-    checkers: dict[str, Checker] = {}
-    for name, checker in found:
-        if name in checkers:
+def _named(found: Iterator[tuple[str, config.Settings]]) -> dict[str, config.Settings]:
+    named: dict[str, config.Settings] = {}
+    for name, settings in found:
+        if name in named:
             raise ConfigurationError(f"two contestants are called {name!r}: name each once, and files apart")
-        checkers[name] = checker
-    return checkers
+        named[name] = settings
+    return named
 
 
-def _checkers(given: argparse.Namespace) -> Iterator[tuple[str, Checker]]:
+def _settings(given: argparse.Namespace) -> Iterator[tuple[str, config.Settings]]:
+    """What each contestant is made of. Where no model will be asked, none need be named."""
+    complete = settings_of if given.dry_run or given.replay else complete_settings
     names = given.detectors or ("" if given.checker else _OFFLINE)
     for name in filter(None, names.split(",")):
-        asks = detectors.get(name).needs_model
-        if asks and given.replay:
-            yield name, _replaying(name, given)
-            continue
-        model = given.model if asks else None
-        options = CheckOptions(files=(), detector=name, model=model, config=given.config)
-        yield name, _recorded(build_checker(options), given)
+        model = given.model if detectors.get(name).needs_model else None
+        yield name, complete(CheckOptions(files=(), detector=name, model=model, config=given.config))
     for file in given.checker:
-        settings = config.load(file).model_dump(**config.JUDGING)
-        yield Path(file).stem, _recorded(Checker.from_config(settings), given)
+        yield Path(file).stem, config.load(file)
 
 
-def _recorded(checker: Checker, given: argparse.Namespace) -> Checker:
-    if not given.replies or not checker.detector.needs_model:
-        return checker
+def _checker(settings: config.Settings, given: argparse.Namespace) -> Checker:
+    """A contestant; with --replay its model is the file alone, so that neither key nor model is needed."""
+    told = settings.model_dump(**config.JUDGING)
+    if not given.replies or not settings.build_detector().needs_model:
+        return Checker.from_config(told)
     from groundwire.bench.replies import Replies  # noqa: PLC0415 - wanted by few
 
-    judge = Replies(given.replies, None if given.replay else checker.judge)
-    return Checker(checker.detector, judge=judge, policy=checker.policy)
-
-
-def _replaying(name: str, given: argparse.Namespace) -> Checker:
-    """A checker whose model is the file alone, so that neither a key nor the model is needed."""
-    from groundwire.bench.replies import Replies  # noqa: PLC0415 - wanted by few
-
-    settings: dict[str, Any] = config.load(given.config).model_dump(**config.JUDGING) if given.config else {}
-    detector = config.load({**settings, "detector": name}).build_detector()
-    return Checker(detector, judge=Replies(given.replies))
+    model = settings.judge.build() if settings.judge and not given.replay else None
+    return Checker.from_config(told, judge=Replies(given.replies, model))
 
 
 def _sets(given: argparse.Namespace) -> dict[str, list[Example]]:
@@ -200,15 +190,18 @@ def _stem(source: str) -> str:
     return name
 
 
-def _estimate(checkers: dict[str, Checker], sets: dict[str, list[Example]], given: argparse.Namespace) -> int:
+def _estimate(
+    named: dict[str, config.Settings], sets: dict[str, list[Example]], given: argparse.Namespace
+) -> int:
     from groundwire.judge.dry_run import estimate  # noqa: PLC0415 - only here
 
     found = {}
-    for name, checker in checkers.items():
+    for name, settings in named.items():
+        detector = settings.build_detector()
+        settings.build_grading(detector.grading)
         interactions = [one.interaction for examples in sets.values() for one in examples]
-        asks = checker.detector.needs_model
-        price = getattr(checker.judge, "price", None)
-        found[name] = estimate(checker.detector, interactions, price=price) if asks else None
+        price = settings.judge.price() if settings.judge else None
+        found[name] = estimate(detector, interactions, price=price) if detector.needs_model else None
     if given.json:
         _say(json.dumps({"dry_run": {name: one and vars(one) for name, one in found.items()}}))
         return _DONE

@@ -61,6 +61,7 @@ class Ending:
         self._response = weakref.ref(answered.response)
         self._found = answered.call.found(answered.response)
         self._marks = settings.sinks.locate()  # now: at its end, a stream is in its reader's context
+        self._metadata: dict[str, Any] = {}
         self._put(wire.pending(answered.call.id))
 
     def complete(self, text: str) -> str:
@@ -92,5 +93,10 @@ class Ending:
 
     def _put(self, verdict: dict[str, Any]) -> None:
         response = self._response()
-        if self._settings.attach is Attach.METADATA and response is not None:
-            response.metadata = {**(getattr(response, "metadata", None) or {}), KEY: verdict}
+        if self._settings.attach is not Attach.METADATA or response is None:
+            return
+        # One dict from beginning to end, and not the engine's: who took it early sees what it comes to.
+        if getattr(response, "metadata", None) is not self._metadata:
+            self._metadata = {**(getattr(response, "metadata", None) or {})}
+            response.metadata = self._metadata
+        self._metadata[KEY] = verdict
