@@ -160,3 +160,11 @@ def test_the_note_names_the_unsupported_claims():
 def test_the_note_has_something_to_say_without_claims():
     """A detector that judges only the whole answer still gets its retry."""
     assert "- all of it" in note(UNJUDGED)
+
+
+def test_a_replacement_that_nothing_would_use_is_refused():
+    """Its writer meant answers to be replaced, and they would have passed."""
+    with pytest.raises(ConfigurationError, match="replacement is for answers that are replaced"):
+        Reactions(on_hallucination="warn", replacement="Sorry.")
+    for rules in ({"on_abstention": "replace"}, {"on_hallucination": "retry", "after_retries": "replace"}):
+        assert Reactions(**rules, replacement="Sorry.").replacement == "Sorry."

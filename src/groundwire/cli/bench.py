@@ -104,6 +104,8 @@ def bench(given: argparse.Namespace) -> int:
     folder = Path(given.out) if given.out else None
     if folder:
         _require_report(given.plots)
+        if folder.exists() and not folder.is_dir():
+            raise ConfigurationError(f"--out {folder}: it is a file, and a folder is needed")
         folder.mkdir(parents=True, exist_ok=True)
     named = _named(_settings(given))
     sets = _sets(given)

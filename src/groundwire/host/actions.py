@@ -104,6 +104,8 @@ class Reactions:
         object.__setattr__(self, "after_retries", after)
         if self.replacement is not None and not isinstance(self.replacement, str):
             problems.append(f"replacement must be a str, not {self.replacement!r}")
+        elif self.replacement is not None and not self._may_replace():
+            problems.append("replacement is for answers that are replaced: on_hallucination='replace'")
         if type(self.max_retries) is not int or self.max_retries < 1:
             problems.append(f"max_retries must be a whole number from 1 on, not {self.max_retries!r}")
         if problems:
@@ -119,6 +121,10 @@ class Reactions:
     def retries(self) -> bool:
         """Whether a retry may ever be asked for."""
         return callable(self.on_hallucination) or self.on_hallucination is Action.RETRY
+
+    def _may_replace(self) -> bool:
+        rules = (self.on_hallucination, self.on_abstention, self.after_retries)
+        return any(callable(rule) or rule is Action.REPLACE for rule in rules)
 
     def decide(self, interaction: Interaction, outcome: Outcome, *, attempt: int) -> Decision:
         """What to do after the ``attempt``-th answer, counted from 1."""
