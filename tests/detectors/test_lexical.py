@@ -182,6 +182,22 @@ class TestVerdicts:
                 "The bridge was built in 1936.",
                 "Yes, the bridge was built in 1920.",
             ),
+            (
+                "I was told when booking that a second bag costs 75 EUR. Is that so?",
+                "A second bag costs 25 EUR.",
+                "Yes, a second bag costs 75 EUR.",
+            ),
+            ("How come a bag costs 75 EUR?", "A bag costs 25 EUR.", "A bag costs 75 EUR for its weight."),
+            (
+                "What do you think - does a second bag cost 75 EUR?",
+                "A second bag costs 25 EUR.",
+                "A second bag costs 75 EUR.",
+            ),
+            (
+                "A second bag costs 75 EUR, is that right?",
+                "A second bag costs 25 EUR.",
+                "A second bag costs 75 EUR.",
+            ),
         ],
     )
     def test_a_question_s_own_figure_is_no_excuse_where_the_documents_have_another(
@@ -219,6 +235,22 @@ class TestVerdicts:
                 "If I stay for 4 nights, what do I pay?",
                 "A stay of 3 nights costs 90 EUR.",
                 "For a stay of 4 nights nothing is said; 90 EUR is the price of fewer.",
+            ),
+            (
+                "My bag weighs 30 kg. Is that allowed?",
+                "Bags may weigh 23 kg.",
+                "Your bag weighs 30 kg, so it must stay here.",
+            ),
+            (
+                "I arrive at 18:00, can I still check in?",
+                "Check-in is open until 17:30.",
+                "You arrive at 18:00, so check-in is already closed.",
+            ),
+            ("Can I bring a 30 kg bag?", "The bag limit is 23 kg.", "A 30 kg bag is over the limit."),
+            (
+                "I want to stay 5 nights. Possible?",
+                "The maximum stay is 3 nights.",
+                "A stay of 5 nights exceeds the maximum.",
             ),
         ],
     )

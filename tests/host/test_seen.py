@@ -1,9 +1,12 @@
 """What a model was told of, and what is only passed on."""
 
+import json
+import unicodedata
+
 import pytest
 
 from groundwire import Passage
-from groundwire.host.seen import passes_on, told_of
+from groundwire.host.seen import beside, told_of
 
 FOUND = [
     Passage(text="A second bag costs 25 EUR."),
@@ -30,19 +33,68 @@ def test_a_model_was_told_of_what_has_words_of_its_own_in_its_prompt(told, asked
 
 
 @pytest.mark.parametrize(
-    ("said", "text", "expected"),
+    ("passage", "told", "asked"),
     [
-        ("yes", "No one knows the eyes of it.", False),
-        ("yes", "Yes", True),
-        ("It costs 75 EUR.", "The expert says: it costs 75 eur.", True),
+        ("दूसरे बैग की कीमत पच्चीस यूरो है।", "कृपया एक कविता लिखिए", ""),
+        ("দ্বিতীয় ব্যাগের দাম পঁচিশ ইউরো।", "You are helpful.", ""),
+        (
+            "第二件行李的费用是二十五欧元，可以在线支付。",
+            "你是一个有用的助手。如果不知道，可以说不知道。",
+            "行李多少钱？",
+        ),
+        ("กระเป๋าใบที่สองราคายี่สิบห้ายูโร", "You are helpful.", ""),
+        (unicodedata.normalize("NFD", "Le bébé a été fêté à l'été."), "Bonjour", ""),
+        ("A second bag costs 25 EUR.", "Write a title of one page.", ""),
+    ],
+)
+def test_a_model_that_was_shown_nothing_was_told_of_nothing_in_any_script(passage, told, asked):
+    """Whatever the words of its prompt: a few that are everywhere are no part of a document."""
+    assert not told_of([Passage(text=passage)], told, asked)
+    assert told_of([Passage(text=passage)], f"{told}\n{passage}", asked)
+    assert told_of([Passage(text=passage)], json.dumps({"documents": [passage]}), asked)
+    for nothing in ("", " ", "---", "N/A"):
+        assert not told_of([Passage(text=passage), Passage(text=nothing)], told, asked)
+        assert told_of([Passage(text=nothing)], told, asked)
+
+
+SAID = 'It costs 75 EUR, "all in", and is paid online.'
+PAGE = "Second checked bag\n\nA second checked bag costs 25 EUR on all flights, and is paid at the desk."
+
+
+@pytest.mark.parametrize(
+    ("spoken", "text", "expected"),
+    [
+        ("yes", "No one knows the eyes of it.", "No one knows the eyes of it."),
+        ("yes", "Yes", ""),
+        ("It costs 75 EUR.", "The expert says: it costs 75 eur.", ""),
         (
             "第二件行李的费用是七十五欧元，需要提前在线支付。",
             "专家说：第二件行李的费用是七十五欧元，需要提前在线支付。",
-            True,
+            "",
         ),
-        ("", "anything", False),
+        ("", "anything", "anything"),
+        (SAID, json.dumps({"answer": SAID}), ""),
+        (SAID, repr([SAID]), ""),
+        ("* It costs 75 EUR,\n* and is paid online.", "It costs 75 EUR, and is paid online.", ""),
+        (json.dumps({"draft": SAID, "sure": 0.9}), SAID, ""),
+        ("第二件行李的费用是七十五欧元。", json.dumps({"answer": "第二件行李的费用是七十五欧元。"}), ""),
+        # A query stands in what was found for it.
+        ("second checked bag costs", PAGE, PAGE),
+        ("Second checked bag", PAGE, PAGE.removeprefix("Second checked bag")),
+        (SAID, f"{SAID}\n{PAGE}\n{PAGE}", f', " ", .\n{PAGE}\n{PAGE}'),
+        ("It costs 75 EUR.", json.dumps({"answer": "It costs 75 EUR.", "page": PAGE}), None),
     ],
 )
-def test_a_text_passes_on_what_can_t_stand_in_it_by_chance(said, text, expected):
-    """A word or two can."""
-    assert passes_on(said, text) is expected
+def test_what_a_model_said_is_no_evidence(spoken, text, expected):
+    """However it is written; the rest of the text is, where it is more."""
+    rest = beside(text, [spoken])
+    assert "75 EUR" not in rest
+    if expected is not None:
+        assert " ".join(rest.split()) == " ".join(expected.split())
+
+
+def test_texts_of_any_length_are_looked_through_quickly():
+    """As long as what is sought stands there often, and as long as it nearly does."""
+    assert not beside("a b c d " * 20_000, ["a b c d"])
+    text = "a b c e " * 20_000
+    assert beside(text, ["a b c d " * 10_000]) == text

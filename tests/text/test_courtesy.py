@@ -40,6 +40,10 @@ Thanks for asking!
 STATED = """
 Could you tell me why a bag costs 75 EUR?
 Did you know that dogs travel free of charge?
+Do you want the full refund that every ticket includes?
+Are you interested in our lifetime guarantee?
+What a shame, the pilot himself cancelled the flight, so where are you now?
+Which plan do you use, Gold (for members) or Basic?
 Why are dogs not allowed?
 Have a nice day at the free museum.
 Let me know if you have a ticket.

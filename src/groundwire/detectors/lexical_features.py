@@ -19,7 +19,7 @@ from groundwire.detectors.lexical_mentions import mentioned
 from groundwire.detectors.lexical_records import Mention
 from groundwire.detectors.lexical_seen import CLAIM_FEATURES, Answer, Seen
 from groundwire.detectors.lexical_words import ADVICE, CITES, EMPTY, HEDGES, PRAISE
-from groundwire.text import facts, names, refusal
+from groundwire.text import facts, names, premise, refusal
 from groundwire.text.facts import Fact, Known, Status
 from groundwire.text.forms import NEGATIONS
 from groundwire.text.overlap import Context, Worded, pairs, word
@@ -103,6 +103,11 @@ class _Background:
     @cached_property
     def given(self) -> Known:
         return Known(facts.extract(self.question))
+
+    @cached_property
+    def at_issue(self) -> frozenset[int]:
+        """The question's facts that it asks about, by their identity."""
+        return frozenset(id(fact) for fact in self.given.facts if premise.at_issue(fact))
 
 
 class _Look:
@@ -287,6 +292,7 @@ class _Look:
             known=self.about.known,
             negated=not NEGATIONS.isdisjoint(self.worded.folded),
             given=self.about.given,
+            at_issue=self.about.at_issue,
             earlier=self.earlier,
         ).checked()
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from groundwire.detectors.lexical_places import Places
 from groundwire.text import arithmetic, conversion, facts, steps
 from groundwire.text.facts import Checked, Fact, Known, Status
 from groundwire.text.overlap import Match
-from groundwire.text.premise import at_issue
 
 Looked = tuple[Fact, Checked, Match | None]
 
@@ -20,11 +20,13 @@ class Figures(Places):
     """A claim's exact facts and their places, and what else they may be worked out from.
 
     ``given`` are the question's facts, ``earlier`` those of the statement before that were borne out.
-    ``negated`` says that the claim has a "no" or a "not".
+    ``at_issue`` are those of the question that it asks about, by their identity. ``negated`` says that the
+    claim has a "no" or a "not".
     """
 
     negated: bool
     given: Known
+    at_issue: frozenset[int]
     earlier: Sequence[Fact]
 
     def checked(self) -> tuple[Looked, ...]:
@@ -66,11 +68,17 @@ class Figures(Places):
     def _denied(self, fact: Fact, checked: Checked) -> bool:
         """Whether the claim affirms a figure that the question asks about, and the documents have another."""
         other = checked.nearest
-        if checked.status is not Status.DIFFERS or other is None or self.negated:
+        if (
+            checked.status is not Status.DIFFERS
+            or other is None
+            or self.negated
+            or _HELD_AGAINST.search(self.text)
+        ):
             return False
         alike = (fact.bound, bool(fact.highs), _edge(fact)) == (other.bound, bool(other.highs), _edge(other))
         told = any(facts.agree(mine, other) for mine in self.found if mine is not fact)
-        return alike and not told and all(map(at_issue, self.given.equal(fact)))
+        asked = islice(self.given.equal(fact), _NAMED)
+        return alike and not told and all(id(one) in self.at_issue for one in asked)
 
     def _looked_up(self) -> list[Looked]:
         near: list[Fact] = []
@@ -116,5 +124,12 @@ def _edge(fact: Fact) -> str:
     return last[0].lower() if last and last[0].lower() in _EDGES else ""
 
 
+# What is said of a figure that is compared with another, and not affirmed: "30 kg is over the limit".
+_HELD_AGAINST = re.compile(
+    r"\b(?:(?:over|above|below|under|beyond|past) (?:the|our|its|this|that|your|any|what)|"
+    r"too|exceed\w*|instead|contrary|rather|than|wrong\w*|mistak\w*|misunderst\w*|unknown|"
+    r"zu|über|unter|statt|sondern|trop|demasiad\w*|troppo|te)\b",
+    re.IGNORECASE,
+)
 # No more figures of a claim and a question, or of a sentence, are worked with.
 _NAMED = 24

@@ -1,58 +1,126 @@
-"""Whether a model was told of what was found for it, and whether a text passes on what a model said."""
+"""Whether a model was told of what was found for it, and what a text says that no model has said."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 
 from groundwire.core.interaction import Passage
+from groundwire.text.tokens import Word, words
 
-_WORD = re.compile(r"[\u2e80-\uffff]|[^\W\u2e80-\uffff]+")  # in scripts without spaces, each character
 _SHARE = 1 / 3  # of a passage's words, when it was told in other words, at least
+_FEW = 3  # words, and fewer than that must all be there
 _RUN = 6  # so many of its words one after the other are a part of it
 _LONG = 4  # letters of a word that says something
+_UNSPACED = "\u0e00"  # from here on: scripts without spaces, whose words are pairs of characters
 _TELLING_WORDS = 3
-_TELLING_CHARACTERS = 20  # of a script that writes no spaces
-_MOST = 100_000  # characters that are looked through: some milliseconds
+_PAIRS = 2  # of characters make a word
+_STATEMENT = 8  # words that nobody says by chance
+_MOST = 100_000  # characters that are looked through: a tenth of a second
+_ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})|\\([\"'/\\])")  # as JSON writes a text
+_ENDS = frozenset("\n\r.!?:;,\"'“”„«»`{}[]()|>*#_=-。！？：；，、「」")
 
 
 def told_of(passages: Iterable[Passage], told: str, asked: str) -> bool:
-    """Whether what a model was ``told`` has a part of a passage, or a fair part of its words.
+    """Whether what a model was ``told`` has a part of one of the passages, or a fair part of its words.
 
-    Those of the question aside. A passage without words of its own can't be missed, and neither can any in a
-    very long text.
+    Those of the question aside. Passages without words of their own can't be missed, and neither can any in
+    a very long text.
     """
     if len(told) > _MOST:
         return True
-    question, prompt = _words(asked), _words(told)
-    there = _telling(prompt) - _telling(question)
+    question, prompt = _folded(asked), _folded(told)
+    known = _telling(question)
+    there = _telling(prompt) - known
     runs = _runs(prompt) - _runs(question)
+    missed = False
     for passage in passages:
-        words = _words(passage.text)
-        own = _telling(words) - _telling(question)
-        if len(own & there) >= _SHARE * len(own) or not runs.isdisjoint(_runs(words)):
+        own = _folded(passage.text)
+        telling = _telling(own) - known
+        enough = max(_SHARE * len(telling), min(_FEW, len(telling)))
+        if telling and (len(telling & there) >= enough or not runs.isdisjoint(_runs(own))):
             return True
-    return False
+        missed = missed or bool(telling)
+    return not missed
 
 
-def passes_on(said: str, text: str) -> bool:
-    """Whether a text holds what a model said: all of it, or so much that it isn't there by chance."""
-    said, text = said.strip().lower(), text.strip().lower()
-    return bool(said) and (said == text or (is_telling(said) and said in text))
+def beside(text: str, spoken: Iterable[str]) -> str:
+    """What a text says beside what models have ``spoken``; empty where that is not the most of it.
+
+    Their words are known again in other punctuation, and as JSON writes them. Few of them may also stand in a
+    text that a model never read, as a query does in what was found for it: they are taken out where they are
+    all of a line, a sentence or a field.
+    """
+    plain = _unescaped(text)
+    there = words(plain)
+    folded = [word.text.lower() for word in there]
+    said: set[int] = set()
+    own: set[int] = set()
+    for one in dict.fromkeys(spoken):
+        sought = _folded(one)
+        if sought == folded or (is_telling(plain) and next(_places(folded, sought), None) is not None):
+            return ""  # all of what a model said, or a field of it
+        if not sought or not is_telling(one):
+            continue
+        for begin in _places(sought, folded):
+            places = range(begin, begin + len(sought))
+            said.update(places)
+            if len(sought) >= _STATEMENT or _by_itself(plain, there[begin], there[places[-1]]):
+                own.update(places)
+    if said and 2 * len(said) >= len(there):
+        return ""
+    return _without(plain, there, own) if own else text
 
 
 def is_telling(said: str) -> bool:
     """Whether words are too many to stand in another text by chance: "yes" and "not relevant" are not."""
-    return len(said.split()) >= _TELLING_WORDS or len(said) >= _TELLING_CHARACTERS
+    return sum(1 / _PAIRS if word >= _UNSPACED else 1 for word in _folded(said)) >= _TELLING_WORDS
 
 
-def _words(text: str) -> list[str]:
-    return _WORD.findall(text.lower())
+def _unescaped(text: str) -> str:
+    if "\\" not in text:
+        return text
+    plain = _ESCAPED.sub(lambda found: chr(int(found[1], 16)) if found[1] else found[2], text)
+    # A character beyond the first 65,536 is written as two.
+    return plain.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def _telling(words: Iterable[str]) -> set[str]:
-    return {word for word in words if len(word) >= _LONG or word.isdigit() or word >= "\u2e80"}
+def _folded(text: str) -> list[str]:
+    return [word.text.lower() for word in words(_unescaped(text))]
 
 
-def _runs(words: list[str]) -> set[tuple[str, ...]]:
-    return {tuple(words[i : i + _RUN]) for i in range(len(words) - _RUN + 1)}
+def _telling(folded: Iterable[str]) -> set[str]:
+    return {word for word in folded if len(word) >= _LONG or word.isdigit() or word >= _UNSPACED}
+
+
+def _runs(folded: list[str]) -> set[tuple[str, ...]]:
+    return {tuple(folded[i : i + _RUN]) for i in range(len(folded) - _RUN + 1)}
+
+
+def _places(sought: Sequence[str], folded: Sequence[str]) -> Iterator[int]:
+    """Where words stand one after the other in others, without overlap."""
+    whole, part = f" {' '.join(folded)} ", f" {' '.join(sought)} "
+    at = counted = count = 0
+    while (at := whole.find(part, at)) >= 0:
+        count += whole.count(" ", counted, at)
+        counted = at
+        yield count
+        at += len(part) - 1
+
+
+def _by_itself(plain: str, first: Word, last: Word) -> bool:
+    """Whether what stands from one word to another begins and ends where a line, sentence or field may."""
+    begin, end = first.start - 1, last.end
+    while begin >= 0 and plain[begin] in " \t":
+        begin -= 1
+    while end < len(plain) and plain[end] in " \t":
+        end += 1
+    return (begin < 0 or plain[begin] in _ENDS) and (end == len(plain) or plain[end] in _ENDS)
+
+
+def _without(plain: str, there: Sequence[Word], own: set[int]) -> str:
+    kept, at = [], 0
+    for place in sorted(own):
+        kept.append(plain[at : there[place].start])
+        at = max(at, there[place].end)
+    return "".join((*kept, plain[at:]))

@@ -6,12 +6,12 @@ the retrieved documents found again in it; then the documents themselves; then w
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
 from groundwire.core.interaction import Passage
-from groundwire.host.seen import is_telling, passes_on, told_of
+from groundwire.host.seen import beside, is_telling, told_of
 from groundwire.langchain import placing, values
 from groundwire.langchain.tree import Kind, Run, Unit
 
@@ -104,7 +104,8 @@ def _shown(unit: Unit, retrieved: list[Passage], answering: Run | None) -> list[
         texts = [held for held in inputs.values() if isinstance(held, str)]
         likely = max(texts, key=lambda text: placing.likeness(retrieved, text), default="")
         if placing.likeness(retrieved, likely) >= _ALIKE:
-            return values.passages(likely)
+            # What an earlier model made of them may be made up: then the documents are the evidence.
+            return values.passages(beside(likely, _said(run for run in unit.models if run is not answering)))
     return []
 
 
@@ -112,7 +113,7 @@ def _were_told(retrieved: list[Passage], unit: Unit, answering: Run | None, view
     """Whether the models may have read what was retrieved, in other words; yes where that isn't known."""
     if answering is None or answering.kind is not Kind.MODEL or not any(views):
         return True
-    if any(passage.text in view for passage in retrieved for view in views):
+    if any(passage.text.strip() and passage.text in view for passage in retrieved for view in views):
         return True
     asked = ""
     with suppress(Exception):  # a question that can't be read is told of where it is looked for
@@ -180,9 +181,14 @@ def _of_tool(unit: Unit, tool: Run, inside: Mapping[int, Sequence[Run]]) -> list
     said = None if values.documents(tool.outputs) else values.tool_text(tool.outputs)
     # What a model inside the tool made of what it found is no evidence: it may have made it up.
     models = [model for model in unit.models if model.scope.tool is tool]
-    words = [values.model_text(model.outputs) or "" for model in models]
-    generated = models and (found or any(passes_on(one, said or "") for one in words))
-    return found if generated or said is None else _placed(found, said)
+    if said is None or (models and found):
+        return found
+    rest = beside(said, _said(models))
+    return _placed(found, rest) if rest.strip() else found
+
+
+def _said(models: Iterable[Run]) -> Iterator[str]:
+    return (values.model_text(model.outputs) or "" for model in models)
 
 
 def _tool_messages(unit: Unit, answering: Run | None) -> list[Passage]:

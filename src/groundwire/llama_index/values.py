@@ -27,7 +27,7 @@ from pydantic import BaseModel
 
 from groundwire.core.interaction import Passage, Role, Turn
 from groundwire.core.plain import plain
-from groundwire.host.seen import passes_on
+from groundwire.host.seen import beside
 
 ANSWER_KEYS = ("answer", "final_answer", "response", "result", "output", "text")
 QUESTION_KEYS = ("query", "question", "user_msg", "input", "message", "query_str", "user_query", "prompt")
@@ -161,9 +161,8 @@ def brought(output: Any, inside: Sequence[Passage] = (), spoken: Sequence[str] =
     content = output.content.strip()
     if found or isinstance(output.raw_output, (*_RESPONSES, AgentOutput)) or not content:
         return found
-    if any(passes_on(said, content) for said in spoken):
-        return []
-    return [Passage(text=output.content)]
+    rest = beside(output.content, spoken)
+    return [Passage(text=rest)] if rest.strip() else []
 
 
 def tool_results(value: Any) -> list[ToolOutput]:

@@ -20,8 +20,10 @@ def is_parting(sentence: str) -> bool:
 
 
 def is_asking(sentence: str) -> bool:
-    """Whether a sentence asks the asker back, and has no figure that it may be taking for given."""
-    return len(sentence) <= _LONGEST and _ASKING.fullmatch(sentence) is not None
+    """Whether a sentence asks the asker back, and takes nothing for given, such as a figure or an offer."""
+    if len(sentence) > _LONGEST or _STATING.search(sentence):
+        return False
+    return _ASKING.fullmatch(sentence) is not None
 
 
 _LONGEST = 160
@@ -102,10 +104,17 @@ _ASKING = re.compile(
     r"(?:(?:sorry|and|but|so|first|please),? )?(?:"
     r"(?:could|can|would|will|may|might) (?:you|i|we) (?:please |kindly |also |just )*"
     r"(?:tell|clarify|specify|provide|share|give|let|confirm|say|ask|know|describe|explain|elaborate)\b"
-    r"|(?:which|what|where|when|who|how \w+)\b[^.!?;:\d]* (?:(?:do|are|were|would|will|have|can) you\b"
+    r"|(?:which|what|where|when|who|how \w+)\b[^.!?,;:\d]* (?:(?:do|are|were|would|will|have|can) you\b"
     r"|did you (?:mean|book|order|buy|pay|use|receive|travel|fly|stay)\b)"
     r"|(?:which|what) (?:is|are|was|were) your\b"
     r"|do you (?:mean|want|need|have in mind)\b|are you (?:asking|looking|referring|interested)\b"
     r")[^.!?;:\d]*\?[\s?!🙂😊]*",
+    re.IGNORECASE,
+)
+# In a question, what states something beside it: "the refund that every ticket includes", "our guarantee".
+_STATING = re.compile(
+    r"[(\[]|, (?:which|who|whose|where|when)\b"
+    r"|\b(?:that|because|since|after|our|its|their|every|each|all|always|never|free|guarantee\w*|"
+    r"two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|thirty|fifty|hundred|thousand)\b",
     re.IGNORECASE,
 )

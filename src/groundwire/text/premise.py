@@ -12,22 +12,51 @@ from groundwire.text.fact import Fact
 # Questions that ask for something else than their figure; "why" takes it for true.
 _ASKS_ELSE = re.compile(
     r"\W*(?:(?:and|but|so|und|et|y|e)\s+)?(?:"
-    r"how|what|when|where|which|who|whom|whose|"
+    r"how(?! come)|what|when|where|which|who(?! (?:says|said|claims|told))|whom|whose|"
     r"wie\w*|wann|wo|welche\w*|wer|wen|wem|hoe\w*|wat|waar|welke?|"
     r"combien|quel\w*|quand|où|que|qui|comment|cu[aá]nt\w*|qu[eé]|cu[aá]l\w*|cu[aá]ndo|d[oó]nde|c[oó]mo|"
     r"quant\w*|quale|quali|quando|dove|chi|come)\b",
     re.IGNORECASE,
 )
 _CONDITION = re.compile(
-    r"\b(?:if|when|suppos\w+|assum\w+|given|wenn|falls|bei|si|se|als)\b|"
+    r"\b(?:if|when(?! \w+ing\b)|suppos\w+|assum\w+|given|wenn|falls|bei|si|se|als)\b|"
     r"\b(?:for|with|of|at|für|mit|von|pour|avec|de|para|con|per|di|voor|met|van) (?:(?:an?|the) )?\Z",
     re.IGNORECASE,
 )
-_END = re.compile(r"[.?!;\n]\s")
+_END = re.compile(r"[.?!;\n](?=\s|\Z)|\s[-–—](?=\s)")
+# What makes a statement before it a question: "I was told that it is 75 EUR. Is that so?"
+_IS_THAT_SO = re.compile(
+    r"\W*(?:and )?(?:(?:is|isn't|was) (?:that|this|it) |ist das |est-ce |c'est |es |è |klopt )?"
+    r"(?:really |still |wirklich |noch |vraiment )?"
+    r"(?:right|correct|true|so|the case|accurate|or not|richtig|wahr|oder|vrai|exact|juste|"
+    r"verdad|cierto|correcto|vero|corretto|giusto|dat|waar|juist)\b",
+    re.IGNORECASE,
+)
+# What asks about a circumstance that was told before it: "My bag weighs 30 kg, is that allowed?"
+_ASKED_AFTER = re.compile(
+    r",\s*(?:and |so |but )?(?:am|is|are|can|could|do|does|did|may|must|will|would|should|shall|has|have)\b",
+    re.IGNORECASE,
+)
+_NEAR = 400  # characters around a figure that are looked at
 
 
 def at_issue(asked: Fact) -> bool:
-    """Whether the question asks if this figure of its own is right, or takes it for right."""
-    before = asked.source[: asked.span.start]
-    opening = before[max((end.end() for end in _END.finditer(before)), default=0) :]
-    return not _ASKS_ELSE.match(opening) and not _CONDITION.search(opening)
+    """Whether the question asks if this figure of its own is right, or takes it for right.
+
+    What is told in a sentence of its own is the asker's circumstance, unless it is asked whether it is so.
+    """
+    text = asked.source[max(0, asked.span.start - _NEAR) : asked.span.end + _NEAR]
+    place = asked.span.shifted(-max(0, asked.span.start - _NEAR))
+    begin = max((end.end() for end in _END.finditer(text, 0, place.start)), default=0)
+    opening = text[begin : place.start]
+    if _ASKS_ELSE.match(opening) or _CONDITION.search(opening):
+        return False
+    end = _END.search(text, place.end)
+    rest, after = (
+        (text[place.end :], "") if end is None else (text[place.end : end.start()], text[end.end() :])
+    )
+    if told := _ASKED_AFTER.search(rest):
+        return bool(_IS_THAT_SO.match(rest, told.start() + 1))
+    if "?" not in text or (end is not None and end[0] == "?"):
+        return True
+    return bool(_IS_THAT_SO.match(after))
