@@ -4,6 +4,7 @@ import asyncio
 import contextvars
 import copy
 import gc
+import json
 import threading
 from uuid import uuid4
 
@@ -12,6 +13,7 @@ from langchain.agents.structured_output import ToolStrategy
 from langchain_core.documents import Document
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.output_parsers import JsonOutputParser
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import RunnableLambda, RunnableParallel, RunnablePassthrough
 from langgraph.checkpoint.memory import InMemorySaver
@@ -252,6 +254,49 @@ def test_documents_that_stand_in_a_prompt_in_no_words_were_not_seen(reworded, he
     assert said(heard.only()) == (
         whole(1) if reworded else (AbstentionReason.NO_CONTEXT, question(1), [], answer(1))
     )
+
+
+@pytest.mark.parametrize("made", ["cited", "without its stars"])
+@pytest.mark.parametrize("after", ["A title for: ", "Is this rude? ", "Which language is it? "])
+def test_an_answer_that_was_edited_is_still_that_of_the_model_that_read_the_documents(made, after, heard):
+    """Whatever a model is asked of it afterwards, which was told no document."""
+
+    def answered(asked):
+        shown = joined(Library().invoke(asked))
+        given = Oracle(reply=lambda n: f"**{answer(n)}**").invoke(f"Use {shown}. {asked}").text
+        edited = f"{given} [1]" if made == "cited" else given.strip("*")
+        Oracle(reply=lambda _: "en").invoke(f"{after}{edited} {asked}")
+        return {"answer": edited}
+
+    RunnableLambda(answered).invoke(question(1), listening(heard))
+    edited = f"**{answer(1)}** [1]" if made == "cited" else answer(1)
+    assert said(heard.only()) == (None, question(1), texts(1), edited)
+
+
+def test_a_draft_that_was_read_out_of_its_form_is_no_evidence(heard):
+    """A polished answer is held against the documents that the draft was made of, and not the draft."""
+    draft = Oracle(
+        reply=lambda n: json.dumps({"draft": f"{' '.join(texts(n))} It may be painted.", "sure": 1})
+    )
+    first = {"context": Library() | joined, "question": RunnablePassthrough()} | PROMPT | draft
+    polish = ChatPromptTemplate.from_template("Polish this: {draft}")
+    (first | JsonOutputParser() | polish | Oracle()).invoke(question(1), listening(heard))
+    assert said(heard.only())[2] == texts(1)
+
+
+@pytest.mark.parametrize("blank", ["", " ", "---"])
+def test_a_blank_document_does_not_make_all_of_them_seen(blank, heard):
+    """A model that was shown none of the others answers by heart."""
+
+    class Blank(Library):
+        def _get_relevant_documents(self, query, *, run_manager):
+            found = super()._get_relevant_documents(query, run_manager=run_manager)
+            return [*found, Document(page_content=blank)]
+
+    RunnableLambda(lambda asked: [Blank().invoke(asked), Oracle().invoke(asked).text][1]).invoke(
+        question(1), listening(heard)
+    )
+    assert said(heard.only()) == (AbstentionReason.NO_CONTEXT, question(1), [], answer(1))
 
 
 @pytest.mark.parametrize("name", ["draft", "chat"])

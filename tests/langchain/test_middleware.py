@@ -1,6 +1,7 @@
 """The middleware: an agent's answer is judged against what its tools brought in the same turn."""
 
 import asyncio
+from typing import Annotated
 
 import pytest
 from langchain.agents import create_agent
@@ -9,16 +10,18 @@ from langchain_core.language_models import FakeMessagesListChatModel
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import RunnablePassthrough
-from langchain_core.tools import create_retriever_tool, tool
+from langchain_core.tools import InjectedToolCallId, create_retriever_tool, tool
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
 from pydantic import BaseModel
 
-from groundwire import AbstainedError, Checker, ConfigurationError, Policy
+from groundwire import AbstainedError, AbstentionReason, Checker, ConfigurationError, Policy
 from groundwire.core import wire
 from groundwire.host.actions import HallucinationError
 from groundwire.langchain import GroundwireCallbackHandler, HallucinationMiddleware
 from groundwire.testing import Abstains
 from tests.langchain.apps import PROMPT
+from tests.langchain.conftest import Heard
 from tests.langchain.wrapped_apps import CHECKER, Shelf
 from tests.scripted import NovelWords
 
@@ -147,15 +150,83 @@ async def test_what_an_agent_as_a_tool_says_is_no_evidence():
     assert right["hallucination"]["hallucinated"] is False
 
 
-def test_a_tool_whose_model_speaks_by_heart_brings_nothing():
-    """Nobody knows what it said that from."""
+class Told(BaseModel):
+    """What a model fills in."""
+
+    told: str
+
+
+def by_heart(query):
+    return Script(responses=[AIMessage(WRONG)]).invoke(query).text
+
+
+@tool
+def in_words(query: str) -> str:
+    """Ask a model."""
+    return "It says: " + by_heart(query)
+
+
+@tool
+def as_a_dict(query: str) -> dict:
+    """Ask a model."""
+    return {"answer": f'"{by_heart(query)}"', "sure": True}
+
+
+@tool
+def as_a_list(query: str) -> str:
+    """Ask a model."""
+    return "".join(f"- {word}\n" for word in by_heart(query).split())
+
+
+@tool
+def as_a_command(query: str, tool_call_id: Annotated[str, InjectedToolCallId]) -> Command:
+    """Ask a model."""
+    return Command(update={"messages": [ToolMessage(by_heart(query), tool_call_id=tool_call_id)]})
+
+
+@tool
+def as_filled_in(query: str) -> str:
+    """Ask a model."""
+    calls = [{"name": "Told", "args": {"told": WRONG}, "id": "filled"}]
+    model = Script(responses=[AIMessage("", tool_calls=calls)])
+    return model.with_structured_output(Told).invoke(query).told
+
+
+@pytest.mark.parametrize("asked", [in_words, as_a_dict, as_a_list, as_a_command, as_filled_in])
+def test_a_tool_whose_model_speaks_by_heart_brings_nothing(asked):
+    """Nobody knows what it said that from, in whatever form it comes."""
+    heard = Heard()
+    app = agent(call(asked.name), WRONG, tools=[asked])
+    judged = ask(app, config={"callbacks": [heard]})["hallucination"]
+    assert judged["abstention"] == "NO_CONTEXT"
+    assert heard.only().problem is AbstentionReason.NO_CONTEXT
+
+
+def test_a_query_that_a_model_wrote_is_no_reason_to_drop_what_was_found():
+    """Its words stand in what was found for it."""
 
     @tool
-    def by_heart(query: str) -> str:
-        """Ask a model."""
-        return "It says: " + Script(responses=[AIMessage(WRONG)]).invoke(query).text
+    def search(query: str) -> str:
+        """Ask a model what to look for."""
+        written = Script(responses=[AIMessage("item3 costs 3euro")]).invoke(query).text
+        return (
+            f"All about this: {written}, as everybody knows who has been there and has seen the price list."
+        )
 
-    judged = ask(agent(call("by_heart"), WRONG, tools=[by_heart]))["hallucination"]
+    judged = ask(agent(call("search"), WRONG, tools=[search]))["hallucination"]
+    assert judged["hallucinated"] is True
+
+
+@pytest.mark.parametrize("noted", ["x", {"a": 1}, [{"text": 7}], [{"id": "x"}], [None]])
+def test_what_cant_be_read_of_what_was_noted_is_no_evidence(noted):
+    """It was written by another version, or by somebody else; no run ends for it."""
+
+    @tool
+    def search(query: str, tool_call_id: Annotated[str, InjectedToolCallId]) -> ToolMessage:
+        """Find nothing new."""
+        return ToolMessage(RIGHT, tool_call_id=tool_call_id, response_metadata={"groundwire_found": noted})
+
+    judged = ask(agent(call("search"), RIGHT, tools=[search]))["hallucination"]
     assert judged["abstention"] == "NO_CONTEXT"
 
 
@@ -164,7 +235,7 @@ def test_what_was_found_in_a_tool_survives_a_checkpoint():
     kept = InMemorySaver()
     ask(agent(call("ask_expert"), WRONG, tools=[expert()], checkpointer=kept), config=ONCE)
     told = kept.get_tuple(ONCE).checkpoint["channel_values"]["messages"][2]
-    assert [each["text"] for each in told.response_metadata["groundwire"]] == ["item3 costs 3euro"]
+    assert [each["text"] for each in told.response_metadata["groundwire_found"]] == ["item3 costs 3euro"]
 
 
 def test_a_tool_that_answers_the_user_itself_is_judged_by_what_it_found():

@@ -189,6 +189,53 @@ async def test_a_tool_that_fails_brings_nothing(heard):
     assert heard.only().problem is AbstentionReason.NO_CONTEXT
 
 
+async def in_words(input: str) -> str:  # noqa: A002 - the argument's name is what the model is told
+    """Ask a model."""
+    return "It says: " + str(await Oracle().acomplete(input))
+
+
+async def as_a_dict(input: str) -> dict:  # noqa: A002 - as above
+    """Ask a model."""
+    return {"answer": f'"{await Oracle().acomplete(input)}"', "sure": True}
+
+
+async def streamed(input: str) -> str:  # noqa: A002 - as above
+    """Ask a model."""
+    return [part.text async for part in await Oracle().astream_complete(input)][-1]
+
+
+async def chatted(input: str) -> str:  # noqa: A002 - as above
+    """Ask a model."""
+    message = ChatMessage(role="user", content=input)
+    return "".join([part.delta async for part in await Oracle().astream_chat([message])])
+
+
+@pytest.mark.parametrize("asked", [in_words, as_a_dict, streamed, chatted])
+async def test_what_a_model_says_in_a_tool_is_no_evidence_in_any_form(asked, heard):
+    """Be it written as a structure, or streamed: then nobody has heard what it said."""
+    await searching(FunctionTool.from_defaults(async_fn=asked)).run(user_msg=question(7))
+    assert heard.only().problem is AbstentionReason.NO_CONTEXT
+
+
+@pytest.mark.parametrize("asked", ["A title for: ", "Is this rude? ", "condense"])
+def test_an_answer_is_held_against_what_its_model_was_told(asked, heard):
+    """Whatever a model is asked of the answer afterwards, or was asked of the nodes before."""
+
+    class Helped(CustomQueryEngine):
+        def custom_query(self, query_str):
+            shown = "\n".join(node.node.get_content() for node in Library().retrieve(query_str))
+            if asked == "condense":
+                notes = Oracle(reply=lambda n: f"Notes on topic{n}: kilos, of which it has {n}.")
+                shown = str(notes.complete(f"From this: {shown}\n{query_str}"))
+            said = str(Oracle().complete(f"From this: {shown}\n{query_str}"))
+            if asked != "condense":
+                Oracle(reply=lambda n: "Weights").complete(f"{asked}{said}")
+            return f"{said} [1]"
+
+    Helped().query(question(7))
+    assert [passage.text for passage in heard.only().interaction.contexts] == told(7)
+
+
 async def test_what_a_model_says_in_a_tool_is_no_evidence(heard):
     """Be it called at once or as an agent; what an inner agent's own tool says is."""
 
@@ -281,7 +328,22 @@ async def test_a_stream_that_a_workflow_returns_is_left_to_its_reader(heard, cap
     assert list(result) == answer(7).split()
     assert heard.captured == []
     (told_once,) = caplog.messages
-    assert "returned a stream" in told_once
+    assert "a model streamed its answer" in told_once
+
+
+async def test_what_a_workflow_made_of_a_stream_is_told_of_where_it_is_not_read(heard, caplog):
+    """Under no usual key, nothing tells that it is what the model said."""
+
+    class Shaped(Steps):
+        @step
+        async def tell(self, ev: Fetched) -> StopEvent:
+            said = [part async for part in await Oracle().astream_complete(f"From {ev.found}: {ev.asked}")]
+            return StopEvent(result={"reply": said[-1].text})
+
+    await Shaped(timeout=20).run(query=question(7))
+    assert heard.captured == []
+    (told_once,) = caplog.messages
+    assert "return its text as the result" in told_once
 
 
 async def test_two_texts_of_models_under_no_usual_key_are_no_answer(heard):

@@ -17,6 +17,7 @@ _TELLING_WORDS = 3
 _PAIRS = 2  # of characters make a word
 _STATEMENT = 8  # words that nobody says by chance
 _MOST = 100_000  # characters that are looked through: a tenth of a second
+EDITED = 0.6  # of an answer's words are those of the model that gave it, also where it was edited
 _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})|\\([\"'/\\])")  # as JSON writes a text
 _ENDS = frozenset("\n\r.!?:;,\"'“”„«»`{}[]()|>*#_=-。！？：；，、「」")
 
@@ -70,6 +71,12 @@ def beside(text: str, spoken: Iterable[str]) -> str:
     if said and 2 * len(said) >= len(there):
         return ""
     return _without(plain, there, own) if own else text
+
+
+def share(answer: str, said: str) -> float:
+    """Which share of an answer's words stands in what a model said, from 0 to 1."""
+    own = set(_folded(answer))
+    return len(own.intersection(_folded(said))) / max(1, len(own))
 
 
 def is_telling(said: str) -> bool:

@@ -90,7 +90,12 @@ def _after_retrieval(unit: Unit, run: Run) -> bool:
 def _shown(unit: Unit, retrieved: list[Passage], answering: Run | None) -> list[Passage]:
     """The context as it stands in the prompt of the answering model, from the variable that holds it."""
     view = "" if answering is None else values.prompt_text(answering.inputs)
-    for inputs in _variables(unit, answering):
+    said = list(_said(run for run in unit.models if run is not answering))
+    for filled in _variables(unit, answering):
+        # What an earlier model made of documents may be made up: they are the evidence, and not its words.
+        inputs = {
+            name: beside(held, said) if isinstance(held, str) else held for name, held in filled.items()
+        }
         shown: list[Passage] = []
         for _, held in values.known(inputs, values.CONTEXT_KEYS):
             placed = _placed(retrieved, held)
@@ -104,8 +109,7 @@ def _shown(unit: Unit, retrieved: list[Passage], answering: Run | None) -> list[
         texts = [held for held in inputs.values() if isinstance(held, str)]
         likely = max(texts, key=lambda text: placing.likeness(retrieved, text), default="")
         if placing.likeness(retrieved, likely) >= _ALIKE:
-            # What an earlier model made of them may be made up: then the documents are the evidence.
-            return values.passages(beside(likely, _said(run for run in unit.models if run is not answering)))
+            return values.passages(likely)
     return []
 
 
@@ -188,7 +192,7 @@ def _of_tool(unit: Unit, tool: Run, inside: Mapping[int, Sequence[Run]]) -> list
 
 
 def _said(models: Iterable[Run]) -> Iterator[str]:
-    return (values.model_text(model.outputs) or "" for model in models)
+    return (words for model in models for words in values.model_words(model.outputs))
 
 
 def _tool_messages(unit: Unit, answering: Run | None) -> list[Passage]:

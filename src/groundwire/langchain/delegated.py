@@ -6,14 +6,17 @@ another agent, may have made it up. So the documents travel on the tool's messag
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import suppress
 from contextvars import ContextVar
-from dataclasses import fields
-from typing import Any, Self, TypeVar
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, Self, TypeVar, cast
 from uuid import UUID, uuid4
 
 from langchain_core.messages import ToolMessage
 from langchain_core.tracers.context import register_configure_hook
 
+from groundwire.core.errors import InputError
 from groundwire.core.interaction import Passage
 from groundwire.core.plain import plain
 from groundwire.langchain import contexts
@@ -21,9 +24,9 @@ from groundwire.langchain.capture import Capture, Captured
 from groundwire.langchain.declared import UNIT
 from groundwire.langchain.tree import Kind, Unit
 
-_KEY = "groundwire"
-_FIELDS = [field.name for field in fields(Passage)]
+_KEY = "groundwire_found"
 T = TypeVar("T")
+_FIELDS = [field.name for field in fields(Passage)]
 
 
 class Inside(Capture):
@@ -44,15 +47,32 @@ class Inside(Capture):
         self.on_chain_end(None, run_id=self._call)
 
     def noted(self, result: T) -> T:
-        """The tool's message with what was found on it, where a model stood in between; else as it is."""
-        if self._found is None or not isinstance(result, ToolMessage):
+        """What the tool returned, with what was found on its messages, where a model stood in between.
+
+        They are the result itself, or stand in the update of a Command.
+        """
+        if self._found is None:
             return result
-        if [passage.text for passage in self._found] == [result.text]:
+        if isinstance(result, ToolMessage):
+            return cast(T, self._with_found(result, self._found))
+        update = getattr(result, "update", None)
+        if not is_dataclass(result) or not isinstance(update, Mapping):  # by its form: langgraph is an extra
             return result
-        found = [{name: getattr(passage, name) for name in _FIELDS} for passage in self._found]
-        return result.model_copy(
-            update={"response_metadata": {**result.response_metadata, _KEY: plain(found)}}
+        given = update.get("messages")
+        messages = [
+            self._with_found(one, self._found) if isinstance(one, ToolMessage) else one
+            for one in (given if isinstance(given, list | tuple) else [given])
+        ]
+        return (
+            cast(T, replace(cast(Any, result), update={**update, "messages": messages})) if given else result
         )
+
+    @staticmethod
+    def _with_found(message: Any, found: list[Passage]) -> Any:
+        if [passage.text for passage in found] == [message.text]:
+            return message
+        told = plain([{name: getattr(passage, name) for name in _FIELDS} for passage in found])
+        return message.model_copy(update={"response_metadata": {**message.response_metadata, _KEY: told}})
 
     def _start(
         self, kind: Kind, inputs: Any, run_id: UUID, parent_run_id: UUID | None, *declared: Any
@@ -62,6 +82,7 @@ class Inside(Capture):
 
     def _read(self, unit: Unit) -> Captured | None:
         if unit.models:
+            self._found = []  # what can't be read is no evidence
             self._found = contexts.brought(unit)
         return None
 
@@ -71,6 +92,14 @@ register_configure_hook(_INSIDE, inheritable=True)
 
 
 def found(message: ToolMessage) -> list[Passage] | None:
-    """What was noted on a tool's message; None where no model stood in between."""
+    """What was noted on a tool's message; None where no model stood in between.
+
+    What can't be read there was written by another version, or by somebody else, and is no evidence.
+    """
     noted = message.response_metadata.get(_KEY)
-    return None if noted is None else [Passage(**passage) for passage in noted]
+    if noted is None:
+        return None
+    listed = noted if isinstance(noted, list) else []
+    with suppress(TypeError, InputError):
+        return [Passage(**{name: one[name] for name in _FIELDS if name in one}) for one in listed]
+    return []

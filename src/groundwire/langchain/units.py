@@ -11,6 +11,7 @@ from typing import Any
 
 from groundwire.core.interaction import Turn
 from groundwire.core.verdict import AbstentionReason
+from groundwire.host.seen import EDITED, is_telling, share
 from groundwire.langchain import values
 from groundwire.langchain.declared import Block
 from groundwire.langchain.tree import Kind, Run, Unit
@@ -111,22 +112,37 @@ def _of(run: Run) -> str | None:
 
 
 def answering_model(unit: Unit, said: str | None) -> Run | None:
-    """The model run that gave the answer: the last that said exactly it, else the one started last.
+    """The model run that gave the answer: the last that said exactly it, else the one whose words it is like.
 
-    Where the output has no usual key, it is the last whose words stand in it. None if that one was shown no
-    documents and another was: then an answer and what was made of it stand there side by side, such as
-    questions that might follow, and nothing tells which is which.
+    Where it is like none's, it is the last that was given documents, else the one started last: what follows
+    an answer may be a check of it, a title or a translation. Where the output has no usual key, it is the
+    last whose words stand in it. None if that one was shown no documents and another was: then an answer and
+    what was made of it stand there side by side, such as questions that might follow, and nothing tells which
+    is which.
     """
     ended = [run for run in reversed(unit.models) if run.ended is not None]
     if said is not None:
-        told = [run for run in ended if said.strip() and _words(run) == said.strip()]
+        told = [run for run in ended if said.strip() and _words(run) == said.strip()] or _most_like(
+            said, ended
+        )
     else:
         held = {text.strip() for text in values.texts(values.state(unit.run.outputs))} - {""}
         told = [run for run in ended if _words(run) in held]
         reading = [_read_documents(unit, run) for run in told]
         if any(reading) and not reading[0]:
             return None
+    if not told and len(ended) > 1:
+        told = [run for run in ended if _read_documents(unit, run)]
     return next(iter(told), None) or max(unit.models, key=lambda run: run.started, default=None)
+
+
+def _most_like(said: str, ended: Sequence[Run]) -> list[Run]:
+    """The model whose words were edited into the answer, where one's were."""
+    if len(ended) < 2:
+        return []
+    shares = [share(said, _words(run)) for run in ended]
+    most = max(shares)
+    return [ended[shares.index(most)]] if most >= EDITED else []
 
 
 def _words(model: Run) -> str:
@@ -137,8 +153,8 @@ def _read_documents(unit: Unit, model: Run) -> bool:
     """Whether the model was given documents of the unit to read, and not just an answer that quotes one."""
     _, *openings = _telling(unit)
     given = values.given_text(model.inputs)
-    for words in map(_words, unit.models):
-        given = given.replace(words, "") if words else given
+    for words in filter(is_telling, map(_words, unit.models)):
+        given = given.replace(words, "")
     return any(opening in given for opening in openings)
 
 

@@ -153,10 +153,21 @@ def model_text(value: Any) -> str | None:
 
 def calls_tools(value: Any) -> bool:
     """Whether a model's result asks for tools to be called."""
+    return bool(_tool_calls(value))
+
+
+def model_words(value: Any) -> Iterator[str]:
+    """All that a model's result says: its text, and what it gives to tools, or fills a structure with."""
+    yield model_text(value) or ""
+    for call in _tool_calls(value):
+        yield from texts(call.get("args"))
+
+
+def _tool_calls(value: Any) -> Sequence[Mapping[str, Any]]:
     generations = getattr(value, "generations", None)
     if not generations or not generations[0]:
-        return False
-    return bool(getattr(getattr(generations[0][0], "message", None), "tool_calls", None))
+        return ()
+    return getattr(getattr(generations[0][0], "message", None), "tool_calls", None) or ()
 
 
 def tool_text(value: Any) -> str | None:
@@ -198,6 +209,8 @@ def answer(value: Any, keys: Iterable[str] = ANSWER_KEYS) -> str | None:
         said = [message for message in conversation if message.type in ("ai", "AIMessageChunk")]
         return _unwarned(said[-1]) if said else None
     found: str | None = None
+    if "messages" in keys and (told := direct(value)):
+        return told  # also where the model said something beside calling the tool
     for key in keys:
         if (held := at(value, key)) is None:
             continue
@@ -207,7 +220,7 @@ def answer(value: Any, keys: Iterable[str] = ANSWER_KEYS) -> str | None:
         if given:
             return given
         found = found if given is None else given
-    return found or ("messages" in keys and direct(value)) or found
+    return found
 
 
 def direct(value: Any) -> str | None:
@@ -240,7 +253,7 @@ def texts(value: Any, depth: int = 4) -> Iterator[str]:
         elif isinstance(value, BaseModel):
             held = dict(value).values()
         elif dataclasses.is_dataclass(value) and not isinstance(value, type):
-            held = (getattr(value, part.name) for part in dataclasses.fields(value))
+            held = (getattr(value, part.name, None) for part in dataclasses.fields(value))
         for one in held:
             yield from texts(one, depth - 1)
 

@@ -129,7 +129,7 @@ class Capture:
                 part = self._streams[id(instance)][0]
             elif kind is Kind.MODEL:
                 if part is not None and not part.searching:
-                    units.hear(part, arguments)
+                    units.hear(part, span_id, arguments)
             elif kind is not None and kind is not Kind.WRITER:
                 part = Part(span_id=span_id, kind=kind, arguments=arguments, parent=part, root=root)
             self._open[span_id] = part, root
@@ -148,8 +148,8 @@ class Capture:
             self._ended(part, result)
         elif kind is Kind.WRITER:
             self._written(part, instance)
-        elif kind is Kind.MODEL and part.kind in (Kind.TOOL, Kind.FLOW):
-            units.spoke(part, values.stated(result))
+        elif kind is Kind.MODEL:
+            units.heard(part, span_id, result)
 
     def drop(self, span_id: str, instance: Any, error: BaseException | None) -> None:
         """A span has ended with an error: there is no answer, or part of one if its task was cancelled."""
@@ -184,8 +184,9 @@ class Capture:
         elif units.is_streamed(part, result):
             self.warn_once(
                 "streamed",
-                "workflow %s found nodes and returned a stream, which groundwire does not read: judge what "
-                "it told with groundwire.check(question=..., contexts=..., answer=...). This is said once",
+                "workflow %s found nodes and a model streamed its answer, which groundwire does not read: "
+                "return its text as the result, or judge it with "
+                "groundwire.check(question=..., contexts=..., answer=...). This is said once",
                 part.run_id,
             )
 

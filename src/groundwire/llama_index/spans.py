@@ -6,6 +6,7 @@ A span is a call of an instrumented method. What its parts add up to is decided 
 from __future__ import annotations
 
 import inspect
+from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -24,6 +25,8 @@ from llama_index.core.tools import BaseTool
 from llama_index.core.workflow import Workflow
 
 from groundwire.core.interaction import Passage
+
+_EXCHANGES = 200  # of models that are remembered of one span
 
 SKIP = "groundwire:skip"
 """In ``instrument_tags``: what runs under it is not looked at."""
@@ -122,14 +125,23 @@ class Finding:
 
 
 @dataclass(eq=False, kw_only=True)
+class Exchange:
+    """What a model was told, and what it said: None until it has, and where it streams."""
+
+    span_id: str
+    told: str
+    said: str | None = None
+
+
+@dataclass(eq=False, kw_only=True)
 class Part:
     """An open span that matters.
 
-    ``found`` is what was found inside, ``dialogue`` the messages that the last model in it was given,
-    ``told`` the text if it was given one, ``condensed`` the conversation that a model was to condense, and
-    ``spoken`` what models and engines directly inside said. ``answered`` says that something inside was
-    captured, ``last`` holds it where the part is CHECKED; ``said`` is what a chat's stream has said,
-    ``written`` and ``exited`` how far it is.
+    ``found`` is what was found inside, ``exchanges`` are those of the last models in it, ``dialogue`` the
+    messages that the last one was given, ``condensed`` the conversation that a model was to condense, and
+    ``spoken`` what models and engines directly inside said, unless they ``streamed``. ``answered`` says that
+    something inside was captured, ``last`` holds it where the part is CHECKED; ``said`` is what a chat's
+    stream has said, ``written`` and ``exited`` how far it is.
     """
 
     span_id: str
@@ -140,9 +152,10 @@ class Part:
     found: list[Finding] = field(default_factory=list)
     dialogue: Sequence[Any] = ()
     condensed: str = ""
-    told: str = ""
+    exchanges: deque[Exchange] = field(default_factory=lambda: deque(maxlen=_EXCHANGES))
     answered: bool = False
     spoken: list[str] = field(default_factory=list)
+    streamed: bool = False
     last: Any = None
     said: list[str] = field(default_factory=list)
     written: bool = False

@@ -15,9 +15,9 @@ from llama_index.core.workflow import StopEvent
 
 from groundwire.core.interaction import Passage, Turn
 from groundwire.core.verdict import AbstentionReason
-from groundwire.host.seen import told_of
+from groundwire.host.seen import EDITED, is_telling, share, told_of
 from groundwire.llama_index import values
-from groundwire.llama_index.spans import ANSWERING, Finding, Found, Kind, Part
+from groundwire.llama_index.spans import ANSWERING, Exchange, Finding, Found, Kind, Part
 
 NOT_SEEN = (
     "no nodes were seen: nothing was retrieved that a LlamaIndex retriever, tool or response tells of; "
@@ -33,19 +33,21 @@ _ASKED = {Kind.QUERY: "str_or_query_bundle", Kind.SYNTHESIS: "query", Kind.CHAT:
 _OPENING = 200
 
 
-def hear(part: Part, arguments: Mapping[str, Any]) -> None:
+def hear(part: Part, span_id: str, arguments: Mapping[str, Any]) -> None:
     """Note what a model was told inside of ``part``, and of whatever stands around it."""
     # LlamaIndex's decorators of a model's methods hide the names of what is given by position.
     given = [arguments.get("messages"), arguments.get("prompt"), *arguments.get("args", ())]
     prompt = next((one for one in given if isinstance(one, str)), None)
     messages = next((one for one in given if isinstance(one, list | tuple) and one), None)
     condensed = (arguments.get("prompt_args") or {}).get("chat_history")
+    contents = (m.content for m in messages or () if isinstance(m, ChatMessage) and m.content)
+    exchange = Exchange(span_id=span_id, told="\n".join(contents) or prompt or "")
     above: Part | None = part
     while above is not None:
         if messages is not None:
-            above.dialogue, above.told = list(messages), ""
-        elif prompt is not None:
-            above.told = prompt
+            above.dialogue = list(messages)
+        if exchange.told:
+            above.exchanges.append(exchange)
         if isinstance(condensed, str):
             above.condensed = condensed
         above = above.parent
@@ -61,7 +63,8 @@ def report(part: Part, result: Any) -> None:
     elif part.kind is Kind.SIFT:
         _sift(around, part, result)
     elif part.kind is Kind.TOOL:
-        brought = values.brought(result, inside=passages(part.found), spoken=part.spoken)
+        spoken = None if part.streamed else part.spoken
+        brought = values.brought(result, inside=passages(part.found), spoken=spoken)
         around.found.append(Finding(how=Found.BROUGHT, passages=brought))
     elif part.kind in ANSWERING and (nodes := values.nodes(result)):
         around.found.append(Finding(how=Found.ANSWERED, nodes=nodes))
@@ -69,11 +72,23 @@ def report(part: Part, result: Any) -> None:
         around.found += part.found
         around.answered |= part.answered
     around.spoken += part.spoken
+    around.streamed |= part.streamed
     if part.kind in ANSWERING:
-        spoke(around, values.answer(result))
+        _spoke(around, values.answer(result))
 
 
-def spoke(part: Part, said: str | None) -> None:
+def heard(part: Part, span_id: str, result: Any) -> None:
+    """Note what a model has said inside of ``part``. Of a stream nothing tells but its reader."""
+    said = values.stated(result)
+    for exchange in part.exchanges:
+        if exchange.span_id == span_id:
+            exchange.said = said
+    if part.kind in {Kind.TOOL, Kind.FLOW}:
+        _spoke(part, said)
+        part.streamed |= isinstance(result, Iterator | AsyncIterator)
+
+
+def _spoke(part: Part, said: str | None) -> None:
     """Note what a model, or an engine, said inside of ``part``, which a tool may pass off as found."""
     if said and said.strip():
         part.spoken.append(said.strip())
@@ -90,7 +105,7 @@ def _sift(around: Part, part: Part, result: Any) -> None:
 
 def is_answer(part: Part, result: Any) -> bool:
     """Whether a workflow in which no engine answered did so itself: a model's text, from what it found."""
-    return bool(part.dialogue or part.told) and _answers(part, result)
+    return bool(part.exchanges) and _answers(part, result)
 
 
 def is_unheard(part: Part, result: Any) -> bool:
@@ -98,16 +113,18 @@ def is_unheard(part: Part, result: Any) -> bool:
 
     A text that holds a node's is no answer but what was found.
     """
-    if part.dialogue or part.told or not _answers(part, result):
+    if part.exchanges or not _answers(part, result):
         return False
     said = values.stated(result) or ""
     return not any(_opening(passage) in said for passage in passages(part.found))
 
 
 def is_streamed(part: Part, result: Any) -> bool:
-    """Whether such a workflow returned a stream, which only its owner reads."""
+    """Whether such a workflow returned a stream, which its owner reads, or may have read itself."""
     told = result.result if isinstance(result, StopEvent) else result
-    return bool(part.found) and not part.answered and isinstance(told, Iterator | AsyncIterator)
+    if part.answered or not part.found:
+        return False
+    return isinstance(told, Iterator | AsyncIterator) or (part.streamed and any(values.texts(result)))
 
 
 def _answers(part: Part, result: Any) -> bool:
@@ -157,7 +174,7 @@ def contexts(part: Part, result: Any) -> list[Passage]:
     if own := values.nodes(result):
         return values.passages(own)
     if part.found:
-        return _shown(part, passages(part.found))
+        return _shown(part, passages(part.found), answer(part, result))
     return _unique(passage for output in values.tool_results(result) for passage in values.brought(output))
 
 
@@ -177,14 +194,36 @@ def _unless(finding: Finding, answered: set[str]) -> Iterable[NodeWithScore]:
     return [node for node in finding.nodes if node.node.node_id not in answered]
 
 
-def _shown(part: Part, found: list[Passage]) -> list[Passage]:
-    """Those that stand in what the last model was told; all, where it was told of them in other words."""
-    dialogue = (m.content for m in part.dialogue if isinstance(m, ChatMessage) and m.content)
-    told = part.told or "\n".join(dialogue)
-    if part.kind is Kind.AGENT or not told:
+def _shown(part: Part, found: list[Passage], said: str | None) -> list[Passage]:
+    """Those that stand in what the answering model was told; all, where it was told in other words."""
+    if part.kind is Kind.AGENT or not part.exchanges:
         return found  # what tools brought is told in words of their own
+    told = _told(list(part.exchanges), said, found)
     shown = [passage for passage in found if _opening(passage) in told]
     return shown or (found if told_of(found, told, question(part) or "") else [])
+
+
+def _told(exchanges: list[Exchange], said: str | None, found: Sequence[Passage]) -> str:
+    """What the answering model was told, and those whose words it was given."""
+    answering = _answering(exchanges, (said or "").strip(), found)
+    told = answering.told
+    for one in reversed(exchanges[: exchanges.index(answering)]):
+        if one.said and is_telling(one.said) and one.said.strip() in told:
+            told += f"\n{one.told}"
+    return told
+
+
+def _answering(exchanges: list[Exchange], said: str, found: Sequence[Passage]) -> Exchange:
+    """The exchange that gave the answer: by its words, else the last that was told of a node, else the last.
+
+    What follows an answer may be a check of it, a title or a translation.
+    """
+    last_first = exchanges[::-1]
+    shares = [share(said, one.said or "") for one in last_first]
+    if max(shares) >= EDITED:
+        return last_first[shares.index(max(shares))]
+    shown = (one for one in last_first if said and any(_opening(passage) in one.told for passage in found))
+    return next(shown, last_first[0])
 
 
 def _opening(passage: Passage) -> str:

@@ -149,11 +149,11 @@ def passages(found: Iterable[NodeWithScore]) -> list[Passage]:
     return list(seen.values())
 
 
-def brought(output: Any, inside: Sequence[Passage] = (), spoken: Sequence[str] = ()) -> list[Passage]:
+def brought(output: Any, inside: Sequence[Passage] = (), spoken: Sequence[str] | None = ()) -> list[Passage]:
     """What a tool brought: its nodes, else those that were found ``inside`` it, else its words.
 
     A failure brings nothing, and neither do words that a model or an engine has ``spoken`` inside: they are
-    no evidence.
+    no evidence. None says that one spoke inside, and that its words are not known.
     """
     if not isinstance(output, ToolOutput) or output.is_error or output.tool_name == _HANDOFF:
         return []
@@ -161,7 +161,7 @@ def brought(output: Any, inside: Sequence[Passage] = (), spoken: Sequence[str] =
     content = output.content.strip()
     if found or isinstance(output.raw_output, (*_RESPONSES, AgentOutput)) or not content:
         return found
-    rest = beside(output.content, spoken)
+    rest = "" if spoken is None else beside(output.content, spoken)
     return [Passage(text=rest)] if rest.strip() else []
 
 
