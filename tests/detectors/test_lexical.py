@@ -187,6 +187,26 @@ class TestVerdicts:
                 "A second bag costs 25 EUR.",
                 "Yes, a second bag costs 75 EUR.",
             ),
+            (
+                "I read that a second bag costs 75 EUR, is that refundable?",
+                "A second bag costs 25 EUR.",
+                "A second bag costs 75 EUR.",
+            ),
+            (
+                "Does a second bag cost 75 EUR, and can I pay at the gate?",
+                "A second bag costs 25 EUR.",
+                "Yes, a second bag costs 75 EUR, too.",
+            ),
+            (
+                "A second bag costs 75 EUR. Can you confirm?",
+                "A second bag costs 25 EUR.",
+                "A second bag costs 75 EUR.",
+            ),
+            (
+                "Kostet ein zweites Gepäckstück 75 EUR?",
+                "Ein zweites Gepäckstück kostet 25 EUR.",
+                "Ja, ein zu zahlendes zweites Gepäckstück kostet 75 EUR.",
+            ),
             ("How come a bag costs 75 EUR?", "A bag costs 25 EUR.", "A bag costs 75 EUR for its weight."),
             (
                 "What do you think - does a second bag cost 75 EUR?",

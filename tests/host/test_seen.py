@@ -98,3 +98,4 @@ def test_texts_of_any_length_are_looked_through_quickly():
     assert not beside("a b c d " * 20_000, ["a b c d"])
     text = "a b c e " * 20_000
     assert beside(text, ["a b c d " * 10_000]) == text
+    assert beside(text, [f"a b c d {i}" for i in range(400)]) == text

@@ -12,8 +12,8 @@ import pytest
 from langchain.agents.structured_output import ToolStrategy
 from langchain_core.documents import Document
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
-from langchain_core.messages import AIMessage, HumanMessage
-from langchain_core.output_parsers import JsonOutputParser
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_core.output_parsers import JsonOutputParser, StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import RunnableLambda, RunnableParallel, RunnablePassthrough
 from langgraph.checkpoint.memory import InMemorySaver
@@ -282,6 +282,73 @@ def test_a_draft_that_was_read_out_of_its_form_is_no_evidence(heard):
     polish = ChatPromptTemplate.from_template("Polish this: {draft}")
     (first | JsonOutputParser() | polish | Oracle()).invoke(question(1), listening(heard))
     assert said(heard.only())[2] == texts(1)
+
+
+def test_an_answer_that_fills_a_structure_is_that_of_the_model_that_filled_it(heard):
+    """And not that of one before it, whose words are like it: it rewrote the question."""
+    filled = AIMessage("", tool_calls=[{"name": "Reply", "args": {"answer": answer(1)}, "id": "1"}])
+
+    def answered(asked):
+        rewritten = Oracle(reply=lambda n: f"{answer(n)} Is that so?").invoke(asked).text
+        shown = joined(Library().invoke(rewritten))
+        model = GenericFakeChatModel(messages=iter([filled]))
+        return model.invoke(f"From this: {shown}. {asked}").tool_calls[0]["args"]
+
+    RunnableLambda(answered).invoke(question(1), listening(heard))
+    assert said(heard.only()) == whole(1)
+
+
+def test_what_an_earlier_model_quoted_is_still_in_the_context_that_it_was_given(heard):
+    """Nobody made up what stood there before, be it all of the context."""
+    chain = (
+        RunnablePassthrough.assign(draft=PROMPT | Oracle(reply=lambda n: texts(n)[0]) | StrOutputParser())
+        | ChatPromptTemplate.from_template("From this: {context}, and {draft}: {question}")
+        | Oracle()
+    )
+    given = {"context": texts(1)[0], "question": question(1)}
+    chain.invoke(given, listening(heard))
+    assert said(heard.only())[2] == texts(1)[:1]
+
+
+@pytest.mark.parametrize("grader", ["all of it", "a part"])
+def test_what_a_grader_quoted_of_a_document_is_still_in_the_context(grader, heard):
+    """Be it told of one document at a time, and the answering model of all."""
+
+    def answered(asked):
+        found = Library().invoke(asked)
+        for document in found:
+            quoted = document.page_content if grader == "all of it" else document.page_content[:12]
+            Oracle(reply=lambda n, said=quoted: said).invoke(f"Quote {document.page_content}. {asked}")
+        return (PROMPT | Oracle()).invoke({"context": joined(found), "question": asked}).text
+
+    RunnableLambda(answered).invoke(question(1), listening(heard))
+    assert said(heard.only()) == whole(1)
+
+
+def test_a_state_s_answer_goes_before_what_a_tool_said_last(heard):
+    """A graph whose agent fetched something, and whose last node answers under a key of its own."""
+
+    class Fetched(MessagesState):
+        question: str
+        answer: str
+
+    def fetch(state):
+        calls = [{"name": "search", "args": {}, "id": "1"}]
+        return {
+            "messages": [AIMessage("", tool_calls=calls), ToolMessage("Something else.", tool_call_id="1")]
+        }
+
+    def told(state):
+        shown = joined(Library().invoke(state["question"]))
+        return {"answer": Oracle().invoke(f"From this: {shown}. {state['question']}").text}
+
+    builder = StateGraph(Fetched)
+    builder.add_node("fetch", fetch)
+    builder.add_node("answer", told)
+    for a, b in [(START, "fetch"), ("fetch", "answer")]:
+        builder.add_edge(a, b)
+    builder.compile().invoke({"question": question(1), "messages": []}, listening(heard))
+    assert heard.only().interaction.answer == answer(1)
 
 
 @pytest.mark.parametrize("blank", ["", " ", "---"])

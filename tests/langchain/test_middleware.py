@@ -19,6 +19,7 @@ from groundwire import AbstainedError, AbstentionReason, Checker, ConfigurationE
 from groundwire.core import wire
 from groundwire.host.actions import HallucinationError
 from groundwire.langchain import GroundwireCallbackHandler, HallucinationMiddleware
+from groundwire.langchain.delegated import Inside
 from groundwire.testing import Abstains
 from tests.langchain.apps import PROMPT
 from tests.langchain.conftest import Heard
@@ -185,6 +186,12 @@ def as_a_command(query: str, tool_call_id: Annotated[str, InjectedToolCallId]) -
 
 
 @tool
+def as_a_list_of_messages(query: str, tool_call_id: Annotated[str, InjectedToolCallId]) -> list:
+    """Ask a model."""
+    return [Command(update={}), ToolMessage(by_heart(query), tool_call_id=tool_call_id)]
+
+
+@tool
 def as_filled_in(query: str) -> str:
     """Ask a model."""
     calls = [{"name": "Told", "args": {"told": WRONG}, "id": "filled"}]
@@ -192,7 +199,10 @@ def as_filled_in(query: str) -> str:
     return model.with_structured_output(Told).invoke(query).told
 
 
-@pytest.mark.parametrize("asked", [in_words, as_a_dict, as_a_list, as_a_command, as_filled_in])
+BY_HEART = [in_words, as_a_dict, as_a_list, as_a_command, as_a_list_of_messages, as_filled_in]
+
+
+@pytest.mark.parametrize("asked", BY_HEART)
 def test_a_tool_whose_model_speaks_by_heart_brings_nothing(asked):
     """Nobody knows what it said that from, in whatever form it comes."""
     heard = Heard()
@@ -215,6 +225,16 @@ def test_a_query_that_a_model_wrote_is_no_reason_to_drop_what_was_found():
 
     judged = ask(agent(call("search"), WRONG, tools=[search]))["hallucination"]
     assert judged["hallucinated"] is True
+
+
+@pytest.mark.parametrize("messages", [("ai", "done"), {"role": "ai", "content": "done"}, "done"])
+def test_a_command_s_message_in_a_form_of_its_own_stays_as_it_is(messages):
+    """A tuple is one message, and no list of two."""
+    call = Inside()
+    with call:
+        by_heart("what")
+    command = Command(update={"messages": messages})
+    assert call.noted(command).update == {"messages": messages}
 
 
 @pytest.mark.parametrize("noted", ["x", {"a": 1}, [{"text": 7}], [{"id": "x"}], [None]])

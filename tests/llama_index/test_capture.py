@@ -236,6 +236,19 @@ def test_an_answer_is_held_against_what_its_model_was_told(asked, heard):
     assert [passage.text for passage in heard.only().interaction.contexts] == told(7)
 
 
+def test_a_streamed_answer_is_not_taken_for_that_of_a_model_before_it(heard):
+    """Nobody knows what a stream said, and a rewritten question is like its answer."""
+
+    class Streamed(CustomQueryEngine):
+        def custom_query(self, query_str):
+            asked = str(Oracle(reply=lambda n: f"{answer(n)} Is that so?").complete(query_str))
+            shown = "\n".join(node.node.get_content() for node in Library().retrieve(asked))
+            return [part.text for part in Oracle().stream_complete(f"From this: {shown}\n{asked}")][-1]
+
+    Streamed().query(question(7))
+    assert [passage.text for passage in heard.only().interaction.contexts] == told(7)
+
+
 async def test_what_a_model_says_in_a_tool_is_no_evidence(heard):
     """Be it called at once or as an agent; what an inner agent's own tool says is."""
 

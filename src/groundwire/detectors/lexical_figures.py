@@ -126,9 +126,11 @@ def _edge(fact: Fact) -> str:
 
 # What is said of a figure that is compared with another, and not affirmed: "30 kg is over the limit".
 _HELD_AGAINST = re.compile(
-    r"\b(?:(?:over|above|below|under|beyond|past) (?:the|our|its|this|that|your|any|what)|"
-    r"too|exceed\w*|instead|contrary|rather|than|wrong\w*|mistak\w*|misunderst\w*|unknown|"
-    r"zu|über|unter|statt|sondern|trop|demasiad\w*|troppo|te)\b",
+    r"\b(?:(?:over|above|below|under|beyond|past|than) (?:the|our|its|this|that|your|any|what|is|allowed)|"
+    r"too (?!\W)\w+|exceed\w*|instead|contrary|rather than|wrong\w*|mistak\w*|misunderst\w*|unknown|"
+    r"zu (?:schwer|groß|viele?|hoch|lang|kurz|spät|früh|teuer|klein|weit|breit|alt|jung|wenig)|"
+    r"(?:über|unter) (?:de[mnr]|das|die|unser\w*|ihr\w*)|statt|sondern|trop|demasiad\w*|troppo|"
+    r"te (?:zwaar|groot|veel|hoog|laat|vroeg|duur|lang|kort|klein|weinig))\b",
     re.IGNORECASE,
 )
 # No more figures of a claim and a question, or of a sentence, are worked with.

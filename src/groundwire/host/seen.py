@@ -55,15 +55,17 @@ def beside(text: str, spoken: Iterable[str]) -> str:
     plain = _unescaped(text)
     there = words(plain)
     folded = [word.text.lower() for word in there]
+    whole, telling = _joined(folded), _are_telling(folded)
     said: set[int] = set()
     own: set[int] = set()
     for one in dict.fromkeys(spoken):
         sought = _folded(one)
-        if sought == folded or (is_telling(plain) and next(_places(folded, sought), None) is not None):
+        part = _joined(sought)
+        if part == whole or (telling and whole in part):
             return ""  # all of what a model said, or a field of it
-        if not sought or not is_telling(one):
+        if not _are_telling(sought):
             continue
-        for begin in _places(sought, folded):
+        for begin in _places(part, whole):
             places = range(begin, begin + len(sought))
             said.update(places)
             if len(sought) >= _STATEMENT or _by_itself(plain, there[begin], there[places[-1]]):
@@ -81,7 +83,11 @@ def share(answer: str, said: str) -> float:
 
 def is_telling(said: str) -> bool:
     """Whether words are too many to stand in another text by chance: "yes" and "not relevant" are not."""
-    return sum(1 / _PAIRS if word >= _UNSPACED else 1 for word in _folded(said)) >= _TELLING_WORDS
+    return _are_telling(_folded(said))
+
+
+def _are_telling(folded: Iterable[str]) -> bool:
+    return sum(1 / _PAIRS if word >= _UNSPACED else 1 for word in folded) >= _TELLING_WORDS
 
 
 def _unescaped(text: str) -> str:
@@ -104,9 +110,12 @@ def _runs(folded: list[str]) -> set[tuple[str, ...]]:
     return {tuple(folded[i : i + _RUN]) for i in range(len(folded) - _RUN + 1)}
 
 
-def _places(sought: Sequence[str], folded: Sequence[str]) -> Iterator[int]:
-    """Where words stand one after the other in others, without overlap."""
-    whole, part = f" {' '.join(folded)} ", f" {' '.join(sought)} "
+def _joined(folded: Iterable[str]) -> str:
+    return f" {' '.join(folded)} "
+
+
+def _places(part: str, whole: str) -> Iterator[int]:
+    """After how many words of the ``whole`` a ``part`` of it stands, without overlap; both are joined."""
     at = counted = count = 0
     while (at := whole.find(part, at)) >= 0:
         count += whole.count(" ", counted, at)

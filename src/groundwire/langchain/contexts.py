@@ -90,11 +90,10 @@ def _after_retrieval(unit: Unit, run: Run) -> bool:
 def _shown(unit: Unit, retrieved: list[Passage], answering: Run | None) -> list[Passage]:
     """The context as it stands in the prompt of the answering model, from the variable that holds it."""
     view = "" if answering is None else values.prompt_text(answering.inputs)
-    said = list(_said(run for run in unit.models if run is not answering))
     for filled in _variables(unit, answering):
-        # What an earlier model made of documents may be made up: they are the evidence, and not its words.
         inputs = {
-            name: beside(held, said) if isinstance(held, str) else held for name, held in filled.items()
+            name: _not_made_up(held, unit, retrieved, answering) if isinstance(held, str) else held
+            for name, held in filled.items()
         }
         shown: list[Passage] = []
         for _, held in values.known(inputs, values.CONTEXT_KEYS):
@@ -111,6 +110,22 @@ def _shown(unit: Unit, retrieved: list[Passage], answering: Run | None) -> list[
         if placing.likeness(retrieved, likely) >= _ALIKE:
             return values.passages(likely)
     return []
+
+
+def _not_made_up(held: str, unit: Unit, retrieved: list[Passage], answering: Run | None) -> str:
+    """A text of the prompt without the words of earlier models, who may have made them up.
+
+    Nobody has made up what the unit was given, what they were told themselves, or quoted from a document.
+    """
+    if any(held in given for given in values.texts(unit.run.inputs)):
+        return held
+    earlier = [run for run in unit.models if run is not answering]
+    said = _said(run for run in earlier if held not in values.prompt_text(run.inputs))
+    return beside(held, (words for words in said if not _is_quoted(words, retrieved)))
+
+
+def _is_quoted(words: str, retrieved: Sequence[Passage]) -> bool:
+    return any(words.strip() in passage.text for passage in retrieved)
 
 
 def _were_told(retrieved: list[Passage], unit: Unit, answering: Run | None, views: Sequence[str]) -> bool:

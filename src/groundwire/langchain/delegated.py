@@ -49,30 +49,9 @@ class Inside(Capture):
     def noted(self, result: T) -> T:
         """What the tool returned, with what was found on its messages, where a model stood in between.
 
-        They are the result itself, or stand in the update of a Command.
+        They are the result itself, or stand in the update of a Command, or in a list; all else is as it was.
         """
-        if self._found is None:
-            return result
-        if isinstance(result, ToolMessage):
-            return cast(T, self._with_found(result, self._found))
-        update = getattr(result, "update", None)
-        if not is_dataclass(result) or not isinstance(update, Mapping):  # by its form: langgraph is an extra
-            return result
-        given = update.get("messages")
-        messages = [
-            self._with_found(one, self._found) if isinstance(one, ToolMessage) else one
-            for one in (given if isinstance(given, list | tuple) else [given])
-        ]
-        return (
-            cast(T, replace(cast(Any, result), update={**update, "messages": messages})) if given else result
-        )
-
-    @staticmethod
-    def _with_found(message: Any, found: list[Passage]) -> Any:
-        if [passage.text for passage in found] == [message.text]:
-            return message
-        told = plain([{name: getattr(passage, name) for name in _FIELDS} for passage in found])
-        return message.model_copy(update={"response_metadata": {**message.response_metadata, _KEY: told}})
+        return result if self._found is None else cast(T, _noted(result, self._found))
 
     def _start(
         self, kind: Kind, inputs: Any, run_id: UUID, parent_run_id: UUID | None, *declared: Any
@@ -85,6 +64,27 @@ class Inside(Capture):
             self._found = []  # what can't be read is no evidence
             self._found = contexts.brought(unit)
         return None
+
+
+def _noted(result: Any, found: list[Passage]) -> Any:
+    if isinstance(result, list):
+        return [_noted(one, found) for one in result]
+    if isinstance(result, ToolMessage):
+        return _with_found(result, found)
+    update = getattr(result, "update", None)
+    if not is_dataclass(result) or not isinstance(update, Mapping):  # by its form: langgraph is an extra
+        return result
+    # No other form than these two: a tuple is one message, and what overwrites a state stands for itself.
+    if not isinstance(held := update.get("messages"), ToolMessage | list):
+        return result
+    return replace(cast(Any, result), update={**update, "messages": _noted(held, found)})
+
+
+def _with_found(message: ToolMessage, found: list[Passage]) -> ToolMessage:
+    if [passage.text for passage in found] == [message.text]:
+        return message
+    told = plain([{name: getattr(passage, name) for name in _FIELDS} for passage in found])
+    return message.model_copy(update={"response_metadata": {**message.response_metadata, _KEY: told}})
 
 
 _INSIDE: ContextVar[Inside | None] = ContextVar("groundwire_inside", default=None)

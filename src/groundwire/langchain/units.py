@@ -7,6 +7,7 @@ of their own.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import takewhile
 from typing import Any
 
 from groundwire.core.interaction import Turn
@@ -137,11 +138,15 @@ def answering_model(unit: Unit, said: str | None) -> Run | None:
 
 
 def _most_like(said: str, ended: Sequence[Run]) -> list[Run]:
-    """The model whose words were edited into the answer, where one's were."""
+    """The model whose words were edited into the answer, where one's were; the ``ended`` ones, last first.
+
+    Not where a later one may have given it as well: one of which no word is known.
+    """
     if len(ended) < 2:
         return []
-    shares = [share(said, _words(run)) for run in ended]
-    most = max(shares)
+    told = (" ".join(values.model_words(run.outputs)).strip() for run in ended)
+    shares = [share(said, words) for words in takewhile(bool, told)]
+    most = max(shares, default=0.0)
     return [ended[shares.index(most)]] if most >= EDITED else []
 
 

@@ -173,6 +173,9 @@ def _tool_calls(value: Any) -> Sequence[Mapping[str, Any]]:
 def tool_text(value: Any) -> str | None:
     """What a tool brought, as the model reads it; None when it failed or brought nothing."""
     value = state(value)
+    several = value if isinstance(value, list) else []
+    if any(isinstance(one, BaseMessage) or state(one) is not one for one in several):
+        return "\n".join(filter(None, map(tool_text, several))) or None
     if isinstance(value, Mapping) and (conversation := messages(value.get("messages"))):
         value = conversation[-1]
     if getattr(value, "status", None) == "error":
@@ -209,12 +212,11 @@ def answer(value: Any, keys: Iterable[str] = ANSWER_KEYS) -> str | None:
         said = [message for message in conversation if message.type in ("ai", "AIMessageChunk")]
         return _unwarned(said[-1]) if said else None
     found: str | None = None
-    if "messages" in keys and (told := direct(value)):
-        return told  # also where the model said something beside calling the tool
     for key in keys:
         if (held := at(value, key)) is None:
             continue
-        given = answer(held)
+        # A tool that told the user itself goes before what the model said beside calling it.
+        given = (direct(value) if key == "messages" else None) or answer(held)
         if given is None:
             given = whole(held)
         if given:

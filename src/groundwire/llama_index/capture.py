@@ -141,15 +141,15 @@ class Capture:
         """A span has ended well."""
         with self._lock:
             part, _ = self._open.pop(span_id, (None, None))
-        if part is None:
-            return
-        kind = part.kind if part.span_id == span_id else kind_of(span_id, instance)
+            if part is None:
+                return
+            kind = part.kind if part.span_id == span_id else kind_of(span_id, instance)
+            if part.span_id != span_id and kind is Kind.MODEL:
+                units.heard(part, span_id, result)
         if part.span_id == span_id:
             self._ended(part, result)
         elif kind is Kind.WRITER:
             self._written(part, instance)
-        elif kind is Kind.MODEL:
-            units.heard(part, span_id, result)
 
     def drop(self, span_id: str, instance: Any, error: BaseException | None) -> None:
         """A span has ended with an error: there is no answer, or part of one if its task was cancelled."""

@@ -7,6 +7,7 @@ answer has none. Which span is judged is decided in ``capture``.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
 from typing import Any
 
 from llama_index.core.base.llms.types import ChatMessage
@@ -216,12 +217,14 @@ def _told(exchanges: list[Exchange], said: str | None, found: Sequence[Passage])
 def _answering(exchanges: list[Exchange], said: str, found: Sequence[Passage]) -> Exchange:
     """The exchange that gave the answer: by its words, else the last that was told of a node, else the last.
 
-    What follows an answer may be a check of it, a title or a translation.
+    What follows an answer may be a check of it, a title or a translation. Words like it tell nothing where a
+    later exchange may have said it as well: of a stream nobody knows.
     """
     last_first = exchanges[::-1]
-    shares = [share(said, one.said or "") for one in last_first]
-    if max(shares) >= EDITED:
-        return last_first[shares.index(max(shares))]
+    known = list(takewhile(lambda one: one.said is not None, last_first))
+    shares = [share(said, one.said or "") for one in known]
+    if max(shares, default=0.0) >= EDITED:
+        return known[shares.index(max(shares))]
     shown = (one for one in last_first if said and any(_opening(passage) in one.told for passage in found))
     return next(shown, last_first[0])
 

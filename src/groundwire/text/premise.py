@@ -28,7 +28,9 @@ _END = re.compile(r"[.?!;\n](?=\s|\Z)|\s[-–—](?=\s)")
 _IS_THAT_SO = re.compile(
     r"\W*(?:and )?(?:(?:is|isn't|was) (?:that|this|it) |ist das |est-ce |c'est |es |è |klopt )?"
     r"(?:really |still |wirklich |noch |vraiment )?"
-    r"(?:right|correct|true|so|the case|accurate|or not|richtig|wahr|oder|vrai|exact|juste|"
+    r"(?:right|correct|true|so|the case|accurate|or not|yes or no|am i (?:right|wrong|correct)|"
+    r"(?:can|could|would) you (?:please )?(?:confirm|verify)|please confirm|do you (?:know|agree)|"
+    r"richtig|wahr|oder|vrai|exact|juste|"
     r"verdad|cierto|correcto|vero|corretto|giusto|dat|waar|juist)\b",
     re.IGNORECASE,
 )
@@ -36,6 +38,13 @@ _IS_THAT_SO = re.compile(
 _ASKED_AFTER = re.compile(
     r",\s*(?:and |so |but )?(?:am|is|are|can|could|do|does|did|may|must|will|would|should|shall|has|have)\b",
     re.IGNORECASE,
+)
+# What asks, or tells of what was heard, and not of the asker: it is at issue whatever else is asked after it.
+_ASKS_IT = re.compile(
+    r"\W*(?:and |so |but )?"
+    r"(?:is|are|was|were|do|does|did|can|could|will|would|has|have|must|may)\b(?! (?:i|we)\b)|"
+    r".*\b(?:read|heard|told|says?|said|claims?|believe|thought|understand|understood|supposedly)\b",
+    re.IGNORECASE | re.DOTALL,
 )
 _NEAR = 400  # characters around a figure that are looked at
 
@@ -55,7 +64,8 @@ def at_issue(asked: Fact) -> bool:
     rest, after = (
         (text[place.end :], "") if end is None else (text[place.end : end.start()], text[end.end() :])
     )
-    if told := _ASKED_AFTER.search(rest):
+    told = _ASKED_AFTER.search(rest)
+    if told and not _ASKS_IT.match(opening):
         return bool(_IS_THAT_SO.match(rest, told.start() + 1))
     if "?" not in text or (end is not None and end[0] == "?"):
         return True
