@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from benchmarks import judged
+from benchmarks.judged import Judged
 from groundwire.bench import intervals, metrics
 from groundwire.bench.metrics import Labelled
 
@@ -24,3 +28,17 @@ def line(name: str, data: Labelled) -> str:
         f"{name:18} {len(data):5} {bad:4.2f}  {shown[0]:20} {shown[1]:20} "
         f"{best:8.3f} {cut:5.2f} {metrics.ece(data):6.3f}"
     )
+
+
+FLAGGED = "flagged: wrong, right"
+
+
+def flagged(said: Sequence[Judged]) -> str:
+    """Which share of the wrong answers was flagged, and of the right ones, under FLAGGED."""
+    data = judged.labelled(said, even=False, of=_flagged)
+    wrong, right = (data.scores[data.labels == label].mean() for label in (1, 0))
+    return f"{wrong:.3f}, {right:.3f}"
+
+
+def _flagged(one: Judged) -> float | None:
+    return None if one.flagged is None else float(one.flagged)

@@ -7,8 +7,9 @@ RAGTruth with their marked words, changes made to them, and some of stage 1 agai
 beside the same ones with one thing wrong, and some of all the others), ``stage4-first.npz`` and
 ``stage4-next.npz`` (facts of our own), ``stage5.npz`` (more facts, and some of all the others once more),
 ``others.npz`` and ``again.npz`` (what the second encoder reads before RAGTruth's answers, and a share of it),
-``answers-N.npz`` (these answers and changes made to them, drawn anew for each N), and ``held.npz`` (answers
-that no stage learns from, to export with). What the sets' own labels mean stands here. Deterministic.
+``answers-N.npz`` (these answers and changes made to them, drawn anew for each N), ``stage7.npz`` (documents
+and answers of our own, and some of RAGTruth's), and ``held.npz`` (answers that no stage learns from, to
+export with). What the sets' own labels mean stands here. Deterministic.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from groundwire.core.span import Span
 from groundwire.local import rows
 from groundwire.local.embedded import LENGTH
 from groundwire.text import claims as claim_text
-from training import encoder_contrasts
+from training import encoder_contrasts, written
 from training.encoder_answers import (
     AS_READ,
     TASK_WEIGHTS,
@@ -99,6 +100,13 @@ ANSWERS_AGAIN, MARKED_AGAIN = 0.6, 0.35
 AGAIN = {"close facts": 0.12, "facts": 0.2, "pairs": 0.13, "windows": 0.1, "statements": 0.12, "wice": 0.3}
 """The share of each part of ``others.npz`` that is read again beside RAGTruth's answers."""
 
+WRITTEN_FIT = 0.9
+"""Below it, documents of our own teach; from it on they choose."""
+
+WRITTEN_WINDOWS, WRITTEN_CONTRASTS, WRITTEN_ELSEWHERE = 0.12, 0.6, 0.1
+ANSWERS_BESIDE, MARKED_BESIDE = 0.2, 0.7
+"""Of RAGTruth's answers, what is read beside our own."""
+
 DRAWN = 4
 CONTRASTS_SHARE, SENTENCES_SHARE, SENTENCES_OF_DOCUMENTS_SHARE = 0.45, 0.08, 0.05
 
@@ -122,7 +130,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--stage", type=int, choices=(1, 2, 3, 4, 5, 6), help="all if left out")
+    parser.add_argument("--stage", type=int, choices=(1, 2, 3, 4, 5, 6, 7), help="all if left out")
     parser.add_argument("--epochs", type=int, default=3, help="of stage 2")
     parser.add_argument("--sample", type=int, metavar="N", help="the first N answers of each set, to try it")
     args = parser.parse_args()
@@ -143,6 +151,8 @@ def main() -> None:
         write(args.out / "again.npz", again_of(others))
         for number in range(DRAWN):
             write(args.out / f"answers-{number}.npz", joined(f"answers {number}", drawn_anew(sets, number)))
+    if args.stage in (7, None):
+        write(args.out / "stage7.npz", joined("stage7", of_our_own(sets)))
     if args.stage in (2, None):
         write(args.out / "held.npz", held(sets))
         for epoch in range(args.epochs):
@@ -322,6 +332,39 @@ def drawn_anew(sets: Sets, number: int) -> Parts:
         "copied": sentences,
         "contrasts": list(some_pairs(encoder_contrasts.of_answers(fitting, rng), CONTRASTS_SHARE, rng)),
     }
+
+
+def of_our_own(sets: Sets) -> Parts:
+    """Answers that were written for this, as they are marked and with changes; and RAGTruth's beside them.
+
+    Some of the wrong ones use the documents' words more than the right ones do. Sentences as they stand,
+    right answers in other words with one thing wrong, and answers beside other documents make up for it.
+    """
+    rng = random.Random(7)
+    told = [raw for raw in written.read() if part(raw) < WRITTEN_FIT][: sets.most]
+    fitting = [raw for raw in sets.read(*RAGTRUTH) if part(raw) < FIT]
+    windows = encoder_contrasts.of_windows(told, WRITTEN_WINDOWS, rng)
+    of_answers = encoder_contrasts.of_answers(fitting, rng)
+    marked = [*as_read(fitting, rng), *flipped_records(fitting, rng, LENGTH)]
+    return {
+        "written": [
+            row for raw in told for row in as_marked(raw, claim_text.cut(raw["answer"]), 1.0, LENGTH)
+        ],
+        "written, changed": list(some_pairs(encoder_contrasts.of_answers(told, rng), WRITTEN_CONTRASTS, rng)),
+        "written, sentences": list(chain.from_iterable(windows)),
+        "written, elsewhere": list(elsewhere(told, rng)),
+        "answers": list(some_pairs(of_answers, ANSWERS_BESIDE, rng)),
+        "ragtruth": [row for row in marked if rng.random() < MARKED_BESIDE],
+    }
+
+
+def elsewhere(told: Sequence[Raw], rng: random.Random) -> Iterator[Labelled]:
+    """Some answers of one statement beside another document of the same kind, which says nothing of it."""
+    for raw in told:
+        other = rng.choice(told)
+        apart = other["context"] != raw["context"] and other["task"] == raw["task"]
+        if apart and len(claim_text.cut(raw["answer"])) == 1 and rng.random() < WRITTEN_ELSEWHERE:
+            yield from whole({**raw, "context": other["context"]}, Label.UNSUPPORTED)
 
 
 def sentences_among(raws: Iterable[Raw], rng: random.Random) -> list[str]:

@@ -7,16 +7,18 @@ from itertools import chain
 import numpy as np
 import pytest
 
-from training import encoder
+from training import encoder, written
 from training.encoder import Step, encoder_steps, stack_steps
 from training.encoder_data import (
     SECOND,
+    WRITTEN_FIT,
     Sets,
     again_of,
     drawn_anew,
     held,
     marked_answers,
     mixed,
+    of_our_own,
     short_pairs,
     write,
 )
@@ -120,6 +122,26 @@ def test_the_second_encoder_reads_no_answers_before_it_knows_facts(sets):
     assert 0.05 < len(again) / sum(map(len, many.values())) < 0.3
     assert again == list(again_of(many))
     assert all(any(row in again for row in made) for made in many.values() if made)
+
+
+def test_answers_of_our_own_teach_beside_others_but_for_those_that_choose(sets, monkeypatch):
+    """As they are marked, changed, sentences of their documents, and beside other documents."""
+    apart = [
+        {
+            **raw("claim", i, "any"),
+            "context": f"{' '.join(SENTENCES)} The year is {2000 + i}.",
+            "task": "claim",
+        }
+        for i in range(60)
+    ]
+    monkeypatch.setattr(written, "read", lambda: apart)
+    parts = of_our_own(sets)
+    told = [one for one in apart if part(one) < WRITTEN_FIT]
+    assert 0 < len(parts["written"]) == len(told) < len(apart)
+    assert {bool(row.label) for row in parts["written"]} == {True, False}
+    assert all(parts[name] for name in parts if name.startswith("written"))
+    assert {row.label for row in parts["written, elsewhere"]} == {Label.UNSUPPORTED}
+    assert np.array_equal(packed(parts).ids, packed(of_our_own(sets)).ids)
 
 
 def test_what_is_held_back_is_not_learnt(sets):

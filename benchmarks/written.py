@@ -1,0 +1,51 @@
+"""Answers of our own to documents of our own, with nothing but the meaning to tell right from wrong.
+
+    python -m benchmarks.written [--sample N]
+
+They teach nothing and choose nothing (``training/written/held_out``). ``close`` are sets whose wrong answers
+keep nearer to the documents' words than the right ones do, ``even`` those where neither does.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+
+from benchmarks import judged, lines
+from benchmarks.judged import Row
+from training import written
+
+
+def main() -> None:
+    """Judge and print."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--sample", type=int, metavar="N", help="at most N answers of each part")
+    args = parser.parse_args()
+    print(lines.HEADER, lines.FLAGGED)
+    for name, rows in parts().items():
+        for detector in ("lexical", "embedded"):
+            said = judged.detector(detector).judge(judged.sampled(rows, args.sample))
+            print(lines.line(f"{name} {detector}", judged.labelled(said, even=False)), lines.flagged(said))
+
+
+def parts() -> Mapping[str, Sequence[Row]]:
+    """Statements, whole answers and overviews of records, of either make."""
+    made: dict[str, list[Row]] = {}
+    for row in written.read(written.HELD_OUT):
+        close = "close" if written.is_close(row) else "even"
+        made.setdefault(f"{_form(row)}, {close}", []).append(row)
+    return dict(sorted(made.items()))
+
+
+def _form(row: Row) -> str:
+    if row["context"].startswith("{"):
+        return "records"
+    return "answers" if len(row["answer"].split()) > _STATEMENT else "short"
+
+
+_STATEMENT = 30
+"""In words: what is longer has several statements."""
+
+
+if __name__ == "__main__":
+    main()

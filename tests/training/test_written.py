@@ -1,0 +1,66 @@
+"""Documents of our own: what is marked is where it says, and what measures teaches nothing."""
+
+import pytest
+
+from training import written
+
+SET = """\
+### the mill
+Ansa Rebane bought the mill in 1931.
+It has two wheels.
+? Who bought the mill?
+> Ansa Rebane did.
+> {{Her brother}} bought it, [[for a song]].
+"""
+
+
+def test_an_answer_is_read_without_its_marks_and_they_point_into_it(tmp_path):
+    (tmp_path / "everyday-01.txt").write_text(SET, encoding="utf-8")
+    right, wrong = written.read(tmp_path)
+    assert (right["answer"], right["label"], right["spans"]) == ("Ansa Rebane did.", 0, [])
+    assert right["context"] == "Ansa Rebane bought the mill in 1931.\nIt has two wheels."
+    assert right["question"] == "Who bought the mill?"
+    assert (wrong["answer"], wrong["label"]) == ("Her brother bought it, for a song.", 1)
+    marked = [(wrong["answer"][s["start"] : s["end"]], s["label"]) for s in wrong["spans"]]
+    assert marked == [("Her brother", "Conflict"), ("for a song", "Baseless")]
+    assert right["meta"] == wrong["meta"] == {"source_id": "everyday-01-0"}
+
+
+@pytest.mark.parametrize(
+    ("name", "task"), [("records-01", "data2txt"), ("news-51", "summary"), ("pairs-01", "claim")]
+)
+def test_the_files_name_tells_the_task_where_nobody_asks(name, task, tmp_path):
+    unasked = SET.replace("? Who bought the mill?\n", "")
+    (tmp_path / f"{name}.txt").write_text(unasked, encoding="utf-8")
+    assert {raw["task"] for raw in written.read(tmp_path)} == {task}
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        (SET.replace("Her brother}}", "Her brother"), "everyday-01.txt, set 0: '{{' is not closed"),
+        (SET.replace("> ", ""), "everyday-01.txt, set 0: 'the mill' needs a document, answers"),
+        (SET.replace("It has", "? It has"), "one question at most"),
+        ("The mill\n" + SET, "everyday-01.txt: 'The mill' stands before the first set"),
+    ],
+)
+def test_what_cant_be_read_is_told_by_its_place(changed, told, tmp_path):
+    (tmp_path / "everyday-01.txt").write_text(changed, encoding="utf-8")
+    with pytest.raises(ValueError, match=told.replace("{", r"\{")):
+        written.read(tmp_path)
+
+
+def test_about_half_of_what_teaches_is_right_in_every_kind():
+    kinds = {}
+    for raw in written.read():
+        kinds.setdefault(raw["meta"]["source_id"].partition("-")[0], []).append(raw["label"])
+    named = {"statements", "everyday", "records", "news", "passages", "pairs", "excerpts", "chats"}
+    assert named == set(kinds)
+    assert all(0.4 < sum(labels) / len(labels) < 0.7 for labels in kinds.values())
+
+
+def test_no_document_both_teaches_and_measures():
+    teaching = {raw["context"] for raw in written.read()}
+    measuring = {raw["context"] for raw in written.read(written.HELD_OUT)}
+    assert measuring
+    assert not teaching & measuring
