@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import argparse
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -136,23 +136,18 @@ def main() -> None:
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
     sets = Sets(data=args.data, most=args.sample)
-    if args.stage in (1, None):
-        write(args.out / "stage1.npz", short_pairs(sets))
-    if args.stage in (3, None):
-        write(args.out / "stage3.npz", contrasted(sets))
     if args.stage in (4, None):
         write(args.out / "stage4-first.npz", facts(sets, FIRST, FIRST_FACTS, 1))
         write(args.out / "stage4-next.npz", facts(sets, NEXT, NEXT_FACTS, 2))
-    if args.stage in (5, None):
-        write(args.out / "stage5.npz", joined("stage5", mixed(sets)))
     if args.stage in (6, None):
         others = mixed(sets, SECOND, answers=False)
         write(args.out / "others.npz", joined("others", others))
         write(args.out / "again.npz", again_of(others))
         for number in range(DRAWN):
             write(args.out / f"answers-{number}.npz", joined(f"answers {number}", drawn_anew(sets, number)))
-    if args.stage in (7, None):
-        write(args.out / "stage7.npz", joined("stage7", of_our_own(sets)))
+    for stage, made in ONE_FILE.items():
+        if args.stage in (stage, None):
+            write(args.out / f"stage{stage}.npz", made(sets))
     if args.stage in (2, None):
         write(args.out / "held.npz", held(sets))
         for epoch in range(args.epochs):
@@ -390,6 +385,15 @@ def held(sets: Sets) -> Iterator[Labelled]:
     for raw in sets.read(*RAGTRUTH):
         if FIT <= part(raw) < TEST:
             yield from as_marked(raw, claim_text.cut(raw["answer"]), 1.0)
+
+
+ONE_FILE: Mapping[int, Callable[[Sets], Iterable[Labelled]]] = {
+    1: short_pairs,
+    3: contrasted,
+    5: lambda sets: joined("stage5", mixed(sets)),
+    7: lambda sets: joined("stage7", of_our_own(sets)),
+}
+"""The stages whose rows are all in one file."""
 
 
 if __name__ == "__main__":

@@ -36,7 +36,7 @@ RIGHT = Interaction(question="A second bag?", contexts=PASSAGES, answer="A secon
 OPEN = Interaction(
     question="Pets?",
     contexts=PASSAGES,
-    answer="Dogs may travel beside their owners for 50 EUR on every journey.",
+    answer="Dogs may ride in the second carriage.",
 )
 
 

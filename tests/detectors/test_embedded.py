@@ -43,18 +43,29 @@ def test_nothing_is_read_where_words_settle_everything():
     assert all(claim.evidence for claim in verdict.claims)
 
 
-def test_of_many_safe_claims_the_two_most_suspicious_are_read():
+SAFE = (
+    "The library closes at 17:00 and opens at 9:00. Five books members may borrow. A day costs 50 cents "
+    "for late returns. The room for reading has 40 seats. Inside, dogs are not allowed. The first floor "
+    "café sells cake, soup and coffee."
+)
+
+
+def test_beside_a_short_context_all_claims_are_read():
+    """All of it is in sight, and that words were found there is no safety."""
+    (request,), _ = steps(SAFE, HANDBOOK)
+    assert request.claims == request.stated
+    assert len(request.claims) == 6
+
+
+def test_of_many_safe_claims_beside_a_long_context_the_two_most_suspicious_are_read():
     """And the rest is judged by words and facts, with their evidence as ever."""
-    answer = (
-        "The library closes at 17:00 and opens at 9:00. Five books members may borrow. A day costs 50 cents "
-        "for late returns. The room for reading has 40 seats. Inside, dogs are not allowed. The first floor "
-        "café sells cake, soup and coffee."
-    )
-    first = opened(Interaction(question="", contexts=(HANDBOOK,), answer=answer), Embedded())
+    answer = SAFE
+    context = HANDBOOK + " The cellar keeps maps of the harbour and of its quays." * 30
+    first = opened(Interaction(question="", contexts=(context,), answer=answer), Embedded())
     assert isinstance(first, Opened)
     lexical = lexical_model.load().weigh(first.seen)
     safe = [i for i, odds in enumerate(lexical.odds) if odds < embedded_model._SAFE]
-    asked, verdict = steps(answer, HANDBOOK)
+    asked, verdict = steps(answer, context)
     (request,) = asked
     assert len(request.stated) == len(verdict.claims) == 6
     assert 2 <= len(request.claims) < 6
@@ -84,7 +95,7 @@ def test_what_settled_itself_is_never_read_and_still_tells_its_words():
 
 def test_what_the_documents_deny_in_the_same_words_is_flagged():
     """All other words stand in them, which is no evidence for the one that turns it round."""
-    context = "The mill closed before the flood. The council rejected the plan to widen the harbour road."
+    context = "The council rejected the plan to widen the harbour road. " + HANDBOOK
     answer = "The council adopted the plan to widen the harbour road."
     _, verdict = steps(answer, context)
     (claim,) = verdict.claims

@@ -6,20 +6,19 @@ from dataclasses import replace
 
 import pytest
 
-from groundwire import Interaction
 from groundwire.core.plan import ReadClaim, Reading, ReadWord
 from groundwire.core.span import Span
-from groundwire.detectors import embedded_model, lexical_model
-from groundwire.detectors.embedded import Embedded
+from groundwire.detectors import embedded_model
 from groundwire.detectors.embedded_model import (
     answer_figures,
     but_for,
     claim_figures,
+    in_sight,
     logit,
     unsupported_words,
     word_figures,
 )
-from groundwire.detectors.opening import opened
+from groundwire.detectors.lexical_seen import Answer
 
 
 def unsupported(probability: float) -> Reading:
@@ -75,52 +74,35 @@ def test_words_are_joined_over_one_and_none_is_named_where_none_is_likely_enough
 class TestReading:
     """What is read against a claim."""
 
-    def test_it_is_against_the_whole_and_against_its_worst_word_alike(self):
-        claim = replace(read(0.1, 0.9), reading=unsupported(0.5))
-        _, against = claim_figures(0.5, claim)
-        assert against == pytest.approx((logit(0.5) + logit(0.9)) / 2)
-        _, of_answer = answer_figures(0.5, [read(0.1), claim, read(0.2)])
-        assert of_answer == against
+    @pytest.mark.parametrize("words", [(), (0.1, 0.9)])
+    def test_a_claim_is_read_as_a_whole_and_an_answer_by_its_worst_claim(self, words):
+        claim = replace(read(*words), reading=unsupported(0.6))
+        assert claim_figures(0.5, claim, looked_at(120))[2] == pytest.approx(logit(0.6))
+        others = [replace(read(0.1), reading=unsupported(p)) for p in (0.2, 0.5)]
+        figures = answer_figures(0.5, [others[0], claim, others[1]], looked_at(120))
+        assert figures[2] == pytest.approx(logit(0.6))
 
-    def test_a_claim_without_words_is_read_as_a_whole(self):
-        assert claim_figures(0.5, read())[1] == pytest.approx(logit(0.5))
+    def test_the_more_of_the_context_was_in_sight_the_more_it_tells(self):
+        """And the less it tells that words were found."""
 
-    @pytest.mark.parametrize("figures", [claim_figures, lambda odds, claim: answer_figures(odds, [claim])])
-    def test_either_makes_it_likelier(self, figures):
-        """A short claim in other words is read as a whole, and one that had a word changed by that word."""
-        fine = replace(read(0.1, 0.1), reading=unsupported(0.1))
-        as_a_whole = replace(read(0.1, 0.1), reading=unsupported(0.9))
-        by_a_word = replace(read(0.1, 0.9), reading=unsupported(0.1))
-        known = figures(0.2, fine)
-        assert figures(0.2, as_a_whole)[1] == pytest.approx(figures(0.2, by_a_word)[1])
-        assert figures(0.2, as_a_whole)[1] > known[1]
+        def gained(words, odds, against):
+            claims = [replace(read(0.5), reading=unsupported(p)) for p in against]
+            low, high = (
+                STACK.claim(claim_figures(p, c, looked_at(words))) for p, c in zip(odds, claims, strict=True)
+            )
+            return high - low
+
+        assert gained(120, (0.3, 0.3), (0.1, 0.9)) > gained(600, (0.3, 0.3), (0.1, 0.9))
+        assert gained(600, (0.1, 0.9), (0.2, 0.2)) > gained(120, (0.1, 0.9), (0.2, 0.2)) > 0
+
+    @pytest.mark.parametrize(("words", "seen"), [(0, 0.0), (20, 0.5), (40, 1.0), (120, 1.0), (240, 0.5)])
+    def test_what_is_shorter_than_it_learnt_or_longer_than_a_row_is_less_in_sight(self, words, seen):
+        assert in_sight(looked_at(words)) == seen
 
 
-class TestReadAgainst:
-    """Of what the documents speak of in so many words, finding the words is no evidence."""
-
-    CONTEXT = "The mill on the Orlava closed before the flood of May, and the bakery after it."
-
-    def weighed(self, claim, against):
-        interaction = Interaction(question="", contexts=(self.CONTEXT,), answer=claim)
-        first = opened(interaction, Embedded())
-        lexical = lexical_model.load().weigh(first.seen)
-        reading = ReadClaim(reading=unsupported(against), words=read(0.1, 0.1).words)
-        return lexical, STACK.weigh(lexical, first.seen, {0: reading})
-
-    def test_such_a_claim_is_flagged_by_what_is_read_against_it(self):
-        _, weighed = self.weighed("The bakery closed before the flood of May.", 0.75)
-        assert weighed.score < 0.4
-        assert weighed.scores() == [0.5]
-
-    def test_and_not_for_a_doubt(self):
-        lexical, weighed = self.weighed("The bakery closed before the flood of May.", 0.65)
-        assert weighed.least == lexical.least
-        assert weighed.scores() == [weighed.score]
-
-    def test_what_the_documents_do_not_speak_of_is_weighed_as_ever(self):
-        lexical, weighed = self.weighed("The bakery sells rye bread to tourists from Norway.", 0.9)
-        assert weighed.least == lexical.least
+def looked_at(words):
+    """An answer beside a context of so many words."""
+    return Answer(claims=(), features=(), words=words)
 
 
 class TestButFor:

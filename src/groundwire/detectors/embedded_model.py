@@ -18,8 +18,8 @@ from groundwire.core.span import Span
 from groundwire.detectors.lexical_model import Weighed
 from groundwire.detectors.lexical_seen import Answer
 
-CLAIM_FIGURES = ("words and facts", "reading")
-ANSWER_FIGURES = ("words and facts", "worst reading")
+CLAIM_FIGURES = ("words and facts", "words and facts in sight", "reading in sight", "in sight")
+ANSWER_FIGURES = ("words and facts", "words and facts in sight", "worst reading in sight", "in sight")
 WORD_FIGURES = ("word", "words beside it", "worst word", "words and facts")
 
 
@@ -70,45 +70,33 @@ class Stack:
         """Weigh what the words tell beside the readings of claims, by the number of each that was read."""
         if not read:
             return lexical
-        against = {i for i, claim in read.items() if answer.claims[i].spoken_of and read_against(claim)}
-        least = tuple(
-            max(known, _READ_AGAINST if i in against else 0.0) for i, known in enumerate(lexical.least)
-        )
         odds = tuple(
-            self.claim(claim_figures(known, read[i])) if i in read else known
+            self.claim(claim_figures(known, read[i], answer)) if i in read else known
             for i, known in enumerate(lexical.odds)
         )
-        raw = self.answer(answer_figures(lexical.raw, read.values()))
-        return Weighed(odds=odds, least=least, raw=raw, score=raw)
+        raw = self.answer(answer_figures(lexical.raw, read.values(), answer))
+        return Weighed(odds=odds, least=lexical.least, raw=raw, score=raw)
 
     def words(self, odds: float, claim: ReadClaim) -> list[float]:
         """How likely each word of a claim is unsupported; ``odds`` are the claim's lexical ones."""
         return [self.word(figures) for figures in word_figures(odds, claim)]
 
 
-def read_against(claim: ReadClaim) -> bool:
-    """Whether the claim as a whole is read as not supported, and not just as doubtful."""
-    return 1 - claim.reading.supported >= _NOT_SUPPORTED
-
-
-# The least score of a claim that is read against though the documents speak of it in most of its words, which
-# are no evidence then: who hired whom, a "not", "before" for "after". Of claims that this alone flags, people
-# marked 2 in 6 of RAGTruth's, 41 in 70 of RTE's and 38 in 42 of SciTail's.
-_READ_AGAINST, _NOT_SUPPORTED = 0.5, 0.7
-
-
 def to_read(answer: Answer, lexical: Weighed) -> tuple[int, ...]:
     """The numbers of the claims that are worth reading: the most suspicious two, and whichever is not safe.
 
-    A claim that needs no weighing is never read. On the sources that the weights were fitted on, leaving out
-    the others halved what is read, and no figure was worse for it (training/README.md).
+    Of a short context, of which half is in sight, that words were found is no safety, and all are. A claim
+    that needs no weighing is never read. On the sources that the weights were fitted on, leaving out the
+    others halved what is read, and no figure was worse for it (training/README.md).
     """
     open_ = [i for i, seen in enumerate(answer.claims) if seen.settled is None]
+    if in_sight(answer) >= _HALF:
+        return tuple(open_)
     first = sorted(open_, key=lambda i: -lexical.odds[i])[:_ALWAYS_READ]
     return tuple(i for i in open_ if i in first or lexical.odds[i] >= _SAFE)
 
 
-_ALWAYS_READ, _SAFE = 2, 0.05
+_ALWAYS_READ, _SAFE, _HALF = 2, 0.05, 0.5
 
 
 def but_for(claim: ReadClaim, known: Sequence[Span]) -> ReadClaim:
@@ -133,14 +121,31 @@ def _support(reading: Reading) -> float:
 _HOLDS = Reading(supported=1.0, unsupported=0.0, contradicted=0.0)
 
 
-def claim_figures(odds: float, claim: ReadClaim) -> tuple[float, ...]:
+def in_sight(answer: Answer) -> float:
+    """How much of the context the encoder is shown beside a claim, as it learnt to read, from 0 to 1.
+
+    What it was not shown it can't have read, and what it was taught by is longer than a sentence or two. The
+    more is in sight, the more its reading tells, and the less it tells that words were found.
+    """
+    return min(1.0, _SHOWN / max(1, answer.words)) * min(1.0, answer.words / _TAUGHT)
+
+
+_SHOWN, _TAUGHT = 120, 40  # words
+
+
+def claim_figures(odds: float, claim: ReadClaim, answer: Answer) -> tuple[float, ...]:
     """The figures of one claim, as ``CLAIM_FIGURES`` names them; ``odds`` are the lexical ones."""
-    return (logit(odds), _read(claim))
+    return _figures(logit(odds), _against(claim.reading), answer)
 
 
-def answer_figures(lexical: float, read: Iterable[ReadClaim]) -> tuple[float, ...]:
+def answer_figures(lexical: float, read: Iterable[ReadClaim], answer: Answer) -> tuple[float, ...]:
     """The figures of an answer, as ``ANSWER_FIGURES`` names them; ``lexical`` is the lexical raw score."""
-    return (logit(lexical), max(map(_read, read)))
+    return _figures(logit(lexical), max(_against(claim.reading) for claim in read), answer)
+
+
+def _figures(known: float, against: float, answer: Answer) -> tuple[float, ...]:
+    seen = in_sight(answer)
+    return (known, known * seen, against * seen, seen)
 
 
 def word_figures(odds: float, claim: ReadClaim) -> list[tuple[float, ...]]:
@@ -155,15 +160,6 @@ def word_figures(odds: float, claim: ReadClaim) -> list[tuple[float, ...]]:
 
 
 _BESIDE = 2
-
-
-def _read(claim: ReadClaim) -> float:
-    """What is read against a claim: the mean of what is against the whole and against its worst word.
-
-    The whole tells more of short claims in other words, the worst word where one thing was changed.
-    """
-    whole = _against(claim.reading)
-    return (whole + max((_against(word.reading) for word in claim.words), default=whole)) / 2
 
 
 def _against(reading: Reading) -> float:

@@ -50,7 +50,11 @@ def look(
                 known[text] = seen
         claims.append(seen if seen.span == span else replace(seen, span=span))
     figures = [claim.features for claim in claims]
-    return Answer(claims=tuple(claims), features=answer_features(figures, context_features(context)))
+    return Answer(
+        claims=tuple(claims),
+        features=answer_features(figures, context_features(context)),
+        words=context.size,
+    )
 
 
 def answer_features(claims: Sequence[Sequence[float]], context: tuple[float, float]) -> tuple[float, ...]:
@@ -82,7 +86,7 @@ def telling(missing: Sequence[str], weights: Mapping[str, float]) -> tuple[float
 def context_features(context: Context) -> tuple[float, float]:
     """How many words the passages have, and which share of their sentences is short, as in a table."""
     short = sum(p.short for p in context.passages)
-    words = min(_MOST_WORDS, sum(p.size for p in context.passages))
+    words = min(_MOST_WORDS, context.size)
     return float(words), short / max(1, context.starts[-1])
 
 

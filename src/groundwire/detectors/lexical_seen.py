@@ -168,10 +168,11 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer looked at, claim by claim."""
+    """An answer looked at, claim by claim, beside a context of so many ``words``."""
 
     claims: tuple[Seen, ...]
     features: tuple[float, ...]
+    words: int
 
 
 def _plain(fact: Fact) -> str:

@@ -197,6 +197,8 @@ class Context:
     def __init__(self, passages: Sequence[str]) -> None:
         self.passages = tuple(map(prepare, passages))
         self.starts = list(accumulate((len(p.sentences) for p in self.passages), initial=0))
+        self.size = sum(passage.size for passage in self.passages)
+        """How many words."""
         self._heaviest = math.log(self.starts[-1] + 1.5)
         self._places: dict[str, list[int]] = {}
         self._merged = len(self.passages) > _FEW_PASSAGES
