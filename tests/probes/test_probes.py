@@ -59,7 +59,7 @@ FLOORS: dict[str, Floor] = {
 }
 # How many faithful answers of a kind it flags at most, one or two to spare: all sums and conversions.
 CEILINGS: dict[str, int] = {
-    probes.ALL: 45,
+    probes.ALL: 36,
     "paraphrase": 5,
     "summary": 5,
     "refusal": 3,
