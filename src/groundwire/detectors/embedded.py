@@ -30,11 +30,10 @@ class Embedded(Detector):
     A MiniLM encoder (Wang et al., 2020) of 22 million weights reads the claims that words and facts leave in
     doubt, each beside the sentences of the context that bear on it, and labels the claim and each of its
     words as supported, unsupported or contradicted. It was trained on entailment, on answers with marked
-    words (RAGTruth; Niu et al., 2024) and on corrupted ones. A logistic regression weighs what it reads
-    together with the figures of the ``lexical`` detector, and is calibrated on sources that neither was
-    fitted on. A claim most of whose words stand together in the documents, and which is read as not
-    supported, has a score of .5 at least. An exact fact that differs from the documents is a contradiction
-    whatever the encoder says.
+    words (RAGTruth; Niu et al., 2024), on corrupted ones and on documents of our own. A logistic regression
+    weighs what it reads together with the figures of the ``lexical`` detector, the more the more of the
+    context it was shown, and is calibrated on sources that neither was fitted on. An exact fact that differs
+    from the documents is a contradiction whatever the encoder says.
 
     English. Text in other languages, code, and contexts much longer than any it was fitted on lower the
     confidence, and the verdict says so. See the model card for where it fails.
