@@ -103,6 +103,9 @@ AGAIN = {"close facts": 0.12, "facts": 0.2, "pairs": 0.13, "windows": 0.1, "stat
 WRITTEN_FIT = 0.9
 """Below it, documents of our own teach; from it on they choose."""
 
+WRITTEN_CLOSE = 0.4
+"""Of the answers of our own whose wrong ones keep nearer to the documents' words, the share that teaches."""
+
 WRITTEN_WINDOWS, WRITTEN_CONTRASTS, WRITTEN_ELSEWHERE = 0.12, 0.6, 0.1
 ANSWERS_BESIDE, MARKED_BESIDE = 0.2, 0.7
 """Of RAGTruth's answers, what is read beside our own."""
@@ -336,7 +339,8 @@ def of_our_own(sets: Sets) -> Parts:
     right answers in other words with one thing wrong, and answers beside other documents make up for it.
     """
     rng = random.Random(7)
-    told = [raw for raw in written.read() if part(raw) < WRITTEN_FIT][: sets.most]
+    ours = [raw for raw in written.read() if part(raw) < WRITTEN_FIT]
+    told = [raw for raw in ours if not written.is_close(raw) or rng.random() < WRITTEN_CLOSE][: sets.most]
     fitting = [raw for raw in sets.read(*RAGTRUTH) if part(raw) < FIT]
     windows = encoder_contrasts.of_windows(told, WRITTEN_WINDOWS, rng)
     of_answers = encoder_contrasts.of_answers(fitting, rng)
