@@ -91,12 +91,18 @@ class JudgeSettings(Section):
     memory: MemorySettings | None = None
     trace_project: str | None = None
 
-    def price(self) -> Price | None:
-        """What the model costs, found without building it: by its string, or by its name behind a colon."""
+    def priced(self) -> dict[str, Price]:
+        """What each model costs whose price is given, by its name here, "" for the judge's own.
+
+        Found without building any: by a model's string, or by its name behind a colon.
+        """
         from groundwire.judge.prices import Price  # noqa: PLC0415 - most checkers have no judge to load
 
-        known = self.prices.get(self.model) or self.prices.get(self.model.partition(":")[2])
-        return Price(**known.model_dump()) if known else None
+        found = {
+            name: self.prices.get(model) or self.prices.get(model.partition(":")[2])
+            for name, model in {"": self.model, **self.models}.items()
+        }
+        return {name: Price(**price.model_dump()) for name, price in found.items() if price}
 
     def build(self) -> Judge:
         """The judge these settings describe. Raises ConfigurationError for a model that can't be set up."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,8 @@ from typing import Any
 from groundwire.checker import Checker
 from groundwire.core.detector import Detector
 from groundwire.core.plain import plain
+from groundwire.core.redaction import Redact, Redaction
+from groundwire.policy import Policy
 
 _SHIPPED = (
     ("groundwire.detectors", "data/lexical.json"),
@@ -20,16 +23,31 @@ _BLOCK = 1 << 20
 
 
 def identity(checker: Checker) -> dict[str, Any]:
-    """What decides about a checker's outcomes, as JSON: detector, parameters, reading, model."""
-    spec = checker.detector.spec
+    """What decides about a checker's outcomes, as JSON: detector, parameters, reading, models, and limits.
+
+    What a checker has no use for is None.
+    """
+    spec, policy, judge = checker.detector.spec, checker.policy, checker.judge
+    limits = [policy.max_characters, policy.max_passages]
     return {
         "detector": spec.name,
         "version": spec.version,
         "parameters": plain(spec.parameters),
-        "grading": plain(checker.policy.grading),
-        "tuned": checker.policy.tuned and checker.policy.tuned.fingerprint,
-        "model": getattr(checker.judge, "model", None),
+        "grading": plain(policy.grading),
+        "tuned": policy.tuned and policy.tuned.fingerprint,
+        "model": getattr(judge, "model", None),
+        "further models": getattr(judge, "named", None) or None,
+        "model's parameters": getattr(judge, "parameters", None) or None,
+        "redact": policy.redact and _told(policy.redact),
+        "limits": limits if limits != [Policy.max_characters, Policy.max_passages] else None,
     }
+
+
+def _told(redact: Redact) -> list[str]:
+    if isinstance(redact, Redaction):
+        return [one.pattern if isinstance(one, re.Pattern) else one for one in redact.patterns]
+    kind = redact if hasattr(redact, "__qualname__") else type(redact)
+    return [f"{kind.__module__}.{kind.__qualname__}"]
 
 
 def weights(detector: Detector) -> str | None:

@@ -42,6 +42,7 @@ def origin_of(detector: Detector, judge: Backend | None = None) -> Origin:
         for name in (*_prompts(one), *(_SHARED_PROMPTS if one.needs_model else ()))
     }
     asked = judge if detector.needs_model or detector.needs_embeddings else None
+    named: Mapping[str, str] = getattr(asked, "named", {})
     return Origin(
         detector=detector.name,
         version=detector.version,
@@ -53,6 +54,7 @@ def origin_of(detector: Detector, judge: Backend | None = None) -> Origin:
         prompts=dict(sorted(said.items())),
         model=getattr(asked, "model", "") if detector.needs_model else "",
         embeddings=getattr(asked, "embedding_model", "") if detector.needs_embeddings else "",
+        models={name: named[name] for name in sorted(detector.models) if name in named},
     )
 
 
@@ -196,6 +198,7 @@ class _Origin(_Part):
     prompts: dict[str, str] = {}
     model: str = ""
     embeddings: str = ""
+    models: dict[str, str] = {}
 
 
 class _Labels(_Part):

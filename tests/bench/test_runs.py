@@ -17,6 +17,9 @@ from groundwire import Checker, ConfigurationError, Judge, OnAbstention, Policy
 from groundwire.bench.runs import judge
 from tests.bench.answers import Lottery, example
 from tests.bench.killed import ROWS
+from tests.servers.bedrock_server import bedrock
+
+__all__ = ["bedrock"]
 
 
 def run(record, asked, die_at, concurrency):
@@ -171,3 +174,18 @@ def test_records_are_named_apart(tmp_path):
     names = {_record(Path("out"), name, one).name for name in ("set 1", "set/1", "set-1")}
     assert len(names) == 3
     assert all("/" not in name for name in names)
+
+
+def test_a_record_of_another_further_model_or_other_parameters_is_refused(bedrock, tmp_path):
+    def judged(second="m2", **parameters):
+        judge_ = Judge("bedrock:m1", models={"second": f"bedrock:{second}"}, parameters=parameters or None)
+        return list(judge([], Checker("lexical", judge=judge_), record=record))
+
+    pytest.importorskip("langchain_aws")
+    record = tmp_path / "record.jsonl"
+    judged()
+    judged()
+    with pytest.raises(ConfigurationError, match="its further models is"):
+        judged("m3")
+    with pytest.raises(ConfigurationError, match="its model's parameters is"):
+        judged(temperature=0.5)

@@ -243,7 +243,7 @@ def test_a_judge_and_all_it_may_take_are_settings(tmp_path, bedrock):
     assert (judge.model, judge.timeout, judge.max_concurrency) == ("amazon.nova-lite-v1:0", 12, 3)
     assert (judge.limits.retries, judge.limits.requests_per_minute, judge.limits.period) == (2, 60, 3600)
     assert judge.limits.budget == Budget(cost=2)
-    assert judge.price == Price(input=0.06, output=0.24)
+    assert judge.priced == {"": Price(input=0.06, output=0.24)}
     assert judge.memory.mode is MemoryMode.ON  # YAML reads a bare "on" as True
 
 

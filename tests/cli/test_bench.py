@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from groundwire.cli.main import main
+from tests.detectors.test_cascade import OPEN
 from tests.servers.bedrock_server import MODEL, bedrock, says
 
 __all__ = ["bedrock"]
@@ -193,3 +194,45 @@ def test_two_files_of_one_name_are_told(run, labelled, tmp_path):
     code, _, err = run("bench", labelled, other, "--detectors", "lexical")
     assert code == 2
     assert "two sets would be called 'labelled'" in err
+
+
+def test_a_contestant_is_read_masked_and_limited_as_its_settings_say(run, labelled, tmp_path):
+    for name, more in (("whole", {}), ("short", {"max_characters": 20}), ("masked", {"redact": ["emails"]})):
+        (tmp_path / f"{name}.json").write_text(json.dumps({"detector": "lexical", **more}))
+    names = [tmp_path / f"{name}.json" for name in ("whole", "short", "masked")]
+    checkers = [part for name in names for part in ("--checker", name)]
+    code, out, err = run("bench", labelled, *checkers, "--json")
+    assert code == 0, err
+    told = json.loads(out)
+    coverage = {name: card["coverage"] for name, card in told["cards"]["labelled"].items()}
+    assert (coverage["whole"], coverage["short"], coverage["masked"]) == (1, 0, 1)
+    made_by = {one["name"]: one["made_by"] for one in told["methods"] if not one["shortcut"]}
+    assert made_by["masked"]["redact"] == ["emails"]
+    assert made_by["short"]["limits"][0] == 20
+
+
+def test_a_cascade_with_a_judge_is_replayed_without_it(run, labelled, bedrock, tmp_path):
+    """It can do without a model, and asks one where one is named; a dry run says so."""
+    pytest.importorskip("langchain_aws")
+    bedrock.always = says('{"confidence": 2}')
+    settings = tmp_path / "judge.json"
+    settings.write_text(json.dumps({"judge": {"model": f"bedrock:{MODEL}"}}))
+    unsure = {
+        "question": OPEN.question,
+        "contexts": [one.text for one in OPEN.contexts],
+        "answer": OPEN.answer,
+    }
+    with labelled.open("a", encoding="utf-8") as file:
+        file.write("\n" + json.dumps({**unsure, "label": 0}))
+    replies = tmp_path / "replies.jsonl"
+    common = ("bench", labelled, "--detectors", "cascade", "--config", settings)
+    code, out, err = run(*common, "--dry-run")
+    assert code == 0, err
+    assert "cascade: at least" in out
+    code, _, err = run(*common, "--replies", replies, "--json")
+    assert code == 0, err
+    asked = len(bedrock.requests)
+    assert asked > 0
+    code, _, err = run(*common, "--replies", replies, "--replay", "--json")
+    assert code == 0, err
+    assert len(bedrock.requests) == asked

@@ -73,6 +73,7 @@ def test_the_exit_code_says_how_it_went(run, rows, code):
         (["--config", "missing.toml"], "settings file 'missing.toml'"),
         (["--html", "nowhere/report.html"], "there is no directory 'nowhere'"),
         (["--html", "."], "--html '.' is a directory"),
+        (["--html", "/proc/report.html"], "nothing can be written in '/proc'"),
         (["--model", "fake"], "has nothing to answer"),
         (["--format", "parquet"], "not a Parquet file"),
     ],

@@ -137,6 +137,7 @@ def test_a_model_is_asked_and_named_in_the_file(run, labelled, bedrock):
         (["--aggregation", "mean"], "expected one of auto, own"),
         (["--out", "tuned.pickle"], "expected a name ending in .json or .yaml"),
         (["--out", "nowhere/tuned.json"], "there is no directory 'nowhere'"),
+        (["--out", "/proc/tuned.json"], "nothing can be written in '/proc'"),
         (["--model", "bedrock:m"], "--model has nothing to answer: 'lexical' asks no model"),
         (["--columns", "label"], "--columns: expected PART=COLUMN"),
         (["--columns", "label=nothing"], "nothing"),

@@ -127,3 +127,10 @@ def test_a_rule_is_the_same_after_it_was_written_and_read(rule):
 def test_what_is_no_rule_is_refused(given_, message):
     with pytest.raises(ValueError, match=message):
         aggregation.from_dict(given_)
+
+
+def test_a_further_model_that_was_exchanged_is_told_and_tunings_without_one_keep_their_fingerprint():
+    one, other = (replace(ORIGIN, models={"second": name}) for name in ("m2", "m3"))
+    assert one.differences(other) == ["further model 'second' 'm2' then, 'm3' now"]
+    assert tuned().fingerprint == "08668bbc6b9df3f9"
+    assert replace(tuned(), origin=one).fingerprint != replace(tuned(), origin=other).fingerprint

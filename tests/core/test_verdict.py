@@ -158,7 +158,7 @@ def test_the_claims_tell_the_kind_unless_the_method_does(supports, kind):
 
 def test_usage_adds_up_and_keeps_an_unknown_price_unknown():
     assert (Usage(calls=1, cost=None) + Usage(calls=2, cost=None)).cost is None
-    total = Usage(calls=1, input_tokens=10, seconds=0.5) + Usage(calls=2, cost=0.25)
+    total = Usage(calls=1, input_tokens=10, seconds=0.5, cost=0.0) + Usage(calls=2, cost=0.25)
     assert total == Usage(calls=3, input_tokens=10, seconds=0.5, cost=0.25)
 
 
@@ -187,3 +187,16 @@ def test_reasons_are_the_documented_ones():
         "PARTIAL_ANSWER",
     ]
     assert str(Abstention(why=AbstentionReason.TIMEOUT, detail="30 s").reason) == "TIMEOUT: 30 s"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "cost"),
+    [
+        (Usage(calls=1, cost=0.5), Usage(calls=1, cost=0.25), 0.75),
+        (Usage(calls=1, cost=0.5), Usage(calls=1), None),
+        (Usage(calls=1, cost=0.5), Usage(), 0.5),
+        (Usage(), Usage(), None),
+    ],
+)
+def test_a_cost_that_is_known_in_part_is_not_known(one, other, cost):
+    assert (one + other).cost == (other + one).cost == cost

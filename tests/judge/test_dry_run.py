@@ -20,7 +20,7 @@ def test_calls_and_tokens_are_those_of_the_requests():
 
 
 def test_a_price_makes_it_money():
-    counted = estimate(AsksModel(), ANSWERS, price=Price(input=10, output=20), reply_tokens=50)
+    counted = estimate(AsksModel(), ANSWERS, prices={"": Price(input=10, output=20)}, reply_tokens=50)
     assert counted.cost == pytest.approx((counted.input_tokens * 10 + 100 * 20) / 1_000_000)
 
 
@@ -44,3 +44,20 @@ class Embedding(AsksModel):
 def test_embeddings_are_counted_apart_and_samples_each():
     counted = estimate(Embedding(), ANSWERS[:1])
     assert (counted.embedding_calls, counted.embedding_tokens, counted.calls) == (1, 2, 2)
+
+
+class AsksAnother(AsksModel):
+    def detect(self, interaction):
+        yield [Complete(system="", user="abcd", model="large")]
+
+
+@pytest.mark.parametrize(
+    ("prices", "cost"),
+    [
+        ({"": Price(input=1), "large": Price(input=1_000_000)}, 1.0),
+        ({"": Price(input=1)}, None),
+        ({"large": Price(input=0)}, 0.0),
+    ],
+)
+def test_a_call_costs_what_the_model_that_it_goes_to_costs(prices, cost):
+    assert estimate(AsksAnother(), ANSWERS[:1], prices=prices).cost == cost

@@ -232,3 +232,10 @@ def test_seconds_are_those_of_the_sample(opened):
     store._sampling = Sampling()
     store.keep(interaction(), verdict(0.1, seconds=0.5), durable=True)
     assert (store.figures().median, store.figures().p95) == (0.5, 0.5)
+
+
+def test_a_tag_goes_before_what_every_answer_has_of_that_name(store):
+    keep(store, 0.9, 0.1, kind="faq")
+    keep(store, 0.1, kind="chat")
+    assert [(group.name, group.answers) for group in store.by("kind")] == [("faq", 2), ("chat", 1)]
+    assert [group.name for group in store.by("detector")] == ["told"]

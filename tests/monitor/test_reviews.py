@@ -247,3 +247,16 @@ def test_a_twin_that_another_detector_sees_otherwise_is_disagreed_about(store):
     assert store.flush(30)
     assert {line.id for line in store.page(queue="disagreeing").lines} == set(differ)
     assert set(agreed).isdisjoint(differ)
+
+
+def test_what_was_drawn_from_a_part_tells_nothing_of_the_rest(store):
+    """On one route the detector finds all, on the other nothing: a reviewer of the first knows half."""
+    keep(store, *[0.9] * 4, route="/found")
+    keep(store, *[0.1] * 4, route="/missed")
+    found = Filter(tags={"route": "/found"})
+    for row in store.next("ann", queue="random", wanted=found, limit=4):
+        store.review(row.id, "agree", reviewer="ann")
+    assert store.figures().quality.recall is None
+    for row in store.next("ann", queue="random", limit=8):
+        store.review(row.id, "disagree", reviewer="ann")
+    assert store.figures().quality.recall.value == 0.5

@@ -451,3 +451,22 @@ def test_texts_survive_csv(cells):
     assert [(r.interaction.contexts[0].text, r.interaction.answer) for r in found] == [
         (f"c{c}", f"a{a}") for c, a in cells
     ]
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "['The fee is 1' '50 EUR is the deposit.']",
+        "['The fee is 1'\n '50 EUR is the deposit.']",
+        "['The fee is 1', '50 EUR is the deposit.']",
+        ' ["The fee is 1", "50 EUR is the deposit."] ',
+    ],
+)
+def test_passages_that_numpy_or_pandas_spelled_out_stay_apart(cell):
+    file = io.StringIO()
+    csv.writer(file).writerows([("answer", "contexts"), ("The fee is 150 EUR.", cell)])
+    (row,) = rows(file.getvalue(), kind=Format.CSV)
+    assert [passage.text for passage in row.interaction.contexts] == [
+        "The fee is 1",
+        "50 EUR is the deposit.",
+    ]

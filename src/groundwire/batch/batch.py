@@ -130,7 +130,7 @@ class Batch:
             self.plan,
             self.left,
             self.checker.detector,
-            price=getattr(judge, "price", None),
+            prices=getattr(judge, "priced", {}),
             limits=getattr(judge, "limits", None),
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from groundwire.batch.plan import Plan, Unit
@@ -47,7 +47,7 @@ def forecast(
     units: Sequence[Unit],
     detector: Detector,
     *,
-    price: Price | None,
+    prices: Mapping[str, Price],
     limits: Limits | None = None,
     sample: int | None = None,
 ) -> Forecast:
@@ -60,13 +60,14 @@ def forecast(
     for unit in chosen:
         seen = list(itertools.islice(_rows(plan, unit), each))
         readable = (row.interaction for row in seen if row.interaction is not None)
-        told.append((len(seen), estimate(detector, readable, price=price)))
+        told.append((len(seen), estimate(detector, readable, prices=prices)))
     whole, sampled = sum(counts), sum(size for size, _ in told)
     scale = whole / sampled if sampled else 0.0
     calls = round(scale * sum(one.calls for _, one in told))
     tokens = round(scale * sum(one.input_tokens for _, one in told))
     replies = round(scale * sum(one.output_tokens for _, one in told))
-    cost = None if price is None else scale * sum(one.cost or 0.0 for _, one in told)
+    costs = [one.cost for _, one in told if one.cost is not None]
+    cost = scale * sum(costs) if len(costs) == len(told) else None
     return Forecast(
         rows=whole,
         sampled=sampled,

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from groundwire.core.grading import Level
-from groundwire.core.verdict import Abstention, Outcome, Usage
+from groundwire.core.verdict import Abstention, Outcome, Usage, total_cost
 from groundwire.report.entries import Group, group_of
 
 BINS = 20
@@ -37,7 +37,6 @@ class Stats:
         return self.groups.get(str(group), 0)
 
     def __add__(self, other: Stats) -> Stats:
-        costs = [cost for cost in (self.cost, other.cost) if cost is not None]
         return Stats(
             rows=self.rows + other.rows,
             groups=dict(Counter(self.groups) + Counter(other.groups)),
@@ -48,7 +47,7 @@ class Stats:
             calls=self.calls + other.calls,
             input_tokens=self.input_tokens + other.input_tokens,
             output_tokens=self.output_tokens + other.output_tokens,
-            cost=sum(costs) if costs else None,
+            cost=total_cost((self.calls, self.cost), (other.calls, other.cost)),
             unlabelled=self.unlabelled + other.unlabelled,
             seconds=self.seconds + other.seconds,
         )

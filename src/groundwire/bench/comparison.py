@@ -7,7 +7,7 @@ import itertools
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,6 @@ from groundwire.core.errors import ConfigurationError, InputError
 from groundwire.core.verdict import Verdict
 from groundwire.detectors.catalogue import METHODS
 from groundwire.identity import identity
-from groundwire.policy import Policy
 
 Sets = Mapping[str, Sequence[Example]]
 Run = Callable[[Sequence[Example], Path | None, bool], Iterator[Judged]]
@@ -100,7 +99,7 @@ def contestant(name: str, checker: Checker, *, concurrency: int | None = None) -
     """A checker under a name of its own. It judges without a deadline where it asks no model."""
     if not checker.detector.needs_model and checker.policy.timeout is not None:
         # How busy the machine is has no say in what an offline method can do.
-        policy = Policy(grading=checker.policy.grading, timeout=None, budget=checker.policy.budget)
+        policy = replace(checker.policy, timeout=None)
         checker = Checker(checker.detector, judge=checker.judge, policy=policy)
     method = METHODS.get(checker.detector.name)
     return Contestant(

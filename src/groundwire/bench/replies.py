@@ -25,6 +25,7 @@ from groundwire.core.plan import (
     Token,
 )
 from groundwire.core.verdict import AbstentionReason, Usage
+from groundwire.judge.prices import Price
 
 _FORM = 1
 _MINE = b'{"groundwire": "replies"'
@@ -45,7 +46,7 @@ class Replies:
         self.model: str | None = getattr(judge, "model", None)
         self.max_concurrency: int = getattr(judge, "max_concurrency", 8)
         self.embeds: bool = getattr(judge, "embeds", True)
-        self.price = getattr(judge, "price", None)
+        self.priced: Mapping[str, Price] = getattr(judge, "priced", {})
         if self._path.is_file():
             self._read()
         elif judge is None:

@@ -254,7 +254,7 @@ def _dry_run(settings: Settings, given: argparse.Namespace) -> int:
     limits = judge and Limits(
         requests_per_minute=judge.limits.requests_per_minute, tokens_per_minute=judge.limits.tokens_per_minute
     )
-    told = forecast(plan, plan.units, detector, price=judge.price() if judge else None, limits=limits or None)
+    told = forecast(plan, plan.units, detector, prices=judge.priced() if judge else {}, limits=limits or None)
     if given.json:
         sys.stdout.write(json.dumps({"dry_run": vars(told)}) + "\n")
     else:

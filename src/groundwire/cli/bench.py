@@ -149,12 +149,18 @@ def _settings(given: argparse.Namespace) -> Iterator[tuple[str, config.Settings]
 def _checker(settings: config.Settings, given: argparse.Namespace) -> Checker:
     """A contestant; with --replay its model is the file alone, so that neither key nor model is needed."""
     told = settings.model_dump(**config.JUDGING)
-    if not given.replies or not settings.build_detector().needs_model:
+    if not given.replies or not _asks(settings):
         return Checker.from_config(told)
     from groundwire.bench.replies import Replies  # noqa: PLC0415 - wanted by few
 
     model = settings.judge.build() if settings.judge and not given.replay else None
     return Checker.from_config(told, judge=Replies(given.replies, model))
+
+
+def _asks(settings: config.Settings) -> bool:
+    """Whether a model is asked: one that a detector needs, or that is of use to it and named."""
+    detector = settings.build_detector()
+    return detector.needs_model or (detector.takes_model and settings.judge is not None)
 
 
 def _sets(given: argparse.Namespace) -> dict[str, list[Example]]:
@@ -202,8 +208,8 @@ def _estimate(
         detector = settings.build_detector()
         settings.build_grading(detector.grading)
         interactions = [one.interaction for examples in sets.values() for one in examples]
-        price = settings.judge.price() if settings.judge else None
-        found[name] = estimate(detector, interactions, price=price) if detector.needs_model else None
+        prices = settings.judge.priced() if settings.judge else {}
+        found[name] = estimate(detector, interactions, prices=prices) if _asks(settings) else None
     if given.json:
         _say(json.dumps({"dry_run": {name: one and vars(one) for name, one in found.items()}}))
         return _DONE

@@ -74,8 +74,8 @@ def dry_run(options: CheckOptions, tables: list[Table]) -> int:
     settings.build_grading(detector.grading)
     rows = itertools.islice(itertools.chain.from_iterable(table.rows for table in tables), options.limit)
     interactions = track(row.interaction for row in rows if row.interaction is not None)
-    price = settings.judge.price() if settings.judge else None
-    told = estimate(detector, interactions, price=price)
+    prices = settings.judge.priced() if settings.judge else {}
+    told = estimate(detector, interactions, prices=prices)
     tell_estimate(told, method=METHODS.get(detector.name), json=options.output != "text")
     return ALL_GROUNDED
 

@@ -14,6 +14,7 @@ from rich.console import Console
 
 from groundwire import __version__
 from groundwire.cli.plain import PlainStream
+from groundwire.cli.writable import require_writable
 from groundwire.core import wire
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.plain import plain
@@ -141,12 +142,7 @@ class HtmlPage:
 
         self._page = page
         self._path = Path(options.html or "")
-        if self._path.is_dir():
-            raise ConfigurationError(f"--html {options.html!r} is a directory: name the file to write in it")
-        if not self._path.parent.is_dir():
-            raise ConfigurationError(
-                f"--html {options.html!r}: there is no directory {str(self._path.parent)!r}"
-            )
+        require_writable("--html", str(self._path))
         if self._path.exists():
             for name in options.files:
                 if name != "-" and Path(name).exists() and self._path.samefile(name):

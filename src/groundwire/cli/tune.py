@@ -11,6 +11,7 @@ from groundwire import config
 from groundwire.checker import Checker
 from groundwire.cli.outputs import console
 from groundwire.cli.tuning_output import tell
+from groundwire.cli.writable import require_writable
 from groundwire.core.errors import ConfigurationError
 from groundwire.policy import Policy
 
@@ -228,11 +229,7 @@ def _judged(examples: list[Example], checker: Checker, given: argparse.Namespace
 def _require_writable(out: Path) -> None:
     if out.suffix.lower() not in (".json", ".yaml", ".yml"):
         raise ConfigurationError(f"--out {str(out)!r}: expected a name ending in .json or .yaml")
-    if out.is_dir() or not out.parent.is_dir():
-        raise ConfigurationError(
-            f"--out {str(out)!r}: "
-            + ("it is a directory" if out.is_dir() else f"there is no directory {str(out.parent)!r}")
-        )
+    require_writable("--out", str(out))
 
 
 def _count(text: str) -> int:

@@ -59,7 +59,7 @@ class Budget:
         if self.tokens is not None and spent.input_tokens + spent.output_tokens >= self.tokens:
             return f"the limit of {self.tokens} tokens is reached"
         if self.cost is not None and spent.calls and spent.cost is None:
-            unknown = "and nobody knows what a call costs: the model needs a price"
+            unknown = "and nobody knows what a call cost: each model needs a price, and each call a reply"
             return f"the limit is {self.cost:g} in money, {unknown}"
         if self.cost is not None and (spent.cost or 0.0) >= self.cost:
             return f"the limit of {self.cost:g} in money is reached"

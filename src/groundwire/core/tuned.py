@@ -24,7 +24,7 @@ class Origin:
     ``parameters`` are plain values, as JSON has them. ``cuts`` are the detector's own medium, threshold and
     high, which some detectors' scores depend on. ``parts`` are the versions of the detectors that it is made
     of, ``prompts`` those of what is said to a model; ``model`` and ``embeddings`` name the models that
-    answer, "" where none is asked.
+    answer, "" where none is asked, and ``models`` the judge's further ones that are asked.
     """
 
     detector: str
@@ -35,6 +35,7 @@ class Origin:
     prompts: Mapping[str, str] = field(default_factory=dict)
     model: str = ""
     embeddings: str = ""
+    models: Mapping[str, str] = field(default_factory=dict)
 
     def differences(self, now: Origin) -> list[str]:
         """What is not the same in ``now``, each in words; nothing where this tuning fits."""
@@ -54,6 +55,7 @@ class Origin:
         yield from _by_name("prompt", self.prompts, now.prompts)
         yield "model", self.model, now.model
         yield "embedding model", self.embeddings, now.embeddings
+        yield from _by_name("further model", self.models, now.models)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,4 +162,7 @@ def _told(value: object) -> str:
 
 
 def _plain(value: Any) -> Any:
-    return {"kind": type(value).__name__, **{f.name: getattr(value, f.name) for f in fields(value)}}
+    told = {f.name: getattr(value, f.name) for f in fields(value)}
+    if isinstance(value, Origin) and not value.models:
+        del told["models"]  # as before there were any, so that a tuning of then has its fingerprint
+    return {"kind": type(value).__name__, **told}

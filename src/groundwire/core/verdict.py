@@ -18,7 +18,7 @@ from groundwire.core.span import Span, union
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Usage:
-    """What an outcome cost: model calls, tokens, wall-clock seconds, money (None where no price is known).
+    """What an outcome cost: model calls, tokens, wall-clock seconds, money (None where a price isn't known).
 
     ``cached_tokens`` are those of the input that the provider read from its cache, as it told.
     ``saved_tokens`` are input tokens that asking for each reading by itself would have sent on top; they were
@@ -34,16 +34,23 @@ class Usage:
     saved_tokens: int = 0
 
     def __add__(self, other: Usage) -> Usage:
-        known = [cost for cost in (self.cost, other.cost) if cost is not None]
         return Usage(
             calls=self.calls + other.calls,
             input_tokens=self.input_tokens + other.input_tokens,
             output_tokens=self.output_tokens + other.output_tokens,
             seconds=self.seconds + other.seconds,
-            cost=sum(known) if known else None,
+            cost=total_cost((self.calls, self.cost), (other.calls, other.cost)),
             cached_tokens=self.cached_tokens + other.cached_tokens,
             saved_tokens=self.saved_tokens + other.saved_tokens,
         )
+
+
+def total_cost(*parts: tuple[int, float | None]) -> float | None:
+    """What parts of so many calls cost together; None where calls of one have no price, or none has any."""
+    if any(calls and cost is None for calls, cost in parts):
+        return None
+    known = [cost for _, cost in parts if cost is not None]
+    return sum(known) if known else None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

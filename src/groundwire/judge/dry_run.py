@@ -7,7 +7,8 @@ read, where what they say decides whether a model is asked.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from groundwire.core.budget import calls_of, request_tokens
@@ -45,31 +46,30 @@ def estimate(
     detector: Detector,
     interactions: Iterable[Interaction],
     *,
-    price: Price | None = None,
+    prices: Mapping[str, Price] | None = None,
     reply_tokens: int = REPLY_TOKENS,
 ) -> Estimate:
     """Count what ``detector`` would ask for these interactions. Nothing is sent anywhere.
 
-    A reply is taken to have ``reply_tokens``; a call that has to be asked twice is counted once.
+    ``prices`` are of the judge's models by the names that it has for them, "" being its own. A reply is taken
+    to have ``reply_tokens``; a call that has to be asked twice is counted once.
     """
     counter = _Counter(reads=detector.takes_model and detector.needs_encoder)
     answers, asking = 0, 0
     for interaction in interactions:
-        before = counter.calls
+        before = counter.calls.total()
         run(detector.detect(interaction), counter)
         answers += 1
-        asking += counter.calls > before
-    output = counter.calls * reply_tokens
-    spent = Usage(input_tokens=counter.tokens, output_tokens=output)
+        asking += counter.calls.total() > before
     return Estimate(
         answers=answers,
         asking=asking,
-        calls=counter.calls,
-        input_tokens=counter.tokens,
-        output_tokens=output,
+        calls=counter.calls.total(),
+        input_tokens=counter.tokens.total(),
+        output_tokens=counter.calls.total() * reply_tokens,
         embedding_calls=counter.embedding_calls,
         embedding_tokens=counter.embedding_tokens,
-        cost=None if price is None else price.of(spent),
+        cost=counter.cost(prices or {}, reply_tokens),
     )
 
 
@@ -81,7 +81,18 @@ class _Counter:
 
     def __init__(self, *, reads: bool) -> None:
         self._local = LocalBackend(NoBackend()) if reads else None
-        self.calls = self.tokens = self.embedding_calls = self.embedding_tokens = 0
+        self.calls: Counter[str] = Counter()
+        self.tokens: Counter[str] = Counter()
+        self.embedding_calls = self.embedding_tokens = 0
+
+    def cost(self, prices: Mapping[str, Price], reply_tokens: int) -> float | None:
+        """What all of it costs; None where a model is asked whose price isn't known, or no price is."""
+        if not prices or not self.calls.keys() <= prices.keys():
+            return None
+        return sum(
+            prices[name].of(Usage(input_tokens=self.tokens[name], output_tokens=calls * reply_tokens))
+            for name, calls in self.calls.items()
+        )
 
     def perform(self, requests: Sequence[Request], *, timeout: float | None) -> Sequence[Reply]:
         del timeout
@@ -92,8 +103,8 @@ class _Counter:
 
     def _reply(self, request: Request) -> Reply:
         if isinstance(request, Complete):
-            self.calls += calls_of(request)
-            self.tokens += calls_of(request) * request_tokens(request)
+            self.calls[request.model] += calls_of(request)
+            self.tokens[request.model] += calls_of(request) * request_tokens(request)
         if isinstance(request, Embed):
             self.embedding_calls += 1
             self.embedding_tokens += request_tokens(request)

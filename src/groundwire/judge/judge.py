@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import json
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -102,12 +103,12 @@ class Judge:
         self.timeout = float(timeout)
         self.max_concurrency = max_concurrency
         self.limits = limits
-        self.price = (prices or {}).get(chat.name)
         self.memory = Memory(mode=MemoryMode.OFF) if memory is None else memory
         self.trace_project = trace_project
         self._chat: adapters.Chat = chat
         self._chats: Mapping[str, adapters.Chat] = {"": chat, **others}
         self._prices = dict(prices or {})
+        self._parameters = dict(parameters or {})
         self._embedder: adapters.Embedder | None = embedder
         self._calls: Calls[Reply] = Calls(limit=max_concurrency, seconds=self.timeout)
         named = {"model": chat.name, **{f"models.{name}": one.name for name, one in others.items()}}
@@ -128,6 +129,27 @@ class Judge:
     def model(self) -> str:
         """The provider's name for the model."""
         return self._chat.name
+
+    @property
+    def named(self) -> Mapping[str, str]:
+        """The providers' names for its further models, by the names that it has for them."""
+        return {name: chat.name for name, chat in self._chats.items() if name}
+
+    @property
+    def priced(self) -> Mapping[str, Price]:
+        """What each model costs whose price is known, by its name, "" for the judge's own."""
+        return {
+            name: self._prices[chat.name] for name, chat in self._chats.items() if chat.name in self._prices
+        }
+
+    @property
+    def parameters(self) -> str:
+        """16 hexadecimal digits of the parameters that its model was built with; "" without any."""
+        if not self._parameters:
+            return ""
+        # Hashed: a key may be among them.
+        told = json.dumps(self._parameters, sort_keys=True, default=lambda value: type(value).__qualname__)
+        return hashlib.sha256(told.encode()).hexdigest()[:16]
 
     @property
     def embedding_model(self) -> str:
@@ -304,6 +326,9 @@ class Judge:
         """The reply with what it cost, which the limits now know of."""
         used = counted(request, reply) if not isinstance(reply, Failed) else reply.usage
         self._tokens.take(max(0, used.input_tokens + used.output_tokens - request_tokens(request)))
+        if isinstance(request, Embed) and self._prices:
+            # What embeddings cost is not in any sum, and makes none of them unknown.
+            reply = replace(reply, usage=replace(reply.usage, cost=0.0))
         price = self._prices.get(self._asked(request).name)
         if price is None or not isinstance(request, Complete):
             self._allowance.settle(used)

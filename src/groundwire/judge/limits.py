@@ -145,7 +145,7 @@ class Allowance:
                 self._began, self._spent = now, Usage(cost=0.0)
             shortage = self._budget.shortage(self._spent, calls=1)
             if not shortage:
-                self._spent += Usage(calls=1)
+                self._spent += Usage(calls=1, cost=0.0)  # what it costs is told when it is settled
             return shortage
 
     def give_back(self) -> None:

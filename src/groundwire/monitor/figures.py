@@ -143,9 +143,13 @@ def over_time(connection: sa.Connection, wanted: Filter, every: str) -> tuple[Gr
 
 
 def by_tag(connection: sa.Connection, wanted: Filter, name: str) -> tuple[Group, ...]:
-    """The figures of each value of a tag, or of detector, kind or action; the most frequent first."""
+    """The figures of each value of a tag, or of detector, kind or action; the most frequent first.
+
+    A tag of that name goes before what every answer has, as it does in a filter.
+    """
     count = sa.func.count().desc()
-    if name in {"detector", "kind", "action"}:
+    tagged = sa.select(sa.exists().where(tags.c.name == name))
+    if name in {"detector", "kind", "action"} and not connection.execute(tagged).scalar():
         query = _grouped(answers.c[name], wanted)
     else:
         query = _grouped(tags.c.value, wanted).join(
@@ -260,7 +264,7 @@ def _recall(cells: list[dict[str, Any]]) -> tuple[Rate | None, str]:
     elif _sum(drawn, reviewed=True):
         basis, chosen = "answers drawn by chance", drawn
     else:
-        return None, "no answer of the random sample was reviewed: review the random queue"
+        return None, "no answer of the random sample was reviewed: review the random queue, with no filter"
     found, real = _sum(chosen, real=True, flagged=True), _sum(chosen, real=True)
     if not real:
         return None, f"no hallucination among the {_sum(chosen, reviewed=True)} reviewed of {basis}"

@@ -63,6 +63,11 @@ class Filter:
         asked = (self.hallucinated, self.judged, self.abstention, self.kind, self.score, self.reviewed)
         return all(one is None for one in asked) and not self.levels and not self.text
 
+    @property
+    def narrow(self) -> bool:
+        """Whether it leaves out answers of some time, tag or detector: no fair sample of the others."""
+        return bool(self.tags) or any(one is not None for one in (self.since, self.until, self.detector))
+
     def conditions(self) -> list[sa.ColumnElement[bool]]:
         """The same for a query of the table ``answers``."""
         c = answers.c

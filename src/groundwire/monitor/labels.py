@@ -86,8 +86,8 @@ def labels(
 _UNFAIR = "the filter depends on the outcome, so that no answer was drawn by chance for it"
 _NOT_SAMPLED = "no answer was kept by chance alone: Sampling(rate=...) above 0 provides them"
 _NOT_DRAWN = (
-    "no answer of the random sample was reviewed: review the random queue (groundwire monitor next), all of "
-    "what it hands out"
+    "no answer of the random sample was reviewed: review the random queue (groundwire monitor next, with "
+    "no filter), all of what it hands out"
 )
 
 

@@ -2,7 +2,8 @@
 
 A random queue hands answers out by the number that chance gave each when it was kept, and marks every answer
 up to there as drawn, reviewed elsewhere or not. What is drawn is therefore a fair sample, whatever else
-people review; precision and recall are reckoned from it.
+people review; precision and recall are reckoned from it. What was handed out of a part, narrowed by a filter,
+is a sample of that part alone, and is not marked.
 """
 
 from __future__ import annotations
@@ -139,7 +140,7 @@ def _hand_out(  # noqa: PLR0917 - the inside of the one above
         [{"answer_id": row.id, "reviewer": reviewer, "until": until} for row in found],
     )
     column = {Queue.RANDOM: answers.c.drawn, Queue.FLAGGED: answers.c.drawn_flagged}.get(queue)
-    if column is not None and wanted.fair:
+    if column is not None and wanted.fair and not wanted.narrow:
         connection.execute(
             sa.update(answers)
             .where(*wanted.conditions(), *_members(queue), answers.c.chance <= found[-1].chance)

@@ -24,7 +24,10 @@ from groundwire.review.app_state import (
 from groundwire.review.pages import draw
 
 QUEUES: Mapping[Queue, tuple[str, str]] = {
-    Queue.RANDOM: ("Random", "A fair sample of everything: what precision and recall are reckoned from"),
+    Queue.RANDOM: (
+        "Random",
+        "A fair sample; of everything, what precision and recall are reckoned from",
+    ),
     Queue.FLAGGED: ("Flagged", "Hallucinations, by chance"),
     Queue.UNCERTAIN: ("Most uncertain", "Nearest to the threshold first"),
     Queue.DISAGREEING: ("Disagreeing", "The very same answer, about which two detectors differ"),

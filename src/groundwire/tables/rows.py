@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import io
 import itertools
 import json
+import tokenize
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -185,20 +187,29 @@ def _listed(text: str) -> Any:
 
     A list of anything but texts and passages is a text too: a context may well be JSON data.
     """
-    if not (text.startswith("[") and text.rstrip().endswith("]")):
+    spelled = text.strip()
+    if not (spelled.startswith("[") and spelled.endswith("]")):
         return text
     try:
-        value = json.loads(text)
+        value = json.loads(spelled)
     except (ValueError, RecursionError):
         try:
             with warnings.catch_warnings(action="ignore"):  # Python's opinion of a stray backslash
-                value = ast.literal_eval(text)  # reads literals and runs nothing
-        except (ValueError, SyntaxError, RecursionError, MemoryError):
+                value = ast.literal_eval(spelled)  # reads literals and runs nothing
+                if isinstance(value, list) and all(isinstance(item, str) for item in value):
+                    value = _strings(spelled)
+        except (ValueError, SyntaxError, RecursionError, MemoryError, tokenize.TokenError):
             return text
     fits = isinstance(value, list) and all(
         isinstance(item, str) or (isinstance(item, Mapping) and _text_key(item) is not None) for item in value
     )
     return value if fits else text
+
+
+def _strings(spelled: str) -> list[str]:
+    """The texts of a list of nothing else. Where NumPy wrote it no commas are between them."""
+    tokens = tokenize.generate_tokens(io.StringIO(spelled).readline)
+    return [ast.literal_eval(token.string) for token in tokens if token.type == tokenize.STRING]
 
 
 def _text_key(item: Mapping[str, Any]) -> str | None:

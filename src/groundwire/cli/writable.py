@@ -1,0 +1,30 @@
+"""Whether a file can be written, found out before anything is judged and paid for."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from groundwire.core.errors import ConfigurationError
+
+
+def require_writable(option: str, name: str) -> None:
+    """Raises ConfigurationError, naming the option, where no file of that name can be written."""
+    path = Path(name)
+    if path.is_dir():
+        raise ConfigurationError(f"{option} {name!r} is a directory: name the file to write in it")
+    if not path.parent.is_dir():
+        raise ConfigurationError(f"{option} {name!r}: there is no directory {str(path.parent)!r}")
+    if path.exists():
+        if not os.access(path, os.W_OK):
+            raise ConfigurationError(f"{option} {name!r}: no permission to write to it: name another file")
+        return
+    try:
+        with tempfile.TemporaryFile(dir=path.parent):
+            pass
+    except OSError as error:
+        raise ConfigurationError(
+            f"{option} {name!r}: nothing can be written in {str(path.parent)!r} ({error.strerror}): name a "
+            "file elsewhere"
+        ) from error
