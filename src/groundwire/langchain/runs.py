@@ -6,8 +6,8 @@ given its answer, or its documents, to read: then it was only a step, such as gr
 what it had gathered belongs to the larger chain. Where that model found documents of its own, as for a second
 question that builds on the first, it belongs to that model's unit; and what the topmost run shows in the end
 is an answer all the same. A larger chain whose answer is that of a later model, which may have been given the
-unit's in words that nobody knows again, is a unit too. Nothing is read or judged here: inputs and outputs are only kept, by reference,
-and ``Reading`` reads them.
+unit's in words that nobody knows again, is a unit too. Nothing is read or judged here: inputs and outputs are
+only kept, by reference, and ``Reading`` reads them.
 """
 
 from __future__ import annotations
