@@ -477,6 +477,65 @@ def test_answers_are_read_out_of_many_shapes(shape, expected, heard):
     assert heard.only().interaction.answer == expected
 
 
+PAST = [HumanMessage("Hello"), AIMessage("Hello to you")]
+
+
+@pytest.mark.parametrize(
+    ("echoed", "reply"),
+    [
+        ({"messages": [*PAST, HumanMessage(question(1))]}, "reply"),
+        ({"text": question(1)}, "verdict"),
+        ({"question": question(1), "answer": "The last turn's."}, "reply"),
+        ({"question": question(1), "answer": "The last turn's."}, "response"),
+        ({"question": question(1), "messages": PAST}, "reply"),
+    ],
+)
+def test_what_the_input_held_is_not_the_answer(echoed, reply, heard):
+    """A chain may hand its input on, under a key that often holds the answer."""
+    found = RunnablePassthrough.assign(context=(lambda _: question(1)) | Library())
+    told = RunnableLambda(lambda x: {"context": joined(x["context"]), "question": question(1)})
+    chain = found | RunnablePassthrough.assign(**{reply: told | PROMPT | Oracle() | StrOutputParser()})
+    chain.invoke(echoed, listening(heard))
+    assert said(heard.only()) == whole(1)
+
+
+def test_an_input_that_the_model_repeats_is_the_answer(heard):
+    """It said so now."""
+    chain = RunnablePassthrough.assign(text=lambda x: x["text"], verdict=(lambda x: x["question"]) | lcel())
+    chain.invoke({"text": answer(1), "question": question(1)}, listening(heard))
+    assert said(heard.only()) == whole(1)
+
+
+def test_what_a_graph_remembers_is_not_this_turns_answer(heard):
+    """Another node answered this time, in the conversation alone."""
+
+    class Talk(MessagesState, total=False):
+        documents: list
+        answer: str
+
+    def told(state):
+        reply = Oracle().invoke(f"From {joined(state['documents'])}: {state['messages'][-1].text}")
+        return {"messages": [reply], **({} if state.get("answer") else {"answer": reply.text})}
+
+    builder = StateGraph(Talk)
+    builder.add_node("find", lambda state: {"documents": Library().invoke(state["messages"][-1].text)})
+    builder.add_node("tell", told)
+    builder.add_edge(START, "find")
+    builder.add_edge("find", "tell")
+    graph = builder.compile(checkpointer=InMemorySaver())
+    for n in (1, 2):
+        graph.invoke(apps.asked_in_messages(n), listening(heard, configurable={"thread_id": "1"}))
+    assert [said(each) for each in heard.captured] == [whole(1), whole(2)]
+
+
+def test_of_several_usual_keys_the_one_counts_that_a_model_filled(heard):
+    """A status under one of them is no answer."""
+    (lcel() | (lambda text: {"result": "ok", "response": f"{text} [1]"})).invoke(
+        question(1), listening(heard)
+    )
+    assert heard.only().interaction.answer == f"{answer(1)} [1]"
+
+
 def test_a_structured_answer_is_captured_as_json(heard):
     """A reply that is only a tool call has no words: the structure made of it is the answer."""
     call = {"name": "Report", "args": {"weight": 1}, "id": "1"}

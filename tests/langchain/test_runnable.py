@@ -170,6 +170,17 @@ def test_an_output_without_an_answer_is_not_judged():
     assert "answer_key" in result["hallucination"]["reason"]
 
 
+@pytest.mark.parametrize(
+    "echoed",
+    [{"text": "item3 costs 3euro"}, {"messages": [HumanMessage("?"), AIMessage("item3 costs 3euro")]}],
+)
+def test_what_the_input_held_is_not_judged_for_the_answer(echoed):
+    """A chain that hands its input on, and answers under a key of its own."""
+    app = RunnablePassthrough.assign(reply=(lambda _: "item3") | to_text(inventive))
+    result = checked(app).invoke(echoed)
+    assert flagged(result) == ["nothing"]
+
+
 def test_keys_can_be_named():
     """Where question, documents and answer stand under names of the application's own."""
     seen = []

@@ -1,12 +1,18 @@
 """Which model runs of one call are steps on the way, and which answer: what each is judged against."""
 
+import json
+import operator
+from typing import Annotated
+
 import pytest
+from langchain_core.documents import Document
 from langchain_core.language_models.fake_chat_models import FakeListChatModel
-from langchain_core.messages import HumanMessage
+from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import RunnableLambda, RunnableParallel, RunnablePassthrough
-from langgraph.graph import START, StateGraph
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.types import Send
 
 from groundwire import AbstentionReason
 from tests.langchain import apps
@@ -32,6 +38,30 @@ def test_an_agent_that_uses_a_rag_chain_as_a_tool_is_judged_on_the_documents(hea
     def ask(query: str) -> str:
         """Ask."""
         return lcel().invoke(query)
+
+    apps.agent(ask).invoke(apps.asked_in_messages(1), listening(heard))
+    assert said(heard.only()) == whole(1)
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        lambda text: json.dumps({"answer": f"{text} €"}),
+        lambda text: {"answer": text, "source": "the library"},
+        lambda text: f"{text[:12]}...",
+        lambda text: text.replace("*", ""),
+        lambda text: "5",
+    ],
+    ids=["as JSON", "a dict", "cut", "without its stars", "a number"],
+)
+def test_a_rag_chain_in_a_tool_is_a_step_in_whatever_form_the_tool_tells_its_answer(form, heard):
+    """The agent was given what the tool said: its own answer is judged, on the documents."""
+    inner = lcel(Oracle(reply=lambda n: f"It **weighs**\nso many kilos, says topic{n}."))
+
+    @apps.tool
+    def ask(query: str):
+        """Ask."""
+        return form(inner.invoke(query))
 
     apps.agent(ask).invoke(apps.asked_in_messages(1), listening(heard))
     assert said(heard.only()) == whole(1)
@@ -128,6 +158,109 @@ def test_a_model_that_condenses_what_was_found_gives_no_answer(heard):
     found = Library() | joined | (lambda context: {"context": context}) | condense | (lambda m: m.text)
     chain = {"context": found, "question": RunnablePassthrough()} | PROMPT | Oracle()
     chain.invoke(question(1), listening(heard))
+    assert said(heard.only()) == whole(1)
+
+
+class Notes(State, total=False):
+    notes: Annotated[list, operator.add]
+
+
+def noting(condensed, form=lambda text: text):
+    """A node that searches, and has a model make notes of what it found, under a key of its own."""
+
+    def note(state):
+        found = joined(Library().invoke(state["question"]))
+        model = Oracle(reply=condensed.format)
+        return {"notes": [form(model.invoke(f"Note of {found}: {state['question']}").text)]}
+
+    return note
+
+
+def writing(state):
+    """A node that answers from notes alone."""
+    notes = "; ".join(state["notes"])
+    return {"answer": Oracle().invoke(f"Write of {notes}. {state['question']}").text}
+
+
+@pytest.mark.parametrize("form", [str, str.upper], ids=["as they are", "in capitals"])
+def test_notes_under_a_key_of_their_own_are_no_answer(form, heard):
+    """The node that made them is a step, and the one that writes of them gives the answer."""
+    builder = StateGraph(Notes)
+    builder.add_node("note", noting("topic{0} weighs {0} kilos, and was built long ago", form))
+    builder.add_node("write", writing)
+    builder.add_edge(START, "note")
+    builder.add_edge("note", "write")
+    builder.compile().invoke({"question": question(1)}, listening(heard))
+    assert said(heard.only()) == whole(1)
+
+
+def test_what_is_made_of_several_answers_rests_on_the_documents_of_all(heard):
+    """Each part of the question is answered in a branch of its own, the whole of it in the end."""
+    builder = StateGraph(Notes)
+    builder.add_node("note", noting("The topic{} has a weight, and it was built long ago."))
+    builder.add_node("write", writing)
+    branches = [Send("note", {"question": question(n)}) for n in (2, 1)]
+    builder.add_conditional_edges(START, lambda state: branches, ["note"])
+    builder.add_edge("note", "write")
+    builder.compile().invoke({"question": question(1)}, listening(heard))
+    (problem, asked, contexts, told) = said(heard.only())
+    assert (problem, asked, told) == (None, question(1), answer(1))
+    assert sorted(contexts) == sorted(texts(1) + texts(2))
+
+
+def test_what_a_writer_makes_of_another_agents_message_is_judged(heard):
+    """The other's stands in the conversation too, and is judged as well."""
+
+    def research(state):
+        told = apps.agent(apps.retriever_tool()).invoke({"messages": state["messages"]})["messages"][-1]
+        return {"messages": [AIMessage(told.content, name="researcher")]}
+
+    def write(state):
+        return {"messages": [Oracle(reply=lambda n: f"So topic{n} is red.").invoke(state["messages"])]}
+
+    builder = StateGraph(MessagesState)
+    builder.add_node("research", research)
+    builder.add_node("write", write)
+    builder.add_edge(START, "research")
+    builder.add_edge("research", "write")
+    builder.compile().invoke(apps.asked_in_messages(1), listening(heard))
+    first, last = heard.captured
+    assert said(first) == whole(1)
+    assert said(last) == (None, question(1), texts(1), "So topic1 is red.")
+
+
+def test_documents_that_a_model_has_written_are_a_step(heard):
+    """Of each document a model takes out what matters; the answer is that of the model after them."""
+
+    def extract(found):
+        extracting = Oracle(reply=lambda n: f"Of topic{n} this matters.")
+        return [Document(extracting.invoke(f"What matters in {d.page_content}").text) for d in found]
+
+    lcel(retriever=Library() | extract, form=None).invoke(question(1), listening(heard))
+    captured = heard.only()
+    assert (captured.interaction.question, captured.interaction.answer) == (question(1), answer(1))
+
+
+def test_an_answer_by_heart_beside_one_from_documents_is_not_passed_over(heard):
+    """It is the answer, and no document supports it; the other is shown too, and judged."""
+    both = RunnableParallel(
+        found=lcel(), answer=(lambda asked: asked) | Oracle(reply=lambda n: "Green, I say.")
+    )
+    both.invoke(question(1), listening(heard))
+    found, by_heart = heard.captured
+    assert said(found) == whole(1)
+    assert said(by_heart) == (AbstentionReason.NO_CONTEXT, question(1), [], "Green, I say.")
+
+
+@pytest.mark.parametrize("key", ["answer", "reply"])
+def test_what_is_said_beside_an_answer_is_none(key, heard):
+    """A title that is made of the question alone, under a key that nobody knows."""
+
+    def app(asked):
+        told = lcel().invoke(asked)
+        return {key: told, "title": Oracle(reply=lambda n: "A fine title").invoke(f"A title: {asked}").text}
+
+    RunnableLambda(app).invoke(question(1), listening(heard))
     assert said(heard.only()) == whole(1)
 
 
@@ -249,6 +382,20 @@ def test_a_conversation_told_as_text_loses_no_answer(heard):
     assert [each.interaction.question for each in captured] == [question(n) for n in (1, 2, 3)]
     assert [each.interaction.answer for each in captured] == [f"Of {n}, nobody knows." for n in (1, 2, 3)]
     assert all(each.interaction.contexts for each in captured)
+
+
+def test_an_answer_that_every_prompt_suggests_is_not_taken_for_handed_on(heard):
+    """Questions one after the other, and what to say of those that can't be answered."""
+    prompt = ChatPromptTemplate.from_template("From {context}, or else say: I don't know.\nWell: {question}")
+
+    def ask(n):
+        model = Oracle(reply=lambda n: answer(n) if n == 2 else "I don't know.")
+        found = {"context": Library() | joined, "question": RunnablePassthrough()}
+        return (found | prompt | model | StrOutputParser()).invoke(question(n))
+
+    RunnableLambda(lambda _: [ask(n) for n in (1, 2, 3)]).invoke("go", listening(heard))
+    unsure = [(None, question(n), texts(n), "I don't know.") for n in (1, 3)]
+    assert [said(each) for each in heard.captured] == [unsure[0], whole(2), unsure[1]]
 
 
 def test_an_answer_in_a_documents_words_is_not_taken_for_handed_on(heard):

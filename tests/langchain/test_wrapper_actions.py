@@ -12,7 +12,7 @@ from langchain_core.documents import Document
 from langchain_core.language_models import FakeListChatModel, FakeMessagesListChatModel
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.output_parsers import StrOutputParser
-from langchain_core.runnables import RunnableLambda
+from langchain_core.runnables import RunnableLambda, RunnablePassthrough
 from langchain_core.tools import tool
 from pydantic import BaseModel
 
@@ -94,6 +94,28 @@ def test_an_answer_can_be_replaced(app):
     verdict = (result.response_metadata if app is to_message else result)["hallucination"]
     assert (result.content if app is to_message else result["answer"]) == "Sorry."
     assert verdict["hallucinated"] is True
+
+
+def test_an_answer_is_replaced_where_it_stands_and_not_what_was_asked_of():
+    """A claim to be checked comes in under the key that most often holds the answer."""
+    app = RunnablePassthrough.assign(response=lambda given: to_text(inventive).invoke(given["answer"]))
+    given = {"answer": "item3 costs 9euro"}
+    replaced = checked(app, on_hallucination="replace", replacement="Sorry.").invoke(given)
+    assert (replaced["answer"], replaced["response"]) == ("item3 costs 9euro", "Sorry.")
+    warned = checked(app, on_hallucination="warn")
+    for result in (warned.invoke(given), functools.reduce(operator.add, warned.stream(given))):
+        assert result["answer"] == "item3 costs 9euro"
+        assert result["response"] == f"item3 costs nothing\n\n{result['hallucination']['warning']}"
+
+
+@pytest.mark.parametrize("key", ["reply", "answer"])
+def test_nothing_passes_for_an_answer_that_could_not_be_told_from_the_input(key):
+    """Of an answer that can't be reached, the replacement is all that is left."""
+    app = RunnablePassthrough.assign(**{key: (lambda given: given["text"]) | to_text(inventive) | str.title})
+    result = checked(app, on_hallucination="replace", on_abstention="replace", replacement="Sorry.").invoke(
+        {"text": "item3 costs 9euro"}
+    )
+    assert "Item3 Costs Nothing" not in str({**result, "hallucination": None})
 
 
 def test_an_answer_in_blocks_is_warned_about_in_a_block_of_its_own():

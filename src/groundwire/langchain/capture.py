@@ -22,7 +22,7 @@ from groundwire.core.fork import renew_after_fork
 from groundwire.core.interaction import Interaction, Passage
 from groundwire.core.secrets import Traced
 from groundwire.core.verdict import AbstentionReason
-from groundwire.langchain import units
+from groundwire.langchain import steps, units
 from groundwire.langchain.contexts import contexts
 from groundwire.langchain.declared import CURRENT, KEYS, Block
 from groundwire.langchain.labels import labels
@@ -234,7 +234,7 @@ class Capture(BaseCallbackHandler):
                 self.lost("unit", error)
 
     def _read(self, unit: Unit) -> Captured | None:
-        keys = {**self._keys, **(unit.run.keys or {})}
+        keys = self._keys_of(unit.run)
         if unit.unheard:
             if self._part(
                 "answer", lambda: units.answered_unheard(unit, keys["answer_key"]), otherwise=False
@@ -277,11 +277,19 @@ class Capture(BaseCallbackHandler):
 
     def is_step(self, unit: Unit, model: Run, supplied: Sequence[Run]) -> bool:
         """Whether the unit's answer, or its documents, went to a later model; what that one found itself."""
-        return self._part("step", lambda: units.is_step(unit, model, supplied), otherwise=False)
+        return self._part("step", lambda: steps.is_step(unit, model, supplied), otherwise=False)
 
     def is_shown(self, unit: Unit, top: Run, others: Sequence[Unit]) -> bool:
         """Whether the topmost run's output holds the unit's answer, and it is none of the others'."""
-        return self._part("step", lambda: units.is_shown(unit, top, others), otherwise=False)
+        return self._part("step", lambda: steps.is_shown(unit, top, others), otherwise=False)
+
+    def built_on(self, run: Run, models: Sequence[Run], waiting: Sequence[Unit]) -> Run | None:
+        """The one of the models that gave the chain's answer, where units below it gave theirs."""
+        key = self._keys_of(run)["answer_key"]
+        return self._part("step", lambda: steps.built_on(run, key, models, waiting), None)
+
+    def _keys_of(self, run: Run) -> dict[str, Any]:
+        return {**self._keys, **(run.keys or {})}
 
     def _part(self, name: str, read: Callable[[], T], otherwise: T) -> T:
         try:

@@ -46,50 +46,59 @@ def answer_text(output: Any, key: str | None = None) -> str | None:
     return values.answer(output, values.ANSWER_KEYS if key is None else (key,))
 
 
-def answer_holder(output: Any, key: str | None) -> str | None:
-    """The key or field under which the answer's own text or message stands."""
-    names = values.ANSWER_KEYS if key is None else (key,)
-    leaves = ((name, _leaf(values.at(output, name), None)) for name in names)
+def answer_holder(output: Any, key: str | None, said: str | None = None) -> str | None:
+    """The key or field under which the answer's own text or message stands.
+
+    Of the usual ones it is the one that holds what was ``said``, where that is known: another may hold what
+    the input did.
+    """
+    names, known = (values.ANSWER_KEYS, said) if key is None else ((key,), None)
+    leaves = ((name, _leaf(values.at(output, name), None, known)) for name in names)
     # Where a tool stands in for the schema of a structured answer, its message is no answer.
     by_tool = values.direct(output) is not None
-    found = (n for n, leaf in leaves if leaf is not None and (by_tool or not isinstance(leaf, ToolMessage)))
-    return next(found, None)
+    for name, leaf in leaves:
+        if leaf is None or (isinstance(leaf, ToolMessage) and not by_tool):
+            continue
+        if known is None or values.text(leaf) == known:
+            return name
+    return None
 
 
-def reworded(output: Any, text: str, key: str | None = None) -> Any:
+def reworded(output: Any, text: str, key: str | None = None, said: str | None = None) -> Any:
     """The same output with ``text`` for its answer; the bare text where the answer can't be reached.
 
     Never the output as it was: whoever asks for this wants the answer gone, also where a state holds it a
     second time, such as under another key or in its messages.
     """
-    leaf = _leaf(output, key)
+    leaf = _leaf(output, key, said)
     if leaf is None:
         return text
-    return _without(_edited(output, key, lambda leaf: _rewrite(leaf, text)), values.text(leaf) or "", text)
+    edited = _edited(output, key, lambda leaf: _rewrite(leaf, text), said)
+    return _without(edited, values.text(leaf) or "", text)
 
 
-def extended(output: Any, text: str, key: str | None = None) -> Any:
+def extended(output: Any, text: str, key: str | None = None, said: str | None = None) -> Any:
     """The same output with ``text`` added at the end of its answer, so that offsets into it still hold.
 
     As it is where the answer ends so already, or can't be reached: see ``reachable``.
     """
-    leaf = _leaf(output, key)
+    leaf = _leaf(output, key, said)
     if leaf is None or (values.text(leaf) or "").endswith(text):
         return output
-    return _edited(output, key, lambda leaf: _append(leaf, text))
+    return _edited(output, key, lambda leaf: _append(leaf, text), said)
 
 
-def reachable(output: Any, key: str | None = None) -> bool:
+def reachable(output: Any, key: str | None = None, said: str | None = None) -> bool:
     """Whether the answer stands in the output as a text or message that can be written to."""
-    return _leaf(output, key) is not None
+    return _leaf(output, key, said) is not None
 
 
-def acted_on(output: Any, decision: Decision, key: str | None = None) -> Any:
-    """The same output after what was decided about its answer."""
+def acted_on(output: Any, decision: Decision, key: str | None = None, said: str | None = None) -> Any:
+    """The same output after what was decided about its answer, which is what was ``said`` if known."""
     if decision.action is Action.REPLACE:
-        return reworded(output, decision.text, key)
+        return reworded(output, decision.text, key, said)
     if decision.action is Action.WARN and decision.text:
-        return extended(output, parted(decision.text), key)
+        return extended(output, parted(decision.text), key, said)
     return output
 
 
@@ -152,26 +161,32 @@ def _is_model(kind: Any) -> bool:
     return isinstance(kind, type) and issubclass(kind, BaseModel) and not issubclass(kind, BaseMessage)
 
 
-def _leaf(output: Any, key: str | None) -> str | BaseMessage | None:
-    """The text or message that is the answer."""
+def _leaf(output: Any, key: str | None, said: str | None = None) -> str | BaseMessage | None:
+    """The text or message that is the answer; of a state, the one that was ``said``, where that is known."""
     if isinstance(output, str | BaseMessage):
         return output
     if isinstance(output, list):
         last = output[-1] if output else None
         return last if isinstance(last, AIMessage | ToolMessage) else None
-    holder = answer_holder(output, key) if isinstance(output, dict | BaseModel) or _is_data(output) else None
-    return None if holder is None else _leaf(values.at(output, holder), None)
+    if not (isinstance(output, dict | BaseModel) or _is_data(output)):
+        return None
+    said = said if key is None else None
+    holder = answer_holder(output, key, said)
+    return None if holder is None else _leaf(values.at(output, holder), None, said)
 
 
-def _edited(output: Any, key: str | None, edit: Callable[[str | BaseMessage], Any]) -> Any:
+def _edited(
+    output: Any, key: str | None, edit: Callable[[str | BaseMessage], Any], said: str | None = None
+) -> Any:
     """The output with its leaf edited; there must be one."""
     if isinstance(output, str | BaseMessage):
         return edit(output)
     if isinstance(output, list):
         return [*output[:-1], edit(output[-1])]
-    holder = answer_holder(output, key)
+    said = said if key is None else None
+    holder = answer_holder(output, key, said)
     assert holder is not None
-    inner = _edited(values.at(output, holder), None, edit)
+    inner = _edited(values.at(output, holder), None, edit, said)
     if isinstance(output, BaseModel):
         return output.model_copy(update={holder: inner})
     return replace(output, **{holder: inner}) if _is_data(output) else {**output, holder: inner}

@@ -97,7 +97,7 @@ class Call:
     def _read(self, given: Any, output: Any) -> Reading:
         units = [unit for seen in self._units if (unit := seen.interaction) and unit.has_context]
         whole = next((seen.interaction for seen in self._all if seen.interaction), None)
-        answer = answer_text(output, self._keys.answer)
+        answer = self._answer(given, output, whole)
         if answer is None and self._keys.answer is None and len(units) == 1:
             answer = units[0].answer
         interaction = Interaction(
@@ -113,6 +113,15 @@ class Call:
         if not interaction.has_context:
             return _without_context(interaction, self._units)
         return Reading(interaction=interaction)
+
+    def _answer(self, given: Any, output: Any, whole: Interaction | None) -> str | None:
+        """What stands in the output for the answer, and not what only stood in the input there."""
+        answer = answer_text(output, self._keys.answer)
+        if self._keys.answer is not None or whole is None or answer == whole.answer:
+            return answer
+        if whole.answer in values.texts(output):
+            return whole.answer
+        return None if any(answer == text for _, text in values.answers(given)) else answer
 
     def _question(self, given: Any, whole: Interaction | None) -> str | None:
         keys = values.QUESTION_KEYS if self._keys.question is None else (self._keys.question,)

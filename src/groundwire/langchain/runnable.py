@@ -164,8 +164,9 @@ class RunnableWithHallucinationCheck(RunnableSerializable[Any, Any]):
                     continue
                 decision = self._settings.reactions.given_up(reading.interaction, outcome)
             self._report(reading.interaction, outcome, decision, attempt)
-            self._tell_unwarned(answered.output, decision)
-            output = restored(acted_on(answered.output, decision, self.answer_key), given, asked)
+            said = reading.interaction.answer
+            self._tell_unwarned(answered.output, decision, said)
+            output = restored(acted_on(answered.output, decision, self.answer_key, said), given, asked)
             yield _Finished(output=attached(output, outcome.to_dict(), self._settings.attach))
             return
 
@@ -279,9 +280,9 @@ class RunnableWithHallucinationCheck(RunnableSerializable[Any, Any]):
         # A policy that is switched off has its own outcome to give, whatever there was to judge.
         return reading.abstention if self._settings.checker.policy.enabled else None
 
-    def _tell_unwarned(self, output: Any, decision: Decision) -> None:
+    def _tell_unwarned(self, output: Any, decision: Decision, said: str) -> None:
         """Say once in the log where an output has no text that the warning could be added to."""
-        if decision.action is Action.WARN and not reachable(output, self.answer_key):
+        if decision.action is Action.WARN and not reachable(output, self.answer_key, said):
             self._tell_once(
                 logging.WARNING,
                 "the warning could not be added to the answer of %s: no text was found in an output of type "
@@ -298,8 +299,9 @@ class RunnableWithHallucinationCheck(RunnableSerializable[Any, Any]):
     def _ended(self, passing: OutputStream, output: Any, reading: Reading, outcome: Outcome) -> Iterator[Any]:
         decision = self._settings.reactions.decide(reading.interaction, outcome, attempt=1)
         self._report(reading.interaction, outcome, decision, attempt=1)
-        self._tell_unwarned(output, decision)
-        return passing.close(outcome.to_dict(), parted(decision.text))
+        said = reading.interaction.answer
+        self._tell_unwarned(output, decision, said)
+        return passing.close(outcome.to_dict(), parted(decision.text), said)
 
     def _report(self, interaction: Interaction, outcome: Outcome, decision: Decision, attempt: int) -> None:
         """Keep the outcome, put it on the trace of this very run, then raise what was asked for."""

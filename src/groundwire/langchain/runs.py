@@ -5,8 +5,9 @@ smallest such chain is a unit. It is judged when its topmost run ends, unless a 
 given its answer, or its documents, to read: then it was only a step, such as grading what was found, and
 what it had gathered belongs to the larger chain. Where that model found documents of its own, as for a second
 question that builds on the first, it belongs to that model's unit; and what the topmost run shows in the end
-is an answer all the same. Nothing is read or judged here: inputs and outputs are only kept, by reference,
-and ``Reading`` reads them.
+is an answer all the same. A larger chain whose answer is that of a later model, which may have been given the
+unit's in words that nobody knows again, is a unit too. Nothing is read or judged here: inputs and outputs are
+only kept, by reference, and ``Reading`` reads them.
 """
 
 from __future__ import annotations
@@ -31,6 +32,9 @@ class Reading(Protocol):
 
     def is_step(self, unit: Unit, model: Run, supplied: Sequence[Run]) -> bool:
         """Whether the unit's answer, or its documents, went to a later model; what that one found itself."""
+
+    def built_on(self, run: Run, models: Sequence[Run], waiting: Sequence[Unit]) -> Run | None:
+        """The one of the models that gave the chain's answer, where units below it gave theirs."""
 
     def is_shown(self, unit: Unit, top: Run, others: Sequence[Unit]) -> bool:
         """Whether the topmost run's output holds the unit's answer, and it is none of the others'."""
@@ -222,7 +226,9 @@ class Runs:
 
     def _unit(self, run: Run) -> Unit | None:
         tree = run.tree
-        if run.unit or (not run.scope.unit and run.kind is Kind.CHAIN and tree.answers(run)):
+        if run.unit or (
+            not run.scope.unit and run.kind is Kind.CHAIN and (tree.answers(run) or self._builds(run))
+        ):
             tree.answered |= run.unit
             return tree.take(run)
         if (
@@ -238,6 +244,21 @@ class Runs:
         unit = tree.take(run)
         unit.unheard = not unit.models
         return unit
+
+    def _builds(self, run: Run) -> bool:
+        """Whether a model below ``run`` gave its answer, where units did before; those it may have read."""
+        tree = run.tree
+        if not tree.models or all(unit.run.started < run.started for unit in tree.waiting):
+            return False  # the most frequent case by far
+        below = [unit for unit in tree.waiting if unit.run.within(run)]
+        models = [model for model in tree.models if model.within(run)]
+        builder = self._reading.built_on(run, models, below) if below and models else None
+        if builder is None:
+            return False
+        for unit in below:
+            if unit.run.ended is not None and unit.run.ended < builder.started:
+                unit.read_by.append(builder)
+        return True
 
     def redo(self, run_id: UUID) -> None:
         """Note that a run begins anew: what it has gathered is forgotten, and what it was asked counts."""

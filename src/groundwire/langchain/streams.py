@@ -13,7 +13,7 @@ from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, Base
 from langchain_core.runnables import Runnable
 from langchain_core.runnables.utils import AddableDict
 
-from groundwire.langchain.output import KEY, Attach, answer_holder, answer_text, attached, enveloped, extended
+from groundwire.langchain.output import KEY, Attach, answer_holder, attached, enveloped, extended
 
 
 class Sum:
@@ -65,16 +65,16 @@ class OutputStream:
         del reported
         return self._held[0] if self._held else self._sum.whole
 
-    def close(self, verdict: Mapping[str, Any], warning: str) -> Iterator[Any]:
-        """The end: the warning, where there is one, then the verdict."""
+    def close(self, verdict: Mapping[str, Any], warning: str, said: str) -> Iterator[Any]:
+        """The end: the warning after what was ``said``, where there is one, then the verdict."""
         if self._held:
-            output = extended(self._held[0], warning, self._key) if warning else self._held[0]
+            output = extended(self._held[0], warning, self._key, said) if warning else self._held[0]
             yield attached(output, verdict, self._attach)
             return
         whole = self._sum.whole
-        if (answer_text(whole, self._key) or "").endswith(warning):
+        if said.endswith(warning):
             warning = ""
-        if warning and (addition := _addition(whole, warning, self._key)) is not None:
+        if warning and (addition := _addition(whole, warning, self._key, said)) is not None:
             yield self._outer(addition, AddableDict)
         if self._attach is Attach.NONE:
             return
@@ -104,9 +104,9 @@ class GraphStream(OutputStream):
         """The graph's final state, which it reports alike in every mode."""
         return reported
 
-    def close(self, verdict: Mapping[str, Any], warning: str) -> Iterator[Any]:
+    def close(self, verdict: Mapping[str, Any], warning: str, said: str) -> Iterator[Any]:
         """The verdict: as a message in a stream of messages, as a mode of its own among several modes."""
-        del warning
+        del warning, said
         last = getattr(self, "_last", None)
         if self._attach is Attach.NONE:
             return
@@ -145,14 +145,14 @@ def _closing_message(identity: str | None, verdict: Mapping[str, Any]) -> AIMess
     return AIMessageChunk(content="", id=identity, response_metadata={KEY: dict(verdict)})
 
 
-def _addition(whole: Any, text: str, key: str | None) -> Any:
+def _addition(whole: Any, text: str, key: str | None, said: str) -> Any:
     """A chunk that adds ``text`` to the answer inside ``whole``; None where adding can't reach it."""
     if isinstance(whole, str):
         return text
     if isinstance(whole, BaseMessageChunk):
         in_blocks = isinstance(whole.content, list)
         return AIMessageChunk(content=[{"type": "text", "text": text}] if in_blocks else text, id=whole.id)
-    if isinstance(whole, AddableDict) and (holder := answer_holder(whole, key)) is not None:
-        inner = _addition(whole[holder], text, None)
+    if isinstance(whole, AddableDict) and (holder := answer_holder(whole, key, said)) is not None:
+        inner = _addition(whole[holder], text, None, said)
         return None if inner is None else AddableDict({holder: inner})
     return None

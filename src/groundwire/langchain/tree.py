@@ -175,8 +175,8 @@ class Tree:
 class Unit:
     """One answer's worth of runs: the run that answered, and what was gathered below it, in order.
 
-    ``telling`` is kept for ``Reading``, which may be asked often. ``unfinished`` are the models that had not
-    ended when the run did, and ``read_by`` those with documents of their own that were given its answer.
+    ``sayings`` and ``openings`` are kept for ``Reading``, which may be asked often. ``unfinished`` are the
+    models that had not ended when the run did, and ``read_by`` those whose own answer was made of this one.
     ``abandoned`` says that whoever read its output stopped before the end, and
     ``unheard`` that documents were found below the topmost run and no model was heard at all.
     """
@@ -188,13 +188,14 @@ class Unit:
     tools: list[Run] = field(default_factory=list)
     unfinished: list[Run] = field(default_factory=list)
     read_by: list[Run] = field(default_factory=list)
-    telling: tuple[str, ...] | None = None
+    sayings: tuple[str, ...] | None = None
+    openings: tuple[str, ...] | None = None
     unheard: bool = False
     abandoned: bool = False
     interrupted: bool = False
 
     def led_to(self, later: Unit) -> bool:
-        """Whether a model of the later unit was given this one's answer."""
+        """Whether the later unit's answer was made of this one's."""
         return any(reader is model for reader in self.read_by for model in later.models)
 
 

@@ -36,7 +36,7 @@ UNCLEAR = (
     "{'groundwire': {'answer_key': ...}}"
 )
 
-_TELLING = 8  # a shorter word than this stands in many a prompt by chance
+TELLING = 8  # a shorter word than this stands in many a prompt by chance
 _OPENING = 200
 
 
@@ -95,7 +95,10 @@ def history(unit: Unit) -> tuple[Turn, ...]:
 
 
 def answer(unit: Unit, key: str | None) -> str | None:
-    """The answer as the unit's output shows it, or the step that was declared to give it."""
+    """The answer as the unit's output shows it, or the step that was declared to give it.
+
+    Of a state with several of the usual keys, the first that holds what a model of the unit said.
+    """
     for run in reversed(unit.models):
         if run.answer:
             return _of(run)
@@ -103,7 +106,43 @@ def answer(unit: Unit, key: str | None) -> str | None:
     if key is not None and (held := values.at(outputs, key)) is not None:
         given = values.answer(held)
         return values.whole(held) if given is None else given
-    return _of(unit.run)
+    if unit.run.kind is Kind.MODEL:
+        return _of(unit.run)
+    found = dict(values.answers(outputs))
+    if not found:
+        return values.answer(outputs)  # a text or a message, or nothing that is known
+    fresh = {name: said for name, said in found.items() if not _was_there(unit, name, said)}
+    if len(fresh) > 1:
+        fresh = {name: said for name, said in fresh.items() if _was_said(unit, name, said)} or fresh
+    return next(filter(None, fresh.values()), None if len(fresh) < len(found) else "")
+
+
+def _was_there(unit: Unit, key: str, said: str) -> bool:
+    """Whether a state held this before any model of the unit was asked, and none of them has said it since.
+
+    As where the input is handed on, or where a graph remembers the last turn's answer. Where no model was
+    heard, whatever answers instead may just hand it on.
+    """
+    if not unit.models or not said or any(said.strip() == words(run) for run in unit.models):
+        return False
+    before = [unit.run.inputs]
+    earliest: Run | None = min((*unit.models, *unit.retrievals), key=lambda run: run.started)
+    while earliest is not None and earliest is not unit.run:
+        before.append(earliest.inputs)
+        earliest = earliest.parent
+    return any((key, said) in values.answers(held) for held in before)
+
+
+def _was_said(unit: Unit, key: str, said: str) -> bool:
+    """Whether a model of the unit has said this, or most of it; yes of a structure, which has other words."""
+    if not said or values.answer(values.at(values.state(unit.run.outputs), key)) is None:
+        return bool(said)
+    return any(
+        said.strip() == told.strip() or share(said, told) >= EDITED
+        for run in unit.models
+        for told in values.model_words(run.outputs)
+        if told
+    )
 
 
 def _of(run: Run) -> str | None:
@@ -123,18 +162,21 @@ def answering_model(unit: Unit, said: str | None) -> Run | None:
     """
     ended = [run for run in reversed(unit.models) if run.ended is not None]
     if said is not None:
-        told = [run for run in ended if said.strip() and _words(run) == said.strip()] or _most_like(
-            said, ended
-        )
+        told = sayers(said, ended)
     else:
         held = {text.strip() for text in values.texts(values.state(unit.run.outputs))} - {""}
-        told = [run for run in ended if _words(run) in held]
+        told = [run for run in ended if words(run) in held]
         reading = [_read_documents(unit, run) for run in told]
         if any(reading) and not reading[0]:
             return None
     if not told and len(ended) > 1:
         told = [run for run in ended if _read_documents(unit, run)]
     return next(iter(told), None) or max(unit.models, key=lambda run: run.started, default=None)
+
+
+def sayers(said: str, ended: Sequence[Run]) -> list[Run]:
+    """Those of the ``ended`` models, last first, that said exactly this, else the one it is most like."""
+    return [run for run in ended if said.strip() and words(run) == said.strip()] or _most_like(said, ended)
 
 
 def _most_like(said: str, ended: Sequence[Run]) -> list[Run]:
@@ -145,22 +187,35 @@ def _most_like(said: str, ended: Sequence[Run]) -> list[Run]:
     if len(ended) < 2:
         return []
     told = (" ".join(values.model_words(run.outputs)).strip() for run in ended)
-    shares = [share(said, words) for words in takewhile(bool, told)]
+    shares = [share(said, one) for one in takewhile(bool, told)]
     most = max(shares, default=0.0)
     return [ended[shares.index(most)]] if most >= EDITED else []
 
 
-def _words(model: Run) -> str:
+def words(model: Run) -> str:
+    """What a model said, without the white space around it."""
     return (_of(model) or "").strip()
 
 
 def _read_documents(unit: Unit, model: Run) -> bool:
     """Whether the model was given documents of the unit to read, and not just an answer that quotes one."""
-    _, *openings = _telling(unit)
     given = values.given_text(model.inputs)
-    for words in filter(is_telling, map(_words, unit.models)):
-        given = given.replace(words, "")
-    return any(opening in given for opening in openings)
+    for said in filter(is_telling, map(words, unit.models)):
+        given = given.replace(said, "")
+    return any(opening in given for opening in openings(unit))
+
+
+def openings(unit: Unit) -> tuple[str, ...]:
+    """How each document of the unit begins, where that is enough to know it by."""
+    if unit.openings is None:
+        begun = (text[:_OPENING] for text in found(unit.retrievals))
+        unit.openings = tuple(opening for opening in begun if len(opening) >= TELLING)
+    return unit.openings
+
+
+def found(retrievals: Iterable[Run]) -> Iterator[str]:
+    """The documents that were found, as texts."""
+    return (passage.text.strip() for run in retrievals for passage in values.passages(run.outputs))
 
 
 def spoken(unit: Unit, answering: Run | None) -> str | None:
@@ -169,46 +224,6 @@ def spoken(unit: Unit, answering: Run | None) -> str | None:
         return None
     words = None if answering is None else _of(answering)
     return words or values.whole(values.state(unit.run.outputs)) or words
-
-
-def is_step(unit: Unit, model: Run, supplied: Sequence[Run]) -> bool:
-    """Whether the unit's answer was given to a later model to read, or its documents to one without others.
-
-    What the model itself said earlier in a conversation is not given: it stands there as a turn of its own.
-    Nor is an answer in a document's words, where the model was only given that document.
-    """
-    said, *openings = _telling(unit)
-    given = values.given_text(model.inputs)
-    if not supplied and any(opening in given for opening in openings):
-        return True
-    if not said or said not in given:
-        return False
-    quoted = [text for text in _found([*unit.retrievals, *supplied]) if said in text]
-    for text in quoted:
-        given = given.replace(text, "")
-    return not quoted or said in given
-
-
-def is_shown(unit: Unit, top: Run, others: Sequence[Unit]) -> bool:
-    """Whether the topmost run's output holds the unit's answer, and it is none of the others'."""
-    said, *_ = _telling(unit)
-    if not said or any(said == _telling(other)[0] for other in others):
-        return False
-    return any(said in text for text in values.texts(values.state(top.outputs)))
-
-
-def _telling(unit: Unit) -> tuple[str, ...]:
-    """The unit's answer, and how each of its documents begins; empty where that is too short to tell."""
-    if unit.telling is None:
-        said = (answer(unit, None) or "").strip()
-        openings = (text[:_OPENING] for text in _found(unit.retrievals))
-        told = said if len(said) >= _TELLING or len(said.split()) > 1 else ""
-        unit.telling = (told, *(opening for opening in openings if len(opening) >= _TELLING))
-    return unit.telling
-
-
-def _found(retrievals: Iterable[Run]) -> Iterator[str]:
-    return (passage.text.strip() for run in retrievals for passage in values.passages(run.outputs))
 
 
 def on_the_way(unit: Unit, said: str | None, answering: Run | None) -> bool:
@@ -231,8 +246,7 @@ def answered_unheard(unit: Unit, key: str | None) -> bool:
         return False
     if values.text(outputs) is None:
         return True
-    _, *openings = _telling(unit)
-    return bool(unit.prompts) and not any(opening in said for opening in openings)
+    return bool(unit.prompts) and not any(opening in said for opening in openings(unit))
 
 
 def problem(

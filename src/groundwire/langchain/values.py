@@ -170,6 +170,14 @@ def _tool_calls(value: Any) -> Sequence[Mapping[str, Any]]:
     return getattr(getattr(generations[0][0], "message", None), "tool_calls", None) or ()
 
 
+def tool_messages(value: Any) -> list[BaseMessage]:
+    """The messages of tools in what a tool returned, or in a conversation; a Command may carry them."""
+    value = state(value)
+    if isinstance(value, Mapping):
+        value = value.get("messages")
+    return [message for message in messages(value) if message.type == "tool"]
+
+
 def tool_text(value: Any) -> str | None:
     """What a tool brought, as the model reads it; None when it failed or brought nothing."""
     value = state(value)
@@ -212,17 +220,20 @@ def answer(value: Any, keys: Iterable[str] = ANSWER_KEYS) -> str | None:
         said = [message for message in conversation if message.type in ("ai", "AIMessageChunk")]
         return _unwarned(said[-1]) if said else None
     found: str | None = None
-    for key in keys:
-        if (held := at(value, key)) is None:
-            continue
+    for _, found in answers(value, keys):
+        if found:
+            break
+    return found
+
+
+def answers(value: Any, keys: Iterable[str] = ANSWER_KEYS) -> Iterator[tuple[str, str]]:
+    """What a state holds under each of the keys that may hold the answer, in their order."""
+    for key, held in known(value, keys):
         # A tool that told the user itself goes before what the model said beside calling it.
         given = (direct(value) if key == "messages" else None) or answer(held)
-        if given is None:
-            given = whole(held)
-        if given:
-            return given
-        found = found if given is None else given
-    return found
+        given = whole(held) if given is None else given
+        if given is not None:
+            yield key, given
 
 
 def direct(value: Any) -> str | None:

@@ -1,0 +1,142 @@
+"""Whether a unit is an answer or only a step towards one, and which model went on from it.
+
+What a unit says is read in ``units``; here it is looked for in what later models were given, and in what the
+topmost run returned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+
+from groundwire.core.interaction import Passage
+from groundwire.host.seen import is_telling, told_of
+from groundwire.langchain import values
+from groundwire.langchain.tree import Run, Unit
+from groundwire.langchain.units import (
+    TELLING,
+    answer,
+    answering_model,
+    found,
+    openings,
+    question,
+    sayers,
+    words,
+)
+
+
+def is_step(unit: Unit, model: Run, supplied: Sequence[Run]) -> bool:
+    """Whether the unit's answer was given to a later model to read, or its documents to one without others.
+
+    What the model itself said earlier in a conversation is not given: it stands there as a turn of its own.
+    """
+    given = values.given_text(model.inputs)
+    if not supplied and any(opening in given for opening in openings(unit)):
+        return True
+    return _is_told_by_tool(unit, model) or any(
+        _is_handed_on(said, unit, model, supplied)
+        for said in _sayings(unit)
+        if _is_telling(said) and said in given
+    )
+
+
+def _is_told_by_tool(unit: Unit, model: Run) -> bool:
+    """Whether the model was given what a tool said, in whatever form, in which the unit answered."""
+    tool = unit.run.scope.tool
+    if tool is None or tool.ended is None or model.within(tool):
+        return False
+    calls = {getattr(message, "tool_call_id", "") for message in values.tool_messages(tool.outputs)}
+    text = values.tool_text(tool.outputs)
+    return any(
+        getattr(message, "tool_call_id", None) in calls or values.text(message) == text
+        for message in values.tool_messages(model.inputs)
+    )
+
+
+def _is_handed_on(said: str, unit: Unit, model: Run, supplied: Sequence[Run]) -> bool:
+    """Whether the model was given these words of the unit's, and not just words that the unit had been given.
+
+    A document that both were given may hold them, and so may the template of both their prompts.
+    """
+    own = answering_model(unit, said)
+    given = [values.given_text(run.inputs) for run in (model, own) if run is not None]
+    for text in found([*unit.retrievals, *supplied]):
+        if said in text:
+            given = [one.replace(text, "") for one in given]
+    now, *before = [one.count(said) for one in given]
+    return now > sum(before)
+
+
+def is_shown(unit: Unit, top: Run, others: Sequence[Unit]) -> bool:
+    """Whether the topmost run's output holds the unit's answer, and it is none of the others'."""
+    said = _sayings(unit)
+    if not said or any(said[0] in _sayings(other)[:1] for other in others):
+        return False
+    return _stand_in(said, list(values.texts(values.state(top.outputs))))
+
+
+def built_on(run: Run, key: str | None, models: Sequence[Run], waiting: Sequence[Unit]) -> Run | None:
+    """The one of the ``models`` that gave the chain's answer, where ``waiting`` units below it gave theirs.
+
+    None where the answer is one of theirs, or put together of them, or where nobody has said it: unless a
+    model was told of a unit's answer in other words, for then it may have made its own of that.
+    """
+    theirs = [model for unit in waiting for model in unit.models]
+    retrievals = [retrieval for unit in waiting for retrieval in unit.retrievals]
+    everyone = sorted([*models, *theirs], key=lambda model: model.started)
+    said = answer(Unit(run=run, models=everyone, retrievals=retrievals), key)
+    held = [said] if said else list(values.texts(values.state(run.outputs)))
+    is_repeated = any(_stand_in(_sayings(unit), held) for unit in waiting)
+    ended = [model for model in reversed(everyone) if model.ended is not None]
+    told = [model for model in ended if words(model) and words(model) in map(str.strip, held)]
+    if said and not told and not is_repeated:
+        told = sayers(said, ended)
+    if said and (told or is_repeated):
+        return next((model for model in told[:1] if model in models), None)
+    mine = [model for model in told if model in models]
+    if bool(mine) != is_repeated:
+        return next(iter(mine), None)
+    return next((model for model in ended if model in models and _may_build_on(model, waiting)), None)
+
+
+def _may_build_on(model: Run, units: Sequence[Unit]) -> bool:
+    """Whether a model was told of a unit's answer in other words than those of the question."""
+    asked = ""
+    with suppress(Exception):  # a question that can't be read is told of where it is looked for
+        asked = question(units[0], None, None) or ""
+    given = values.given_text(model.inputs)
+    return any(
+        unit.run.ended is not None
+        and unit.run.ended < model.started
+        and told_of([Passage(text=said)], given, asked)
+        for unit in units
+        for said in _sayings(unit)[:1]
+        if is_telling(said)
+    )
+
+
+def _stand_in(sayings: Sequence[str], texts: Sequence[str]) -> bool:
+    """Whether one of the sayings is one of the texts, or stands in one where that can't be chance."""
+    return any(
+        said == text.strip() or (_is_telling(said) and said in text) for said in sayings for text in texts
+    )
+
+
+def _is_telling(said: str) -> bool:
+    return len(said) >= TELLING or len(said.split()) > 1
+
+
+def _sayings(unit: Unit) -> tuple[str, ...]:
+    """In which words the unit's answer may be handed on: as its output has it, and as its model said it.
+
+    Where the output shows none, what any of its models has made of the documents may be.
+    """
+    if unit.sayings is None:
+        said = answer(unit, None)
+        tellers = [answering_model(unit, said)]
+        if said is None:
+            first = min((r.ended for r in unit.retrievals if r.ended is not None), default=0)
+            tellers = [model for model in reversed(unit.models) if model.started > first]
+        told = [said or "", *(words(model) for model in tellers if model is not None)]
+        unit.sayings = tuple(dict.fromkeys(filter(None, map(str.strip, told))))
+    return unit.sayings
