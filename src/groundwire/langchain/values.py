@@ -188,7 +188,12 @@ def tool_text(value: Any) -> str | None:
 
 def last_turn(conversation: Sequence[BaseMessage]) -> int | None:
     """Where the last human message stands."""
-    return next((i for i in reversed(range(len(conversation))) if conversation[i].type == "human"), None)
+    return next((i for i in reversed(range(len(conversation))) if by_human(conversation[i])), None)
+
+
+def by_human(message: BaseMessage) -> bool:
+    """Whether a human said this; LangChain's summary of earlier turns stands there in a human's place."""
+    return message.type == "human" and message.additional_kwargs.get("lc_source") != "summarization"
 
 
 def question(value: Any, keys: Iterable[str] = QUESTION_KEYS) -> str | None:
