@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from langchain_core.documents import Document
-from langchain_core.messages import BaseMessage, convert_to_messages
+from langchain_core.messages import BaseMessage, ToolMessage, convert_to_messages
 from langchain_core.prompt_values import PromptValue
 from pydantic import BaseModel
 
@@ -154,6 +154,19 @@ def model_text(value: Any) -> str | None:
 def calls_tools(value: Any) -> bool:
     """Whether a model's result asks for tools to be called."""
     return bool(_tool_calls(value))
+
+
+def calls(value: Any) -> Iterator[str]:
+    """The ids of the tool calls that a model's result asks for."""
+    return (identity for call in _tool_calls(value) if (identity := call.get("id")))
+
+
+def answers(value: Any) -> Iterator[str]:
+    """The ids of the tool calls that a tool's result answers, as far as it says so."""
+    update = state(value)
+    for message in messages(update) or messages(at(update, "messages")):
+        if isinstance(message, ToolMessage):
+            yield message.tool_call_id
 
 
 def model_words(value: Any) -> Iterator[str]:
