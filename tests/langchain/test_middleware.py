@@ -5,8 +5,9 @@ from typing import Annotated
 
 import pytest
 from langchain.agents import create_agent
+from langchain.agents.middleware import SummarizationMiddleware
 from langchain_core.documents import Document
-from langchain_core.language_models import FakeMessagesListChatModel
+from langchain_core.language_models import FakeListChatModel, FakeMessagesListChatModel
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import RunnablePassthrough
@@ -327,6 +328,43 @@ def test_what_is_judged_knows_the_question_and_the_conversation():
     ask(app, "Really?", config=ONCE)
     assert [i.question for i in seen] == ["item3?", "Really?"]
     assert [turn.text for turn in seen[1].history] == ["item3?", "item3 costs 3euro", WRONG]
+
+
+SUMMARY = "Here is a summary of the conversation to date:\n\nitem3 was asked for"
+
+
+def summed_up(keep, *said):
+    """What is judged of an agent whose conversation is summed up before its third model call."""
+    seen = []
+    model = FakeListChatModel(responses=["item3 was asked for"])
+    summing = SummarizationMiddleware(model, trigger=("messages", 5), keep=("messages", keep))
+    judging = HallucinationMiddleware(checker=CHECKER, on_hallucination=lambda i, o: seen.append(i))
+    app = create_agent(
+        Script(responses=list(said)),
+        [search],
+        middleware=[summing, judging],
+        checkpointer=InMemorySaver(),
+    )
+    return app, seen
+
+
+def test_a_summary_of_earlier_turns_is_history_and_no_question():
+    """LangChain writes it in a human's place; the question is the one that the user asked."""
+    app, seen = summed_up(3, call(), AIMessage(WRONG), call(n=2), AIMessage(WRONG))
+    ask(app, "item3?", config=ONCE)
+    ask(app, "Really?", config=ONCE)
+    assert [i.question for i in seen] == ["item3?", "Really?"]
+    assert seen[1].history[0].text == SUMMARY
+    assert [passage.text for passage in seen[1].contexts] == ["item3 costs 3euro"]
+
+
+def test_a_turn_that_is_summed_up_midway_is_judged_by_what_is_left_of_it():
+    """Its question is gone, and the summary is none; that tells what came before."""
+    app, seen = summed_up(2, call(), call(n=2), AIMessage(WRONG))
+    ask(app, "item3?", config=ONCE)
+    (judged,) = seen
+    assert (judged.question, [turn.text for turn in judged.history]) == ("", [SUMMARY])
+    assert [passage.text for passage in judged.contexts] == ["item3 costs 3euro"]
 
 
 def test_two_hundred_turns_at_once_keep_their_verdicts():

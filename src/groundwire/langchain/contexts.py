@@ -6,9 +6,11 @@ the retrieved documents found again in it; then the documents themselves; then w
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
+
+from langchain_core.messages import BaseMessage, ToolMessage
 
 from groundwire.core.interaction import Passage
 from groundwire.host.seen import beside, is_telling, told_of
@@ -28,7 +30,10 @@ def contexts(unit: Unit, key: str | None, answering: Run | None) -> list[Passage
     shown = shown or placing.survivors(retrieved, views)
     if not shown and not _emptied(unit, answering) and _were_told(retrieved, unit, answering, views):
         shown = retrieved
-    return _unique([*shown, *brought(unit, shown)]) or _tool_messages(unit, answering)
+    found = _unique([*shown, *brought(unit, shown)])
+    if not found and not unit.tools:
+        return _tool_messages(unit, answering)
+    return _unique([*_from_before(unit, answering), *found])
 
 
 def _declared(unit: Unit, key: str | None) -> list[Passage] | None:
@@ -210,20 +215,60 @@ def _said(models: Iterable[Run]) -> Iterator[str]:
     return (words for model in models for words in values.model_words(model.outputs))
 
 
-def _tool_messages(unit: Unit, answering: Run | None) -> list[Passage]:
-    """What tools said since the last human message, when none of them was seen."""
-    if unit.tools:
+def _from_before(unit: Unit, answering: Run | None) -> list[Passage]:
+    """What tools had said since the last human message when the run went on after a pause.
+
+    What was asked for or brought since then was seen.
+    """
+    if not _goes_on(unit.run):
         return []
+    seen = {call for model in unit.models for call in values.calls(model.outputs)}
+    seen.update(call for tool in unit.tools for call in values.answers(tool.outputs))
+    told = {values.tool_text(tool.outputs) for tool in unit.tools}  # one that was run by hand has no id
+    return [passage for passage in _tool_messages(unit, answering, seen) if passage.text not in told]
+
+
+def _goes_on(run: Run) -> bool:
+    """Whether a graph was resumed, or given what a tool has said outside of it."""
+    top = run
+    while top.parent is not None and not resumes(top.inputs):
+        top = top.parent
+    if resumes(top.inputs):
+        return True
+    given = values.messages(top.inputs) or values.messages(values.at(top.inputs, "messages"))
+    return any(isinstance(message, ToolMessage) for message in _since(given))
+
+
+def resumes(given: Any) -> bool:
+    """Whether this input lets a graph go on where it paused: a Command, or nothing new."""
+    return given is None or type(given).__name__ == "Command"
+
+
+def _tool_messages(unit: Unit, answering: Run | None, seen: Container[str] = ()) -> list[Passage]:
+    """What tools said since the last human message, but to the calls that were ``seen``."""
     read = [] if answering is None else values.messages(answering.inputs)
-    told = values.messages(values.at(values.state(unit.run.outputs), "messages"))
-    # What a tool said after the last answer, nobody has answered from.
-    told = told[: max((i for i, message in enumerate(told) if message.type == "ai"), default=0)]
-    for conversation in (told, read):
-        last = values.last_turn(conversation)
-        since = conversation[0 if last is None else last + 1 :]
-        if found := [Passage(text=said) for m in since if m.type == "tool" and (said := values.tool_text(m))]:
-            return found
-    return []
+    return said_by_tools(unit.run.outputs, seen) or _of_messages(read, seen)
+
+
+def said_by_tools(outputs: Any, seen: Container[str] = ()) -> list[Passage]:
+    """What a state's messages hold of it, up to the last answer: nobody has answered from what follows."""
+    told = values.messages(values.at(values.state(outputs), "messages"))
+    last = max((i for i, message in enumerate(told) if message.type == "ai"), default=0)
+    return _of_messages(told[:last], seen)
+
+
+def _of_messages(conversation: list[BaseMessage], seen: Container[str]) -> list[Passage]:
+    unseen = (
+        message
+        for message in _since(conversation)
+        if isinstance(message, ToolMessage) and message.tool_call_id not in seen
+    )
+    return [Passage(text=said) for said in map(values.tool_text, unseen) if said]
+
+
+def _since(conversation: list[BaseMessage]) -> list[BaseMessage]:
+    last = values.last_turn(conversation)
+    return conversation[0 if last is None else last + 1 :]
 
 
 def _unique(passages: Iterator[Passage] | Sequence[Passage]) -> list[Passage]:

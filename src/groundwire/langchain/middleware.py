@@ -104,22 +104,24 @@ class HallucinationMiddleware(AgentMiddleware[CheckedState, Any, Any]):
 
 
 class _Turn:
-    """The last turn of a conversation: all since the user last spoke."""
+    """The last turn of a conversation: all since the user last spoke, as far as it is still there."""
 
     def __init__(self, state: CheckedState) -> None:
         messages = state["messages"]
-        asked = max((i for i, m in enumerate(messages) if _from_user(m)), default=-1)
-        self._messages = messages[asked + 1 :]
+        begin = max((i for i, m in enumerate(messages) if _begins_turn(m)), default=-1)
+        # A turn that was summed up midway has lost its question; the summary tells what came before.
+        asked = begin >= 0 and values.by_human(messages[begin])
+        self._messages = messages[begin + 1 :]
         self.notes = [i for i, m in enumerate(self._messages) if _is_note(m)]
         said = [m for m in self._messages if isinstance(m, AIMessage)]
         direct = values.direct(state) is not None
         self.answer = self._messages[-1] if direct else (said[-1] if said else None)
         text = None if self.answer is None else answer_text(self.answer)
         self.interaction = Interaction(
-            question=None if asked < 0 else str(messages[asked].text),
+            question=str(messages[begin].text) if asked else None,
             contexts=[p for m in self._messages for p in _brought(m, answers=direct and m is self.answer)],
             answer=text or "",
-            history=values.turns(messages[: max(asked, 0)]),
+            history=values.turns(messages[: begin if asked else begin + 1]),
         )
         self.abstention = self._why_not(text)
 
@@ -143,7 +145,7 @@ class _Turn:
         return None
 
 
-def _from_user(message: BaseMessage) -> bool:
+def _begins_turn(message: BaseMessage) -> bool:
     return isinstance(message, HumanMessage) and not _is_note(message)
 
 

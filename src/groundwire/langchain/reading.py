@@ -22,11 +22,13 @@ from groundwire.core.secrets import Traced
 from groundwire.core.verdict import Abstention, AbstentionReason
 from groundwire.langchain import values
 from groundwire.langchain.capture import Capture, Captured
+from groundwire.langchain.contexts import resumes, said_by_tools
 from groundwire.langchain.declared import UNIT
 from groundwire.langchain.output import answer_text
 from groundwire.langchain.units import NOT_FOUND
 
 _LOG = logging.getLogger(__name__)
+_PAUSE = "__interrupt__"  # where LangGraph says in a graph's output what it waits for
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,10 +42,14 @@ class Keys:
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """What to judge; ``abstention`` is there when it can't be, and says why."""
+    """What to judge; ``abstention`` is there when it can't be, and says why.
+
+    ``paused`` says that there is nothing to judge yet: a graph waits for a human.
+    """
 
     interaction: Interaction
     abstention: Abstention | None = None
+    paused: bool = False
 
     def about(self, question: str | None) -> Reading:
         """The same, judged as an answer to ``question``; None keeps its own."""
@@ -65,7 +71,7 @@ class Call:
         self._id = str(run_manager.run_id)
         self._units: list[Captured] = []
         self._all: list[Captured] = []
-        self._top = _TopOutput(run_manager.run_id)
+        self._top = _Top(run_manager.run_id)
         self.config = patch_config(config, callbacks=run_manager.get_child())
         callbacks = self.config["callbacks"]
         assert isinstance(callbacks, BaseCallbackManager)
@@ -95,13 +101,15 @@ class Call:
             return _abstained(Interaction(answer="", id=self._id), AbstentionReason.UNREADABLE_INPUT, detail)
 
     def _read(self, given: Any, output: Any) -> Reading:
+        if self._top.paused or values.at(output, _PAUSE):
+            return Reading(interaction=Interaction(answer="", id=self._id), paused=True)
         units = [unit for seen in self._units if (unit := seen.interaction) and unit.has_context]
         whole = next((seen.interaction for seen in self._all if seen.interaction), None)
         answer = self._answer(given, output, whole)
         if answer is None and self._keys.answer is None and len(units) == 1:
             answer = units[0].answer
         interaction = Interaction(
-            question=self._question(given, whole),
+            question=self._question(given, output, whole),
             contexts=self._contexts(given, output, units, whole),
             answer=answer or "",
             history=whole.history if whole else (),
@@ -123,9 +131,11 @@ class Call:
             return whole.answer
         return None if any(answer == text for _, text in values.answers(given)) else answer
 
-    def _question(self, given: Any, whole: Interaction | None) -> str | None:
+    def _question(self, given: Any, output: Any, whole: Interaction | None) -> str | None:
         keys = values.QUESTION_KEYS if self._keys.question is None else (self._keys.question,)
-        return values.question(given, keys) or (whole and whole.question) or None
+        if asked := values.question(given, keys) or (whole and whole.question):
+            return asked
+        return values.question(output, keys) if resumes(given) and values.text(output) is None else None
 
     def _contexts(
         self, given: Any, output: Any, units: list[Interaction], whole: Interaction | None
@@ -146,7 +156,10 @@ class Call:
             if own := values.passages(values.at(output, key)):
                 return own
         everything = units or ([whole] if whole else [])
-        return list(dict.fromkeys(passage for unit in everything for passage in unit.contexts))
+        if found := list(dict.fromkeys(passage for unit in everything for passage in unit.contexts)):
+            return found
+        # An answer that was given before a pause: nothing has been heard since.
+        return [] if self._units else said_by_tools(output)
 
 
 class _Units(Capture):
@@ -170,14 +183,31 @@ class _Whole(_Units):
         super().on_chain_start(serialized, inputs, run_id=run_id, run_type=run_type, **event)
 
 
-class _TopOutput(BaseCallbackHandler):
-    """Remembers what the run right below the wrapper's reported at its end."""
+class _Top(BaseCallbackHandler):
+    """Remembers what the run right below the wrapper's reported at its end, and whether a node paused it.
+
+    Not every stream of a graph shows that it paused.
+    """
 
     run_inline = True
 
     def __init__(self, parent: UUID) -> None:
         self.output: Any = None
+        self.paused = False
         self._parent = parent
+        self._id: UUID | None = None
+
+    def on_chain_start(
+        self, serialized: Any, inputs: Any, *, run_id: UUID, parent_run_id: UUID | None = None, **_: Any
+    ) -> None:
+        del serialized, inputs
+        if parent_run_id == self._parent:
+            self._id, self.paused = run_id, False
+
+    def on_chain_error(self, error: BaseException, *, parent_run_id: UUID | None = None, **_: Any) -> None:
+        # By name, since a chain needs no LangGraph.
+        if parent_run_id == self._id and "GraphInterrupt" in (kind.__name__ for kind in type(error).__mro__):
+            self.paused = True
 
     def on_chain_end(self, outputs: Any, *, parent_run_id: UUID | None = None, **_: Any) -> None:
         if parent_run_id == self._parent:

@@ -68,7 +68,8 @@ class RunnableWithHallucinationCheck(RunnableSerializable[Any, Any]):
     A dict gets the key ``hallucination``, a message the key in its ``response_metadata``, a pydantic model
     its field of that name; anything else comes back as ``{"answer": ..., "hallucination": ...}``. Streams
     pass through as they come and end with the verdict, unless an answer may yet be replaced, refused or
-    redone: then the whole answer is held back until it is judged.
+    redone: then the whole answer is held back until it is judged. Where a graph waits for a human, what came
+    of it so far is passed on as it is.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -152,6 +153,9 @@ class RunnableWithHallucinationCheck(RunnableSerializable[Any, Any]):
         runnable, asked, question = self.bound, given, None
         for attempt in itertools.count(1):
             answered: _Answered = yield _Ask(runnable=runnable, given=asked)
+            if answered.reading.paused:
+                yield _Finished(output=restored(answered.output, given, asked))
+                return
             reading = answered.reading.about(question)
             question = reading.interaction.question
             outcome = self._unjudged(reading) or (yield reading.interaction)
@@ -212,6 +216,9 @@ class RunnableWithHallucinationCheck(RunnableSerializable[Any, Any]):
             yield from passing.feed(chunk)
         output = passing.whole(call.output)
         reading = call.read(given.whole, output)
+        if reading.paused:
+            yield from passing.rest()
+            return
         outcome = self._unjudged(reading) or judged(self._settings.checker, reading.interaction)
         yield from self._ended(passing, output, reading, outcome)
 
@@ -229,6 +236,10 @@ class RunnableWithHallucinationCheck(RunnableSerializable[Any, Any]):
                 yield passed
         output = passing.whole(call.output)
         reading = call.read(given.whole, output)
+        if reading.paused:
+            for held in passing.rest():
+                yield held
+            return
         outcome = self._unjudged(reading) or await ajudged(self._settings.checker, reading.interaction)
         for last in self._ended(passing, output, reading, outcome):
             yield last

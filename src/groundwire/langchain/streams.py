@@ -65,6 +65,10 @@ class OutputStream:
         del reported
         return self._held[0] if self._held else self._sum.whole
 
+    def rest(self) -> Iterator[Any]:
+        """What is still held back, where there is no verdict to end with."""
+        return (self._outer(chunk, dict) for chunk in self._held)
+
     def close(self, verdict: Mapping[str, Any], warning: str, said: str) -> Iterator[Any]:
         """The end: the warning after what was ``said``, where there is one, then the verdict."""
         if self._held:

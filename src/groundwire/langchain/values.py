@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from langchain_core.documents import Document
-from langchain_core.messages import BaseMessage, convert_to_messages
+from langchain_core.messages import BaseMessage, ToolMessage, convert_to_messages
 from langchain_core.prompt_values import PromptValue
 from pydantic import BaseModel
 
@@ -156,6 +156,19 @@ def calls_tools(value: Any) -> bool:
     return bool(_tool_calls(value))
 
 
+def calls(value: Any) -> Iterator[str]:
+    """The ids of the tool calls that a model's result asks for."""
+    return (identity for call in _tool_calls(value) if (identity := call.get("id")))
+
+
+def answers(value: Any) -> Iterator[str]:
+    """The ids of the tool calls that a tool's result answers, as far as it says so."""
+    update = state(value)
+    for message in messages(update) or messages(at(update, "messages")):
+        if isinstance(message, ToolMessage):
+            yield message.tool_call_id
+
+
 def model_words(value: Any) -> Iterator[str]:
     """All that a model's result says: its text, and what it gives to tools, or fills a structure with."""
     yield model_text(value) or ""
@@ -196,7 +209,12 @@ def tool_text(value: Any) -> str | None:
 
 def last_turn(conversation: Sequence[BaseMessage]) -> int | None:
     """Where the last human message stands."""
-    return next((i for i in reversed(range(len(conversation))) if conversation[i].type == "human"), None)
+    return next((i for i in reversed(range(len(conversation))) if by_human(conversation[i])), None)
+
+
+def by_human(message: BaseMessage) -> bool:
+    """Whether a human said this; LangChain's summary of earlier turns stands there in a human's place."""
+    return message.type == "human" and message.additional_kwargs.get("lc_source") != "summarization"
 
 
 def question(value: Any, keys: Iterable[str] = QUESTION_KEYS) -> str | None:
