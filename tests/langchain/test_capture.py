@@ -405,6 +405,23 @@ def test_documents_that_a_tool_returns_are_captured(heard):
     assert all(passage.id for passage in heard.only().interaction.contexts)
 
 
+def test_what_an_application_gives_to_a_tool_was_made_up_by_no_model(heard):
+    """A node may fetch a text by itself, and have a tool cut it, or hand it back as it is."""
+
+    @apps.tool
+    def cleaned(page: str) -> str:
+        """Clean a page."""
+        return page.strip()
+
+    page = "topic1 weighs a kilo, as anybody knows who has ever tried to carry it home."
+
+    def answered(asked):
+        return Oracle().invoke(f"From this: {cleaned.invoke({'page': page})} {asked}").text
+
+    RunnableLambda(answered).invoke(question(1), listening(heard))
+    assert said(heard.only()) == (None, question(1), [page], answer(1))
+
+
 def test_a_context_that_the_caller_brings_is_captured(heard):
     """Without any retriever, what fills the prompt's context is the context."""
     (PROMPT | Oracle()).invoke({"question": question(1), "context": "Brought along."}, listening(heard))

@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import Any
 
 from groundwire.core.interaction import Passage
-from groundwire.host.seen import beside, is_telling, told_of
+from groundwire.host.seen import beside, given_words, is_statement, is_telling, told_of, unechoed
 from groundwire.langchain import placing, values
 from groundwire.langchain.tree import Kind, Run, Unit
 
@@ -187,22 +187,50 @@ def brought(unit: Unit, shown: Sequence[Passage] = ()) -> list[Passage]:
     known = {passage.text for passage in shown}
     # What a tool tells the user itself is the answer, and no evidence for it.
     known.add(values.direct(values.state(unit.run.outputs)) or "")
-    passages = (p for tool in inside.get(0, ()) if tool is not unit.run for p in _of_tool(unit, tool, inside))
+    given = _given(unit)
+    outer = (tool for tool in inside.get(0, ()) if tool is not unit.run)
+    passages = (passage for tool in outer for passage in _of_tool(unit, tool, inside, given))
     return [passage for passage in passages if passage.text not in known]
 
 
-def _of_tool(unit: Unit, tool: Run, inside: Mapping[int, Sequence[Run]]) -> list[Passage]:
+def _given(unit: Unit) -> dict[int, list[str]]:
+    """Of each tool what models gave to it, and to those before it: one may keep what another returns.
+
+    What was given by the application itself, such as documents to be sorted, no model has made up.
+    """
+    said = "\n".join(_said(unit.models))
+    given: dict[int, list[str]] = {}
+    before: list[str] = []
+    for tool in sorted(unit.tools, key=lambda run: run.started):
+        own = list(given_words(tool.inputs)) if _is_from(tool.inputs, said) else []
+        given[id(tool)] = [*own, *before]
+        before += filter(is_statement, own)
+    return given
+
+
+def _is_from(inputs: Any, said: str) -> bool:
+    """Whether models have said all that a tool was given, as far as it is text."""
+    return all(text in said for text in values.texts(inputs))
+
+
+def _of_tool(
+    unit: Unit, tool: Run, inside: Mapping[int, Sequence[Run]], given: Mapping[int, Sequence[str]]
+) -> list[Passage]:
     """What one tool brought; where a model answered in it, what that one was told by the tools inside."""
     found = [p for run in unit.retrievals if run.scope.tool is tool for p in values.passages(run.outputs)]
     for documents in (tool.outputs, getattr(tool.outputs, "artifact", None)):
         found = found or [values.passage(document) for document in values.documents(documents)]
-    found += [passage for inner in inside.get(id(tool), ()) for passage in _of_tool(unit, inner, inside)]
+    found += [
+        passage for inner in inside.get(id(tool), ()) for passage in _of_tool(unit, inner, inside, given)
+    ]
     said = None if values.documents(tool.outputs) else values.tool_text(tool.outputs)
     # What a model inside the tool made of what it found is no evidence: it may have made it up.
     models = [model for model in unit.models if model.scope.tool is tool]
     if said is None or (models and found):
         return found
-    rest = beside(said, _said(models))
+    # Nor are the words that a model gave to it, unless these stand in a document.
+    own = (words for words in given.get(id(tool), ()) if not _is_quoted(words, found))
+    rest = unechoed(beside(said, _said(models)), own)
     return _placed(found, rest) if rest.strip() else found
 
 
