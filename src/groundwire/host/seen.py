@@ -157,16 +157,10 @@ def _sought(plain: str, spoken: Iterable[str]) -> list[list[str]]:
 
     To look all of its words up takes a hundred times as long as to see that hardly any text can.
     """
-    lower = ""
     head = _folded(plain[:_HEAD])[: -1 if len(plain) > _HEAD else None]
-    sought = []
-    for one in map(_folded, dict.fromkeys(spoken)):
-        if one and not set(head).issubset(one):
-            lower = lower or plain.lower()
-            one = one if _are_telling(one) and _may_hold(lower, one) else []
-        if one:
-            sought.append(one)
-    return sought
+    folded = [one for one in map(_folded, dict.fromkeys(spoken)) if one]
+    lower = plain.lower() if folded else ""
+    return [one for one in folded if set(head).issubset(one) or (_are_telling(one) and _may_hold(lower, one))]
 
 
 def _may_hold(lower: str, folded: Sequence[str]) -> bool:

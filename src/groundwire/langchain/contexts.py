@@ -91,29 +91,75 @@ def _shown(unit: Unit, retrieved: list[Passage], answering: Run | None) -> list[
     """The context as it stands in the prompt of the answering model, from the variable that holds it."""
     view = "" if answering is None else values.prompt_text(answering.inputs)
     for filled in _variables(unit, answering):
-        inputs = {
-            name: _not_made_up(held, unit, retrieved, answering) if isinstance(held, str) else held
-            for name, held in filled.items()
-        }
+        inputs = {name: _not_made_up(held, unit, retrieved, answering) for name, held in filled.items()}
         shown: list[Passage] = []
         for _, held in values.known(inputs, values.CONTEXT_KEYS):
             placed = _placed(retrieved, held)
             # A prompt is often given a whole state, of which its template fills in a part.
             shown += placed if _were_told(placed, unit, answering, [view]) else []
-        for name, held in inputs.items():
-            if len(shown) < len(retrieved) and name not in values.CONTEXT_KEYS and isinstance(held, str):
-                shown += placing.place(retrieved, held, mostly=True)
+        others = [
+            _unasked(held, unit, retrieved)
+            for name, held in inputs.items()
+            if name not in values.CONTEXT_KEYS
+        ]
+        for held in others:
+            if len(shown) < len(retrieved) and (told := _as_text(held)):
+                placed = placing.place(retrieved, told, mostly=True)
+                shown += placed if _were_told(placed, unit, answering, [view]) else []
         if shown:
             return shown
-        texts = [held for held in inputs.values() if isinstance(held, str)]
-        likely = max(texts, key=lambda text: placing.likeness(retrieved, text), default="")
-        if placing.likeness(retrieved, likely) >= _ALIKE:
+        reworded = [held for held in others if isinstance(held, str) or values.documents(held)]
+        likely = max(reworded, key=lambda held: placing.likeness(retrieved, _as_text(held)), default="")
+        if placing.likeness(retrieved, _as_text(likely)) >= _ALIKE:
             return values.passages(likely)
     return []
 
 
-def _not_made_up(held: str, unit: Unit, retrieved: list[Passage], answering: Run | None) -> str:
-    """A text of the prompt without the words of earlier models, who may have made them up.
+def _as_text(held: Any) -> str:
+    """What a variable of a prompt holds as one text: a text, or a list of documents or texts."""
+    if isinstance(held, str):
+        return held
+    return "\n\n".join(_texts_of(held))
+
+
+def _texts_of(held: Any) -> list[str]:
+    if isinstance(held, list) and all(isinstance(one, str) for one in held):
+        return held
+    return [document.page_content for document in values.documents(held)]
+
+
+def _unasked(held: Any, unit: Unit, retrieved: Sequence[Passage]) -> Any:
+    """A text of the prompt without the user's question, which may hold what no document says."""
+    if not isinstance(held, str) or not is_telling(asked := _asked(unit)):
+        return held
+    if held.strip() != asked and _is_quoted(asked, retrieved):
+        return held
+    return unechoed(held.replace(asked, ""), [asked])
+
+
+def _asked(unit: Unit) -> str:
+    """What the unit, or else what it is part of, was asked; empty where that isn't known."""
+    run: Run | None = unit.run
+    while run is not None:
+        with suppress(Exception):  # a question that can't be read is told of where it is looked for
+            if asked := values.question(run.inputs):
+                return asked.strip()
+        run = run.parent
+    return ""
+
+
+def _not_made_up(held: Any, unit: Unit, retrieved: list[Passage], answering: Run | None) -> Any:
+    """A variable of the prompt without the words of earlier models, who may have made them up."""
+    if isinstance(held, str):
+        return _not_said(held, unit, retrieved, answering)
+    if not (texts := _texts_of(held)):
+        return held
+    kept = [_not_said(text, unit, retrieved, answering) for text in texts]
+    return held if kept == texts else [text for text in kept if text.strip()]
+
+
+def _not_said(held: str, unit: Unit, retrieved: list[Passage], answering: Run | None) -> str:
+    """A text without the words of earlier models.
 
     Nobody has made up what the unit was given, what they were told themselves, or quoted from a document.
     """
@@ -134,10 +180,7 @@ def _were_told(retrieved: list[Passage], unit: Unit, answering: Run | None, view
         return True
     if any(passage.text.strip() and passage.text in view for passage in retrieved for view in views):
         return True
-    asked = ""
-    with suppress(Exception):  # a question that can't be read is told of where it is looked for
-        asked = values.question(unit.run.inputs) or ""
-    return told_of(retrieved, "\n".join(views), asked)
+    return told_of(retrieved, "\n".join(views), _asked(unit))
 
 
 def _emptied(unit: Unit, answering: Run | None) -> bool:

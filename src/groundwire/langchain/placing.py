@@ -19,7 +19,7 @@ _GAP = 200  # more than this between two passages is no heading but something el
 _BUDGET = 4_000_000  # characters searched in vain before giving up: a few milliseconds
 _EVENED = 500_000  # characters beyond which white space is not evened out, for the same reason
 _LABEL = re.compile(
-    r"[\W_]*(?:(?:document|doc|passage|context|source|chunk|result|excerpt|snippet|content|text)s?[\W_]*)*"
+    r"[\W_]*(?:(?:document|doc|passage|context|source|chunk|result|excerpt|snippet|content|text|question|query)s?[\W_]*)*"
     r"\d*[\W_]*",
     re.IGNORECASE,
 )

@@ -122,7 +122,7 @@ class Found(StrEnum):
 
 @dataclass(kw_only=True)
 class Finding:
-    """What one part of an answer found; ``direct`` are the words of a tool that may answer the user itself."""
+    """What one part of an answer found; ``direct`` is what a tool said that may answer the user itself."""
 
     how: Found
     nodes: Sequence[NodeWithScore] = ()
