@@ -189,6 +189,19 @@ def test_headings_stay_with_their_documents(heard):
     assert shown == [(f"5-{i}", f"From the year {2000 + i}:\n{text}") for i, text in enumerate(texts(5))]
 
 
+def test_headings_of_a_prompt_that_is_written_by_hand_stay_with_their_documents(heard):
+    """No event tells the context from the rest of it, but the documents' own metadata does."""
+
+    def generate(state):
+        told = "\n\n".join(f"{d.metadata['source']}\n{d.page_content}" for d in state["documents"])
+        return {"answer": Oracle().invoke(f"Answer {state['question']} from:\n\n{told}").text}
+
+    apps.graph(generate).invoke({"question": question(1)}, listening(heard))
+    shown = [f"1.md\n{text}" for text in texts(1)]
+    assert said(heard.only()) == (None, question(1), shown, answer(1))
+    assert [passage.id for passage in heard.only().interaction.contexts] == ["1-0", "1-1", "1-2"]
+
+
 def test_white_space_may_be_evened_out(heard):
     """Joining lines, as many applications do, does not lose the document."""
 
