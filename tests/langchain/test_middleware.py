@@ -5,6 +5,8 @@ from typing import Annotated
 
 import pytest
 from langchain.agents import create_agent
+from langchain_classic.retrievers import ContextualCompressionRetriever
+from langchain_classic.retrievers.document_compressors import LLMChainExtractor
 from langchain_core.documents import Document
 from langchain_core.language_models import FakeMessagesListChatModel
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
@@ -310,6 +312,19 @@ def test_a_search_that_repeats_its_query_brings_the_rest(query, told):
     for interaction in (seen[0], heard.only().interaction):
         (passage,) = interaction.contexts
         assert " ".join(passage.text.split()) == told
+
+
+@pytest.mark.parametrize("form", ["content", "content_and_artifact"])
+def test_what_a_model_in_a_tool_s_retriever_made_up_is_no_evidence(form):
+    """Be it handed on as a document; what it was told is."""
+    extractor = LLMChainExtractor.from_llm(Script(responses=[AIMessage(MADE_UP)]))
+    retriever = ContextualCompressionRetriever(base_retriever=Shelf(k=1), base_compressor=extractor)
+    shelf = create_retriever_tool(retriever, "shelf", "Find items.", response_format=form)
+    seen, heard = [], Heard()
+    options = {"on_hallucination": lambda i, o: seen.append(i), "tools": [shelf]}
+    ask(agent(call("shelf"), MADE_UP, **options), config={"callbacks": [heard]})
+    for interaction in (seen[0], heard.only().interaction):
+        assert [(p.id, p.text) for p in interaction.contexts] == [("item3", "item3 costs 3euro")]
 
 
 def test_a_document_that_holds_all_of_a_query_stays_whole():

@@ -50,11 +50,57 @@ def _retrieved(unit: Unit) -> Iterator[Passage]:
     outputs = values.state(unit.run.outputs)
     for _, held in values.known(outputs, values.CONTEXT_KEYS):
         if returned := values.documents(held):
-            yield from map(values.passage, returned)
+            yield from _unmade(unit, values.passages(returned), unit.retrievals)
             return
     for run in unit.retrievals:
         if run.scope.tool not in unit.tools:  # what a tool of the unit finds is read in the tool's words
-            yield from values.passages(run.outputs)
+            yield from _found(unit, run)
+
+
+def _found(unit: Unit, retrieval: Run) -> list[Passage]:
+    return _unmade(unit, values.passages(retrieval.outputs), [retrieval])
+
+
+def _unmade(unit: Unit, found: list[Passage], retrievals: Sequence[Run]) -> list[Passage]:
+    """What was found; where models inside of the retrievers made that up, what those were told instead."""
+    there = {passage.text for passage in found}
+    own: set[str] = set()
+    told: list[Passage] = []
+    for retrieval in retrievals:
+        if made := [(model, one.text) for model, one in _made(unit, retrieval) if one.text in there]:
+            own.update(text for _, text in made)
+            views = [values.prompt_text(model.inputs) for model, _ in made]
+            told += placing.survivors(_found_inside(unit, retrieval), views)
+    return [*(passage for passage in found if passage.text not in own), *told]
+
+
+def _made(unit: Unit, retrieval: Run) -> list[tuple[Run, Passage]]:
+    """The documents of a retriever that are the words of a model inside of it, and whose they are.
+
+    What stands in a document that was found there, or in what that model was told, it has not made up.
+    """
+    models = [run for run in unit.inner if run.kind is Kind.MODEL and run.within(retrieval)]
+    if not models:
+        return []
+    inside = _found_inside(unit, retrieval)
+    loose = [one for one in values.passages(retrieval.outputs) if not _is_quoted(one.text, inside)]
+    return [
+        (model, passage)
+        for passage in loose
+        for model in models
+        if passage.text not in values.prompt_text(model.inputs)
+        and not beside(passage.text, values.model_words(model.outputs)).strip()
+    ]
+
+
+def rewritten(unit: Unit) -> bool:
+    """Whether a retriever of the unit has handed on documents in a model's words."""
+    return any(_made(unit, retrieval) for retrieval in unit.retrievals)
+
+
+def _found_inside(unit: Unit, retrieval: Run) -> list[Passage]:
+    within = (run for run in unit.inner if run.kind is Kind.RETRIEVER and run.within(retrieval))
+    return [passage for run in within if run is not retrieval for passage in _found(unit, run)]
 
 
 def _readers(unit: Unit, answering: Run | None) -> list[Run]:
@@ -65,12 +111,10 @@ def _readers(unit: Unit, answering: Run | None) -> list[Run]:
     if answering is None:
         return []
     readers = [answering]
-    if unit.models == readers:
-        return readers
     seen = values.prompt_text(answering.inputs)
     filled = {
         held.strip()
-        for variables in _variables(unit, answering)
+        for variables in (_variables(unit, answering) if unit.models != readers else ())
         for held in variables.values()
         if isinstance(held, str)
     }
@@ -80,7 +124,8 @@ def _readers(unit: Unit, answering: Run | None) -> list[Run]:
         if run is not answering and said and handed_on and said in seen and _after_retrieval(unit, run):
             readers.append(run)
             seen += values.prompt_text(run.inputs)
-    return readers
+    made = (pair for run in unit.retrievals for pair in _made(unit, run))
+    return [*readers, *(model for model, passage in made if passage.text.strip() in seen)]
 
 
 def _after_retrieval(unit: Unit, run: Run) -> bool:
@@ -165,7 +210,8 @@ def _not_said(held: str, unit: Unit, retrieved: list[Passage], answering: Run | 
     """
     if any(held in given for given in values.texts(unit.run.inputs)):
         return held
-    earlier = [run for run in unit.models if run is not answering]
+    inner = (run for run in unit.inner if run.kind is Kind.MODEL)
+    earlier = [run for run in (*unit.models, *inner) if run is not answering]
     said = _said(run for run in earlier if held not in values.prompt_text(run.inputs))
     return beside(held, (words for words in said if not _is_quoted(words, retrieved)))
 
@@ -260,15 +306,17 @@ def _of_tool(
     unit: Unit, tool: Run, inside: Mapping[int, Sequence[Run]], given: Mapping[int, Sequence[str]]
 ) -> list[Passage]:
     """What one tool brought; where a model answered in it, what that one was told by the tools inside."""
-    found = [p for run in unit.retrievals if run.scope.tool is tool for p in values.passages(run.outputs)]
-    for documents in (tool.outputs, getattr(tool.outputs, "artifact", None)):
+    searches = [run for run in unit.retrievals if run.scope.tool is tool]
+    found = [passage for run in searches for passage in _found(unit, run)]
+    makers = [model for run in searches for model, _ in _made(unit, run)]
+    for documents in () if makers else (tool.outputs, getattr(tool.outputs, "artifact", None)):
         found = found or [values.passage(document) for document in values.documents(documents)]
     found += [
         passage for inner in inside.get(id(tool), ()) for passage in _of_tool(unit, inner, inside, given)
     ]
     said = None if values.documents(tool.outputs) else values.tool_text(tool.outputs)
     # What a model inside the tool made of what it found is no evidence: it may have made it up.
-    models = [model for model in unit.models if model.scope.tool is tool]
+    models = [*(model for model in unit.models if model.scope.tool is tool), *makers]
     if said is None or (models and found):
         return found
     # Nor are the words that a model gave to it, unless these stand in a document.

@@ -24,6 +24,7 @@ _LABEL = re.compile(
     re.IGNORECASE,
 )
 _RULE = re.compile(r"\A(?:[^\w\n]*\n)+|\A\s+")  # lines above a heading that only divide
+_AS_WRITTEN = ("page_content='", 'page_content="')  # by Python itself: no heading, but all there is
 _WORD = re.compile(r"\w+")
 _WORDS = re.compile(r"\w{4,}")
 
@@ -68,6 +69,8 @@ def survivors(passages: Sequence[Passage], texts: Iterable[str]) -> list[Passage
 
 def _heading(passage: Passage, gap: str) -> str:
     """The end of the text above a passage, from where at least half of its words are the metadata's."""
+    if gap.endswith(_AS_WRITTEN):
+        return ""
     held = {str(value).strip() for value in passage.metadata.values() if isinstance(value, str | int | float)}
     known = [
         match.span()
