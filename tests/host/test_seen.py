@@ -6,7 +6,7 @@ import unicodedata
 import pytest
 
 from groundwire import Passage
-from groundwire.host.seen import beside, told_of
+from groundwire.host.seen import beside, given_words, told_of, unechoed
 
 FOUND = [
     Passage(text="A second bag costs 25 EUR."),
@@ -91,6 +91,42 @@ def test_what_a_model_said_is_no_evidence(spoken, text, expected):
     assert "75 EUR" not in rest
     if expected is not None:
         assert " ".join(rest.split()) == " ".join(expected.split())
+
+
+THOUGHT = "A second bag costs 75 EUR and gold members bring a third one free of charge."
+ASKED = "What is the price of a second bag on flights to Oslo?"
+TODOS = {"todos": [{"content": "Find it.", "status": "done"}, {"content": THOUGHT, "status": "pending"}]}
+
+
+@pytest.mark.parametrize(
+    ("given", "text", "expected"),
+    [
+        (THOUGHT, THOUGHT, ""),
+        ("75 EUR", "75 EUR.", ""),
+        (THOUGHT, f"Noted: {THOUGHT}", ""),
+        (THOUGHT, f"The thought was kept: {json.dumps({'thought': THOUGHT})}", ""),
+        (TODOS, f"Updated todo list to {TODOS['todos']}", ""),
+        (TODOS, f"The list is now: {json.dumps(TODOS)}", ""),
+        # A search that repeats its query is kept for the rest, be it short.
+        (ASKED, f"Results for {ASKED}: 25 EUR", "Results for ?: 25 EUR"),
+        (ASKED, f"# {ASKED}\n{PAGE}", f"# ?\n{PAGE}"),
+        (ASKED, json.dumps({"query": ASKED, "cost": 25}), '{"query": " ?", "cost": 25}'),
+        # A name, a number, a few words stand in what was found for them.
+        ("second checked bag", PAGE, PAGE),
+        ("second bag price", "Second bag price: 25 EUR", "Second bag price: 25 EUR"),
+        ("25 EUR", "A second bag costs 25 EUR.", "A second bag costs 25 EUR."),
+        (THOUGHT, PAGE, PAGE),
+        (f"{THOUGHT} {ASKED}", f"{ASKED} {PAGE}", f"{ASKED} {PAGE}"),
+        ("", PAGE, PAGE),
+        (THOUGHT, "---", "---"),
+        ("行李的费用", "第二件行李的费用是二十五欧元。", "第二件行李的费用是二十五欧元。"),
+    ],
+)
+def test_what_a_tool_was_given_is_no_evidence(given, text, expected):
+    """Its own words are, be they few; a document that holds the words of a query is not torn."""
+    rest = unechoed(text, given_words(given))
+    assert "75 EUR" not in rest
+    assert " ".join(rest.split()) == " ".join(expected.split())
 
 
 def test_texts_of_any_length_are_looked_through_quickly():

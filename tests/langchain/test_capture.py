@@ -189,6 +189,19 @@ def test_headings_stay_with_their_documents(heard):
     assert shown == [(f"5-{i}", f"From the year {2000 + i}:\n{text}") for i, text in enumerate(texts(5))]
 
 
+def test_headings_of_a_prompt_that_is_written_by_hand_stay_with_their_documents(heard):
+    """No event tells the context from the rest of it, but the documents' own metadata does."""
+
+    def generate(state):
+        told = "\n\n".join(f"{d.metadata['source']}\n{d.page_content}" for d in state["documents"])
+        return {"answer": Oracle().invoke(f"Answer {state['question']} from:\n\n{told}").text}
+
+    apps.graph(generate).invoke({"question": question(1)}, listening(heard))
+    shown = [f"1.md\n{text}" for text in texts(1)]
+    assert said(heard.only()) == (None, question(1), shown, answer(1))
+    assert [passage.id for passage in heard.only().interaction.contexts] == ["1-0", "1-1", "1-2"]
+
+
 def test_white_space_may_be_evened_out(heard):
     """Joining lines, as many applications do, does not lose the document."""
 
@@ -391,6 +404,62 @@ def test_documents_may_fill_several_variables_of_a_prompt(heard):
     assert said(heard.only()) == (None, question(1), [texts(1)[0], texts(1)[2]], answer(1))
 
 
+PREMISE = (
+    "I have read that topic1 weighs a lot, was built long ago, and costs 75 EUR. Does topic1 cost 75 EUR?"
+)
+
+
+class Blue(Library):
+    """Finds a document that is like a question about it."""
+
+    def _get_relevant_documents(self, query, *, run_manager):
+        text = "topic1 weighs a lot. It was built long ago.\nIt costs 25 EUR, as they have told, and is blue."
+        return [Document(text, id="1")]
+
+
+BLUE = Blue().invoke("topic1")
+
+
+@pytest.mark.parametrize("form", ["documents", "texts", "one text", "reworded", "with the question"])
+def test_a_question_that_is_like_the_documents_is_not_taken_for_them(form, heard):
+    """They fill the prompt under a name of the application's own, as a list or in one text."""
+    forms = {
+        "documents": list,
+        "texts": lambda found: [document.page_content for document in found],
+        "one text": joined,
+        "reworded": lambda found: joined(found).replace("blue", "of a blue colour").replace("a lot", "much"),
+        "with the question": lambda found: f"{joined(found)}\n\nQuestion: {PREMISE}",
+    }
+    prompt = ChatPromptTemplate.from_template("Facts: {facts}\n\nQuestion: {question}")
+    facts = Blue() | RunnableLambda(forms[form])
+    chain = {"facts": facts, "question": RunnablePassthrough()} | prompt | Oracle()
+    chain.invoke(PREMISE, listening(heard))
+    expected = forms["reworded" if form == "reworded" else "one text"](BLUE)
+    assert said(heard.only()) == (None, PREMISE, [expected], answer(1))
+
+
+@pytest.mark.parametrize("name", ["documents", "facts"])
+def test_documents_that_a_prompt_leaves_out_were_not_shown(name, heard):
+    """It is given a whole state, and fills in the question alone."""
+    prompt = ChatPromptTemplate.from_template("Say: {question}")
+    chain = {name: Library(), "question": RunnablePassthrough()} | prompt | Oracle()
+    chain.invoke(question(1), listening(heard))
+    assert said(heard.only()) == (AbstentionReason.NO_CONTEXT, question(1), [], answer(1))
+
+
+def test_a_question_in_a_document_s_words_leaves_the_document_whole(heard):
+    """Its title may be the question."""
+
+    class Asked(Library):
+        def _get_relevant_documents(self, query, *, run_manager):
+            return [Document(f"{PREMISE}\nNo, topic1 costs 25 EUR.", id="1")]
+
+    prompt = ChatPromptTemplate.from_template("Facts: {facts}\n\nQuestion: {question}")
+    chain = {"facts": Asked() | joined, "question": RunnablePassthrough()} | prompt | Oracle()
+    chain.invoke(PREMISE, listening(heard))
+    assert said(heard.only())[2] == [f"{PREMISE}\nNo, topic1 costs 25 EUR."]
+
+
 def test_documents_that_a_tool_returns_are_captured(heard):
     """A tool of one's own may hand over documents, as they are or as its artifact."""
 
@@ -403,6 +472,23 @@ def test_documents_that_a_tool_returns_are_captured(heard):
     apps.agent(look_up).invoke(apps.asked_in_messages(1), listening(heard))
     assert said(heard.only()) == whole(1)
     assert all(passage.id for passage in heard.only().interaction.contexts)
+
+
+def test_what_an_application_gives_to_a_tool_was_made_up_by_no_model(heard):
+    """A node may fetch a text by itself, and have a tool cut it, or hand it back as it is."""
+
+    @apps.tool
+    def cleaned(page: str) -> str:
+        """Clean a page."""
+        return page.strip()
+
+    page = "topic1 weighs a kilo, as anybody knows who has ever tried to carry it home."
+
+    def answered(asked):
+        return Oracle().invoke(f"From this: {cleaned.invoke({'page': page})} {asked}").text
+
+    RunnableLambda(answered).invoke(question(1), listening(heard))
+    assert said(heard.only()) == (None, question(1), [page], answer(1))
 
 
 def test_a_context_that_the_caller_brings_is_captured(heard):

@@ -6,6 +6,8 @@ from typing import Annotated
 import pytest
 from langchain.agents import create_agent
 from langchain.agents.middleware import SummarizationMiddleware
+from langchain_classic.retrievers import ContextualCompressionRetriever
+from langchain_classic.retrievers.document_compressors import LLMChainExtractor
 from langchain_core.documents import Document
 from langchain_core.language_models import FakeListChatModel, FakeMessagesListChatModel
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
@@ -226,6 +228,122 @@ def test_a_query_that_a_model_wrote_is_no_reason_to_drop_what_was_found():
 
     judged = ask(agent(call("search"), WRONG, tools=[search]))["hallucination"]
     assert judged["hallucinated"] is True
+
+
+MADE_UP = "item3 costs nothing at all, and members are given a second one on top of it."
+
+
+@tool
+def think(thought: str) -> str:
+    """Think."""
+    return thought
+
+
+@tool
+def plan(steps: list[dict]) -> dict:
+    """Plan."""
+    return {"the plan": steps}
+
+
+def notes():
+    """Two tools, of which one returns what the other was given."""
+    kept = []
+
+    @tool
+    def keep(note: str) -> str:
+        """Keep a note."""
+        kept.append(note)
+        return f"The note is: {note}"
+
+    @tool
+    def recall() -> str:
+        """Recall all notes."""
+        return "".join(f"* {note}\n" for note in kept)
+
+    return keep, recall
+
+
+TO_ITSELF = {
+    "a thought": [("think", {"thought": MADE_UP})],
+    "a plan": [("plan", {"steps": [{"say": MADE_UP, "done": "no"}, {"say": "Bye.", "done": "no"}]})],
+    "notes": [("keep", {"note": MADE_UP}), ("recall", {})],
+}
+
+
+@pytest.mark.parametrize("name", TO_ITSELF)
+@pytest.mark.parametrize("searched", [True, False])
+def test_what_a_model_tells_itself_by_a_tool_is_no_evidence(searched, name):
+    """Be it kept by one tool, and returned by another; what was searched is."""
+    calls = [("search", {"query": "item3"})] * searched + TO_ITSELF[name]
+    script = [
+        AIMessage("", tool_calls=[{"name": tool, "args": args, "id": f"call{n}"}])
+        for n, (tool, args) in enumerate(calls)
+    ]
+    heard, seen = Heard(), []
+    options = {"on_hallucination": lambda i, o: seen.append(i), "tools": [search, think, plan, *notes()]}
+    judged = ask(agent(*script, MADE_UP, **options), config={"callbacks": [heard]})["hallucination"]
+    if searched:
+        assert judged["hallucinated"] is True
+        assert [p.text for p in seen[0].contexts] == ["item3 costs 3euro"]
+        assert [p.text for p in heard.only().interaction.contexts] == ["item3 costs 3euro"]
+    else:
+        assert judged["abstention"] == "NO_CONTEXT"
+        assert heard.only().problem is AbstentionReason.NO_CONTEXT
+
+
+@pytest.mark.parametrize(
+    ("query", "told"),
+    [
+        ("item3 costs", "Found for item3 costs: item3 costs 3euro"),
+        ("What does item3 cost in shops that sell it today?", "Found for ?: 3euro"),
+    ],
+)
+def test_a_search_that_repeats_its_query_brings_the_rest(query, told):
+    """A few words that stand in what was found for them stay there."""
+
+    @tool
+    def search(query: str) -> str:
+        """Search."""
+        return f"Found for {query}: {'item3 costs ' if len(query) < 20 else ''}3euro"
+
+    heard, seen = Heard(), []
+    asked = AIMessage("", tool_calls=[{"name": "search", "args": {"query": query}, "id": "1"}])
+    options = {"on_hallucination": lambda i, o: seen.append(i), "tools": [search]}
+    ask(agent(asked, WRONG, **options), config={"callbacks": [heard]})
+    for interaction in (seen[0], heard.only().interaction):
+        (passage,) = interaction.contexts
+        assert " ".join(passage.text.split()) == told
+
+
+@pytest.mark.parametrize("form", ["content", "content_and_artifact"])
+def test_what_a_model_in_a_tool_s_retriever_made_up_is_no_evidence(form):
+    """Be it handed on as a document; what it was told is."""
+    extractor = LLMChainExtractor.from_llm(Script(responses=[AIMessage(MADE_UP)]))
+    retriever = ContextualCompressionRetriever(base_retriever=Shelf(k=1), base_compressor=extractor)
+    shelf = create_retriever_tool(retriever, "shelf", "Find items.", response_format=form)
+    seen, heard = [], Heard()
+    options = {"on_hallucination": lambda i, o: seen.append(i), "tools": [shelf]}
+    ask(agent(call("shelf"), MADE_UP, **options), config={"callbacks": [heard]})
+    for interaction in (seen[0], heard.only().interaction):
+        assert [(p.id, p.text) for p in interaction.contexts] == [("item3", "item3 costs 3euro")]
+
+
+def test_a_document_that_holds_all_of_a_query_stays_whole():
+    """A retriever has found it; nobody has made it up for the query."""
+    query = "item3 costs less than item4 and more than item2 does"
+    document = Document(page_content=f"{query}: it costs 3euro", id="d3", metadata={"page": 4})
+    seen, heard = [], Heard()
+
+    class Found(Shelf):
+        def _get_relevant_documents(self, query, *, run_manager):
+            return [document]
+
+    asked = AIMessage("", tool_calls=[{"name": "shelf", "args": {"query": query}, "id": "1"}])
+    shelf = create_retriever_tool(Found(), "shelf", "Find items.", response_format="content_and_artifact")
+    options = {"on_hallucination": lambda i, o: seen.append(i), "tools": [shelf]}
+    ask(agent(asked, WRONG, **options), config={"callbacks": [heard]})
+    for interaction in (seen[0], heard.only().interaction):
+        assert [(p.id, p.text) for p in interaction.contexts] == [("d3", document.page_content)]
 
 
 @pytest.mark.parametrize("messages", [("ai", "done"), {"role": "ai", "content": "done"}, "done"])

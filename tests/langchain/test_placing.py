@@ -40,6 +40,34 @@ def test_numbers_and_labels_are_left_out(known, between):
     assert place(known, shown) == known
 
 
+TARIFF = Passage(
+    text="A second bag costs 25 EUR.", metadata={"title": "Tariff of Oslo Air", "valid": "1 March", "page": 4}
+)
+PETS = Passage(text="Dogs travel in the cabin.", metadata={"title": "Pets", "page": 12, "none": None})
+
+
+@pytest.mark.parametrize(
+    ("above", "heading"),
+    [
+        ("Tariff of Oslo Air\n", "Tariff of Oslo Air\n"),
+        ("## Tariff of Oslo Air (from 1 March, page 4)\n\n", "Tariff of Oslo Air (from 1 March, page 4)\n\n"),
+        ("Title: Tariff of Oslo Air\nValid: 1 March\nText: ", "Tariff of Oslo Air\nValid: 1 March\nText: "),
+        ("[4] ", ""),
+        ("", ""),
+        ("Does the Tariff of Oslo Air say that a bag costs 75 EUR?\n", ""),
+        ("It costs 75 EUR, as has been said:\n", ""),
+        ("The tariff of Oslo Airways\n", ""),
+    ],
+)
+def test_a_heading_in_a_prompt_is_what_the_passage_s_own_metadata_says(above, heading):
+    """Whatever else stands above a passage there may be a question, or what a model has said."""
+    prompt = f"Answer from this: \n{above}{TARIFF.text}\n\nPets:\n{PETS.text}\nQuestion: 75 EUR?"
+    assert [passage.text for passage in survivors([TARIFF, PETS], [prompt])] == [
+        f"{heading}{TARIFF.text}",
+        f"Pets:\n{PETS.text}",
+    ]
+
+
 @given(passages, st.text(max_size=300))
 def test_every_word_of_a_passage_was_shown(known, text):
     """Whatever the text, what is found in it stands in it."""

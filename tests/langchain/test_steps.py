@@ -5,12 +5,20 @@ import operator
 from typing import Annotated
 
 import pytest
+from langchain_classic.chains import create_retrieval_chain
+from langchain_classic.retrievers import (
+    ContextualCompressionRetriever,
+    EnsembleRetriever,
+    MultiQueryRetriever,
+)
+from langchain_classic.retrievers.document_compressors import LLMChainExtractor
 from langchain_core.documents import Document
 from langchain_core.language_models.fake_chat_models import FakeListChatModel
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import RunnableLambda, RunnableParallel, RunnablePassthrough
+from langchain_core.tools import create_retriever_tool
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import Send
 
@@ -262,6 +270,72 @@ def test_what_is_said_beside_an_answer_is_none(key, heard):
 
     RunnableLambda(app).invoke(question(1), listening(heard))
     assert said(heard.only()) == whole(1)
+
+
+def extracting(said):
+    """A retriever in which a model extracts what is relevant, of each document as ``said``."""
+    extractor = LLMChainExtractor.from_llm(FakeListChatModel(responses=said))
+    return ContextualCompressionRetriever(base_retriever=Library(), base_compressor=extractor)
+
+
+INVENTED = "topic1 weighs 99 kilos, and gold members may carry two of them."
+
+
+def in_a_tool(retriever):
+    return apps.agent(create_retriever_tool(retriever, "library", "Finds documents."))
+
+
+def in_a_retrieval_chain(retriever):
+    return create_retrieval_chain(retriever, apps._stuffed())
+
+
+EXTRACTED = {
+    "a prompt": (lambda retriever: lcel(retriever=retriever), question),
+    "documents in a prompt": (lambda retriever: lcel(retriever=retriever, form=None), question),
+    "a retrieval chain": (in_a_retrieval_chain, apps.asked_in_chat),
+    "an agent's tool": (in_a_tool, apps.asked_in_messages),
+}
+
+
+@pytest.mark.parametrize("name", EXTRACTED)
+@pytest.mark.parametrize("nested", [False, True])
+def test_what_a_model_in_a_retriever_made_up_is_no_evidence(nested, name, heard):
+    """What it was told is: the one document of which it made words of its own, and not those it dropped."""
+    build, ask = EXTRACTED[name]
+    retriever = extracting([INVENTED, "NO_OUTPUT", "NO_OUTPUT"])
+    if nested:
+        retriever = EnsembleRetriever(retrievers=[retriever], weights=[1])
+    build(retriever).invoke(ask(1), listening(heard))
+    assert said(heard.only()) == (None, question(1), texts(1)[:1], answer(1))
+
+
+@pytest.mark.parametrize("name", EXTRACTED)
+def test_what_a_model_in_a_retriever_quoted_is_the_passage(name, heard):
+    """Nobody has made that up; nor what stands beside what one has."""
+    build, ask = EXTRACTED[name]
+    build(extracting(["topic1 weighs 1 kilos.", INVENTED, "NO_OUTPUT"])).invoke(ask(1), listening(heard))
+    assert sorted(said(heard.only())[2]) == sorted(texts(1)[:2])
+
+
+def test_a_model_that_writes_a_retriever_s_queries_makes_up_no_document(heard):
+    """Though its words stand in what is found for them."""
+    writing = FakeListChatModel(responses=[f"{texts(1)[0]}\n{question(1)}"])
+    retriever = MultiQueryRetriever.from_llm(Library(), writing)
+    lcel(retriever=retriever).invoke(question(1), listening(heard))
+    assert said(heard.only()) == whole(1)
+
+
+def test_a_retriever_that_is_a_model_alone_finds_nothing(heard):
+    """It was told no document."""
+
+    class ByHeart(Library):
+        def _get_relevant_documents(self, query, *, run_manager):
+            model = FakeListChatModel(responses=[INVENTED])
+            told = model.invoke(query, {"callbacks": run_manager.get_child()}).text
+            return [Document(told)]
+
+    lcel(retriever=ByHeart()).invoke(question(1), listening(heard))
+    assert said(heard.only()) == (AbstentionReason.NO_CONTEXT, question(1), [], answer(1))
 
 
 def test_an_answer_condensed_in_steps_rests_on_all_documents(heard):

@@ -6,14 +6,19 @@ import inspect
 import threading
 
 import pytest
+from llama_index.core import VectorStoreIndex
+from llama_index.core.agent.workflow import AgentWorkflow, FunctionAgent
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.base.response.schema import Response
 from llama_index.core.chat_engine import ContextChatEngine
 from llama_index.core.instrumentation.dispatcher import instrument_tags
+from llama_index.core.llms.llm import ToolSelection
+from llama_index.core.objects import ObjectIndex
 from llama_index.core.query_engine import CustomQueryEngine, RetryQueryEngine
 from llama_index.core.response_synthesizers import get_response_synthesizer
 from llama_index.core.schema import NodeRelationship, NodeWithScore, RelatedNodeInfo, TextNode
 from llama_index.core.tools import FunctionTool, QueryEngineTool, ToolMetadata, function_tool
+from llama_index.core.tools.types import BaseToolAsyncAdapter
 from llama_index.core.workflow import StartEvent, StopEvent, Workflow, step
 from llama_index.core.workflow.errors import WorkflowCancelledByUser
 
@@ -34,6 +39,7 @@ from tests.llama_index.apps import (
     Steps,
     Structured,
     answer,
+    as_tool,
     engine,
     look_up,
     memory,
@@ -215,6 +221,129 @@ async def test_what_a_model_says_in_a_tool_is_no_evidence_in_any_form(asked, hea
     """Be it written as a structure, or streamed: then nobody has heard what it said."""
     await searching(FunctionTool.from_defaults(async_fn=asked)).run(user_msg=question(7))
     assert heard.only().problem is AbstentionReason.NO_CONTEXT
+
+
+MADE_UP = "The topic7 weighs 99 kilos, and whoever is a member may carry two of them."
+
+
+class Script(Oracle):
+    """Makes the calls that it was given, one after the other, and then says what it has made up."""
+
+    calls: list = []  # noqa: RUF012 - a pydantic field, copied for each instance
+
+    def _message(self, messages, tools=()):
+        if not self.calls:
+            return ChatMessage(role="assistant", content=MADE_UP)
+        name, arguments = self.calls.pop(0)
+        call = {"id": str(len(self.calls)), "name": name, "input": arguments}
+        return ChatMessage(role="assistant", content="", additional_kwargs={"tool_calls": [call]})
+
+    def get_tool_calls_from_response(self, response, error_on_no_tool_call=True, **kwargs):
+        calls = response.message.additional_kwargs.get("tool_calls", [])
+        return [ToolSelection(tool_id=c["id"], tool_name=c["name"], tool_kwargs=c["input"]) for c in calls]
+
+
+def calling(*calls, tools):
+    return FunctionAgent(name="clerk", tools=list(tools), llm=Script(calls=list(calls)))
+
+
+def notes():
+    """Tools that hand back what they were given, at once or one by way of the other."""
+    kept = []
+
+    def think(thought: str) -> str:
+        """Think."""
+        return thought
+
+    def keep(note: str) -> dict:
+        """Keep a note."""
+        kept.append(note)
+        return {"kept": note}
+
+    def recall() -> str:
+        """Recall all notes."""
+        return "".join(f"* {note}\n" for note in kept)
+
+    return [FunctionTool.from_defaults(tool) for tool in (think, keep, recall)]
+
+
+@pytest.mark.parametrize("searched", [True, False])
+@pytest.mark.parametrize(
+    "calls",
+    [[("think", {"thought": MADE_UP})], [("keep", {"note": MADE_UP}), ("recall", {})]],
+    ids=["a thought", "notes"],
+)
+async def test_what_a_model_tells_itself_by_a_tool_is_no_evidence(calls, searched, heard):
+    """Be it kept by one tool, and returned by another; what was searched is."""
+    first = [("look_up", {"input": "topic7"})] * searched
+    tools = [FunctionTool.from_defaults(look_up), *notes()]
+    await calling(*first, *calls, tools=tools).run(user_msg=question(7))
+    assert heard.only().interaction.answer == MADE_UP
+    found = [look_up("topic7")] if searched else []
+    assert [passage.text for passage in heard.only().interaction.contexts] == found
+    assert heard.only().problem is (None if searched else AbstentionReason.NO_CONTEXT)
+
+
+async def test_a_search_that_repeats_its_query_brings_the_rest(heard):
+    """A few words that stand in what was found for them stay there."""
+
+    def search(query: str) -> str:
+        """Search."""
+        return f"{query}: topic7 weighs 7 kilos."
+
+    query = "How much does topic7 weigh where people have weighed it?"
+    calls = [("search", {"query": query}), ("search", {"query": "topic7 weighs 7"})]
+    await calling(*calls, tools=[FunctionTool.from_defaults(search)]).run(user_msg=question(7))
+    assert [" ".join(passage.text.split()) for passage in heard.only().interaction.contexts] == [
+        "?: topic7 weighs 7 kilos.",
+        "topic7 weighs 7: topic7 weighs 7 kilos.",
+    ]
+
+
+@pytest.mark.parametrize("kind", [FunctionTool, BaseToolAsyncAdapter, QueryEngineTool])
+async def test_a_tool_that_answers_the_user_itself_is_no_evidence(kind, heard):
+    """``return_direct``: what it found is, and there may be nothing."""
+    if kind is QueryEngineTool:
+        tool = as_tool(return_direct=True)
+    else:
+        tool = FunctionTool.from_defaults(look_up, return_direct=True)
+        tool = tool if kind is FunctionTool else kind(tool)
+    await searching(tool).run(user_msg=question(7))
+    if kind is QueryEngineTool:
+        assert is_of(heard.only(), AGENT_APPS["agent with an engine"], 7)
+    else:
+        assert heard.only().interaction.answer == look_up("topic7")
+        assert heard.only().problem is AbstentionReason.NO_CONTEXT
+
+
+async def test_what_others_brought_is_evidence_for_a_tool_that_answers_the_user_itself(heard):
+    """Its answer is held against what was looked up before."""
+
+    def tell(said: str) -> str:
+        """Tell the user."""
+        return said
+
+    tools = [FunctionTool.from_defaults(look_up), FunctionTool.from_defaults(tell, return_direct=True)]
+    calls = [("look_up", {"input": "topic7"}), ("tell", {"said": "It weighs 9 kilos."})]
+    await calling(*calls, tools=tools).run(user_msg=question(7))
+    assert heard.only().interaction.answer == "It weighs 9 kilos."
+    assert [passage.text for passage in heard.only().interaction.contexts] == [look_up("topic7")]
+
+
+@pytest.mark.parametrize("together", [False, True])
+async def test_the_tools_that_an_agent_looks_up_are_no_evidence(together, heard):
+    """Their descriptions tell it how to search; nobody has found them for the question."""
+    index = ObjectIndex.from_objects([FunctionTool.from_defaults(look_up)], index_cls=VectorStoreIndex)
+    agent = FunctionAgent(
+        name="clerk", description="Answers.", tool_retriever=index.as_retriever(), llm=Script(calls=[])
+    )
+    app = AgentWorkflow(agents=[agent], root_agent="clerk") if together else agent
+    await app.run(user_msg=question(7))
+    assert heard.only().problem is AbstentionReason.NO_CONTEXT
+    assert heard.only().interaction.contexts == ()
+    agent.llm.calls.append(("look_up", {"input": "topic7"}))
+    await app.run(user_msg=question(7))
+    assert [passage.text for passage in heard.captured[1].interaction.contexts] == [look_up("topic7")]
 
 
 @pytest.mark.parametrize("asked", ["A title for: ", "Is this rude? ", "condense"])

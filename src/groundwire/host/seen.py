@@ -1,9 +1,13 @@
-"""Whether a model was told of what was found for it, and what a text says that no model has said."""
+"""Whether a model was told of what was found for it, and what a text says that no model has said.
+
+What a model gave to a tool, it has said as well.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from groundwire.core.interaction import Passage
 from groundwire.text.tokens import Word, words
@@ -16,6 +20,9 @@ _UNSPACED = "\u0e00"  # from here on: scripts without spaces, whose words are pa
 _TELLING_WORDS = 3
 _PAIRS = 2  # of characters make a word
 _STATEMENT = 8  # words that nobody says by chance
+_SOUGHT = 8  # words of what is sought tell whether it may stand in a text at all
+_HEAD = 200  # characters of a text tell whether it may stand in what is sought
+_BETWEEN = r"(?:\\[nrt]|[\W_])*+"  # two words, as ``words`` has it
 _MOST = 100_000  # characters that are looked through: a tenth of a second
 EDITED = 0.6  # of an answer's words are those of the model that gave it, also where it was edited
 _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})|\\([\"'/\\])")  # as JSON writes a text
@@ -53,26 +60,73 @@ def beside(text: str, spoken: Iterable[str]) -> str:
     all of a line, a sentence or a field.
     """
     plain = _unescaped(text)
+    sought = _sought(plain, spoken)
+    if not sought:
+        return text
     there = words(plain)
     folded = [word.text.lower() for word in there]
     whole, telling = _joined(folded), _are_telling(folded)
     said: set[int] = set()
     own: set[int] = set()
-    for one in dict.fromkeys(spoken):
-        sought = _folded(one)
-        part = _joined(sought)
+    for one in sought:
+        part = _joined(one)
         if part == whole or (telling and whole in part):
             return ""  # all of what a model said, or a field of it
-        if not _are_telling(sought):
+        if not _are_telling(one):
             continue
         for begin in _places(part, whole):
-            places = range(begin, begin + len(sought))
+            places = range(begin, begin + len(one))
             said.update(places)
-            if len(sought) >= _STATEMENT or _by_itself(plain, there[begin], there[places[-1]]):
+            if len(one) >= _STATEMENT or _by_itself(plain, there[begin], there[places[-1]]):
                 own.update(places)
     if said and 2 * len(said) >= len(there):
         return ""
     return _without(plain, there, own) if own else text
+
+
+def unechoed(text: str, given: Iterable[str]) -> str:
+    """What the text of a tool says beside what it was ``given``; empty where that is nothing.
+
+    A query stands in what was found for it, as a name does: only what is long enough for a statement, and
+    stands there in full, is taken out, and the rest stays. Nothing is left of a text that is all theirs, or
+    says no more beside them than that they were received.
+    """
+    plain = _unescaped(text)
+    sought = _sought(plain, given)
+    if not sought:
+        return text
+    there = words(plain)
+    folded = [word.text.lower() for word in there]
+    whole, telling = _joined(folded), _are_telling(folded)
+    own: set[int] = set()
+    for one in sought:
+        part = _joined(one)
+        if part == whole or (telling and whole in part):
+            return ""
+        if _weight(one) >= _STATEMENT:
+            for begin in _places(part, whole):
+                own.update(range(begin, begin + len(one)))
+    if not own:
+        return text
+    rest = [word for place, word in enumerate(folded) if place not in own]
+    if 2 * len(own) >= len(there) and _weight(rest) < _STATEMENT and not any(map(_has_digit, rest)):
+        return ""
+    return _without(plain, there, own)
+
+
+def given_words(value: Any, depth: int = 6) -> Iterator[str]:
+    """The texts in what a tool was given, and its lists and structures as the texts that they make."""
+    if isinstance(value, str):
+        yield value
+    elif depth and isinstance(value, Mapping | list | tuple):
+        yield str(value)
+        for one in value.values() if isinstance(value, Mapping) else value:
+            yield from given_words(one, depth - 1)
+
+
+def is_statement(said: str) -> bool:
+    """Whether words are so many that nobody says the same by chance."""
+    return _weight(_folded(said)) >= _STATEMENT
 
 
 def share(answer: str, said: str) -> float:
@@ -87,7 +141,34 @@ def is_telling(said: str) -> bool:
 
 
 def _are_telling(folded: Iterable[str]) -> bool:
-    return sum(1 / _PAIRS if word >= _UNSPACED else 1 for word in folded) >= _TELLING_WORDS
+    return _weight(folded) >= _TELLING_WORDS
+
+
+def _weight(folded: Iterable[str]) -> float:
+    return sum(1 / _PAIRS if word >= _UNSPACED else 1 for word in folded)
+
+
+def _has_digit(word: str) -> bool:
+    return any(map(str.isdigit, word))
+
+
+def _sought(plain: str, spoken: Iterable[str]) -> list[list[str]]:
+    """The words of those texts that may stand in ``plain``, or it in them.
+
+    To look all of its words up takes a hundred times as long as to see that hardly any text can.
+    """
+    head = _folded(plain[:_HEAD])[: -1 if len(plain) > _HEAD else None]
+    folded = [one for one in map(_folded, dict.fromkeys(spoken)) if one]
+    lower = plain.lower() if folded else ""
+    return [one for one in folded if set(head).issubset(one) or (_are_telling(one) and _may_hold(lower, one))]
+
+
+def _may_hold(lower: str, folded: Sequence[str]) -> bool:
+    first = folded[:_SOUGHT]
+    if not all(word in lower for word in first):
+        return False
+    overlapping = max(first) >= _UNSPACED
+    return overlapping or re.search(_BETWEEN.join(map(re.escape, first)), lower) is not None
 
 
 def _unescaped(text: str) -> str:

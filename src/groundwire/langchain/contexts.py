@@ -13,7 +13,7 @@ from typing import Any
 from langchain_core.messages import BaseMessage, ToolMessage
 
 from groundwire.core.interaction import Passage
-from groundwire.host.seen import beside, is_telling, told_of
+from groundwire.host.seen import beside, given_words, is_statement, is_telling, told_of, unechoed
 from groundwire.langchain import placing, values
 from groundwire.langchain.tree import Kind, Run, Unit
 
@@ -55,11 +55,57 @@ def _retrieved(unit: Unit) -> Iterator[Passage]:
     outputs = values.state(unit.run.outputs)
     for _, held in values.known(outputs, values.CONTEXT_KEYS):
         if returned := values.documents(held):
-            yield from map(values.passage, returned)
+            yield from _unmade(unit, values.passages(returned), unit.retrievals)
             return
     for run in unit.retrievals:
         if run.scope.tool not in unit.tools:  # what a tool of the unit finds is read in the tool's words
-            yield from values.passages(run.outputs)
+            yield from _found(unit, run)
+
+
+def _found(unit: Unit, retrieval: Run) -> list[Passage]:
+    return _unmade(unit, values.passages(retrieval.outputs), [retrieval])
+
+
+def _unmade(unit: Unit, found: list[Passage], retrievals: Sequence[Run]) -> list[Passage]:
+    """What was found; where models inside of the retrievers made that up, what those were told instead."""
+    there = {passage.text for passage in found}
+    own: set[str] = set()
+    told: list[Passage] = []
+    for retrieval in retrievals:
+        if made := [(model, one.text) for model, one in _made(unit, retrieval) if one.text in there]:
+            own.update(text for _, text in made)
+            views = [values.prompt_text(model.inputs) for model, _ in made]
+            told += placing.survivors(_found_inside(unit, retrieval), views)
+    return [*(passage for passage in found if passage.text not in own), *told]
+
+
+def _made(unit: Unit, retrieval: Run) -> list[tuple[Run, Passage]]:
+    """The documents of a retriever that are the words of a model inside of it, and whose they are.
+
+    What stands in a document that was found there, or in what that model was told, it has not made up.
+    """
+    models = [run for run in unit.inner if run.kind is Kind.MODEL and run.within(retrieval)]
+    if not models:
+        return []
+    inside = _found_inside(unit, retrieval)
+    loose = [one for one in values.passages(retrieval.outputs) if not _is_quoted(one.text, inside)]
+    return [
+        (model, passage)
+        for passage in loose
+        for model in models
+        if passage.text not in values.prompt_text(model.inputs)
+        and not beside(passage.text, values.model_words(model.outputs)).strip()
+    ]
+
+
+def rewritten(unit: Unit) -> bool:
+    """Whether a retriever of the unit has handed on documents in a model's words."""
+    return any(_made(unit, retrieval) for retrieval in unit.retrievals)
+
+
+def _found_inside(unit: Unit, retrieval: Run) -> list[Passage]:
+    within = (run for run in unit.inner if run.kind is Kind.RETRIEVER and run.within(retrieval))
+    return [passage for run in within if run is not retrieval for passage in _found(unit, run)]
 
 
 def _readers(unit: Unit, answering: Run | None) -> list[Run]:
@@ -70,12 +116,10 @@ def _readers(unit: Unit, answering: Run | None) -> list[Run]:
     if answering is None:
         return []
     readers = [answering]
-    if unit.models == readers:
-        return readers
     seen = values.prompt_text(answering.inputs)
     filled = {
         held.strip()
-        for variables in _variables(unit, answering)
+        for variables in (_variables(unit, answering) if unit.models != readers else ())
         for held in variables.values()
         if isinstance(held, str)
     }
@@ -85,7 +129,8 @@ def _readers(unit: Unit, answering: Run | None) -> list[Run]:
         if run is not answering and said and handed_on and said in seen and _after_retrieval(unit, run):
             readers.append(run)
             seen += values.prompt_text(run.inputs)
-    return readers
+    made = (pair for run in unit.retrievals for pair in _made(unit, run))
+    return [*readers, *(model for model, passage in made if passage.text.strip() in seen)]
 
 
 def _after_retrieval(unit: Unit, run: Run) -> bool:
@@ -96,35 +141,82 @@ def _shown(unit: Unit, retrieved: list[Passage], answering: Run | None) -> list[
     """The context as it stands in the prompt of the answering model, from the variable that holds it."""
     view = "" if answering is None else values.prompt_text(answering.inputs)
     for filled in _variables(unit, answering):
-        inputs = {
-            name: _not_made_up(held, unit, retrieved, answering) if isinstance(held, str) else held
-            for name, held in filled.items()
-        }
+        inputs = {name: _not_made_up(held, unit, retrieved, answering) for name, held in filled.items()}
         shown: list[Passage] = []
         for _, held in values.known(inputs, values.CONTEXT_KEYS):
             placed = _placed(retrieved, held)
             # A prompt is often given a whole state, of which its template fills in a part.
             shown += placed if _were_told(placed, unit, answering, [view]) else []
-        for name, held in inputs.items():
-            if len(shown) < len(retrieved) and name not in values.CONTEXT_KEYS and isinstance(held, str):
-                shown += placing.place(retrieved, held, mostly=True)
+        others = [
+            _unasked(held, unit, retrieved)
+            for name, held in inputs.items()
+            if name not in values.CONTEXT_KEYS
+        ]
+        for held in others:
+            if len(shown) < len(retrieved) and (told := _as_text(held)):
+                placed = placing.place(retrieved, told, mostly=True)
+                shown += placed if _were_told(placed, unit, answering, [view]) else []
         if shown:
             return shown
-        texts = [held for held in inputs.values() if isinstance(held, str)]
-        likely = max(texts, key=lambda text: placing.likeness(retrieved, text), default="")
-        if placing.likeness(retrieved, likely) >= _ALIKE:
+        reworded = [held for held in others if isinstance(held, str) or values.documents(held)]
+        likely = max(reworded, key=lambda held: placing.likeness(retrieved, _as_text(held)), default="")
+        if placing.likeness(retrieved, _as_text(likely)) >= _ALIKE:
             return values.passages(likely)
     return []
 
 
-def _not_made_up(held: str, unit: Unit, retrieved: list[Passage], answering: Run | None) -> str:
-    """A text of the prompt without the words of earlier models, who may have made them up.
+def _as_text(held: Any) -> str:
+    """What a variable of a prompt holds as one text: a text, or a list of documents or texts."""
+    if isinstance(held, str):
+        return held
+    return "\n\n".join(_texts_of(held))
+
+
+def _texts_of(held: Any) -> list[str]:
+    if isinstance(held, list) and all(isinstance(one, str) for one in held):
+        return held
+    return [document.page_content for document in values.documents(held)]
+
+
+def _unasked(held: Any, unit: Unit, retrieved: Sequence[Passage]) -> Any:
+    """A text of the prompt without the user's question, which may hold what no document says."""
+    if not isinstance(held, str) or not is_telling(asked := _asked(unit)):
+        return held
+    if held.strip() != asked and _is_quoted(asked, retrieved):
+        return held
+    return unechoed(held.replace(asked, ""), [asked])
+
+
+def _asked(unit: Unit) -> str:
+    """What the unit, or else what it is part of, was asked; empty where that isn't known."""
+    run: Run | None = unit.run
+    while run is not None:
+        with suppress(Exception):  # a question that can't be read is told of where it is looked for
+            if asked := values.question(run.inputs):
+                return asked.strip()
+        run = run.parent
+    return ""
+
+
+def _not_made_up(held: Any, unit: Unit, retrieved: list[Passage], answering: Run | None) -> Any:
+    """A variable of the prompt without the words of earlier models, who may have made them up."""
+    if isinstance(held, str):
+        return _not_said(held, unit, retrieved, answering)
+    if not (texts := _texts_of(held)):
+        return held
+    kept = [_not_said(text, unit, retrieved, answering) for text in texts]
+    return held if kept == texts else [text for text in kept if text.strip()]
+
+
+def _not_said(held: str, unit: Unit, retrieved: list[Passage], answering: Run | None) -> str:
+    """A text without the words of earlier models.
 
     Nobody has made up what the unit was given, what they were told themselves, or quoted from a document.
     """
     if any(held in given for given in values.texts(unit.run.inputs)):
         return held
-    earlier = [run for run in unit.models if run is not answering]
+    inner = (run for run in unit.inner if run.kind is Kind.MODEL)
+    earlier = [run for run in (*unit.models, *inner) if run is not answering]
     said = _said(run for run in earlier if held not in values.prompt_text(run.inputs))
     return beside(held, (words for words in said if not _is_quoted(words, retrieved)))
 
@@ -139,10 +231,7 @@ def _were_told(retrieved: list[Passage], unit: Unit, answering: Run | None, view
         return True
     if any(passage.text.strip() and passage.text in view for passage in retrieved for view in views):
         return True
-    asked = ""
-    with suppress(Exception):  # a question that can't be read is told of where it is looked for
-        asked = values.question(unit.run.inputs) or ""
-    return told_of(retrieved, "\n".join(views), asked)
+    return told_of(retrieved, "\n".join(views), _asked(unit))
 
 
 def _emptied(unit: Unit, answering: Run | None) -> bool:
@@ -192,22 +281,52 @@ def brought(unit: Unit, shown: Sequence[Passage] = ()) -> list[Passage]:
     known = {passage.text for passage in shown}
     # What a tool tells the user itself is the answer, and no evidence for it.
     known.add(values.direct(values.state(unit.run.outputs)) or "")
-    passages = (p for tool in inside.get(0, ()) if tool is not unit.run for p in _of_tool(unit, tool, inside))
+    given = _given(unit)
+    outer = (tool for tool in inside.get(0, ()) if tool is not unit.run)
+    passages = (passage for tool in outer for passage in _of_tool(unit, tool, inside, given))
     return [passage for passage in passages if passage.text not in known]
 
 
-def _of_tool(unit: Unit, tool: Run, inside: Mapping[int, Sequence[Run]]) -> list[Passage]:
+def _given(unit: Unit) -> dict[int, list[str]]:
+    """Of each tool what models gave to it, and to those before it: one may keep what another returns.
+
+    What was given by the application itself, such as documents to be sorted, no model has made up.
+    """
+    said = "\n".join(_said(unit.models))
+    given: dict[int, list[str]] = {}
+    before: list[str] = []
+    for tool in sorted(unit.tools, key=lambda run: run.started):
+        own = list(given_words(tool.inputs)) if _is_from(tool.inputs, said) else []
+        given[id(tool)] = [*own, *before]
+        before += filter(is_statement, own)
+    return given
+
+
+def _is_from(inputs: Any, said: str) -> bool:
+    """Whether models have said all that a tool was given, as far as it is text."""
+    return all(text in said for text in values.texts(inputs))
+
+
+def _of_tool(
+    unit: Unit, tool: Run, inside: Mapping[int, Sequence[Run]], given: Mapping[int, Sequence[str]]
+) -> list[Passage]:
     """What one tool brought; where a model answered in it, what that one was told by the tools inside."""
-    found = [p for run in unit.retrievals if run.scope.tool is tool for p in values.passages(run.outputs)]
-    for documents in (tool.outputs, getattr(tool.outputs, "artifact", None)):
+    searches = [run for run in unit.retrievals if run.scope.tool is tool]
+    found = [passage for run in searches for passage in _found(unit, run)]
+    makers = [model for run in searches for model, _ in _made(unit, run)]
+    for documents in () if makers else (tool.outputs, getattr(tool.outputs, "artifact", None)):
         found = found or [values.passage(document) for document in values.documents(documents)]
-    found += [passage for inner in inside.get(id(tool), ()) for passage in _of_tool(unit, inner, inside)]
+    found += [
+        passage for inner in inside.get(id(tool), ()) for passage in _of_tool(unit, inner, inside, given)
+    ]
     said = None if values.documents(tool.outputs) else values.tool_text(tool.outputs)
     # What a model inside the tool made of what it found is no evidence: it may have made it up.
-    models = [model for model in unit.models if model.scope.tool is tool]
+    models = [*(model for model in unit.models if model.scope.tool is tool), *makers]
     if said is None or (models and found):
         return found
-    rest = beside(said, _said(models))
+    # Nor are the words that a model gave to it, unless these stand in a document.
+    own = (words for words in given.get(id(tool), ()) if not _is_quoted(words, found))
+    rest = unechoed(beside(said, _said(models)), own)
     return _placed(found, rest) if rest.strip() else found
 
 
@@ -223,7 +342,7 @@ def _from_before(unit: Unit, answering: Run | None) -> list[Passage]:
     if not _goes_on(unit.run):
         return []
     seen = {call for model in unit.models for call in values.calls(model.outputs)}
-    seen.update(call for tool in unit.tools for call in values.answers(tool.outputs))
+    seen.update(call for tool in unit.tools for call in values.answered_calls(tool.outputs))
     told = {values.tool_text(tool.outputs) for tool in unit.tools}  # one that was run by hand has no id
     return [passage for passage in _tool_messages(unit, answering, seen) if passage.text not in told]
 

@@ -60,7 +60,7 @@ class Inside(Capture):
         super()._start(kind, inputs, run_id, parent_run_id if known else self._call, *declared)
 
     def _read(self, unit: Unit) -> Captured | None:
-        if unit.models:
+        if unit.models or contexts.rewritten(unit):
             self._found = []  # what can't be read is no evidence
             self._found = contexts.brought(unit)
         return None

@@ -6,7 +6,8 @@ reads the state alone, and keeps nothing between turns.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Annotated, Any, NotRequired, TypeVar, Unpack
 from uuid import uuid4
 
@@ -18,6 +19,7 @@ from groundwire.core.verdict import Abstention, AbstentionReason, Outcome
 from groundwire.host.actions import Action, Decision, note
 from groundwire.host.judging import ajudged, judged
 from groundwire.host.options import Common, settle_common
+from groundwire.host.seen import given_words, is_statement, unechoed
 from groundwire.langchain import delegated, values
 from groundwire.langchain.output import KEY, Attach, acted_on, answer_text, attached
 from groundwire.tracing.langsmith import annotate_current_run
@@ -119,7 +121,7 @@ class _Turn:
         text = None if self.answer is None else answer_text(self.answer)
         self.interaction = Interaction(
             question=str(messages[begin].text) if asked else None,
-            contexts=[p for m in self._messages for p in _brought(m, answers=direct and m is self.answer)],
+            contexts=list(_found(self._messages, self.answer if direct else None)),
             answer=text or "",
             history=values.turns(messages[: begin if asked else begin + 1]),
         )
@@ -151,6 +153,24 @@ def _begins_turn(message: BaseMessage) -> bool:
 
 def _is_note(message: BaseMessage) -> bool:
     return isinstance(message, HumanMessage) and message.additional_kwargs.items() >= _NOTE.items()
+
+
+def _found(messages: Sequence[BaseMessage], answer: BaseMessage | None) -> Iterator[Passage]:
+    """What the tools of a turn found; their words are no evidence where they are the ``answer``.
+
+    Nor are those that the model gave them itself.
+    """
+    given: dict[str | None, list[str]] = {}
+    before: list[str] = []
+    for message in messages:
+        for call in message.tool_calls if isinstance(message, AIMessage) else ():
+            given[call["id"]] = list(given_words(call["args"]))
+            before += filter(is_statement, given[call["id"]])
+        for passage in _brought(message, answers=message is answer):
+            own = given.get(getattr(message, "tool_call_id", None), ())
+            told = passage.text if passage.id or passage.metadata else unechoed(passage.text, [*own, *before])
+            if told.strip():
+                yield passage if told == passage.text else replace(passage, text=told)
 
 
 def _brought(message: BaseMessage, *, answers: bool) -> list[Passage]:

@@ -19,11 +19,13 @@ _GAP = 200  # more than this between two passages is no heading but something el
 _BUDGET = 4_000_000  # characters searched in vain before giving up: a few milliseconds
 _EVENED = 500_000  # characters beyond which white space is not evened out, for the same reason
 _LABEL = re.compile(
-    r"[\W_]*(?:(?:document|doc|passage|context|source|chunk|result|excerpt|snippet|content|text)s?[\W_]*)*"
+    r"[\W_]*(?:(?:document|doc|passage|context|source|chunk|result|excerpt|snippet|content|text|question|query)s?[\W_]*)*"
     r"\d*[\W_]*",
     re.IGNORECASE,
 )
 _RULE = re.compile(r"\A(?:[^\w\n]*\n)+|\A\s+")  # lines above a heading that only divide
+_AS_WRITTEN = ("page_content='", 'page_content="')  # by Python itself: no heading, but all there is
+_WORD = re.compile(r"\w+")
 _WORDS = re.compile(r"\w{4,}")
 
 
@@ -43,18 +45,46 @@ def place(passages: Sequence[Passage], text: str, *, mostly: bool = False) -> li
 
 
 def survivors(passages: Sequence[Passage], texts: Iterable[str]) -> list[Passage]:
-    """The passages that stand in any of the texts, cut as they are there, in their own order."""
+    """The passages that stand in any of the texts, cut as they are there, in their own order.
+
+    Each has the heading that was made of its own metadata: whatever else stands above it may be a question,
+    or what a model has said.
+    """
     kept: dict[int, Passage] = {}
     for text in texts:
         for needles, shown in _readings(passages, text):
             found = _found(needles, shown)
+            end = 0
             for spot in found:
+                passage = spot.of(passages, shown)
+                heading = _heading(passage, shown[max(end, spot.start - _GAP) : spot.start])
                 known = kept.get(spot.index)
-                if known is None or len(known.text) < spot.end - spot.start:
-                    kept[spot.index] = spot.of(passages, shown)
+                if known is None or len(known.text) < len(heading) + len(passage.text):
+                    kept[spot.index] = replace(passage, text=heading + passage.text) if heading else passage
+                end = max(end, spot.end)
             if found:
                 break
     return [kept[i] for i in sorted(kept)]
+
+
+def _heading(passage: Passage, gap: str) -> str:
+    """The end of the text above a passage, from where at least half of its words are the metadata's."""
+    if gap.endswith(_AS_WRITTEN):
+        return ""
+    held = {str(value).strip() for value in passage.metadata.values() if isinstance(value, str | int | float)}
+    known = [
+        match.span()
+        for value in held - {""}
+        if value in gap
+        for match in re.finditer(rf"(?<!\w){re.escape(value)}(?!\w)", gap)
+    ]
+    for start, _ in sorted(known):
+        heading = gap[start:]
+        inside = {place for a, b in known if a >= start for place in range(a, b)}
+        there = [match.start() for match in _WORD.finditer(gap, start)]
+        if 2 * len(inside.intersection(there)) >= len(there) and not _LABEL.fullmatch(heading):
+            return heading
+    return ""
 
 
 def likeness(passages: Sequence[Passage], text: str) -> float:

@@ -123,20 +123,28 @@ class Runs:
             self._declare(run, run.tags, run.metadata)
         if run.scope.hidden or tree.over:
             run.inputs = None
-        elif run.answer or (kind is Kind.MODEL and not scope.retriever):
-            for unit in list(tree.waiting):
-                supplied = tree.supplied(run, unit)
-                if self._reading.is_step(unit, run, supplied):
-                    unit.read_by.append(run)
-                    if not supplied:
-                        tree.give_back(unit)
-            tree.models.append(run)
+        elif run.answer or kind is Kind.MODEL:
+            self._asked(run)
         live[run_id.int] = run
         tree.live += 1
         self._orphans += tree.over
         if len(live) > self._max:
             self._evict()
         return []
+
+    def _asked(self, run: Run) -> None:
+        """Take note of a model, which may have been given what units that wait have answered."""
+        tree = run.tree
+        if run.scope.retriever and not run.answer:
+            tree.inner.append(run)
+            return
+        for unit in list(tree.waiting):
+            supplied = tree.supplied(run, unit)
+            if self._reading.is_step(unit, run, supplied):
+                unit.read_by.append(run)
+                if not supplied:
+                    tree.give_back(unit)
+        tree.models.append(run)
 
     def _declare(self, run: Run, tags: Iterable[str], metadata: Mapping[str, Any]) -> None:
         """Take note of what was declared. It is inherited, so the topmost run that carries it is meant."""
@@ -177,6 +185,8 @@ class Runs:
         tree, scope = run.tree, run.scope
         if run.context or (run.kind is Kind.RETRIEVER and not scope.retriever and not scope.context):
             tree.retrievals.append(run)
+        elif run.kind is Kind.RETRIEVER:
+            tree.inner.append(run)
         elif run.kind is Kind.TOOL and not scope.context:
             tree.tools.append(run)
         elif run.kind is Kind.PROMPT:

@@ -12,7 +12,7 @@ from enum import Enum
 from typing import Any
 from uuid import UUID
 
-_GATHERED = ("retrievals", "models", "prompts", "tools")
+_GATHERED = ("retrievals", "models", "prompts", "tools", "inner")
 MOST_WAITING = 32
 _PER_TREE = 1000  # a run that never ends must not collect for ever; of each kind the latest are kept
 
@@ -113,6 +113,7 @@ class Tree:
     models: deque[Run] = field(default_factory=lambda: deque(maxlen=_PER_TREE))
     prompts: deque[Run] = field(default_factory=lambda: deque(maxlen=_PER_TREE))
     tools: deque[Run] = field(default_factory=lambda: deque(maxlen=_PER_TREE))
+    inner: deque[Run] = field(default_factory=lambda: deque(maxlen=_PER_TREE))
     waiting: list[Unit] = field(default_factory=list)
     steps: deque[Unit] = field(default_factory=lambda: deque(maxlen=MOST_WAITING))
     answered: bool = False
@@ -175,6 +176,7 @@ class Tree:
 class Unit:
     """One answer's worth of runs: the run that answered, and what was gathered below it, in order.
 
+    ``inner`` are the models and retrievers inside of a retriever, which may have made its documents.
     ``sayings`` and ``openings`` are kept for ``Reading``, which may be asked often. ``unfinished`` are the
     models that had not ended when the run did, and ``read_by`` those whose own answer was made of this one.
     ``abandoned`` says that whoever read its output stopped before the end, and
@@ -186,6 +188,7 @@ class Unit:
     models: list[Run] = field(default_factory=list)
     prompts: list[Run] = field(default_factory=list)
     tools: list[Run] = field(default_factory=list)
+    inner: list[Run] = field(default_factory=list)
     unfinished: list[Run] = field(default_factory=list)
     read_by: list[Run] = field(default_factory=list)
     sayings: tuple[str, ...] | None = None

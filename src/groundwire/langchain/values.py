@@ -161,7 +161,7 @@ def calls(value: Any) -> Iterator[str]:
     return (identity for call in _tool_calls(value) if (identity := call.get("id")))
 
 
-def answers(value: Any) -> Iterator[str]:
+def answered_calls(value: Any) -> Iterator[str]:
     """The ids of the tool calls that a tool's result answers, as far as it says so."""
     update = state(value)
     for message in messages(update) or messages(at(update, "messages")):

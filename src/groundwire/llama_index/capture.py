@@ -28,7 +28,16 @@ from groundwire.core.secrets import Traced
 from groundwire.core.verdict import AbstentionReason
 from groundwire.judge.isolation import JUDGING
 from groundwire.llama_index import units, values
-from groundwire.llama_index.spans import ANSWERING, SKIP, Kind, Part, arguments_of, kind_of, uuid_of
+from groundwire.llama_index.spans import (
+    ANSWERING,
+    SKIP,
+    Kind,
+    Part,
+    answers_itself,
+    arguments_of,
+    kind_of,
+    uuid_of,
+)
 from groundwire.llama_index.streams import afollowed, followed, note_chat
 
 _LOG = logging.getLogger(__name__)
@@ -132,6 +141,7 @@ class Capture:
                     units.hear(part, span_id, arguments)
             elif kind is not None and kind is not Kind.WRITER:
                 part = Part(span_id=span_id, kind=kind, arguments=arguments, parent=part, root=root)
+                part.direct = kind is Kind.TOOL and answers_itself(instance)
             self._open[span_id] = part, root
             self._make_room(self._open)
         if kind is Kind.WRITER and part is not None:

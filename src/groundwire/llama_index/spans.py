@@ -99,6 +99,11 @@ def kind_of(span_id: str, instance: Any) -> Kind | None:
     )
 
 
+def answers_itself(tool: Any) -> bool:
+    """Whether an agent ends with what the tool returns: LlamaIndex's ``return_direct``."""
+    return bool(getattr(getattr(tool, "metadata", None), "return_direct", False))
+
+
 def uuid_of(span_id: str) -> UUID:
     """The uuid at the end of a span's id; a new one where there is none."""
     try:
@@ -117,11 +122,12 @@ class Found(StrEnum):
 
 @dataclass(kw_only=True)
 class Finding:
-    """What one part of an answer found."""
+    """What one part of an answer found; ``direct`` is what a tool said that may answer the user itself."""
 
     how: Found
     nodes: Sequence[NodeWithScore] = ()
     passages: Sequence[Passage] = ()
+    direct: str | None = None
 
 
 @dataclass(eq=False, kw_only=True)
@@ -139,9 +145,10 @@ class Part:
 
     ``found`` is what was found inside, ``exchanges`` are those of the last models in it, ``dialogue`` the
     messages that the last one was given, ``condensed`` the conversation that a model was to condense, and
-    ``spoken`` what models and engines directly inside said, unless they ``streamed``. ``answered`` says that
-    something inside was captured, ``last`` holds it where the part is CHECKED; ``said`` is what a chat's
-    stream has said, ``written`` and ``exited`` how far it is.
+    ``spoken`` what models and engines directly inside said, unless they ``streamed``, ``given`` what tools
+    in it were given at length. ``direct`` says that it is a tool which may answer the user itself,
+    ``answered`` that something inside was captured, ``last`` holds it where the part is CHECKED; ``said`` is
+    what a chat's stream has said, ``written`` and ``exited`` how far it is.
     """
 
     span_id: str
@@ -156,6 +163,8 @@ class Part:
     answered: bool = False
     spoken: list[str] = field(default_factory=list)
     streamed: bool = False
+    given: deque[str] = field(default_factory=lambda: deque(maxlen=_EXCHANGES))
+    direct: bool = False
     last: Any = None
     said: list[str] = field(default_factory=list)
     written: bool = False

@@ -16,7 +16,7 @@ from llama_index.core.workflow import StopEvent
 
 from groundwire.core.interaction import Passage, Turn
 from groundwire.core.verdict import AbstentionReason
-from groundwire.host.seen import EDITED, is_telling, share, told_of
+from groundwire.host.seen import EDITED, given_words, is_statement, is_telling, share, told_of
 from groundwire.llama_index import values
 from groundwire.llama_index.spans import ANSWERING, Exchange, Finding, Found, Kind, Part
 
@@ -60,13 +60,11 @@ def report(part: Part, result: Any) -> None:
     if around is None:
         return
     if part.kind is Kind.RETRIEVER:
-        around.found.append(Finding(how=Found.RETRIEVED, nodes=values.nodes(result)))
+        around.found.append(Finding(how=Found.RETRIEVED, nodes=_retrieved(around, result)))
     elif part.kind is Kind.SIFT:
         _sift(around, part, result)
     elif part.kind is Kind.TOOL:
-        spoken = None if part.streamed else part.spoken
-        brought = values.brought(result, inside=passages(part.found), spoken=spoken)
-        around.found.append(Finding(how=Found.BROUGHT, passages=brought))
+        around.found.append(_brought(around, part, result))
     elif part.kind in ANSWERING and (nodes := values.nodes(result)):
         around.found.append(Finding(how=Found.ANSWERED, nodes=nodes))
     else:
@@ -76,6 +74,30 @@ def report(part: Part, result: Any) -> None:
     around.streamed |= part.streamed
     if part.kind in ANSWERING:
         _spoke(around, values.answer(result))
+
+
+def _retrieved(around: Part, result: Any) -> list[NodeWithScore]:
+    """What a retriever found; the tools that an agent looked up for itself tell nothing of a question."""
+    return [node for node in values.nodes(result) if not (around.kind is Kind.AGENT and values.is_tool(node))]
+
+
+def _brought(around: Part, part: Part, result: Any) -> Finding:
+    """What a tool brought beside what it, or one before it, was given: one may keep what another returns.
+
+    A model may have made that up, unless it is in what was found before.
+    """
+    known = passages(around.found)
+    own = [
+        words for words in given_words(part.arguments) if not any(words.strip() in one.text for one in known)
+    ]
+    said = values.tool_words(result)
+    # A tool may be called by way of another that is the same to an agent.
+    inside = passages([found for found in part.found if not part.direct or found.direct != said])
+    spoken = None if part.streamed else part.spoken
+    brought = values.brought(result, inside, spoken=spoken, given=[*own, *around.given])
+    around.given.extend(filter(is_statement, own))
+    direct = said if part.direct and not inside else None
+    return Finding(how=Found.BROUGHT, passages=brought, direct=direct)
 
 
 def heard(part: Part, span_id: str, result: Any) -> None:
@@ -101,7 +123,7 @@ def _sift(around: Part, part: Part, result: Any) -> None:
     for finding in around.found:
         if finding.how is Found.RETRIEVED:
             finding.nodes = [node for node in finding.nodes if node.node.node_id not in given]
-    around.found.append(Finding(how=Found.RETRIEVED, nodes=values.nodes(result)))
+    around.found.append(Finding(how=Found.RETRIEVED, nodes=_retrieved(around, result)))
 
 
 def is_answer(part: Part, result: Any) -> bool:
@@ -175,8 +197,20 @@ def contexts(part: Part, result: Any) -> list[Passage]:
     if own := values.nodes(result):
         return values.passages(own)
     if part.found:
-        return _shown(part, passages(part.found), answer(part, result))
-    return _unique(passage for output in values.tool_results(result) for passage in values.brought(output))
+        said = answer(part, result)
+        found = [finding for finding in part.found if not _is_said(finding, said)]
+        return _shown(part, passages(found), said)
+    return _unique(
+        passage
+        for call in values.tool_results(result)
+        for passage in values.brought(call.tool_output, given=list(given_words(call.tool_kwargs)))
+    )
+
+
+def _is_said(finding: Finding, said: str | None) -> bool:
+    """Whether a tool has answered the user itself: its own words are no evidence for them."""
+    words = all(passage.id is None for passage in finding.passages)
+    return words and finding.direct is not None and finding.direct == (said or "").strip()
 
 
 def passages(found: Sequence[Finding]) -> list[Passage]:

@@ -27,7 +27,7 @@ from pydantic import BaseModel
 
 from groundwire.core.interaction import Passage, Role, Turn
 from groundwire.core.plain import plain
-from groundwire.host.seen import beside
+from groundwire.host.seen import beside, unechoed
 
 ANSWER_KEYS = ("answer", "final_answer", "response", "result", "output", "text")
 QUESTION_KEYS = ("query", "question", "user_msg", "input", "message", "query_str", "user_query", "prompt")
@@ -149,11 +149,18 @@ def passages(found: Iterable[NodeWithScore]) -> list[Passage]:
     return list(seen.values())
 
 
-def brought(output: Any, inside: Sequence[Passage] = (), spoken: Sequence[str] | None = ()) -> list[Passage]:
+def brought(
+    output: Any,
+    inside: Sequence[Passage] = (),
+    *,
+    spoken: Sequence[str] | None = (),
+    given: Sequence[str] = (),
+) -> list[Passage]:
     """What a tool brought: its nodes, else those that were found ``inside`` it, else its words.
 
-    A failure brings nothing, and neither do words that a model or an engine has ``spoken`` inside: they are
-    no evidence. None says that one spoke inside, and that its words are not known.
+    A failure brings nothing, and neither do words that a model or an engine has ``spoken`` inside, or that
+    the tool was ``given``: they are no evidence. None says that one spoke inside, and that its words are not
+    known.
     """
     if not isinstance(output, ToolOutput) or output.is_error or output.tool_name == _HANDOFF:
         return []
@@ -161,16 +168,27 @@ def brought(output: Any, inside: Sequence[Passage] = (), spoken: Sequence[str] |
     content = output.content.strip()
     if found or isinstance(output.raw_output, (*_RESPONSES, AgentOutput)) or not content:
         return found
-    rest = "" if spoken is None else beside(output.content, spoken)
+    rest = "" if spoken is None else unechoed(beside(output.content, spoken), given)
     return [Passage(text=rest)] if rest.strip() else []
 
 
-def tool_results(value: Any) -> list[ToolOutput]:
-    """The outputs of the tools that an agent says it has called."""
+def tool_words(output: Any) -> str | None:
+    """What a tool said."""
+    return output.content.strip() if isinstance(output, ToolOutput) else None
+
+
+def tool_results(value: Any) -> list[ToolCallResult]:
+    """The calls of tools that an agent says it has made, with what came of them."""
     if isinstance(value, StopEvent):
         return tool_results(value.result)
     calls = value.tool_calls if isinstance(value, AgentOutput) else []
-    return [call.tool_output for call in calls if isinstance(call, ToolCallResult)]
+    return [call for call in calls if isinstance(call, ToolCallResult)]
+
+
+def is_tool(node: NodeWithScore) -> bool:
+    """Whether a node describes a tool that an agent may call, as LlamaIndex writes it into an index."""
+    opening = f"Tool name: {node.node.metadata.get('name')}\nTool description: "
+    return node.node.get_content().startswith(opening)
 
 
 def turns(messages: Sequence[Any]) -> tuple[Turn, ...]:
