@@ -23,6 +23,7 @@ _STATEMENT = 8  # words that nobody says by chance
 _SOUGHT = 8  # words of what is sought tell whether it may stand in a text at all
 _HEAD = 200  # characters of a text tell whether it may stand in what is sought
 _BETWEEN = r"(?:\\[nrt]|[\W_])*+"  # two words, as ``words`` has it
+_LETTERS = re.compile(r"[a-z]{4,}")
 _MOST = 100_000  # characters that are looked through: a tenth of a second
 EDITED = 0.6  # of an answer's words are those of the model that gave it, also where it was edited
 _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})|\\([\"'/\\])")  # as JSON writes a text
@@ -158,9 +159,23 @@ def _sought(plain: str, spoken: Iterable[str]) -> list[list[str]]:
     To look all of its words up takes a hundred times as long as to see that hardly any text can.
     """
     head = _folded(plain[:_HEAD])[: -1 if len(plain) > _HEAD else None]
-    folded = [one for one in map(_folded, dict.fromkeys(spoken)) if one]
-    lower = plain.lower() if folded else ""
-    return [one for one in folded if set(head).issubset(one) or (_are_telling(one) and _may_hold(lower, one))]
+    lower = plain.lower()
+    sought = []
+    for one in dict.fromkeys(spoken):
+        if _may_meet(lower, head, one) and (folded := _folded(one)):
+            within = set(head).issubset(folded)
+            if within or (_are_telling(folded) and _may_hold(lower, folded)):
+                sought.append(folded)
+    return sought
+
+
+def _may_meet(lower: str, head: Iterable[str], one: str) -> bool:
+    """What ``_sought`` asks, answered roughly and at once: it may be asked of hundreds of notes."""
+    letters = _LETTERS.findall(one[:_HEAD].lower())[:-1]
+    if "\\" in one or all(word in lower for word in letters):
+        return True
+    said = one.lower()
+    return all(word in said for word in head)
 
 
 def _may_hold(lower: str, folded: Sequence[str]) -> bool:
