@@ -214,6 +214,11 @@ class TestVerdicts:
                 "A second bag costs 75 EUR.",
             ),
             (
+                "I have read that a second bag costs 75 EUR. Where do I pay for it?",
+                "A second bag costs 25 EUR.",
+                "A second bag costs 75 EUR, which you pay at the desk.",
+            ),
+            (
                 "A second bag costs 75 EUR, is that right?",
                 "A second bag costs 25 EUR.",
                 "A second bag costs 75 EUR.",

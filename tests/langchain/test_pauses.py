@@ -91,6 +91,24 @@ def test_a_pause_in_one_of_two_calls_keeps_what_the_other_brought(heard):
     assert said(heard.only()) == (None, ASKED, [ANSWER, "The user said yes."], ANSWER)
 
 
+def test_what_a_model_noted_before_a_pause_is_no_evidence(heard):
+    """A tool that says its note back has found nothing."""
+
+    @tool
+    def note(text: str) -> str:
+        """Keep a note."""
+        return f"Noted: {text}"
+
+    thought = "item3 costs 99euro and comes with a lamp, two chairs and a table of oak"
+    noted = AIMessage("", tool_calls=[{"name": "note", "args": {"text": thought}, "id": "n"}])
+    review = HumanInTheLoopMiddleware(interrupt_on={"mail": True})
+    model = Clerk(responses=[noted, calls("mail"), AIMessage(thought)])
+    app = create_agent(model, [note, mail], middleware=[review], checkpointer=InMemorySaver())
+    app.invoke(asked(), listening(heard, **ONCE))
+    app.invoke(APPROVED, listening(heard, **ONCE))
+    assert said(heard.only()) == (None, ASKED, ["The mail was sent."], thought)
+
+
 def test_evidence_of_an_earlier_turn_stays_there(heard):
     """What counts begins with the last thing the user said, before and after a pause alike."""
     lines = [calls("shelf"), AIMessage("Hello"), calls("mail"), AIMessage("Done")]

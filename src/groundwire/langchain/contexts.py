@@ -10,7 +10,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from langchain_core.messages import BaseMessage, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
 from groundwire.core.interaction import Passage
 from groundwire.host.seen import beside, given_words, is_statement, is_telling, told_of, unechoed
@@ -377,12 +377,23 @@ def said_by_tools(outputs: Any, seen: Container[str] = ()) -> list[Passage]:
 
 
 def _of_messages(conversation: list[BaseMessage], seen: Container[str]) -> list[Passage]:
-    unseen = (
-        message
-        for message in _since(conversation)
+    found = (
+        unechoed(values.tool_text(message) or "", given)
+        for message, given in given_before(_since(conversation))
         if isinstance(message, ToolMessage) and message.tool_call_id not in seen
     )
-    return [Passage(text=said) for said in map(values.tool_text, unseen) if said]
+    return [Passage(text=said) for said in found if said.strip()]
+
+
+def given_before(messages: Iterable[BaseMessage]) -> Iterator[tuple[BaseMessage, list[str]]]:
+    """Each message, and what models gave to the tool that it is from, or stated to those before it."""
+    given: dict[str | None, list[str]] = {}
+    before: list[str] = []
+    for message in messages:
+        for call in message.tool_calls if isinstance(message, AIMessage) else ():
+            given[call["id"]] = list(given_words(call["args"]))
+            before += filter(is_statement, given[call["id"]])
+        yield message, [*given.get(getattr(message, "tool_call_id", None), ()), *before]
 
 
 def _since(conversation: list[BaseMessage]) -> list[BaseMessage]:

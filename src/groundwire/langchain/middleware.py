@@ -19,8 +19,9 @@ from groundwire.core.verdict import Abstention, AbstentionReason, Outcome
 from groundwire.host.actions import Action, Decision, note
 from groundwire.host.judging import ajudged, judged
 from groundwire.host.options import Common, settle_common
-from groundwire.host.seen import given_words, is_statement, unechoed
+from groundwire.host.seen import unechoed
 from groundwire.langchain import delegated, values
+from groundwire.langchain.contexts import given_before
 from groundwire.langchain.output import KEY, Attach, acted_on, answer_text, attached
 from groundwire.tracing.langsmith import annotate_current_run
 
@@ -160,15 +161,9 @@ def _found(messages: Sequence[BaseMessage], answer: BaseMessage | None) -> Itera
 
     Nor are those that the model gave them itself.
     """
-    given: dict[str | None, list[str]] = {}
-    before: list[str] = []
-    for message in messages:
-        for call in message.tool_calls if isinstance(message, AIMessage) else ():
-            given[call["id"]] = list(given_words(call["args"]))
-            before += filter(is_statement, given[call["id"]])
+    for message, given in given_before(messages):
         for passage in _brought(message, answers=message is answer):
-            own = given.get(getattr(message, "tool_call_id", None), ())
-            told = passage.text if passage.id or passage.metadata else unechoed(passage.text, [*own, *before])
+            told = passage.text if passage.id or passage.metadata else unechoed(passage.text, given)
             if told.strip():
                 yield passage if told == passage.text else replace(passage, text=told)
 

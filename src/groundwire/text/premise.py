@@ -46,13 +46,20 @@ _ASKS_IT = re.compile(
     r".*\b(?:read|heard|told|says?|said|claims?|believe|thought|understand|understood|supposedly)\b",
     re.IGNORECASE | re.DOTALL,
 )
+# What was heard of others, and is no circumstance of the asker's own even in a sentence by itself.
+_HEARD = re.compile(
+    r"\b(?:read|heard|told(?: (?:me|us))?|says?|said|claims?|believe|thought|understand|understood) "
+    r"(?:somewhere |by [\w ]{1,40} )?(?:that|it|it's|they|there|the|an?|you|your|this|these|each|every|one)\b",
+    re.IGNORECASE,
+)
 _NEAR = 400  # characters around a figure that are looked at
 
 
 def at_issue(asked: Fact) -> bool:
     """Whether the question asks if this figure of its own is right, or takes it for right.
 
-    What is told in a sentence of its own is the asker's circumstance, unless it is asked whether it is so.
+    What is told in a sentence of its own is the asker's circumstance, unless it was heard of others or it is
+    asked whether it is so.
     """
     text = asked.source[max(0, asked.span.start - _NEAR) : asked.span.end + _NEAR]
     place = asked.span.shifted(-max(0, asked.span.start - _NEAR))
@@ -69,4 +76,4 @@ def at_issue(asked: Fact) -> bool:
         return bool(_IS_THAT_SO.match(rest, told.start() + 1))
     if "?" not in text or (end is not None and end[0] == "?"):
         return True
-    return bool(_IS_THAT_SO.match(after))
+    return bool(_IS_THAT_SO.match(after) or _HEARD.search(opening))
