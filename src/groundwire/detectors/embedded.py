@@ -40,7 +40,7 @@ class Embedded(Detector):
     """
 
     name: ClassVar[str] = "embedded"
-    version: ClassVar[str] = "12"
+    version: ClassVar[str] = "13"
     needs_encoder: ClassVar[bool] = True
 
     # Near the best F1 on the sources that it was calibrated on; see training/README.md.
