@@ -11,6 +11,7 @@ from llama_index.core.agent.workflow import AgentWorkflow, FunctionAgent
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.base.response.schema import Response
 from llama_index.core.chat_engine import ContextChatEngine
+from llama_index.core.chat_engine.types import StreamingAgentChatResponse
 from llama_index.core.instrumentation.dispatcher import instrument_tags
 from llama_index.core.llms.llm import ToolSelection
 from llama_index.core.objects import ObjectIndex
@@ -719,6 +720,31 @@ def test_an_abandoned_chat_stream_is_complete_all_the_same(heard):
     next(response.response_gen)
     for thread in set(threading.enumerate()) - others:
         thread.join(5)
+    assert is_of(heard.only(), CHAT_APPS["context"], 7)
+
+
+def test_a_chat_stream_whose_writer_begins_as_its_engine_ends_is_heard(heard, monkeypatch):
+    """When the engine's span has ended and its stream isn't followed yet, as on a busy machine."""
+    begin, write, end = (
+        threading.Event(),
+        StreamingAgentChatResponse.write_response_to_history,
+        Capture._ended,
+    )
+
+    def late(response, *args, **kwargs):
+        assert begin.wait(5)
+        return write(response, *args, **kwargs)
+
+    def between(capture, part, result):
+        if isinstance(result, StreamingAgentChatResponse):
+            begin.set()
+            result.write_response_to_history_thread.join(5)
+        end(capture, part, result)
+
+    monkeypatch.setattr(StreamingAgentChatResponse, "write_response_to_history", late)
+    monkeypatch.setattr(Capture, "_ended", between)
+    response = CHAT_APPS["context"].build().stream_chat(question(7))
+    assert whole(response)
     assert is_of(heard.only(), CHAT_APPS["context"], 7)
 
 

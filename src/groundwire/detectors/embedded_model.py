@@ -130,7 +130,7 @@ def in_sight(answer: Answer) -> float:
     return min(1.0, _SHOWN / max(1, answer.words)) * min(1.0, answer.words / _TAUGHT)
 
 
-_SHOWN, _TAUGHT = 120, 25  # words
+_SHOWN, _TAUGHT = 120, 40  # words
 
 
 def claim_figures(odds: float, claim: ReadClaim, answer: Answer) -> tuple[float, ...]:

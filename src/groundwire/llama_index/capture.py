@@ -94,6 +94,7 @@ class Capture:
         self._lock = threading.RLock()
         self._open: dict[str, tuple[Part | None, UUID]] = {}
         self._streams: dict[int, tuple[Part, Any]] = {}
+        self._leaving: dict[int, Part] = {}
 
     @property
     def live_spans(self) -> int:
@@ -134,8 +135,8 @@ class Capture:
             return
         with self._lock:
             part, root = self._open.get(parent_id or "", (None, uuid_of(parent_id or span_id)))
-            if kind is Kind.WRITER and part is None and id(instance) in self._streams:
-                part = self._streams[id(instance)][0]
+            if kind is Kind.WRITER and part is None:
+                part, _ = self._streams.get(id(instance), (self._leaving.get(id(instance)), None))
             elif kind is Kind.MODEL:
                 if part is not None and not part.searching:
                     units.hear(part, span_id, arguments)
@@ -156,8 +157,14 @@ class Capture:
             kind = part.kind if part.span_id == span_id else kind_of(span_id, instance)
             if part.span_id != span_id and kind is Kind.MODEL:
                 units.heard(part, span_id, result)
+            if part.span_id == span_id and isinstance(result, StreamingAgentChatResponse):
+                self._leaving[id(result)] = part  # its writer may begin before it is followed
         if part.span_id == span_id:
-            self._ended(part, result)
+            try:
+                self._ended(part, result)
+            finally:
+                with self._lock:
+                    self._leaving.pop(id(result), None)
         elif kind is Kind.WRITER:
             self._written(part, instance)
 

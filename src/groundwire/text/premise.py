@@ -49,7 +49,8 @@ _ASKS_IT = re.compile(
 # What was heard of others, and is no circumstance of the asker's own even in a sentence by itself.
 _HEARD = re.compile(
     r"\b(?:read|heard|told(?: (?:me|us))?|says?|said|claims?|believe|thought|understand|understood) "
-    r"(?:somewhere |by [\w ]{1,40} )?(?:that|it|it's|they|there|the|an?|you|your|this|these|each|every|one)\b",
+    r"(?:somewhere |by [\w ]{1,40} )?"
+    r"(?:that|it|it's|they|there|the|an?|you|your|this|these|each|every|one)\b",
     re.IGNORECASE,
 )
 _NEAR = 400  # characters around a figure that are looked at
