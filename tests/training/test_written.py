@@ -54,7 +54,7 @@ def test_about_half_of_what_teaches_is_right_in_every_kind():
     kinds = {}
     for raw in written.read():
         kinds.setdefault(raw["meta"]["source_id"].partition("-")[0], []).append(raw["label"])
-    named = {"statements", "everyday", "records", "news", "passages", "pairs", "excerpts", "chats"}
+    named = {"brief", "statements", "everyday", "records", "news", "passages", "pairs", "excerpts", "chats"}
     assert named == set(kinds)
     assert all(0.4 < sum(labels) / len(labels) < 0.7 for labels in kinds.values())
 
