@@ -42,8 +42,8 @@ def _default() -> tuple[Stage | Detector | str, ...]:
     from groundwire.detectors.judge import JudgeDetector  # noqa: PLC0415 - prompts, likewise
 
     return (
-        Stage(detector=Lexical(), flag=0.78),
-        Stage(detector=Embedded(), accept=0.26, flag=0.72),
+        Stage(detector=Lexical(), flag=0.81),
+        Stage(detector=Embedded(), accept=0.22, flag=0.69),
         Stage(detector=JudgeDetector(), optional=True),
     )
 
@@ -73,7 +73,7 @@ class Cascade(Detector):
     """
 
     name: ClassVar[str] = "cascade"
-    version: ClassVar[str] = "6"
+    version: ClassVar[str] = "7"
 
     # That of the detectors it begins with, so that their scores stay the probabilities they are.
     grading: Grading = Grading(threshold=0.4)
