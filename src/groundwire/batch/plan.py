@@ -159,8 +159,8 @@ def differences(plan: Plan, made_by: Mapping[str, Any], sources: Iterable[Source
     """In what a folder's plan is not what is asked for now, in words; none where it is."""
     told = [
         f"its {name} is {_short(plan.made_by.get(name))}, this run's {_short(made_by.get(name))}"
-        for name in sorted({*plan.made_by, *made_by})
-        if plan.made_by.get(name) != made_by.get(name)
+        for name in sorted(plan.made_by)
+        if plan.made_by[name] != made_by.get(name)
     ]
     before = {one.shown: one for one in (*(each.source for each in plan.inputs), *plan.empty)}
     after = {one.shown: one for one in sources}

@@ -47,6 +47,8 @@ class Replies:
         self.max_concurrency: int = getattr(judge, "max_concurrency", 8)
         self.embeds: bool = getattr(judge, "embeds", True)
         self.priced: Mapping[str, Price] = getattr(judge, "priced", {})
+        self.named: Mapping[str, str] = getattr(judge, "named", {})
+        self.parameters: str = getattr(judge, "parameters", "")
         if self._path.is_file():
             self._read()
         elif judge is None:
@@ -97,7 +99,8 @@ class Replies:
         fresh = not self._path.exists() or not self._path.stat().st_size
         with self._path.open("ab") as file:
             if fresh:
-                file.write(_line({"groundwire": "replies", "form": _FORM, "model": self.model}))
+                known = {"model": self.model, "further models": self.named, "parameters": self.parameters}
+                file.write(_line({"groundwire": "replies", "form": _FORM, **known}))
             file.write(_line(value))
 
     def _read(self) -> None:
@@ -120,6 +123,8 @@ class Replies:
                 "name another file"
             )
         self.model = first.get("model", self.model)
+        self.named = self.named or first.get("further models", {})
+        self.parameters = self.parameters or first.get("parameters", "")
 
 
 def _key(request: Request) -> str:

@@ -192,7 +192,7 @@ class _Record:
         if not lines:
             return
         for what, expected in json.loads(json.dumps(self._head)).items():
-            if first.get(what) != expected:
+            if what in first and first[what] != expected:
                 raise ConfigurationError(
                     f"{self._path} is the record of another run: its {what} is {_short(first.get(what))}, "
                     f"this one's is {_short(expected)}. Name another file, or delete this one to begin anew"

@@ -55,7 +55,8 @@ class Origin:
         yield from _by_name("prompt", self.prompts, now.prompts)
         yield "model", self.model, now.model
         yield "embedding model", self.embeddings, now.embeddings
-        yield from _by_name("further model", self.models, now.models)
+        if self.models:  # a tuning from before they were kept knows none
+            yield from _by_name("further model", self.models, now.models)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,6 +5,7 @@ What a model gave to a tool, it has said as well.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -25,6 +26,27 @@ _HEAD = 200  # characters of a text tell whether it may stand in what is sought
 _BETWEEN = r"(?:\\[nrt]|[\W_])*+"  # two words, as ``words`` has it
 _LETTERS = re.compile(r"[a-z]{4,}")
 _MOST = 100_000  # characters that are looked through: a tenth of a second
+_MOST_VALUES, _VALUE = 1_000, 20  # of a structure, and characters of a text that count for one
+# What a tool says that did nothing but keep what it was given.
+_RECEIVED = frozenset(
+    ("a", "an", "added", "all", "and", "been", "created", "current", "done", "has", "have", "i", "in", "is")
+    + ("it", "its", "item", "items", "keep", "kept", "list", "message", "my", "new", "note", "noted", "notes")
+    + ("of", "ok", "okay", "plan", "received", "recorded", "result", "saved", "status", "stored", "success")
+    + (
+        "successfully",
+        "task",
+        "tasks",
+        "text",
+        "that",
+        "the",
+        "this",
+        "thinking",
+        "thought",
+        "thoughts",
+        "to",
+    )
+    + ("todo", "todos", "true", "updated", "was", "with", "written", "you", "your")
+)
 EDITED = 0.6  # of an answer's words are those of the model that gave it, also where it was edited
 _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})|\\([\"'/\\])")  # as JSON writes a text
 _ENDS = frozenset("\n\r.!?:;,\"'“”„«»`{}[]()|>*#_=-。！？：；，、「」")
@@ -88,9 +110,10 @@ def beside(text: str, spoken: Iterable[str]) -> str:
 def unechoed(text: str, given: Iterable[str]) -> str:
     """What the text of a tool says beside what it was ``given``; empty where that is nothing.
 
-    A query stands in what was found for it, as a name does: only what is long enough for a statement, and
-    stands there in full, is taken out, and the rest stays. Nothing is left of a text that is all theirs, or
-    says no more beside them than that they were received.
+    A query stands in what was found for it, as a name does, and a document may say what was asked for in the
+    same words. So only what is long enough for a statement, stands there in full and is half of the text is
+    taken out, and the rest stays. Nothing is left of a text that is all theirs, or says no more beside them
+    than that they were received.
     """
     plain = _unescaped(text)
     sought = _sought(plain, given)
@@ -98,36 +121,56 @@ def unechoed(text: str, given: Iterable[str]) -> str:
         return text
     there = words(plain)
     folded = [word.text.lower() for word in there]
-    whole, telling = _joined(folded), _are_telling(folded)
+    whole, long = _joined(folded), _weight(folded) >= _STATEMENT
     own: set[int] = set()
     for one in sought:
         part = _joined(one)
-        if part == whole or (telling and whole in part):
+        if _weight(one) < _STATEMENT:
+            continue
+        if long and whole in part:
             return ""
-        if _weight(one) >= _STATEMENT:
-            for begin in _places(part, whole):
-                own.update(range(begin, begin + len(one)))
-    if not own:
+        for begin in _places(part, whole):
+            own.update(range(begin, begin + len(one)))
+    if 2 * len(own) < len(there):
         return text
-    rest = [word for place, word in enumerate(folded) if place not in own]
-    if 2 * len(own) >= len(there) and _weight(rest) < _STATEMENT and not any(map(_has_digit, rest)):
-        return ""
-    return _without(plain, there, own)
+    rest = (word for place, word in enumerate(folded) if place not in own)
+    return "" if all(word in _RECEIVED or word.isdigit() for word in rest) else _without(plain, there, own)
 
 
-def given_words(value: Any, depth: int = 6) -> Iterator[str]:
-    """The texts in what a tool was given, and its lists and structures as the texts that they make."""
+def given_words(value: Any) -> Iterator[str]:
+    """The texts in what a tool was given, and its lists and structures as the texts that they make.
+
+    Of what is very long, or made of anything but plain values, the texts alone.
+    """
     if isinstance(value, str):
         yield value
-    elif depth and isinstance(value, Mapping | list | tuple):
-        yield str(value)
+    elif isinstance(value, Mapping | list | tuple):
+        if _is_plain(value):
+            yield str(value)
         for one in value.values() if isinstance(value, Mapping) else value:
-            yield from given_words(one, depth - 1)
+            yield from given_words(one)
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a structure is of plain values and not so many that writing it would take time."""
+    left, waiting = _MOST_VALUES, [value]
+    while waiting and left > 0:
+        one = waiting.pop()
+        left -= 1
+        if isinstance(one, Mapping):
+            waiting.extend(itertools.islice(one.values(), left + 1))
+        elif isinstance(one, list | tuple):
+            waiting.extend(itertools.islice(one, left + 1))
+        elif isinstance(one, str):
+            left -= len(one) // _VALUE
+        elif not isinstance(one, int | float | None):
+            return False
+    return not waiting and left > 0
 
 
 def is_statement(said: str) -> bool:
     """Whether words are so many that nobody says the same by chance."""
-    return _weight(_folded(said)) >= _STATEMENT
+    return _weight(_folded(said[:_HEAD])) >= _STATEMENT
 
 
 def share(answer: str, said: str) -> float:
@@ -149,10 +192,6 @@ def _weight(folded: Iterable[str]) -> float:
     return sum(1 / _PAIRS if word >= _UNSPACED else 1 for word in folded)
 
 
-def _has_digit(word: str) -> bool:
-    return any(map(str.isdigit, word))
-
-
 def _sought(plain: str, spoken: Iterable[str]) -> list[list[str]]:
     """The words of those texts that may stand in ``plain``, or it in them.
 
@@ -162,7 +201,7 @@ def _sought(plain: str, spoken: Iterable[str]) -> list[list[str]]:
     lower = plain.lower()
     sought = []
     for one in dict.fromkeys(spoken):
-        if _may_meet(lower, head, one) and (folded := _folded(one)):
+        if len(one) <= _MOST and _may_meet(lower, head, one) and (folded := _folded(one)):
             within = set(head).issubset(folded)
             if within or (_are_telling(folded) and _may_hold(lower, folded)):
                 sought.append(folded)

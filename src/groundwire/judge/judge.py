@@ -356,8 +356,15 @@ class Judge:
             if isinstance(error, StuckError) or call.began is not None:
                 circuit.leave(call, failure="no reply in time")
         # A call that began may have to be paid for, though nothing will ever tell its tokens.
-        usage = Usage(calls=1 if call.began is not None else 0)
+        usage = Usage() if call.began is None else Usage(calls=1, cost=self._least_cost(request))
         return Failed(reason=AbstentionReason.TIMEOUT, detail=str(error), usage=usage)
+
+    def _least_cost(self, request: Request) -> float | None:
+        """What a call costs that was sent and never answered, as far as that is known."""
+        if isinstance(request, Embed):
+            return 0.0 if self._prices else None
+        price = self._prices.get(self._asked(request).name) if isinstance(request, Complete) else None
+        return None if price is None else price.of(Usage(input_tokens=request_tokens(request)))
 
     def _abandon(self, requests: Sequence[Request], begun: list[list[Call[Reply]]]) -> None:
         """Whoever asked has all replies, or has been interrupted: what is still out concerns nobody."""

@@ -295,8 +295,10 @@ def _given(unit: Unit) -> dict[int, list[str]]:
     said = "\n".join(_said(unit.models))
     given: dict[int, list[str]] = {}
     before: list[str] = []
+    found = [(tool, values.tool_text(tool.outputs) or "") for tool in unit.tools]
     for tool in sorted(unit.tools, key=lambda run: run.started):
-        own = list(given_words(tool.inputs)) if _is_from(tool.inputs, said) else []
+        earlier = [text for other, text in found if other.started < tool.started]
+        own = _own(given_words(tool.inputs), earlier) if _is_from(tool.inputs, said) else []
         given[id(tool)] = [*own, *before]
         before += filter(is_statement, own)
     return given
@@ -344,7 +346,7 @@ def _from_before(unit: Unit, answering: Run | None) -> list[Passage]:
     seen = {call for model in unit.models for call in values.calls(model.outputs)}
     seen.update(call for tool in unit.tools for call in values.answered_calls(tool.outputs))
     told = {values.tool_text(tool.outputs) for tool in unit.tools}  # one that was run by hand has no id
-    return [passage for passage in _tool_messages(unit, answering, seen) if passage.text not in told]
+    return _tool_messages(unit, answering, seen, told)
 
 
 def _goes_on(run: Run) -> bool:
@@ -354,8 +356,8 @@ def _goes_on(run: Run) -> bool:
         top = top.parent
     if resumes(top.inputs):
         return True
-    given = values.messages(top.inputs) or values.messages(values.at(top.inputs, "messages"))
-    return any(isinstance(message, ToolMessage) for message in _since(given))
+    given = _since(values.messages(top.inputs) or values.messages(values.at(top.inputs, "messages")))
+    return bool(given) and isinstance(given[-1], ToolMessage)
 
 
 def resumes(given: Any) -> bool:
@@ -363,24 +365,29 @@ def resumes(given: Any) -> bool:
     return given is None or type(given).__name__ == "Command"
 
 
-def _tool_messages(unit: Unit, answering: Run | None, seen: Container[str] = ()) -> list[Passage]:
-    """What tools said since the last human message, but to the calls that were ``seen``."""
+def _tool_messages(
+    unit: Unit, answering: Run | None, seen: Container[str] = (), told: Container[str | None] = ()
+) -> list[Passage]:
+    """What tools said since the last human message, but to calls that were ``seen`` and what was ``told``."""
     read = [] if answering is None else values.messages(answering.inputs)
-    return said_by_tools(unit.run.outputs, seen) or _of_messages(read, seen)
+    return said_by_tools(unit.run.outputs, seen, told) or _of_messages(read, seen, told)
 
 
-def said_by_tools(outputs: Any, seen: Container[str] = ()) -> list[Passage]:
+def said_by_tools(outputs: Any, seen: Container[str] = (), told: Container[str | None] = ()) -> list[Passage]:
     """What a state's messages hold of it, up to the last answer: nobody has answered from what follows."""
-    told = values.messages(values.at(values.state(outputs), "messages"))
-    last = max((i for i, message in enumerate(told) if message.type == "ai"), default=0)
-    return _of_messages(told[:last], seen)
+    held = values.messages(values.at(values.state(outputs), "messages"))
+    last = max((i for i, message in enumerate(held) if message.type == "ai"), default=0)
+    return _of_messages(held[:last], seen, told)
 
 
-def _of_messages(conversation: list[BaseMessage], seen: Container[str]) -> list[Passage]:
+def _of_messages(
+    conversation: list[BaseMessage], seen: Container[str], told: Container[str | None] = ()
+) -> list[Passage]:
     found = (
-        unechoed(values.tool_text(message) or "", given)
+        unechoed(said, given)
         for message, given in given_before(_since(conversation))
         if isinstance(message, ToolMessage) and message.tool_call_id not in seen
+        if (said := values.tool_text(message) or "") not in told
     )
     return [Passage(text=said) for said in found if said.strip()]
 
@@ -389,11 +396,19 @@ def given_before(messages: Iterable[BaseMessage]) -> Iterator[tuple[BaseMessage,
     """Each message, and what models gave to the tool that it is from, or stated to those before it."""
     given: dict[str | None, list[str]] = {}
     before: list[str] = []
+    found: list[str] = []
     for message in messages:
         for call in message.tool_calls if isinstance(message, AIMessage) else ():
-            given[call["id"]] = list(given_words(call["args"]))
+            given[call["id"]] = _own(given_words(call["args"]), found)
             before += filter(is_statement, given[call["id"]])
         yield message, [*given.get(getattr(message, "tool_call_id", None), ()), *before]
+        if isinstance(message, ToolMessage):
+            found.append(values.tool_text(message) or "")
+
+
+def _own(words: Iterable[str], found: Sequence[str]) -> list[str]:
+    """What a model gave to a tool and did not have from what another had found."""
+    return [one for one in words if not any(one.strip() in text for text in found)]
 
 
 def _since(conversation: list[BaseMessage]) -> list[BaseMessage]:

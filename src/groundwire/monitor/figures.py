@@ -145,11 +145,12 @@ def over_time(connection: sa.Connection, wanted: Filter, every: str) -> tuple[Gr
 def by_tag(connection: sa.Connection, wanted: Filter, name: str) -> tuple[Group, ...]:
     """The figures of each value of a tag, or of detector, kind or action; the most frequent first.
 
-    A tag of that name goes before what every answer has, as it does in a filter.
+    A tag of that name goes before what every answer has, where each of them has one.
     """
     count = sa.func.count().desc()
-    tagged = sa.select(sa.exists().where(tags.c.name == name))
-    if name in {"detector", "kind", "action"} and not connection.execute(tagged).scalar():
+    has = sa.exists().where(tags.c.answer_id == answers.c.id, tags.c.name == name)
+    without = sa.select(answers.c.id).where(~has, *wanted.conditions()).limit(1)
+    if name in {"detector", "kind", "action"} and connection.execute(without).first():
         query = _grouped(answers.c[name], wanted)
     else:
         query = _grouped(tags.c.value, wanted).join(

@@ -196,7 +196,7 @@ def _listed(text: str) -> Any:
         try:
             with warnings.catch_warnings(action="ignore"):  # Python's opinion of a stray backslash
                 value = ast.literal_eval(spelled)  # reads literals and runs nothing
-                if isinstance(value, list) and all(isinstance(item, str) for item in value):
+                if isinstance(value, list) and len(value) == 1 and isinstance(value[0], str):
                     value = _strings(spelled)
         except (ValueError, SyntaxError, RecursionError, MemoryError, tokenize.TokenError):
             return text
@@ -207,7 +207,7 @@ def _listed(text: str) -> Any:
 
 
 def _strings(spelled: str) -> list[str]:
-    """The texts of a list of nothing else. Where NumPy wrote it no commas are between them."""
+    """The texts of a list that seems to be of one: where NumPy wrote it, there are no commas between them."""
     tokens = tokenize.generate_tokens(io.StringIO(spelled).readline)
     return [ast.literal_eval(token.string) for token in tokens if token.type == tokenize.STRING]
 

@@ -48,10 +48,11 @@ _ASKS_IT = re.compile(
 )
 # What was heard of others, and is no circumstance of the asker's own even in a sentence by itself.
 _HEARD = re.compile(
-    r"\b(?:read|heard|told(?: (?:me|us))?|says?|said|claims?|believe|thought|understand|understood) "
-    r"(?:somewhere |by [\w ]{1,40} )?"
-    r"(?:that|it|it's|they|there|the|an?|you|your|this|these|each|every|one)\b",
-    re.IGNORECASE,
+    r"\b(?:(?:i(?:'ve| have)? (?:just )?(?:read|heard)|i(?: was|'ve been| have been) told|"
+    r"(?:someone|somebody|people|they) (?:says?|said|claims?|claimed|tells? me|told me))\b"
+    r"(?:(?!\b(?:i|i'm|my|me|we|our|us)\b)[^,;:]){0,40}? (?:that|it|it's|there))\b"
+    r"(?!.*\b(?:i|i'm|my|we|our)\b)",
+    re.IGNORECASE | re.DOTALL,
 )
 _NEAR = 400  # characters around a figure that are looked at
 
