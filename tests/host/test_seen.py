@@ -102,14 +102,18 @@ TODOS = {"todos": [{"content": "Find it.", "status": "done"}, {"content": THOUGH
     ("given", "text", "expected"),
     [
         (THOUGHT, THOUGHT, ""),
-        ("75 EUR", "75 EUR.", ""),
         (THOUGHT, f"Noted: {THOUGHT}", ""),
         (THOUGHT, f"The thought was kept: {json.dumps({'thought': THOUGHT})}", ""),
         (TODOS, f"Updated todo list to {TODOS['todos']}", ""),
         (TODOS, f"The list is now: {json.dumps(TODOS)}", ""),
         # A search that repeats its query is kept for the rest, be it short.
         (ASKED, f"Results for {ASKED}: 25 EUR", "Results for ?: 25 EUR"),
-        (ASKED, f"# {ASKED}\n{PAGE}", f"# ?\n{PAGE}"),
+        (ASKED, f"Q: {ASKED}\nA: With a receipt only.", "Q: ?\nA: With a receipt only."),
+        # A document may say what was asked for; one that says more is left as it is.
+        (ASKED, f"# {ASKED}\n{PAGE}", f"# {ASKED}\n{PAGE}"),
+        # A tool chooses among what it was given.
+        ({"labels": ["open", "lost in Vienna"]}, "lost in Vienna", "lost in Vienna"),
+        ("25 EUR", "25 EUR.", "25 EUR."),
         (ASKED, json.dumps({"query": ASKED, "cost": 25}), '{"query": " ?", "cost": 25}'),
         # A name, a number, a few words stand in what was found for them.
         ("second checked bag", PAGE, PAGE),

@@ -11,7 +11,9 @@ from langchain_core.output_parsers import StrOutputParser
 from langchain_core.runnables import RunnableLambda
 
 from groundwire import AbstentionReason, Checker, ConfigurationError, Judge, Usage
+from groundwire.core.budget import request_tokens
 from groundwire.core.plan import Complete, Completed, Embed, Embedded, Failed
+from groundwire.judge.prices import Price
 
 
 def ask(judge, *requests, timeout=None):
@@ -146,6 +148,19 @@ def test_a_model_that_never_replies_times_out_and_the_others_do_not():
         detail="the model did not reply within 0.1 seconds",
         usage=Usage(calls=1),
     )
+
+
+def test_a_call_without_a_reply_costs_what_was_sent():
+    """What it costs at least, so that one of them doesn't make the cost of all others unknown."""
+    forever = threading.Event()
+
+    def model(system, user):
+        return str(forever.wait(20))
+
+    (reply,) = ask(Judge(model, timeout=0.1, prices={Judge(model).model: Price(input=1_000_000)}))
+    forever.set()
+    assert reply.reason is AbstentionReason.TIMEOUT
+    assert reply.usage.cost == request_tokens(Complete(system="s", user="u")) > 0
 
 
 def test_the_time_of_the_whole_check_ends_a_call_too():

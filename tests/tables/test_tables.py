@@ -7,6 +7,7 @@ import io
 import itertools
 import json
 import lzma
+import pprint
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -470,3 +471,12 @@ def test_passages_that_numpy_or_pandas_spelled_out_stay_apart(cell):
         "The fee is 1",
         "50 EUR is the deposit.",
     ]
+
+
+def test_long_passages_that_were_wrapped_stay_whole():
+    """As pprint writes a list, in pieces of a line each."""
+    texts = ["The fee is 25 EUR for each bag that is checked in. " * 3, "Bags are free."]
+    file = io.StringIO()
+    csv.writer(file).writerows([("answer", "contexts"), ("25 EUR.", pprint.pformat(texts))])
+    (row,) = rows(file.getvalue(), kind=Format.CSV)
+    assert [passage.text for passage in row.interaction.contexts] == texts

@@ -28,24 +28,10 @@ _LETTERS = re.compile(r"[a-z]{4,}")
 _MOST = 100_000  # characters that are looked through: a tenth of a second
 _MOST_VALUES, _VALUE = 1_000, 20  # of a structure, and characters of a text that count for one
 # What a tool says that did nothing but keep what it was given.
-_RECEIVED = frozenset(
-    ("a", "an", "added", "all", "and", "been", "created", "current", "done", "has", "have", "i", "in", "is")
-    + ("it", "its", "item", "items", "keep", "kept", "list", "message", "my", "new", "note", "noted", "notes")
-    + ("of", "ok", "okay", "plan", "received", "recorded", "result", "saved", "status", "stored", "success")
-    + (
-        "successfully",
-        "task",
-        "tasks",
-        "text",
-        "that",
-        "the",
-        "this",
-        "thinking",
-        "thought",
-        "thoughts",
-        "to",
-    )
-    + ("todo", "todos", "true", "updated", "was", "with", "written", "you", "your")
+_RECEIVED = re.compile(
+    r"\d+|an?|added|all|and|are|been|created|current|done|has|have|i|in|is|it|its|items?|keep|kept|list|messages?|"
+    r"my|new|now|noted?|notes|of|ok|okay|plan|received|recorded|result|saved|status|stored|success|successfully|"
+    r"tasks?|text|that|the|this|thinking|thoughts?|to|todos?|true|updated|was|with|written|your?"
 )
 EDITED = 0.6  # of an answer's words are those of the model that gave it, also where it was edited
 _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})|\\([\"'/\\])")  # as JSON writes a text
@@ -131,10 +117,10 @@ def unechoed(text: str, given: Iterable[str]) -> str:
             return ""
         for begin in _places(part, whole):
             own.update(range(begin, begin + len(one)))
-    if 2 * len(own) < len(there):
+    if not own or 2 * len(own) < len(there):
         return text
     rest = (word for place, word in enumerate(folded) if place not in own)
-    return "" if all(word in _RECEIVED or word.isdigit() for word in rest) else _without(plain, there, own)
+    return "" if all(map(_RECEIVED.fullmatch, rest)) else _without(plain, there, own)
 
 
 def given_words(value: Any) -> Iterator[str]:
