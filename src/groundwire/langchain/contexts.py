@@ -27,7 +27,7 @@ def contexts(unit: Unit, key: str | None, answering: Run | None) -> list[Passage
     retrieved = list(_retrieved(unit))  # a document that was found twice may stand in the prompt twice
     views = [values.prompt_text(run.inputs) for run in _readers(unit, answering)]
     shown = _shown(unit, retrieved, answering) if len(views) <= 1 else []
-    shown = shown or placing.survivors(retrieved, views)
+    shown = shown or placing.survivors(retrieved, views, _asked(unit))
     if not shown and not _emptied(unit, answering) and _were_told(retrieved, unit, answering, views):
         shown = retrieved
     found = _unique([*shown, *brought(unit, shown)])
