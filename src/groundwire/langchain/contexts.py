@@ -6,6 +6,7 @@ the retrieved documents found again in it; then the documents themselves; then w
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
@@ -16,8 +17,11 @@ from groundwire.core.interaction import Passage
 from groundwire.host.seen import beside, given_words, is_statement, is_telling, told_of, unechoed
 from groundwire.langchain import placing, values
 from groundwire.langchain.tree import Kind, Run, Unit
+from groundwire.text.tokens import words as words_of
 
 _ALIKE = 0.5  # a text holds reworded documents when so many of its words are theirs
+_MOST = 100_000  # characters of a text that is read word by word
+_ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")
 
 
 def contexts(unit: Unit, key: str | None, answering: Run | None) -> list[Passage]:
@@ -82,20 +86,31 @@ def _unmade(unit: Unit, found: list[Passage], retrievals: Sequence[Run]) -> list
 def _made(unit: Unit, retrieval: Run) -> list[tuple[Run, Passage]]:
     """The documents of a retriever that are the words of a model inside of it, and whose they are.
 
-    What stands in a document that was found there, or in what that model was told, it has not made up.
+    Such a model has said all of the document, and not a part of it as in a query: in a line of its own where
+    the document is short. What stands in one that was found there, or in what that model was told, it has
+    not made up.
     """
     models = [run for run in unit.inner if run.kind is Kind.MODEL and run.within(retrieval)]
     if not models:
         return []
     inside = _found_inside(unit, retrieval)
     loose = [one for one in values.passages(retrieval.outputs) if not _is_quoted(one.text, inside)]
+    own = [(one, _folded(one.text), is_statement(one.text)) for one in loose]
+    spoken = [(model, values.prompt_text(model.inputs), *_whole(model)) for model in models]
     return [
         (model, passage)
-        for passage in loose
-        for model in models
-        if passage.text not in values.prompt_text(model.inputs)
-        and not beside(passage.text, values.model_words(model.outputs)).strip()
+        for passage, folded, states in own
+        for model, told, said, lines in spoken
+        if folded in lines or (states and folded in said)
+        if passage.text not in told
     ]
+
+
+def _whole(model: Run) -> tuple[str, set[str]]:
+    """What a model has said, and the lines of it; both are folded."""
+    said = list(values.model_words(model.outputs))
+    lines = {_folded(line) for one in said for line in (one, *one.splitlines())}
+    return "\n".join(map(_folded, said)), lines - {_folded("")}
 
 
 def rewritten(unit: Unit) -> bool:
@@ -205,15 +220,27 @@ def _not_made_up(held: Any, unit: Unit, retrieved: list[Passage], answering: Run
     if not (texts := _texts_of(held)):
         return held
     kept = [_not_said(text, unit, retrieved, answering) for text in texts]
-    return held if kept == texts else [text for text in kept if text.strip()]
+    if kept == texts:
+        return held
+    documents = values.documents(held)
+    if not documents:
+        return [text for text in kept if text.strip()]
+    return [
+        document if document.page_content == text else document.model_copy(update={"page_content": text})
+        for document, text in zip(documents, kept, strict=True)
+        if text.strip()
+    ]
 
 
 def _not_said(held: str, unit: Unit, retrieved: list[Passage], answering: Run | None) -> str:
     """A text without the words of earlier models.
 
-    Nobody has made up what the unit was given, what they were told themselves, or quoted from a document.
+    Nobody has made up what the unit was given, what a retriever has found, what they were told themselves, or
+    quoted from a document.
     """
     if any(held in given for given in values.texts(unit.run.inputs)):
+        return held
+    if any(held == found.text for run in unit.retrievals for found in _found(unit, run)):
         return held
     inner = (run for run in unit.inner if run.kind is Kind.MODEL)
     earlier = [run for run in (*unit.models, *inner) if run is not answering]
@@ -222,7 +249,19 @@ def _not_said(held: str, unit: Unit, retrieved: list[Passage], answering: Run | 
 
 
 def _is_quoted(words: str, retrieved: Sequence[Passage]) -> bool:
-    return any(words.strip() in passage.text for passage in retrieved)
+    """Whether words stand in a passage, be it in other letters where they are enough to tell."""
+    if any(words.strip() in passage.text for passage in retrieved):
+        return True
+    folded = _folded(words) if retrieved and is_telling(words) else ""
+    return bool(folded.strip()) and any(folded in _folded(passage.text) for passage in retrieved)
+
+
+def _folded(text: str) -> str:
+    """The words of a text in small letters, so that one such text stands in another; of a long one none."""
+    if len(text) > _MOST:
+        return " " * 2
+    plain = _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text) if "\\u" in text else text
+    return f" {' '.join(word.text.lower() for word in words_of(plain))} "
 
 
 def _were_told(retrieved: list[Passage], unit: Unit, answering: Run | None, views: Sequence[str]) -> bool:
