@@ -22,7 +22,8 @@ from groundwire.text.tokens import words as words_of
 _ALIKE = 0.5  # a text holds reworded documents when so many of its words are theirs
 _MOST = 100_000  # characters of a text that is read word by word
 _MOST_SOUGHT = 500_000_000  # characters of what models said, times documents: a tenth of a second
-_ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")
+_MOST_KEPT = 256  # statements of models that a later tool may say back
+_ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})|\\'")
 
 
 def contexts(unit: Unit, key: str | None, answering: Run | None) -> list[Passage]:
@@ -82,6 +83,7 @@ class _Sources:
         self._made: dict[int, list[tuple[Run, Passage]]] = {}
         self._found: dict[int, list[Passage]] = {}
         self._texts: set[str] | None = None
+        self._folds: dict[str, str] = {}
 
     def found(self, retrieval: Run) -> list[Passage]:
         if id(retrieval) not in self._found:
@@ -120,7 +122,7 @@ class _Sources:
         return self._made[id(retrieval)]
 
     def _made_by(self, models: Sequence[Run], retrieval: Run) -> list[tuple[Run, Passage]]:
-        inside = self._inside(retrieval)
+        inside = _Quotes(self._inside(retrieval))
         spoken = [(model, values.prompt_text(model.inputs), *_whole(model)) for model in models]
         everything = "\n".join(said for *_, said, _ in spoken)
         found = values.passages(retrieval.outputs)
@@ -130,11 +132,31 @@ class _Sources:
         return [
             (model, passage)
             for passage, folded in own
-            if not _is_quoted(passage.text, inside)
+            if not inside.hold(passage.text)
             for model, told, said, lines in spoken
             if folded in lines or (folded in said and is_statement(passage.text))
             if passage.text not in told
         ]
+
+    def meeting(self, said: str, given: Iterable[str]) -> list[str]:
+        """What of it stands in what a tool has said, or it in that, the longest first; none in a long text.
+
+        What stands in another of them is left out: a model may have written one text again and again.
+        """
+        whole = self._fold(said)
+        if not whole.strip():
+            return []
+        likely = [(len(folded), folded, one) for one in given if (folded := self._fold(one)).strip()]
+        met: list[tuple[str, str]] = []
+        for _, folded, one in sorted(likely, reverse=True):
+            if (folded in whole or whole in folded) and not any(folded in other for other, _ in met):
+                met.append((folded, one))
+        return [one for _, one in met]
+
+    def _fold(self, text: str) -> str:
+        if text not in self._folds:
+            self._folds[text] = _folded(text)
+        return self._folds[text]
 
     def _inside(self, retrieval: Run) -> list[Passage]:
         within = (run for run in self._retrievers if run is not retrieval and run.within(retrieval))
@@ -187,19 +209,17 @@ def _after_retrieval(unit: Unit, run: Run) -> bool:
 
 def _shown(sources: _Sources, retrieved: list[Passage], answering: Run | None) -> list[Passage]:
     """The context as it stands in the prompt of the answering model, from the variable that holds it."""
-    unit = sources.unit
+    unit, quotes = sources.unit, _Quotes(retrieved)
     view = "" if answering is None else values.prompt_text(answering.inputs)
     for filled in _variables(unit, answering):
-        inputs = {name: _not_made_up(held, sources, retrieved, answering) for name, held in filled.items()}
+        inputs = {name: _not_made_up(held, sources, quotes, answering) for name, held in filled.items()}
         shown: list[Passage] = []
         for _, held in values.known(inputs, values.CONTEXT_KEYS):
             placed = _placed(retrieved, held)
             # A prompt is often given a whole state, of which its template fills in a part.
             shown += placed if _were_told(placed, unit, answering, [view]) else []
         others = [
-            _unasked(held, unit, retrieved)
-            for name, held in inputs.items()
-            if name not in values.CONTEXT_KEYS
+            _unasked(held, unit, quotes) for name, held in inputs.items() if name not in values.CONTEXT_KEYS
         ]
         for held in others:
             if len(shown) < len(retrieved) and (told := _as_text(held)):
@@ -227,11 +247,11 @@ def _texts_of(held: Any) -> list[str]:
     return [document.page_content for document in values.documents(held)]
 
 
-def _unasked(held: Any, unit: Unit, retrieved: Sequence[Passage]) -> Any:
+def _unasked(held: Any, unit: Unit, quotes: _Quotes) -> Any:
     """A text of the prompt without the user's question, which may hold what no document says."""
     if not isinstance(held, str) or not is_telling(asked := _asked(unit)):
         return held
-    if held.strip() != asked and _is_quoted(asked, retrieved):
+    if held.strip() != asked and quotes.hold(asked):
         return held
     return unechoed(held.replace(asked, ""), [asked])
 
@@ -247,13 +267,13 @@ def _asked(unit: Unit) -> str:
     return ""
 
 
-def _not_made_up(held: Any, sources: _Sources, retrieved: list[Passage], answering: Run | None) -> Any:
+def _not_made_up(held: Any, sources: _Sources, quotes: _Quotes, answering: Run | None) -> Any:
     """A variable of the prompt without the words of earlier models, who may have made them up."""
     if isinstance(held, str):
-        return _not_said(held, sources, retrieved, answering)
+        return _not_said(held, sources, quotes, answering)
     if not (texts := _texts_of(held)):
         return held
-    kept = [_not_said(text, sources, retrieved, answering) for text in texts]
+    kept = [_not_said(text, sources, quotes, answering) for text in texts]
     if kept == texts:
         return held
     documents = values.documents(held)
@@ -266,7 +286,7 @@ def _not_made_up(held: Any, sources: _Sources, retrieved: list[Passage], answeri
     ]
 
 
-def _not_said(held: str, sources: _Sources, retrieved: list[Passage], answering: Run | None) -> str:
+def _not_said(held: str, sources: _Sources, quotes: _Quotes, answering: Run | None) -> str:
     """A text without the words of earlier models.
 
     Nobody has made up what the unit was given, what a retriever has found, what they were told themselves, or
@@ -278,22 +298,32 @@ def _not_said(held: str, sources: _Sources, retrieved: list[Passage], answering:
     inner = (run for run in unit.inner if run.kind is Kind.MODEL)
     earlier = [run for run in (*unit.models, *inner) if run is not answering]
     said = _said(run for run in earlier if held not in values.prompt_text(run.inputs))
-    return beside(held, (words for words in said if not _is_quoted(words, retrieved)))
+    return beside(held, (words for words in said if not quotes.hold(words)))
 
 
-def _is_quoted(words: str, retrieved: Sequence[Passage]) -> bool:
-    """Whether words stand in a passage, be it in other letters where they are enough to tell."""
-    if any(words.strip() in passage.text for passage in retrieved):
-        return True
-    folded = _folded(words) if retrieved and is_telling(words) else ""
-    return bool(folded.strip()) and any(folded in _folded(passage.text) for passage in retrieved)
+class _Quotes:
+    """What stands in passages, which are folded once for all that is looked for in them."""
+
+    def __init__(self, passages: Sequence[Passage]) -> None:
+        self._passages = passages
+        self._folded: list[str] | None = None
+
+    def hold(self, words: str) -> bool:
+        """Whether words stand in a passage, be it in other letters where they are enough to tell."""
+        if any(words.strip() in passage.text for passage in self._passages):
+            return True
+        if not self._passages or not is_telling(words) or not (folded := _folded(words)).strip():
+            return False
+        if self._folded is None:
+            self._folded = [_folded(passage.text) for passage in self._passages]
+        return any(folded in one for one in self._folded)
 
 
 def _folded(text: str) -> str:
     """The words of a text in small letters, so that one such text stands in another; of a long one none."""
     if len(text) > _MOST:
         return " " * 2
-    plain = _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text) if "\\u" in text else text
+    plain = _ESCAPED.sub(lambda found: chr(int(found[1], 16)) if found[1] else "'", text)
     return f" {' '.join(word.text.lower() for word in words_of(plain))} "
 
 
@@ -377,7 +407,7 @@ def _given(unit: Unit) -> dict[int, list[str]]:
         earlier = [text for other, text in found if other.started < tool.started]
         own = _own(given_words(tool.inputs), earlier) if _is_from(tool.inputs, said) else []
         given[id(tool)] = [*own, *before]
-        before += filter(is_statement, own)
+        before = [*before, *filter(is_statement, own)][-_MOST_KEPT:]
     return given
 
 
@@ -405,8 +435,9 @@ def _of_tool(
     if said is None or (models and found):
         return found
     # Nor are the words that a model gave to it, unless these stand in a document.
-    own = (words for words in given.get(id(tool), ()) if not _is_quoted(words, found))
-    rest = unechoed(beside(said, _said(models)), own)
+    quotes, rest = _Quotes(found), beside(said, _said(models))
+    own = (words for words in sources.meeting(rest, given.get(id(tool), ())) if not quotes.hold(words))
+    rest = unechoed(rest, own)
     return _placed(found, rest) if rest.strip() else found
 
 
