@@ -6,6 +6,7 @@ the retrieved documents found again in it; then the documents themselves; then w
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
@@ -16,21 +17,27 @@ from groundwire.core.interaction import Passage
 from groundwire.host.seen import beside, given_words, is_statement, is_telling, told_of, unechoed
 from groundwire.langchain import placing, values
 from groundwire.langchain.tree import Kind, Run, Unit
+from groundwire.text.tokens import words as words_of
 
 _ALIKE = 0.5  # a text holds reworded documents when so many of its words are theirs
+_MOST = 100_000  # characters of a text that is read word by word
+_MOST_SOUGHT = 500_000_000  # characters of what models said, times documents: a tenth of a second
+_MOST_KEPT = 256  # statements of models that a later tool may say back
+_ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})|\\'")
 
 
 def contexts(unit: Unit, key: str | None, answering: Run | None) -> list[Passage]:
     """The passages behind the answer of ``unit``, which the model run ``answering`` gave."""
     if (declared := _declared(unit, key)) is not None:
         return declared
-    retrieved = list(_retrieved(unit))  # a document that was found twice may stand in the prompt twice
-    views = [values.prompt_text(run.inputs) for run in _readers(unit, answering)]
-    shown = _shown(unit, retrieved, answering) if len(views) <= 1 else []
-    shown = shown or placing.survivors(retrieved, views)
+    sources = _Sources(unit)
+    retrieved = list(_retrieved(sources))  # a document that was found twice may stand in the prompt twice
+    views = [values.prompt_text(run.inputs) for run in _readers(sources, answering)]
+    shown = _shown(sources, retrieved, answering) if len(views) <= 1 else []
+    shown = shown or placing.survivors(retrieved, views, _asked(unit))
     if not shown and not _emptied(unit, answering) and _were_told(retrieved, unit, answering, views):
         shown = retrieved
-    found = _unique([*shown, *brought(unit, shown)])
+    found = _unique([*shown, *_brought(sources, shown)])
     if not found and not unit.tools:
         return _tool_messages(unit, answering)
     return _unique([*_from_before(unit, answering), *found])
@@ -46,75 +53,137 @@ def _declared(unit: Unit, key: str | None) -> list[Passage] | None:
     for holder in holders:
         held = values.at(values.state(holder), key)
         if held is not None:
-            return _placed(list(_retrieved(unit)), held)
+            return _placed(list(_retrieved(_Sources(unit))), held)
     return None
 
 
-def _retrieved(unit: Unit) -> Iterator[Passage]:
+def _retrieved(sources: _Sources) -> Iterator[Passage]:
     """The documents that the unit returned as its sources, else those of its outermost retrievers."""
+    unit = sources.unit
     outputs = values.state(unit.run.outputs)
     for _, held in values.known(outputs, values.CONTEXT_KEYS):
         if returned := values.documents(held):
-            yield from _unmade(unit, values.passages(returned), unit.retrievals)
+            yield from sources.unmade(values.passages(returned), unit.retrievals)
             return
     for run in unit.retrievals:
         if run.scope.tool not in unit.tools:  # what a tool of the unit finds is read in the tool's words
-            yield from _found(unit, run)
+            yield from sources.found(run)
 
 
-def _found(unit: Unit, retrieval: Run) -> list[Passage]:
-    return _unmade(unit, values.passages(retrieval.outputs), [retrieval])
+class _Sources:
+    """What the retrievers of a unit have found, and which of it models inside of them have made up.
 
-
-def _unmade(unit: Unit, found: list[Passage], retrievals: Sequence[Run]) -> list[Passage]:
-    """What was found; where models inside of the retrievers made that up, what those were told instead."""
-    there = {passage.text for passage in found}
-    own: set[str] = set()
-    told: list[Passage] = []
-    for retrieval in retrievals:
-        if made := [(model, one.text) for model, one in _made(unit, retrieval) if one.text in there]:
-            own.update(text for _, text in made)
-            views = [values.prompt_text(model.inputs) for model, _ in made]
-            told += placing.survivors(_found_inside(unit, retrieval), views)
-    return [*(passage for passage in found if passage.text not in own), *told]
-
-
-def _made(unit: Unit, retrieval: Run) -> list[tuple[Run, Passage]]:
-    """The documents of a retriever that are the words of a model inside of it, and whose they are.
-
-    What stands in a document that was found there, or in what that model was told, it has not made up.
+    Each is looked up once: the documents may be many, and so may the models.
     """
-    models = [run for run in unit.inner if run.kind is Kind.MODEL and run.within(retrieval)]
-    if not models:
-        return []
-    inside = _found_inside(unit, retrieval)
-    loose = [one for one in values.passages(retrieval.outputs) if not _is_quoted(one.text, inside)]
-    return [
-        (model, passage)
-        for passage in loose
-        for model in models
-        if passage.text not in values.prompt_text(model.inputs)
-        and not beside(passage.text, values.model_words(model.outputs)).strip()
-    ]
+
+    def __init__(self, unit: Unit) -> None:
+        self.unit = unit
+        self._models = [run for run in unit.inner if run.kind is Kind.MODEL]
+        self._retrievers = [run for run in unit.inner if run.kind is Kind.RETRIEVER]
+        self._made: dict[int, list[tuple[Run, Passage]]] = {}
+        self._found: dict[int, list[Passage]] = {}
+        self._texts: set[str] | None = None
+        self._folds: dict[str, str] = {}
+
+    def found(self, retrieval: Run) -> list[Passage]:
+        if id(retrieval) not in self._found:
+            self._found[id(retrieval)] = self.unmade(values.passages(retrieval.outputs), [retrieval])
+        return self._found[id(retrieval)]
+
+    def is_found(self, text: str) -> bool:
+        """Whether a text is a document as a retriever of the unit has found it."""
+        if self._texts is None:
+            self._texts = {one.text for run in self.unit.retrievals for one in self.found(run)}
+        return text in self._texts
+
+    def unmade(self, found: list[Passage], retrievals: Sequence[Run]) -> list[Passage]:
+        """What was found; where models inside of retrievers made that up, what those were told instead."""
+        there = {passage.text for passage in found}
+        own: set[str] = set()
+        told: list[Passage] = []
+        for retrieval in retrievals:
+            if made := [(model, one.text) for model, one in self.made(retrieval) if one.text in there]:
+                own.update(text for _, text in made)
+                models = {id(model): model for model, _ in made}.values()
+                views = [values.prompt_text(model.inputs) for model in models]
+                told += placing.survivors(self._inside(retrieval), views)
+        return [*(passage for passage in found if passage.text not in own), *told]
+
+    def made(self, retrieval: Run) -> list[tuple[Run, Passage]]:
+        """The documents of a retriever that are the words of a model inside of it, and whose they are.
+
+        Such a model has said all of the document, and not a part of it as in a query: in a line of its own
+        where the document is short. What stands in one that was found there, or in what that model was told,
+        it has not made up.
+        """
+        if id(retrieval) not in self._made:
+            models = [run for run in self._models if run.within(retrieval)]
+            self._made[id(retrieval)] = self._made_by(models, retrieval) if models else []
+        return self._made[id(retrieval)]
+
+    def _made_by(self, models: Sequence[Run], retrieval: Run) -> list[tuple[Run, Passage]]:
+        inside = _Quotes(self._inside(retrieval))
+        spoken = [(model, values.prompt_text(model.inputs), *_whole(model)) for model in models]
+        everything = "\n".join(said for *_, said, _ in spoken)
+        found = values.passages(retrieval.outputs)
+        if len(found) * len(everything) > _MOST_SOUGHT:
+            return []
+        own = [(one, folded) for one in found if (folded := _folded(one.text)) in everything]
+        return [
+            (model, passage)
+            for passage, folded in own
+            if not inside.hold(passage.text)
+            for model, told, said, lines in spoken
+            if folded in lines or (folded in said and is_statement(passage.text))
+            if passage.text not in told
+        ]
+
+    def meeting(self, said: str, given: Iterable[str]) -> list[str]:
+        """What of it stands in what a tool has said, or it in that, the longest first; none in a long text.
+
+        What stands in another of them is left out: a model may have written one text again and again.
+        """
+        whole = self._fold(said)
+        if not whole.strip():
+            return []
+        likely = [(len(folded), folded, one) for one in given if (folded := self._fold(one)).strip()]
+        met: list[tuple[str, str]] = []
+        for _, folded, one in sorted(likely, reverse=True):
+            if (folded in whole or whole in folded) and not any(folded in other for other, _ in met):
+                met.append((folded, one))
+        return [one for _, one in met]
+
+    def _fold(self, text: str) -> str:
+        if text not in self._folds:
+            self._folds[text] = _folded(text)
+        return self._folds[text]
+
+    def _inside(self, retrieval: Run) -> list[Passage]:
+        within = (run for run in self._retrievers if run is not retrieval and run.within(retrieval))
+        return [passage for run in within for passage in self.found(run)]
+
+
+def _whole(model: Run) -> tuple[str, set[str]]:
+    """What a model has said, and the lines of it; both are folded."""
+    said = list(values.model_words(model.outputs))
+    lines = {_folded(line) for one in said for line in (one, *one.splitlines())}
+    return "\n".join(map(_folded, said)), lines - {_folded("")}
 
 
 def rewritten(unit: Unit) -> bool:
     """Whether a retriever of the unit has handed on documents in a model's words."""
-    return any(_made(unit, retrieval) for retrieval in unit.retrievals)
+    sources = _Sources(unit)
+    return any(sources.made(retrieval) for retrieval in unit.retrievals)
 
 
-def _found_inside(unit: Unit, retrieval: Run) -> list[Passage]:
-    within = (run for run in unit.inner if run.kind is Kind.RETRIEVER and run.within(retrieval))
-    return [passage for run in within if run is not retrieval for passage in _found(unit, run)]
-
-
-def _readers(unit: Unit, answering: Run | None) -> list[Run]:
+def _readers(sources: _Sources, answering: Run | None) -> list[Run]:
     """The models whose reading went into the answer: the last one, and those whose words it was shown.
 
     A chain that condenses its documents first answers from all of them, though its last model saw none.
     """
     if answering is None:
         return []
+    unit = sources.unit
     readers = [answering]
     seen = values.prompt_text(answering.inputs)
     filled = {
@@ -129,28 +198,28 @@ def _readers(unit: Unit, answering: Run | None) -> list[Run]:
         if run is not answering and said and handed_on and said in seen and _after_retrieval(unit, run):
             readers.append(run)
             seen += values.prompt_text(run.inputs)
-    made = (pair for run in unit.retrievals for pair in _made(unit, run))
-    return [*readers, *(model for model, passage in made if passage.text.strip() in seen)]
+    made = (pair for run in unit.retrievals for pair in sources.made(run))
+    makers = {id(model): model for model, passage in made if passage.text.strip() in seen}
+    return [*readers, *makers.values()]
 
 
 def _after_retrieval(unit: Unit, run: Run) -> bool:
     return any(r.ended is not None and r.ended < run.started for r in unit.retrievals)
 
 
-def _shown(unit: Unit, retrieved: list[Passage], answering: Run | None) -> list[Passage]:
+def _shown(sources: _Sources, retrieved: list[Passage], answering: Run | None) -> list[Passage]:
     """The context as it stands in the prompt of the answering model, from the variable that holds it."""
+    unit, quotes = sources.unit, _Quotes(retrieved)
     view = "" if answering is None else values.prompt_text(answering.inputs)
     for filled in _variables(unit, answering):
-        inputs = {name: _not_made_up(held, unit, retrieved, answering) for name, held in filled.items()}
+        inputs = {name: _not_made_up(held, sources, quotes, answering) for name, held in filled.items()}
         shown: list[Passage] = []
         for _, held in values.known(inputs, values.CONTEXT_KEYS):
             placed = _placed(retrieved, held)
             # A prompt is often given a whole state, of which its template fills in a part.
             shown += placed if _were_told(placed, unit, answering, [view]) else []
         others = [
-            _unasked(held, unit, retrieved)
-            for name, held in inputs.items()
-            if name not in values.CONTEXT_KEYS
+            _unasked(held, unit, quotes) for name, held in inputs.items() if name not in values.CONTEXT_KEYS
         ]
         for held in others:
             if len(shown) < len(retrieved) and (told := _as_text(held)):
@@ -178,11 +247,11 @@ def _texts_of(held: Any) -> list[str]:
     return [document.page_content for document in values.documents(held)]
 
 
-def _unasked(held: Any, unit: Unit, retrieved: Sequence[Passage]) -> Any:
+def _unasked(held: Any, unit: Unit, quotes: _Quotes) -> Any:
     """A text of the prompt without the user's question, which may hold what no document says."""
     if not isinstance(held, str) or not is_telling(asked := _asked(unit)):
         return held
-    if held.strip() != asked and _is_quoted(asked, retrieved):
+    if held.strip() != asked and quotes.hold(asked):
         return held
     return unechoed(held.replace(asked, ""), [asked])
 
@@ -198,31 +267,64 @@ def _asked(unit: Unit) -> str:
     return ""
 
 
-def _not_made_up(held: Any, unit: Unit, retrieved: list[Passage], answering: Run | None) -> Any:
+def _not_made_up(held: Any, sources: _Sources, quotes: _Quotes, answering: Run | None) -> Any:
     """A variable of the prompt without the words of earlier models, who may have made them up."""
     if isinstance(held, str):
-        return _not_said(held, unit, retrieved, answering)
+        return _not_said(held, sources, quotes, answering)
     if not (texts := _texts_of(held)):
         return held
-    kept = [_not_said(text, unit, retrieved, answering) for text in texts]
-    return held if kept == texts else [text for text in kept if text.strip()]
+    kept = [_not_said(text, sources, quotes, answering) for text in texts]
+    if kept == texts:
+        return held
+    documents = values.documents(held)
+    if not documents:
+        return [text for text in kept if text.strip()]
+    return [
+        document if document.page_content == text else document.model_copy(update={"page_content": text})
+        for document, text in zip(documents, kept, strict=True)
+        if text.strip()
+    ]
 
 
-def _not_said(held: str, unit: Unit, retrieved: list[Passage], answering: Run | None) -> str:
+def _not_said(held: str, sources: _Sources, quotes: _Quotes, answering: Run | None) -> str:
     """A text without the words of earlier models.
 
-    Nobody has made up what the unit was given, what they were told themselves, or quoted from a document.
+    Nobody has made up what the unit was given, what a retriever has found, what they were told themselves, or
+    quoted from a document.
     """
-    if any(held in given for given in values.texts(unit.run.inputs)):
+    unit = sources.unit
+    if sources.is_found(held) or any(held in given for given in values.texts(unit.run.inputs)):
         return held
     inner = (run for run in unit.inner if run.kind is Kind.MODEL)
     earlier = [run for run in (*unit.models, *inner) if run is not answering]
     said = _said(run for run in earlier if held not in values.prompt_text(run.inputs))
-    return beside(held, (words for words in said if not _is_quoted(words, retrieved)))
+    return beside(held, (words for words in said if not quotes.hold(words)))
 
 
-def _is_quoted(words: str, retrieved: Sequence[Passage]) -> bool:
-    return any(words.strip() in passage.text for passage in retrieved)
+class _Quotes:
+    """What stands in passages, which are folded once for all that is looked for in them."""
+
+    def __init__(self, passages: Sequence[Passage]) -> None:
+        self._passages = passages
+        self._folded: list[str] | None = None
+
+    def hold(self, words: str) -> bool:
+        """Whether words stand in a passage, be it in other letters where they are enough to tell."""
+        if any(words.strip() in passage.text for passage in self._passages):
+            return True
+        if not self._passages or not is_telling(words) or not (folded := _folded(words)).strip():
+            return False
+        if self._folded is None:
+            self._folded = [_folded(passage.text) for passage in self._passages]
+        return any(folded in one for one in self._folded)
+
+
+def _folded(text: str) -> str:
+    """The words of a text in small letters, so that one such text stands in another; of a long one none."""
+    if len(text) > _MOST:
+        return " " * 2
+    plain = _ESCAPED.sub(lambda found: chr(int(found[1], 16)) if found[1] else "'", text)
+    return f" {' '.join(word.text.lower() for word in words_of(plain))} "
 
 
 def _were_told(retrieved: list[Passage], unit: Unit, answering: Run | None, views: Sequence[str]) -> bool:
@@ -273,6 +375,11 @@ def _placed(retrieved: list[Passage], held: Any) -> list[Passage]:
 
 def brought(unit: Unit, shown: Sequence[Passage] = ()) -> list[Passage]:
     """What the unit's tools brought beside what was shown: the documents found, else the texts returned."""
+    return _brought(_Sources(unit), shown)
+
+
+def _brought(sources: _Sources, shown: Sequence[Passage]) -> list[Passage]:
+    unit = sources.unit
     inside: dict[int, list[Run]] = {}
     for tool in unit.tools:
         around = tool.scope.tool
@@ -283,7 +390,7 @@ def brought(unit: Unit, shown: Sequence[Passage] = ()) -> list[Passage]:
     known.add(values.direct(values.state(unit.run.outputs)) or "")
     given = _given(unit)
     outer = (tool for tool in inside.get(0, ()) if tool is not unit.run)
-    passages = (passage for tool in outer for passage in _of_tool(unit, tool, inside, given))
+    passages = (passage for tool in outer for passage in _of_tool(sources, tool, inside, given))
     return [passage for passage in passages if passage.text not in known]
 
 
@@ -300,7 +407,7 @@ def _given(unit: Unit) -> dict[int, list[str]]:
         earlier = [text for other, text in found if other.started < tool.started]
         own = _own(given_words(tool.inputs), earlier) if _is_from(tool.inputs, said) else []
         given[id(tool)] = [*own, *before]
-        before += filter(is_statement, own)
+        before = [*before, *filter(is_statement, own)][-_MOST_KEPT:]
     return given
 
 
@@ -310,16 +417,17 @@ def _is_from(inputs: Any, said: str) -> bool:
 
 
 def _of_tool(
-    unit: Unit, tool: Run, inside: Mapping[int, Sequence[Run]], given: Mapping[int, Sequence[str]]
+    sources: _Sources, tool: Run, inside: Mapping[int, Sequence[Run]], given: Mapping[int, Sequence[str]]
 ) -> list[Passage]:
     """What one tool brought; where a model answered in it, what that one was told by the tools inside."""
+    unit = sources.unit
     searches = [run for run in unit.retrievals if run.scope.tool is tool]
-    found = [passage for run in searches for passage in _found(unit, run)]
-    makers = [model for run in searches for model, _ in _made(unit, run)]
+    found = [passage for run in searches for passage in sources.found(run)]
+    makers = [model for run in searches for model, _ in sources.made(run)]
     for documents in () if makers else (tool.outputs, getattr(tool.outputs, "artifact", None)):
         found = found or [values.passage(document) for document in values.documents(documents)]
     found += [
-        passage for inner in inside.get(id(tool), ()) for passage in _of_tool(unit, inner, inside, given)
+        passage for inner in inside.get(id(tool), ()) for passage in _of_tool(sources, inner, inside, given)
     ]
     said = None if values.documents(tool.outputs) else values.tool_text(tool.outputs)
     # What a model inside the tool made of what it found is no evidence: it may have made it up.
@@ -327,8 +435,9 @@ def _of_tool(
     if said is None or (models and found):
         return found
     # Nor are the words that a model gave to it, unless these stand in a document.
-    own = (words for words in given.get(id(tool), ()) if not _is_quoted(words, found))
-    rest = unechoed(beside(said, _said(models)), own)
+    quotes, rest = _Quotes(found), beside(said, _said(models))
+    own = (words for words in sources.meeting(rest, given.get(id(tool), ())) if not quotes.hold(words))
+    rest = unechoed(rest, own)
     return _placed(found, rest) if rest.strip() else found
 
 

@@ -26,6 +26,7 @@ _LABEL = re.compile(
 _RULE = re.compile(r"\A(?:[^\w\n]*\n)+|\A\s+")  # lines above a heading that only divide
 _AS_WRITTEN = ("page_content='", 'page_content="')  # by Python itself: no heading, but all there is
 _WORD = re.compile(r"\w+")
+_BEGINS = re.compile(r"[\W_]*(?:(?!(?:q|question|query|user)\b)\w+:[\W_]*)?", re.IGNORECASE)  # "- Title: "
 _WORDS = re.compile(r"\w{4,}")
 
 
@@ -44,11 +45,11 @@ def place(passages: Sequence[Passage], text: str, *, mostly: bool = False) -> li
     return []
 
 
-def survivors(passages: Sequence[Passage], texts: Iterable[str]) -> list[Passage]:
+def survivors(passages: Sequence[Passage], texts: Iterable[str], asked: str = "") -> list[Passage]:
     """The passages that stand in any of the texts, cut as they are there, in their own order.
 
     Each has the heading that was made of its own metadata: whatever else stands above it may be a question,
-    or what a model has said.
+    such as the one ``asked``, or what a model has said.
     """
     kept: dict[int, Passage] = {}
     for text in texts:
@@ -57,7 +58,7 @@ def survivors(passages: Sequence[Passage], texts: Iterable[str]) -> list[Passage
             end = 0
             for spot in found:
                 passage = spot.of(passages, shown)
-                heading = _heading(passage, shown[max(end, spot.start - _GAP) : spot.start])
+                heading = _heading(passage, _above(spot.start, end, shown, asked))
                 known = kept.get(spot.index)
                 if known is None or len(known.text) < len(heading) + len(passage.text):
                     kept[spot.index] = replace(passage, text=heading + passage.text) if heading else passage
@@ -67,8 +68,22 @@ def survivors(passages: Sequence[Passage], texts: Iterable[str]) -> list[Passage
     return [kept[i] for i in sorted(kept)]
 
 
+def _above(start: int, end: int, text: str, asked: str) -> str:
+    """What may be a heading of what starts there: whole lines, below the passage before and the question."""
+    begin = max(end, start - _GAP)
+    for question in filter(None, dict.fromkeys((asked.strip(), " ".join(asked.split())))):
+        at = text.rfind(question, max(end, begin - len(question)), start)
+        begin = max(begin, at + len(question) if at >= 0 else 0)
+    if begin not in (0, end) and text[begin - 1] != "\n":
+        begin = text.find("\n", begin, start)
+    return text[begin:start] if begin >= 0 else ""
+
+
 def _heading(passage: Passage, gap: str) -> str:
-    """The end of the text above a passage, from where at least half of its words are the metadata's."""
+    """The end of the text above a passage, from where at least half of its words are the metadata's.
+
+    It begins its line, be it after the name of a field.
+    """
     if gap.endswith(_AS_WRITTEN):
         return ""
     held = {str(value).strip() for value in passage.metadata.values() if isinstance(value, str | int | float)}
@@ -79,6 +94,8 @@ def _heading(passage: Passage, gap: str) -> str:
         for match in re.finditer(rf"(?<!\w){re.escape(value)}(?!\w)", gap)
     ]
     for start, _ in sorted(known):
+        if not _BEGINS.fullmatch(gap, gap.rfind("\n", 0, start) + 1, start):
+            continue
         heading = gap[start:]
         inside = {place for a, b in known if a >= start for place in range(a, b)}
         there = [match.start() for match in _WORD.finditer(gap, start)]

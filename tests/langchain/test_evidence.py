@@ -1,0 +1,161 @@
+"""What is taken out of a context is what models have said, and all else stays as it was found."""
+
+import pytest
+from langchain.agents import create_agent
+from langchain_core.documents import Document
+from langchain_core.language_models.fake_chat_models import FakeListChatModel
+from langchain_core.output_parsers import StrOutputParser
+from langchain_core.prompts import ChatPromptTemplate
+from langchain_core.runnables import RunnableLambda, RunnablePassthrough
+from langgraph.graph import END, START, StateGraph
+
+from tests.langchain import apps
+from tests.langchain.apps import PROMPT, Library, Oracle, State, answer, joined, question
+from tests.langchain.conftest import listening, said
+
+TEXT = "The topic1 weighs 1 kilos and is blue."
+
+
+def shelf(*documents):
+    """A retriever that finds these documents."""
+
+    class Shelf(Library):
+        def _get_relevant_documents(self, query, *, run_manager):
+            return list(documents)
+
+    return Shelf()
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "{asked}\n\n{found}",
+        "Question: {asked}\n\n{found}",
+        "You work for a shop.\n\n{found}\n\n{asked}",
+        "You work for a shop. {found} {asked}",
+        "{asked} {found}",
+    ],
+)
+@pytest.mark.parametrize("topic", ["topic1", "shop", "What about topic1"])
+def test_what_ends_a_question_or_an_instruction_is_no_heading(topic, prompt, heard):
+    """Be it the same word as in the document's metadata."""
+    library = shelf(Document(TEXT, id="1", metadata={"topic": topic}))
+
+    def answered(asked):
+        return Oracle().invoke(prompt.format(asked=asked, found=joined(library.invoke(asked)))).text
+
+    RunnableLambda(answered).invoke(question(1), listening(heard))
+    assert said(heard.only()) == (None, question(1), [TEXT], answer(1))
+
+
+SHORT = [
+    Document("Weight and size of topic1: 1 kilo.", id="1"),
+    Document("Weight and size of topic2: 2 kilos.", id="2"),
+]
+QUERY = "weight and size of topic1"
+
+
+def rewriting(query=QUERY):
+    return ChatPromptTemplate.from_template("A query for: {question}") | FakeListChatModel(responses=[query])
+
+
+def in_a_chain(form):
+    def build():
+        found = rewriting() | StrOutputParser() | shelf(*SHORT) | form
+        return RunnablePassthrough.assign(context=found) | PROMPT | Oracle()
+
+    return build
+
+
+def in_a_graph():
+    def rewrite(state):
+        return {"query": rewriting().invoke({"question": state["question"]}).text}
+
+    def retrieve(state):
+        return {"documents": shelf(*SHORT).invoke(state["query"])}
+
+    def generate(state):
+        prompt = ChatPromptTemplate.from_template("{documents} {question}")
+        return {"answer": (prompt | Oracle()).invoke(state).text}
+
+    class Rewritten(State):
+        query: str
+
+    builder = StateGraph(Rewritten)
+    for node, before in ((rewrite, START), (retrieve, "rewrite"), (generate, "retrieve")):
+        builder.add_node(node)
+        builder.add_edge(before, node.__name__)
+    builder.add_edge("generate", END)
+    return builder.compile()
+
+
+def in_a_retriever():
+    class Rewriting(Library):
+        def _get_relevant_documents(self, query, *, run_manager):
+            rewriting().invoke({"question": query}, {"callbacks": run_manager.get_child()})
+            return SHORT
+
+    found = (lambda asked: asked["question"]) | Rewriting()
+    return RunnablePassthrough.assign(context=found | joined) | PROMPT | Oracle()
+
+
+REWRITTEN = {
+    "documents in a prompt": in_a_chain(lambda found: found),
+    "texts in a prompt": in_a_chain(lambda found: [d.page_content for d in found]),
+    "a text in a prompt": in_a_chain(joined),
+    "one text in a prompt": in_a_chain(lambda found: found[0].page_content),
+    "a graph": in_a_graph,
+    "a retriever": in_a_retriever,
+}
+
+
+@pytest.mark.parametrize("name", REWRITTEN)
+def test_a_rewritten_query_makes_up_no_document_that_it_is_half_of(name, heard):
+    """Be it in other letters; and the documents keep what they carry."""
+    REWRITTEN[name]().invoke({"question": question(1)}, listening(heard))
+    expected = [(d.id, d.page_content) for d in SHORT]
+    if name == "one text in a prompt":
+        expected = expected[:1]
+    shown = [(passage.id, passage.text) for passage in heard.only().interaction.contexts]
+    assert (expected if name != "texts in a prompt" else [(None, text) for _, text in expected]) == shown
+
+
+def test_what_is_left_of_the_documents_in_a_prompt_keeps_what_it_carries(heard):
+    """A draft that was put among them is taken out."""
+    draft = Document("As everybody knows by now, topic1 weighs 99 kilos and may be painted.", id="draft")
+    chain = (
+        RunnablePassthrough.assign(draft=rewriting(draft.page_content) | StrOutputParser())
+        | RunnablePassthrough.assign(context=lambda held: [*shelf(*SHORT).invoke("topic1"), draft])
+        | PROMPT
+        | Oracle()
+    )
+    chain.invoke({"question": question(1)}, listening(heard))
+    shown = [(passage.id, passage.text) for passage in heard.only().interaction.contexts]
+    assert shown == [(d.id, d.page_content) for d in SHORT]
+
+
+@pytest.mark.parametrize("asked", ["how long may one keep a topic1", "How long may one keep a topic1"])
+def test_a_question_in_a_document_s_words_is_part_of_it_in_any_letters(asked, heard):
+    """Also where it is half of the text that fills the prompt."""
+    library = shelf(Document("How long may one keep a topic1? Thirty days.", id="1"))
+    prompt = ChatPromptTemplate.from_template("Use {information} to answer {question}")
+    chain = {"information": library | joined, "question": RunnablePassthrough()} | prompt | Oracle()
+    chain.invoke(asked, listening(heard))
+    (passage,) = heard.only().interaction.contexts
+    assert (passage.id, passage.text) == ("1", "How long may one keep a topic1? Thirty days.")
+
+
+@pytest.mark.parametrize("asked", ["how long may one keep a topic1", "How long may one keep a topic1"])
+def test_a_query_in_a_document_s_words_is_part_of_it_in_a_tool_s_text(asked, heard):
+    """Whatever a model gave to the tool, a document says the same."""
+    library = shelf(Document("How long may one keep a topic1? Thirty days.", id="1"))
+
+    @apps.tool
+    def search(query: str) -> str:
+        """Search."""
+        return joined(library.invoke(query))
+
+    call = {"name": "search", "args": {"query": asked}, "id": "1"}
+    create_agent(Oracle(call=call), [search]).invoke(apps.asked_in_messages(1), listening(heard))
+    (passage,) = heard.only().interaction.contexts
+    assert (passage.id, passage.text) == ("1", "How long may one keep a topic1? Thirty days.")
