@@ -117,7 +117,9 @@ def _was_told(model: Run, unit: Unit) -> bool:
     with suppress(Exception):  # a question that can't be read is told of where it is looked for
         asked = question(unit, None, None) or ""
     given = _folded(values.prompt_text(model.inputs))
-    return any(_holds_run(given, _folded(said), _folded(asked)) for said in _sayings(unit) if is_telling(said))
+    return any(
+        _holds_run(given, _folded(said), _folded(asked)) for said in _sayings(unit) if is_telling(said)
+    )
 
 
 def _holds_run(given: str, said: str, asked: str) -> bool:

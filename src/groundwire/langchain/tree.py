@@ -177,9 +177,9 @@ class Unit:
     """One answer's worth of runs: the run that answered, and what was gathered below it, in order.
 
     ``inner`` are the models and retrievers inside of a retriever, which may have made its documents.
-    ``sayings``, ``openings`` and ``telling`` are kept for ``Reading``, which may be asked often. ``unfinished`` are the
-    models that had not ended when the run did, and ``read_by`` those whose own answer was made of this one.
-    ``abandoned`` says that whoever read its output stopped before the end, and
+    ``sayings``, ``openings`` and ``telling`` are kept for ``Reading``, which may be asked often.
+    ``unfinished`` are the models that had not ended when the run did, and ``read_by`` those whose own answer
+    was made of this one. ``abandoned`` says that whoever read its output stopped before the end, and
     ``unheard`` that documents were found below the topmost run and no model was heard at all.
     """
 

@@ -112,18 +112,23 @@ def answer(unit: Unit, key: str | None) -> str | None:
     if unit.run.kind is Kind.MODEL:
         return _of(unit.run)
     found = dict(values.answers(outputs))
-    if not found:
-        return values.answer(outputs)  # a text or a message, or nothing that is known
-    fresh = {name: said for name, said in found.items() if not _was_there(unit, name, said)}
-    if not any(fresh.values()) and len(found) == 1 and not values.answer(unit.run.inputs):
+    # A text or a message, or nothing that is known, has none of the usual keys.
+    return _among(unit, found) if found else values.answer(outputs)
+
+
+def _among(unit: Unit, found: dict[str, str]) -> str | None:
+    """Which of the texts ``found`` under usual keys the answer is; None if all of them were there before."""
+    fresh = [(name, said) for name, said in found.items() if not _was_there(unit, name, said)]
+    said = [(name, text) for name, text in fresh if text]
+    if not said and len(found) == 1 and not values.answer(unit.run.inputs):
         return next(iter(found.values()))  # what answers without a model may say the same each time
-    first = next((name for name, said in fresh.items() if said), None)
-    if first is None:
+    if not said:
         return None if len(fresh) < len(found) else ""
-    if _was_said(unit, first, fresh[first]) or is_telling(fresh[first]):
-        return fresh[first]
-    others = (said for name, said in fresh.items() if said and _was_said(unit, name, said))
-    return next((said for said in others if _may_answer(unit, said)), fresh[first])
+    (name, first), *others = said
+    if _was_said(unit, name, first) or is_telling(first):
+        return first
+    told = (text for name, text in others if _was_said(unit, name, text) and _may_answer(unit, text))
+    return next(told, first)
 
 
 def _was_there(unit: Unit, key: str, said: str) -> bool:
