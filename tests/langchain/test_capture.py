@@ -614,6 +614,51 @@ def test_what_a_graph_remembers_is_not_this_turns_answer(heard):
     assert [said(each) for each in heard.captured] == [whole(1), whole(2)]
 
 
+@pytest.mark.parametrize(
+    ("reply", "read"),
+    [
+        ("Answer: yes", lambda text: text.removeprefix("Answer: ")),
+        ('{"answer": "Yes.", "why": "It says so."}', lambda text: json.loads(text)["answer"]),
+        ("no", lambda text: "Nothing was found on that."),
+    ],
+    ids=["cut", "JSON", "a fixed text"],
+)
+@pytest.mark.parametrize("apart", [True, False])
+def test_an_answer_that_repeats_the_last_turns_is_this_turns_too(apart, reply, read, heard):
+    """A graph remembers it, and its node has said it once more; or one without a model, ``apart``."""
+
+    class Remembered(apps.State, total=False):
+        raw: str
+
+    def tell(state):
+        told = Oracle(reply=lambda n: reply).invoke(f"{joined(state['documents'])} {state['question']}").text
+        return {"raw": told} if apart else {"answer": read(told)}
+
+    builder = StateGraph(Remembered)
+    builder.add_node("find", lambda state: {"documents": Library().invoke(state["question"])})
+    builder.add_node("tell", tell)
+    builder.add_node("give", lambda state: {"answer": read(state["raw"])} if apart else {"raw": "-"})
+    for one, other in [(START, "find"), ("find", "tell"), ("tell", "give")]:
+        builder.add_edge(one, other)
+    graph = builder.compile(checkpointer=InMemorySaver())
+    for n in (1, 2):
+        graph.invoke({"question": question(n)}, listening(heard, configurable={"thread_id": "1"}))
+    assert [said(each) for each in heard.captured] == [
+        (None, question(n), texts(n), read(reply)) for n in (1, 2)
+    ]
+
+
+def test_an_answer_that_code_has_made_of_a_reply_goes_before_the_reply(heard):
+    """A sentence made of JSON, beside the message that holds that."""
+
+    def told(context):
+        reply = Oracle(reply=lambda n: '{"weight": 1}').invoke(f"{context} {question(1)}")
+        return {"messages": [reply], "answer": "You will find that it has the weight of a bag of sugar."}
+
+    (Library() | joined | told).invoke(question(1), listening(heard))
+    assert heard.only().interaction.answer == "You will find that it has the weight of a bag of sugar."
+
+
 def test_of_several_usual_keys_the_one_counts_that_a_model_filled(heard):
     """A status under one of them is no answer."""
     (lcel() | (lambda text: {"result": "ok", "response": f"{text} [1]"})).invoke(

@@ -33,6 +33,7 @@ from groundwire.langchain import (
     interaction,
     with_hallucination_check,
 )
+from tests.langchain import apps
 from tests.langchain.wrapped_apps import (
     CHECKER,
     PROMPT,
@@ -179,6 +180,14 @@ def test_what_the_input_held_is_not_judged_for_the_answer(echoed):
     app = RunnablePassthrough.assign(reply=(lambda _: "item3") | to_text(inventive))
     result = checked(app).invoke(echoed)
     assert flagged(result) == ["nothing"]
+
+
+def test_an_answer_that_is_given_is_judged_where_models_only_help_to_find_documents():
+    """A check of facts: a model writes what is looked up, and nobody answers."""
+    query = (lambda x: x["question"]) | FakeListChatModel(responses=["topic1 weight"]) | StrOutputParser()
+    app = RunnablePassthrough.assign(documents=query | apps.Library())
+    result = checked(app).invoke({"question": apps.question(1), "answer": apps.answer(1)})
+    assert result["hallucination"]["status"] == "checked"
 
 
 def test_keys_can_be_named():

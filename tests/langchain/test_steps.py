@@ -272,6 +272,101 @@ def test_what_is_said_beside_an_answer_is_none(key, heard):
     assert said(heard.only()) == whole(1)
 
 
+@pytest.mark.parametrize("key", ["answer", "reply"])
+@pytest.mark.parametrize("short", ["Yes.", "No"])
+def test_a_check_that_says_the_same_short_word_gives_no_answer(short, key, heard):
+    """It has read the question alone."""
+
+    def app(asked):
+        told = lcel(Oracle(reply=lambda n: short)).invoke(asked)
+        return {key: told, "harmless": Oracle(reply=lambda n: short).invoke(f"Harmless? {asked}").text}
+
+    RunnableLambda(app).invoke(question(1), listening(heard))
+    assert said(heard.only()) == (None, question(1), texts(1), short)
+
+
+def test_a_model_whose_template_has_an_answer_s_words_is_not_taken_for_told_of_it(heard):
+    """What it says stands beside the answer, under a key that nobody knows."""
+    asking = ChatPromptTemplate.from_template("We tell what weighs how many kilos and why. Go on: {asked}")
+    answering = Oracle(reply=lambda n: f"Who knows what weighs how many kilos and why, topic{n}?")
+    chain = RunnableParallel(reply=lcel(answering), asked=RunnablePassthrough()) | RunnablePassthrough.assign(
+        related=asking | Oracle(reply=lambda n: f"And topic{n + 1}?") | StrOutputParser()
+    )
+    chain.invoke(question(1), listening(heard))
+    assert heard.only().interaction.contexts
+    assert heard.only().interaction.answer == answering.reply(1)
+
+
+def test_later_calls_on_the_same_subject_take_no_answers_where_nothing_is_shown(heard):
+    """Each question is judged with its own documents; the run returns a status."""
+
+    def app(_):
+        for n in (1, 2, 3):
+            lcel().invoke(question(n))
+        for n in (1, 2, 3):
+            Oracle(reply=lambda n: "Fine.").invoke(f"How many kilos does a topic weigh, such as topic{n}?")
+        return "all done"
+
+    RunnableLambda(app).invoke("Of which topics do you know?", listening(heard))
+    assert [said(each) for each in heard.captured] == [whole(n) for n in (1, 2, 3)]
+
+
+class Titled(State, total=False):
+    output: str
+
+
+def titled(*nodes):
+    """A graph whose last node makes a title of the question alone, under another usual key."""
+    builder, before = StateGraph(Titled), START
+    title = Oracle(reply=lambda n: f"All on topic{n}")
+    last = ("title", lambda state: {"output": title.invoke(f"Title: {state['question']}").text})
+    for name, node in [*((f"node{i}", node) for i, node in enumerate(nodes)), last]:
+        builder.add_node(name, node)
+        builder.add_edge(before, name)
+        before = name
+    return builder.compile()
+
+
+PARTS = ["It weighs some kilos, they say.", "Somebody built it long ago.", "Blue is what everyone calls it."]
+
+
+def test_an_answer_that_code_has_put_together_is_not_given_up_for_a_title(heard):
+    """No one model has said most of it."""
+
+    def tell(state):
+        found = Library().invoke(state["question"])
+        told = [Oracle(reply=lambda n, p=part: p).invoke(f"{joined(found)} topic1").text for part in PARTS]
+        return {"answer": "\n".join(told), "documents": found}
+
+    titled(tell).invoke({"question": question(1)}, listening(heard))
+    assert said(heard.only()) == (None, question(1), texts(1), "\n".join(PARTS))
+
+
+def test_answers_that_code_has_put_together_stay_theirs_beside_a_title(heard):
+    """Each with its own documents."""
+
+    def tell(_):
+        chains = [lcel(Oracle(reply=lambda n, p=part: p)) for part in PARTS]
+        return {"answer": "\n".join(chain.invoke(question(n)) for n, chain in enumerate(chains, 1))}
+
+    titled(tell).invoke({"question": question(1)}, listening(heard))
+    expected = [(None, question(n), texts(n), part) for n, part in enumerate(PARTS, 1)]
+    assert [said(each) for each in heard.captured] == expected
+
+
+def test_an_answer_that_code_has_edited_is_not_given_up_for_a_title(heard):
+    """Few of its words are still the model's."""
+
+    def edit(state):
+        told = state["answer"].upper()
+        return {"answer": f"**Answer**: {told} Kind regards, your friends from the library"}
+
+    titled(lambda state: {"answer": lcel().invoke(state["question"])}, edit).invoke(
+        {"question": question(1)}, listening(heard)
+    )
+    assert said(heard.only()) == whole(1)
+
+
 def extracting(said):
     """A retriever in which a model extracts what is relevant, of each document as ``said``."""
     extractor = LLMChainExtractor.from_llm(FakeListChatModel(responses=said))

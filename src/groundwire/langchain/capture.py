@@ -283,8 +283,10 @@ class Capture(BaseCallbackHandler):
         """Whether the topmost run's output holds the unit's answer, and it is none of the others'."""
         return self._part("step", lambda: steps.is_shown(unit, top, others), otherwise=False)
 
-    def built_on(self, run: Run, models: Sequence[Run], waiting: Sequence[Unit]) -> Run | None:
-        """The one of the models that gave the chain's answer, where units below it gave theirs."""
+    def built_on(
+        self, run: Run, models: Sequence[Run], waiting: Sequence[Unit]
+    ) -> tuple[Run, list[Unit]] | None:
+        """The model that gave the chain's answer, where units below it gave theirs, and those it was told."""
         key = self._keys_of(run)["answer_key"]
         return self._part("step", lambda: steps.built_on(run, key, models, waiting), None)
 

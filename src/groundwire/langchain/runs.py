@@ -33,8 +33,10 @@ class Reading(Protocol):
     def is_step(self, unit: Unit, model: Run, supplied: Sequence[Run]) -> bool:
         """Whether the unit's answer, or its documents, went to a later model; what that one found itself."""
 
-    def built_on(self, run: Run, models: Sequence[Run], waiting: Sequence[Unit]) -> Run | None:
-        """The one of the models that gave the chain's answer, where units below it gave theirs."""
+    def built_on(
+        self, run: Run, models: Sequence[Run], waiting: Sequence[Unit]
+    ) -> tuple[Run, list[Unit]] | None:
+        """The model that gave the chain's answer, where units below it gave theirs, and those it was told."""
 
     def is_shown(self, unit: Unit, top: Run, others: Sequence[Unit]) -> bool:
         """Whether the topmost run's output holds the unit's answer, and it is none of the others'."""
@@ -256,18 +258,18 @@ class Runs:
         return unit
 
     def _builds(self, run: Run) -> bool:
-        """Whether a model below ``run`` gave its answer, where units did before; those it may have read."""
+        """Whether a model below ``run`` gave its answer, where units did before; those it was told of."""
         tree = run.tree
         if not tree.models or all(unit.run.started < run.started for unit in tree.waiting):
             return False  # the most frequent case by far
         below = [unit for unit in tree.waiting if unit.run.within(run)]
         models = [model for model in tree.models if model.within(run)]
-        builder = self._reading.built_on(run, models, below) if below and models else None
-        if builder is None:
+        built = self._reading.built_on(run, models, below) if below and models else None
+        if built is None:
             return False
-        for unit in below:
-            if unit.run.ended is not None and unit.run.ended < builder.started:
-                unit.read_by.append(builder)
+        builder, told = built
+        for unit in told:
+            unit.read_by.append(builder)
         return True
 
     def redo(self, run_id: UUID) -> None:

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 
-from groundwire.core.interaction import Passage
-from groundwire.host.seen import is_telling, told_of
+from groundwire.host.seen import is_telling
 from groundwire.langchain import values
 from groundwire.langchain.tree import Run, Unit
 from groundwire.langchain.units import (
@@ -23,6 +22,10 @@ from groundwire.langchain.units import (
     sayers,
     words,
 )
+from groundwire.text.tokens import words as split
+
+_RUN = 6  # so many of an answer's words one after the other are a part of it
+_MOST = 100_000  # characters that are looked through
 
 
 def is_step(unit: Unit, model: Run, supplied: Sequence[Run]) -> bool:
@@ -75,44 +78,59 @@ def is_shown(unit: Unit, top: Run, others: Sequence[Unit]) -> bool:
     return _stand_in(said, list(values.texts(values.state(top.outputs))))
 
 
-def built_on(run: Run, key: str | None, models: Sequence[Run], waiting: Sequence[Unit]) -> Run | None:
+def built_on(
+    run: Run, key: str | None, models: Sequence[Run], waiting: Sequence[Unit]
+) -> tuple[Run, list[Unit]] | None:
     """The one of the ``models`` that gave the chain's answer, where ``waiting`` units below it gave theirs.
 
-    None where the answer is one of theirs, or put together of them, or where nobody has said it: unless a
-    model was told of a unit's answer in other words, for then it may have made its own of that.
+    Beside it, those of the units whose answers it was told. None where the answer is one of theirs, or put
+    together of them, or where nothing that a model said is shown. Nor, unless it was told, is what stands
+    under no usual key, or was edited, or says the same as a unit.
     """
     theirs = [model for unit in waiting for model in unit.models]
     retrievals = [retrieval for unit in waiting for retrieval in unit.retrievals]
     everyone = sorted([*models, *theirs], key=lambda model: model.started)
     said = answer(Unit(run=run, models=everyone, retrievals=retrievals), key)
-    held = [said] if said else list(values.texts(values.state(run.outputs)))
-    is_repeated = any(_stand_in(_sayings(unit), held) for unit in waiting)
+    held = {text.strip() for text in ([said] if said else values.texts(values.state(run.outputs)))} - {""}
     ended = [model for model in reversed(everyone) if model.ended is not None]
-    told = [model for model in ended if words(model) and words(model) in map(str.strip, held)]
-    if said and not told and not is_repeated:
-        told = sayers(said, ended)
-    if said and (told or is_repeated):
-        return next((model for model in told[:1] if model in models), None)
-    mine = [model for model in told if model in models]
-    if bool(mine) != is_repeated:
-        return next(iter(mine), None)
-    return next((model for model in ended if model in models and _may_build_on(model, waiting)), None)
+    shown = [model for model in ended if words(model) in held]
+    is_exact = bool(said and shown)
+    if not is_exact and any(_stand_in(_sayings(unit), list(held)) for unit in waiting):
+        return None
+    is_said_before = is_exact and any(said_one in held for unit in waiting for said_one in _sayings(unit))
+    if said and not shown:
+        shown = sayers(said, ended)
+    builder = next((model for model in (shown[:1] if said else shown) if model in models), None)
+    if builder is None:
+        return None
+    told = [unit for unit in waiting if _was_told(builder, unit)]
+    return (builder, told) if told or (is_exact and not is_said_before) else None
 
 
-def _may_build_on(model: Run, units: Sequence[Unit]) -> bool:
-    """Whether a model was told of a unit's answer in other words than those of the question."""
+def _was_told(model: Run, unit: Unit) -> bool:
+    """Whether the model was told of the unit's answer: by a tool, or in a run of its words."""
+    if unit.run.ended is None or unit.run.ended > model.started:
+        return False
+    if any(reader is model for reader in unit.read_by) or _is_told_by_tool(unit, model):
+        return True
     asked = ""
     with suppress(Exception):  # a question that can't be read is told of where it is looked for
-        asked = question(units[0], None, None) or ""
-    given = values.given_text(model.inputs)
+        asked = question(unit, None, None) or ""
+    given = _folded(values.prompt_text(model.inputs))
     return any(
-        unit.run.ended is not None
-        and unit.run.ended < model.started
-        and told_of([Passage(text=said)], given, asked)
-        for unit in units
-        for said in _sayings(unit)[:1]
-        if is_telling(said)
+        _holds_run(given, _folded(said), _folded(asked)) for said in _sayings(unit) if is_telling(said)
     )
+
+
+def _holds_run(given: str, said: str, asked: str) -> bool:
+    """Whether so many words of what was said as nobody says by chance stand there one after the other."""
+    own = said.split()
+    runs = (" ".join(own[i : i + _RUN]) for i in range(max(1, len(own) - _RUN + 1)))
+    return any(f" {run} " in given and f" {run} " not in asked for run in runs)
+
+
+def _folded(text: str) -> str:
+    return f" {' '.join(word.text.lower() for word in split(text[:_MOST]))} "
 
 
 def _stand_in(sayings: Sequence[str], texts: Sequence[str]) -> bool:

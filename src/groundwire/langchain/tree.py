@@ -177,9 +177,9 @@ class Unit:
     """One answer's worth of runs: the run that answered, and what was gathered below it, in order.
 
     ``inner`` are the models and retrievers inside of a retriever, which may have made its documents.
-    ``sayings`` and ``openings`` are kept for ``Reading``, which may be asked often. ``unfinished`` are the
-    models that had not ended when the run did, and ``read_by`` those whose own answer was made of this one.
-    ``abandoned`` says that whoever read its output stopped before the end, and
+    ``sayings``, ``openings`` and ``telling`` are kept for ``Reading``, which may be asked often.
+    ``unfinished`` are the models that had not ended when the run did, and ``read_by`` those whose own answer
+    was made of this one. ``abandoned`` says that whoever read its output stopped before the end, and
     ``unheard`` that documents were found below the topmost run and no model was heard at all.
     """
 
@@ -193,6 +193,7 @@ class Unit:
     read_by: list[Run] = field(default_factory=list)
     sayings: tuple[str, ...] | None = None
     openings: tuple[str, ...] | None = None
+    telling: tuple[str, ...] | None = None
     unheard: bool = False
     abandoned: bool = False
     interrupted: bool = False

@@ -6,7 +6,9 @@ of their own.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import takewhile
 from typing import Any
 
@@ -97,7 +99,8 @@ def history(unit: Unit) -> tuple[Turn, ...]:
 def answer(unit: Unit, key: str | None) -> str | None:
     """The answer as the unit's output shows it, or the step that was declared to give it.
 
-    Of a state with several of the usual keys, the first that holds what a model of the unit said.
+    Of a state with several of the usual keys, the first that was not there before; after a word or two that
+    no model said, such as a status, the first that holds what a model said of what it had read.
     """
     for run in reversed(unit.models):
         if run.answer:
@@ -109,40 +112,94 @@ def answer(unit: Unit, key: str | None) -> str | None:
     if unit.run.kind is Kind.MODEL:
         return _of(unit.run)
     found = dict(values.answers(outputs))
-    if not found:
-        return values.answer(outputs)  # a text or a message, or nothing that is known
-    fresh = {name: said for name, said in found.items() if not _was_there(unit, name, said)}
-    if len(fresh) > 1:
-        fresh = {name: said for name, said in fresh.items() if _was_said(unit, name, said)} or fresh
-    return next(filter(None, fresh.values()), None if len(fresh) < len(found) else "")
+    # A text or a message, or nothing that is known, has none of the usual keys.
+    return _among(unit, found) if found else values.answer(outputs)
+
+
+def _among(unit: Unit, found: dict[str, str]) -> str | None:
+    """Which of the texts ``found`` under usual keys the answer is; None if all of them were there before."""
+    fresh = [(name, said) for name, said in found.items() if not _was_there(unit, name, said)]
+    said = [(name, text) for name, text in fresh if text]
+    if not said and len(found) == 1 and not values.answer(unit.run.inputs):
+        return next(iter(found.values()))  # what answers without a model may say the same each time
+    if not said:
+        return None if len(fresh) < len(found) else ""
+    (name, first), *others = said
+    if _was_said(unit, name, first) or is_telling(first):
+        return first
+    told = (text for name, text in others if _was_said(unit, name, text) and _may_answer(unit, text))
+    return next(told, first)
 
 
 def _was_there(unit: Unit, key: str, said: str) -> bool:
-    """Whether a state held this before any model of the unit was asked, and none of them has said it since.
+    """Whether a state held this before any model of the unit was asked, and nothing has said it since.
 
     As where the input is handed on, or where a graph remembers the last turn's answer. Where no model was
-    heard, whatever answers instead may just hand it on.
+    heard that may have read what was found, whatever answers instead may just hand it on.
     """
-    if not unit.models or not said or any(said.strip() == words(run) for run in unit.models):
+    found_by = min((run.ended for run in unit.retrievals if run.ended is not None), default=0)
+    if not said or all(run.started < found_by for run in unit.models):
         return False
-    before = [unit.run.inputs]
-    earliest: Run | None = min((*unit.models, *unit.retrievals), key=lambda run: run.started)
-    while earliest is not None and earliest is not unit.run:
-        before.append(earliest.inputs)
-        earliest = earliest.parent
-    return any((key, said) in values.answers(held) for held in before)
+    if any(said.strip() in map(str.strip, _fields(run)) for run in unit.models):
+        return False
+    earliest = min((*unit.models, *unit.retrievals), key=lambda run: run.started)
+    if not any(_holds(run.inputs, key, said) for run in (unit.run, *_up(earliest, unit.run))):
+        return False
+    ended = {id(run): run for one in (*unit.models, *unit.retrievals) for run in _up(one, unit.run)}
+    return not any(_wrote(run, key, said, run is unit.run) for run in (unit.run, *ended.values()))
+
+
+def _up(run: Run, top: Run) -> Iterator[Run]:
+    """The run, and what it is part of below ``top``."""
+    above: Run | None = run
+    while above is not None and above is not top:
+        yield above
+        above = above.parent
+
+
+def _holds(state: Any, key: str, said: str) -> bool:
+    return (key, said) in values.answers(state, (key,))
+
+
+def _wrote(run: Run, key: str, said: str, is_top: bool) -> bool:
+    """Whether a run has said this under the key, as a graph's node does; not if it hands its input on."""
+    outputs = values.state(run.outputs)
+    if not _holds(outputs, key, said):
+        return False
+    if not _holds(run.inputs, key, said):
+        return not is_top  # the topmost may remember it
+    return not values.names(run.inputs) <= values.names(outputs)
+
+
+def _fields(run: Run) -> Iterator[str]:
+    """All that a model said, in parts: its text, or where that is JSON the texts in it."""
+    yield from values.model_words(run.outputs)
+    with suppress(ValueError, RecursionError):
+        yield from values.texts(json.loads(words(run)))
 
 
 def _was_said(unit: Unit, key: str, said: str) -> bool:
-    """Whether a model of the unit has said this, or most of it; yes of a structure, which has other words."""
+    """Whether the models have said this, or most of it; yes of a structure, which has other words."""
     if not said or values.answer(values.at(values.state(unit.run.outputs), key)) is None:
         return bool(said)
-    return any(
-        said.strip() == told.strip() or share(said, told) >= EDITED
-        for run in unit.models
-        for told in values.model_words(run.outputs)
-        if told
-    )
+    told = [one for run in unit.models for one in values.model_words(run.outputs) if one]
+    return any(said.strip() == one.strip() for one in told) or share(said, "\n".join(told)) >= EDITED
+
+
+def _may_answer(unit: Unit, said: str) -> bool:
+    """Whether a model said this that had read documents, or another's words, or was asked before all that.
+
+    Not a title that is made of the question alone.
+    """
+    found_by = min((run.ended for run in unit.retrievals if run.ended is not None), default=0)
+    told = sayers(said, [run for run in reversed(unit.models) if run.ended is not None])
+    for run in told:
+        given = values.given_text(run.inputs)
+        others = (words(other) for other in unit.models if other is not run)
+        read = (*openings(unit), *(one for one in others if is_telling(one[:_OPENING])))
+        if run.started < found_by or any(one in given for one in read):
+            return True
+    return not told
 
 
 def _of(run: Run) -> str | None:
@@ -200,9 +257,15 @@ def words(model: Run) -> str:
 def _read_documents(unit: Unit, model: Run) -> bool:
     """Whether the model was given documents of the unit to read, and not just an answer that quotes one."""
     given = values.given_text(model.inputs)
-    for said in filter(is_telling, map(words, unit.models)):
+    begun = openings(unit)
+    if not any(opening in given for opening in begun):
+        return False
+    if unit.telling is None:
+        told = dict.fromkeys(map(words, unit.models))
+        unit.telling = tuple(said for said in told if is_telling(said[:_OPENING]))
+    for said in unit.telling:
         given = given.replace(said, "")
-    return any(opening in given for opening in openings(unit))
+    return any(opening in given for opening in begun)
 
 
 def openings(unit: Unit) -> tuple[str, ...]:

@@ -99,6 +99,17 @@ def known(value: Any, keys: Iterable[str]) -> Iterator[tuple[str, Any]]:
             yield key, held
 
 
+def names(value: Any) -> frozenset[str]:
+    """The keys or fields of a state; none of anything else."""
+    if isinstance(value, Mapping):
+        return frozenset(value)
+    if isinstance(value, BaseModel) and not isinstance(value, BaseMessage):
+        return frozenset(type(value).model_fields)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return frozenset(part.name for part in dataclasses.fields(value))
+    return frozenset()
+
+
 def text(value: Any) -> str | None:
     """The text of a str or a message."""
     if isinstance(value, str):
