@@ -6,31 +6,26 @@ the retrieved documents found again in it; then the documents themselves; then w
 
 from __future__ import annotations
 
-import re
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
-
-from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
 from groundwire.core.interaction import Passage
 from groundwire.host.seen import beside, given_words, is_statement, is_telling, told_of, unechoed
 from groundwire.langchain import placing, values
+from groundwire.langchain.conversation import from_before, own_words, tool_messages
+from groundwire.langchain.sources import Quotes, Sources
 from groundwire.langchain.tree import Kind, Run, Unit
-from groundwire.text.tokens import words as words_of
 
 _ALIKE = 0.5  # a text holds reworded documents when so many of its words are theirs
-_MOST = 100_000  # characters of a text that is read word by word
-_MOST_SOUGHT = 500_000_000  # characters of what models said, times documents: a tenth of a second
 _MOST_KEPT = 256  # statements of models that a later tool may say back
-_ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})|\\'")
 
 
 def contexts(unit: Unit, key: str | None, answering: Run | None) -> list[Passage]:
     """The passages behind the answer of ``unit``, which the model run ``answering`` gave."""
     if (declared := _declared(unit, key)) is not None:
         return declared
-    sources = _Sources(unit)
+    sources = Sources(unit)
     retrieved = list(_retrieved(sources))  # a document that was found twice may stand in the prompt twice
     views = [values.prompt_text(run.inputs) for run in _readers(sources, answering)]
     shown = _shown(sources, retrieved, answering) if len(views) <= 1 else []
@@ -39,8 +34,8 @@ def contexts(unit: Unit, key: str | None, answering: Run | None) -> list[Passage
         shown = retrieved
     found = _unique([*shown, *_brought(sources, shown)])
     if not found and not unit.tools:
-        return _tool_messages(unit, answering)
-    return _unique([*_from_before(unit, answering), *found])
+        return tool_messages(unit, answering)
+    return _unique([*from_before(unit, answering), *found])
 
 
 def _declared(unit: Unit, key: str | None) -> list[Passage] | None:
@@ -53,11 +48,11 @@ def _declared(unit: Unit, key: str | None) -> list[Passage] | None:
     for holder in holders:
         held = values.at(values.state(holder), key)
         if held is not None:
-            return _placed(list(_retrieved(_Sources(unit))), held)
+            return _placed(list(_retrieved(Sources(unit))), held)
     return None
 
 
-def _retrieved(sources: _Sources) -> Iterator[Passage]:
+def _retrieved(sources: Sources) -> Iterator[Passage]:
     """The documents that the unit returned as its sources, else those of its outermost retrievers."""
     unit = sources.unit
     outputs = values.state(unit.run.outputs)
@@ -70,113 +65,13 @@ def _retrieved(sources: _Sources) -> Iterator[Passage]:
             yield from sources.found(run)
 
 
-class _Sources:
-    """What the retrievers of a unit have found, and which of it models inside of them have made up.
-
-    Each is looked up once: the documents may be many, and so may the models.
-    """
-
-    def __init__(self, unit: Unit) -> None:
-        self.unit = unit
-        self._models = [run for run in unit.inner if run.kind is Kind.MODEL]
-        self._retrievers = [run for run in unit.inner if run.kind is Kind.RETRIEVER]
-        self._made: dict[int, list[tuple[Run, Passage]]] = {}
-        self._found: dict[int, list[Passage]] = {}
-        self._texts: set[str] | None = None
-        self._folds: dict[str, str] = {}
-
-    def found(self, retrieval: Run) -> list[Passage]:
-        if id(retrieval) not in self._found:
-            self._found[id(retrieval)] = self.unmade(values.passages(retrieval.outputs), [retrieval])
-        return self._found[id(retrieval)]
-
-    def is_found(self, text: str) -> bool:
-        """Whether a text is a document as a retriever of the unit has found it."""
-        if self._texts is None:
-            self._texts = {one.text for run in self.unit.retrievals for one in self.found(run)}
-        return text in self._texts
-
-    def unmade(self, found: list[Passage], retrievals: Sequence[Run]) -> list[Passage]:
-        """What was found; where models inside of retrievers made that up, what those were told instead."""
-        there = {passage.text for passage in found}
-        own: set[str] = set()
-        told: list[Passage] = []
-        for retrieval in retrievals:
-            if made := [(model, one.text) for model, one in self.made(retrieval) if one.text in there]:
-                own.update(text for _, text in made)
-                models = {id(model): model for model, _ in made}.values()
-                views = [values.prompt_text(model.inputs) for model in models]
-                told += placing.survivors(self._inside(retrieval), views)
-        return [*(passage for passage in found if passage.text not in own), *told]
-
-    def made(self, retrieval: Run) -> list[tuple[Run, Passage]]:
-        """The documents of a retriever that are the words of a model inside of it, and whose they are.
-
-        Such a model has said all of the document, and not a part of it as in a query: in a line of its own
-        where the document is short. What stands in one that was found there, or in what that model was told,
-        it has not made up.
-        """
-        if id(retrieval) not in self._made:
-            models = [run for run in self._models if run.within(retrieval)]
-            self._made[id(retrieval)] = self._made_by(models, retrieval) if models else []
-        return self._made[id(retrieval)]
-
-    def _made_by(self, models: Sequence[Run], retrieval: Run) -> list[tuple[Run, Passage]]:
-        inside = _Quotes(self._inside(retrieval))
-        spoken = [(model, values.prompt_text(model.inputs), *_whole(model)) for model in models]
-        everything = "\n".join(said for *_, said, _ in spoken)
-        found = values.passages(retrieval.outputs)
-        if len(found) * len(everything) > _MOST_SOUGHT:
-            return []
-        own = [(one, folded) for one in found if (folded := _folded(one.text)) in everything]
-        return [
-            (model, passage)
-            for passage, folded in own
-            if not inside.hold(passage.text)
-            for model, told, said, lines in spoken
-            if folded in lines or (folded in said and is_statement(passage.text))
-            if passage.text not in told
-        ]
-
-    def meeting(self, said: str, given: Iterable[str]) -> list[str]:
-        """What of it stands in what a tool has said, or it in that, the longest first; none in a long text.
-
-        What stands in another of them is left out: a model may have written one text again and again.
-        """
-        whole = self._fold(said)
-        if not whole.strip():
-            return []
-        likely = [(len(folded), folded, one) for one in given if (folded := self._fold(one)).strip()]
-        met: list[tuple[str, str]] = []
-        for _, folded, one in sorted(likely, reverse=True):
-            if (folded in whole or whole in folded) and not any(folded in other for other, _ in met):
-                met.append((folded, one))
-        return [one for _, one in met]
-
-    def _fold(self, text: str) -> str:
-        if text not in self._folds:
-            self._folds[text] = _folded(text)
-        return self._folds[text]
-
-    def _inside(self, retrieval: Run) -> list[Passage]:
-        within = (run for run in self._retrievers if run is not retrieval and run.within(retrieval))
-        return [passage for run in within for passage in self.found(run)]
-
-
-def _whole(model: Run) -> tuple[str, set[str]]:
-    """What a model has said, and the lines of it; both are folded."""
-    said = list(values.model_words(model.outputs))
-    lines = {_folded(line) for one in said for line in (one, *one.splitlines())}
-    return "\n".join(map(_folded, said)), lines - {_folded("")}
-
-
 def rewritten(unit: Unit) -> bool:
     """Whether a retriever of the unit has handed on documents in a model's words."""
-    sources = _Sources(unit)
+    sources = Sources(unit)
     return any(sources.made(retrieval) for retrieval in unit.retrievals)
 
 
-def _readers(sources: _Sources, answering: Run | None) -> list[Run]:
+def _readers(sources: Sources, answering: Run | None) -> list[Run]:
     """The models whose reading went into the answer: the last one, and those whose words it was shown.
 
     A chain that condenses its documents first answers from all of them, though its last model saw none.
@@ -207,9 +102,9 @@ def _after_retrieval(unit: Unit, run: Run) -> bool:
     return any(r.ended is not None and r.ended < run.started for r in unit.retrievals)
 
 
-def _shown(sources: _Sources, retrieved: list[Passage], answering: Run | None) -> list[Passage]:
+def _shown(sources: Sources, retrieved: list[Passage], answering: Run | None) -> list[Passage]:
     """The context as it stands in the prompt of the answering model, from the variable that holds it."""
-    unit, quotes = sources.unit, _Quotes(retrieved)
+    unit, quotes = sources.unit, Quotes(retrieved)
     view = "" if answering is None else values.prompt_text(answering.inputs)
     for filled in _variables(unit, answering):
         inputs = {name: _not_made_up(held, sources, quotes, answering) for name, held in filled.items()}
@@ -247,7 +142,7 @@ def _texts_of(held: Any) -> list[str]:
     return [document.page_content for document in values.documents(held)]
 
 
-def _unasked(held: Any, unit: Unit, quotes: _Quotes) -> Any:
+def _unasked(held: Any, unit: Unit, quotes: Quotes) -> Any:
     """A text of the prompt without the user's question, which may hold what no document says."""
     if not isinstance(held, str) or not is_telling(asked := _asked(unit)):
         return held
@@ -267,7 +162,7 @@ def _asked(unit: Unit) -> str:
     return ""
 
 
-def _not_made_up(held: Any, sources: _Sources, quotes: _Quotes, answering: Run | None) -> Any:
+def _not_made_up(held: Any, sources: Sources, quotes: Quotes, answering: Run | None) -> Any:
     """A variable of the prompt without the words of earlier models, who may have made them up."""
     if isinstance(held, str):
         return _not_said(held, sources, quotes, answering)
@@ -286,7 +181,7 @@ def _not_made_up(held: Any, sources: _Sources, quotes: _Quotes, answering: Run |
     ]
 
 
-def _not_said(held: str, sources: _Sources, quotes: _Quotes, answering: Run | None) -> str:
+def _not_said(held: str, sources: Sources, quotes: Quotes, answering: Run | None) -> str:
     """A text without the words of earlier models.
 
     Nobody has made up what the unit was given, what a retriever has found, what they were told themselves, or
@@ -299,32 +194,6 @@ def _not_said(held: str, sources: _Sources, quotes: _Quotes, answering: Run | No
     earlier = [run for run in (*unit.models, *inner) if run is not answering]
     said = _said(run for run in earlier if held not in values.prompt_text(run.inputs))
     return beside(held, (words for words in said if not quotes.hold(words)))
-
-
-class _Quotes:
-    """What stands in passages, which are folded once for all that is looked for in them."""
-
-    def __init__(self, passages: Sequence[Passage]) -> None:
-        self._passages = passages
-        self._folded: list[str] | None = None
-
-    def hold(self, words: str) -> bool:
-        """Whether words stand in a passage, be it in other letters where they are enough to tell."""
-        if any(words.strip() in passage.text for passage in self._passages):
-            return True
-        if not self._passages or not is_telling(words) or not (folded := _folded(words)).strip():
-            return False
-        if self._folded is None:
-            self._folded = [_folded(passage.text) for passage in self._passages]
-        return any(folded in one for one in self._folded)
-
-
-def _folded(text: str) -> str:
-    """The words of a text in small letters, so that one such text stands in another; of a long one none."""
-    if len(text) > _MOST:
-        return " " * 2
-    plain = _ESCAPED.sub(lambda found: chr(int(found[1], 16)) if found[1] else "'", text)
-    return f" {' '.join(word.text.lower() for word in words_of(plain))} "
 
 
 def _were_told(retrieved: list[Passage], unit: Unit, answering: Run | None, views: Sequence[str]) -> bool:
@@ -375,10 +244,10 @@ def _placed(retrieved: list[Passage], held: Any) -> list[Passage]:
 
 def brought(unit: Unit, shown: Sequence[Passage] = ()) -> list[Passage]:
     """What the unit's tools brought beside what was shown: the documents found, else the texts returned."""
-    return _brought(_Sources(unit), shown)
+    return _brought(Sources(unit), shown)
 
 
-def _brought(sources: _Sources, shown: Sequence[Passage]) -> list[Passage]:
+def _brought(sources: Sources, shown: Sequence[Passage]) -> list[Passage]:
     unit = sources.unit
     inside: dict[int, list[Run]] = {}
     for tool in unit.tools:
@@ -405,7 +274,7 @@ def _given(unit: Unit) -> dict[int, list[str]]:
     found = [(tool, values.tool_text(tool.outputs) or "") for tool in unit.tools]
     for tool in sorted(unit.tools, key=lambda run: run.started):
         earlier = [text for other, text in found if other.started < tool.started]
-        own = _own(given_words(tool.inputs), earlier) if _is_from(tool.inputs, said) else []
+        own = own_words(given_words(tool.inputs), earlier) if _is_from(tool.inputs, said) else []
         given[id(tool)] = [*own, *before]
         before = [*before, *filter(is_statement, own)][-_MOST_KEPT:]
     return given
@@ -417,7 +286,7 @@ def _is_from(inputs: Any, said: str) -> bool:
 
 
 def _of_tool(
-    sources: _Sources, tool: Run, inside: Mapping[int, Sequence[Run]], given: Mapping[int, Sequence[str]]
+    sources: Sources, tool: Run, inside: Mapping[int, Sequence[Run]], given: Mapping[int, Sequence[str]]
 ) -> list[Passage]:
     """What one tool brought; where a model answered in it, what that one was told by the tools inside."""
     unit = sources.unit
@@ -435,7 +304,7 @@ def _of_tool(
     if said is None or (models and found):
         return found
     # Nor are the words that a model gave to it, unless these stand in a document.
-    quotes, rest = _Quotes(found), beside(said, _said(models))
+    quotes, rest = Quotes(found), beside(said, _said(models))
     own = (words for words in sources.meeting(rest, given.get(id(tool), ())) if not quotes.hold(words))
     rest = unechoed(rest, own)
     return _placed(found, rest) if rest.strip() else found
@@ -443,86 +312,6 @@ def _of_tool(
 
 def _said(models: Iterable[Run]) -> Iterator[str]:
     return (words for model in models for words in values.model_words(model.outputs))
-
-
-def _from_before(unit: Unit, answering: Run | None) -> list[Passage]:
-    """What tools had said since the last human message when the run went on after a pause.
-
-    What was asked for or brought since then was seen.
-    """
-    if not _goes_on(unit.run):
-        return []
-    seen = {call for model in unit.models for call in values.calls(model.outputs)}
-    seen.update(call for tool in unit.tools for call in values.answered_calls(tool.outputs))
-    told = {values.tool_text(tool.outputs) for tool in unit.tools}  # one that was run by hand has no id
-    return _tool_messages(unit, answering, seen, told)
-
-
-def _goes_on(run: Run) -> bool:
-    """Whether a graph was resumed, or given what a tool has said outside of it."""
-    top = run
-    while top.parent is not None and not resumes(top.inputs):
-        top = top.parent
-    if resumes(top.inputs):
-        return True
-    given = _since(values.messages(top.inputs) or values.messages(values.at(top.inputs, "messages")))
-    return bool(given) and isinstance(given[-1], ToolMessage)
-
-
-def resumes(given: Any) -> bool:
-    """Whether this input lets a graph go on where it paused: a Command, or nothing new."""
-    return given is None or type(given).__name__ == "Command"
-
-
-def _tool_messages(
-    unit: Unit, answering: Run | None, seen: Container[str] = (), told: Container[str | None] = ()
-) -> list[Passage]:
-    """What tools said since the last human message, but to calls that were ``seen`` and what was ``told``."""
-    read = [] if answering is None else values.messages(answering.inputs)
-    return said_by_tools(unit.run.outputs, seen, told) or _of_messages(read, seen, told)
-
-
-def said_by_tools(outputs: Any, seen: Container[str] = (), told: Container[str | None] = ()) -> list[Passage]:
-    """What a state's messages hold of it, up to the last answer: nobody has answered from what follows."""
-    held = values.messages(values.at(values.state(outputs), "messages"))
-    last = max((i for i, message in enumerate(held) if message.type == "ai"), default=0)
-    return _of_messages(held[:last], seen, told)
-
-
-def _of_messages(
-    conversation: list[BaseMessage], seen: Container[str], told: Container[str | None] = ()
-) -> list[Passage]:
-    found = (
-        unechoed(said, given)
-        for message, given in given_before(_since(conversation))
-        if isinstance(message, ToolMessage) and message.tool_call_id not in seen
-        if (said := values.tool_text(message) or "") not in told
-    )
-    return [Passage(text=said) for said in found if said.strip()]
-
-
-def given_before(messages: Iterable[BaseMessage]) -> Iterator[tuple[BaseMessage, list[str]]]:
-    """Each message, and what models gave to the tool that it is from, or stated to those before it."""
-    given: dict[str | None, list[str]] = {}
-    before: list[str] = []
-    found: list[str] = []
-    for message in messages:
-        for call in message.tool_calls if isinstance(message, AIMessage) else ():
-            given[call["id"]] = _own(given_words(call["args"]), found)
-            before += filter(is_statement, given[call["id"]])
-        yield message, [*given.get(getattr(message, "tool_call_id", None), ()), *before]
-        if isinstance(message, ToolMessage):
-            found.append(values.tool_text(message) or "")
-
-
-def _own(words: Iterable[str], found: Sequence[str]) -> list[str]:
-    """What a model gave to a tool and did not have from what another had found."""
-    return [one for one in words if not any(one.strip() in text for text in found)]
-
-
-def _since(conversation: list[BaseMessage]) -> list[BaseMessage]:
-    last = values.last_turn(conversation)
-    return conversation[0 if last is None else last + 1 :]
 
 
 def _unique(passages: Iterator[Passage] | Sequence[Passage]) -> list[Passage]:

@@ -21,7 +21,7 @@ from groundwire.host.judging import ajudged, judged
 from groundwire.host.options import Common, settle_common
 from groundwire.host.seen import unechoed
 from groundwire.langchain import delegated, values
-from groundwire.langchain.contexts import given_before
+from groundwire.langchain.conversation import given_before
 from groundwire.langchain.output import KEY, Attach, acted_on, answer_text, attached
 from groundwire.tracing.langsmith import annotate_current_run
 

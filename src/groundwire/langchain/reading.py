@@ -22,7 +22,7 @@ from groundwire.core.secrets import Traced
 from groundwire.core.verdict import Abstention, AbstentionReason
 from groundwire.langchain import values
 from groundwire.langchain.capture import Capture, Captured
-from groundwire.langchain.contexts import resumes, said_by_tools
+from groundwire.langchain.conversation import resumes, said_by_tools
 from groundwire.langchain.declared import UNIT
 from groundwire.langchain.output import answer_text
 from groundwire.langchain.units import NOT_FOUND
