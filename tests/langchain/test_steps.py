@@ -304,7 +304,7 @@ def test_later_calls_on_the_same_subject_take_no_answers_where_nothing_is_shown(
         for n in (1, 2, 3):
             lcel().invoke(question(n))
         for n in (1, 2, 3):
-            Oracle(reply=lambda n: "Fine.").invoke(f"How many kilos does a topic weigh, such as topic{n}?")
+            Oracle(reply=lambda n: "Fine.").invoke(f"Whoever weighs {n} or more kilos is like topic{n}.")
         return "all done"
 
     RunnableLambda(app).invoke("Of which topics do you know?", listening(heard))

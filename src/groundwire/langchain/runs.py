@@ -5,9 +5,9 @@ smallest such chain is a unit. It is judged when its topmost run ends, unless a 
 given its answer, or its documents, to read: then it was only a step, such as grading what was found, and
 what it had gathered belongs to the larger chain. Where that model found documents of its own, as for a second
 question that builds on the first, it belongs to that model's unit; and what the topmost run shows in the end
-is an answer all the same. A larger chain whose answer is that of a later model, which may have been given the
-unit's in words that nobody knows again, is a unit too. Nothing is read or judged here: inputs and outputs are
-only kept, by reference, and ``Reading`` reads them.
+is an answer all the same. A larger chain whose answer is in a later model's very words, or made of those
+after it was told of the unit's, is a unit too, and has the units that it was told of. Nothing is read or
+judged here: inputs and outputs are only kept, by reference, and ``Reading`` reads them.
 """
 
 from __future__ import annotations
