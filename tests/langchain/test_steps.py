@@ -457,7 +457,7 @@ def test_short_answers_that_are_put_together_rest_on_all_documents(drawn, heard)
     )
     chain = both | ChatPromptTemplate.from_template("Put together: {a} {b}") | Oracle()
     chain.invoke("Tell me of both.", listening(heard))
-    assert said(heard.only())[2] == texts(5) + texts(6)
+    assert sorted(said(heard.only())[2]) == sorted(texts(5) + texts(6))  # in the order of two threads
 
 
 # -- several answers in one run -----------------------------------------------------------------------------
