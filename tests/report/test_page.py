@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import gc
 import itertools
 import re
 import time
@@ -125,9 +126,13 @@ def test_a_long_answer_of_tables_and_prose_is_drawn_in_little_time():
     )
     entry = plain(0.9, answer=answer)
     entry = replace(entry, outcome=Verdict.graded(0.9, Grading(), detector=SPEC, claims=claims))
-    began = time.process_time()
-    shown = card(entry, 0).answer
-    assert time.process_time() - began < 1.5
+    gc.disable()  # after thousands of tests one collection takes longer than what is measured
+    try:
+        began = time.process_time()
+        shown = card(entry, 0).answer
+        assert time.process_time() - began < 1.5
+    finally:
+        gc.enable()
     assert "".join(piece.text for part in shown for piece in part.pieces) == answer
     assert [part.columns for part in shown] == [True, False] * 2_500
     marked = [piece.claims for part in shown for piece in part.pieces if piece.claims]
