@@ -1,8 +1,8 @@
 """The HTML report holds everything, in order, and runs nothing that came from outside."""
 
 import base64
-import hashlib
 import gc
+import hashlib
 import itertools
 import re
 import time
