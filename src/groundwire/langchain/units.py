@@ -137,8 +137,8 @@ def _was_there(unit: Unit, key: str, said: str) -> bool:
     As where the input is handed on, or where a graph remembers the last turn's answer. Where no model was
     heard that may have read what was found, whatever answers instead may just hand it on.
     """
-    found_by = min((run.ended for run in unit.retrievals if run.ended is not None), default=0)
-    if not said or all(run.started < found_by for run in unit.models):
+    first = found_by(unit)
+    if not said or all(run.started < first for run in unit.models):
         return False
     if any(said.strip() in map(str.strip, _fields(run)) for run in unit.models):
         return False
@@ -191,13 +191,13 @@ def _may_answer(unit: Unit, said: str) -> bool:
 
     Not a title that is made of the question alone.
     """
-    found_by = min((run.ended for run in unit.retrievals if run.ended is not None), default=0)
+    first = found_by(unit)
     told = sayers(said, [run for run in reversed(unit.models) if run.ended is not None])
     for run in told:
         given = values.given_text(run.inputs)
         others = (words(other) for other in unit.models if other is not run)
         read = (*openings(unit), *(one for one in others if is_telling(one[:_OPENING])))
-        if run.started < found_by or any(one in given for one in read):
+        if run.started < first or any(one in given for one in read):
             return True
     return not told
 
@@ -274,6 +274,11 @@ def openings(unit: Unit) -> tuple[str, ...]:
         begun = (text[:_OPENING] for text in found(unit.retrievals))
         unit.openings = tuple(opening for opening in begun if len(opening) >= TELLING)
     return unit.openings
+
+
+def found_by(unit: Unit) -> int:
+    """When the first of the unit's retrievers had found its documents; 0 where none has."""
+    return min((run.ended for run in unit.retrievals if run.ended is not None), default=0)
 
 
 def found(retrievals: Iterable[Run]) -> Iterator[str]:

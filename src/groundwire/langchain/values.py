@@ -174,10 +174,7 @@ def calls(value: Any) -> Iterator[str]:
 
 def answered_calls(value: Any) -> Iterator[str]:
     """The ids of the tool calls that a tool's result answers, as far as it says so."""
-    update = state(value)
-    for message in messages(update) or messages(at(update, "messages")):
-        if isinstance(message, ToolMessage):
-            yield message.tool_call_id
+    return (message.tool_call_id for message in tool_messages(value) if isinstance(message, ToolMessage))
 
 
 def model_words(value: Any) -> Iterator[str]:
