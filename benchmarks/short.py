@@ -13,6 +13,7 @@ import argparse
 from pathlib import Path
 
 from benchmarks import judged, lines
+from groundwire.detectors import Embedded, Lexical
 from training.embedded import SCITAIL
 from training.labelled_sets import read
 
@@ -32,9 +33,10 @@ def main() -> None:
     for name, fitted in PARTS.items():
         of_part = [row for row in raw if row["meta"]["subset"] == name]
         rows = judged.sampled(of_part[fitted:], args.sample)
-        for detector in ("lexical", "embedded"):
-            said = judged.detector(detector).judge(rows)
-            print(lines.line(f"{name} {detector}", judged.labelled(said, even=False)), lines.flagged(said))
+        for detector in (Lexical(), Embedded()):
+            said = judged.detector(detector.name).judge(rows)
+            data, threshold = judged.labelled(said, even=False), detector.grading.threshold
+            print(lines.line(f"{name} {detector.name}", data, threshold), lines.flagged(said))
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 
 from benchmarks import judged, lines
 from benchmarks.judged import Row
+from groundwire.detectors import Embedded, Lexical
 from training import written
 
 
@@ -23,9 +24,10 @@ def main() -> None:
     args = parser.parse_args()
     print(lines.HEADER, lines.FLAGGED)
     for name, rows in parts().items():
-        for detector in ("lexical", "embedded"):
-            said = judged.detector(detector).judge(judged.sampled(rows, args.sample))
-            print(lines.line(f"{name} {detector}", judged.labelled(said, even=False)), lines.flagged(said))
+        for detector in (Lexical(), Embedded()):
+            said = judged.detector(detector.name).judge(judged.sampled(rows, args.sample))
+            data, threshold = judged.labelled(said, even=False), detector.grading.threshold
+            print(lines.line(f"{name} {detector.name}", data, threshold), lines.flagged(said))
 
 
 def parts() -> Mapping[str, Sequence[Row]]:

@@ -57,22 +57,22 @@ def test_beside_a_short_context_all_claims_are_read():
     assert len(request.claims) == 6
 
 
-def test_of_many_safe_claims_beside_a_long_context_the_two_most_suspicious_are_read():
+def test_of_many_safe_claims_beside_a_long_context_the_most_suspicious_is_read():
     """And the rest is judged by words and facts, with their evidence as ever."""
     answer = SAFE
     context = HANDBOOK + " The cellar keeps maps of the harbour and of its quays." * 30
     first = opened(Interaction(question="", contexts=(context,), answer=answer), Embedded())
     assert isinstance(first, Opened)
     lexical = lexical_model.load().weigh(first.seen)
-    safe = [i for i, odds in enumerate(lexical.odds) if odds < embedded_model._SAFE]
+    safe = [i for i, odds in enumerate(lexical.odds) if odds < embedded_model._DOUBTED]
     asked, verdict = steps(answer, context)
     (request,) = asked
     assert len(request.stated) == len(verdict.claims) == 6
-    assert 2 <= len(request.claims) < 6
+    assert 1 <= len(request.claims) < 6
     unread = [i for i, span in enumerate(request.stated) if span not in request.claims]
     assert set(unread) <= set(safe)
-    worst = sorted(range(6), key=lambda i: -lexical.odds[i])[:2]
-    assert {request.stated[i] for i in worst} <= set(request.claims)
+    worst = max(range(6), key=lambda i: lexical.odds[i])
+    assert request.stated[worst] in request.claims
     for i in unread:
         assert verdict.claims[i].support in (Support.SUPPORTED, Support.INFERRED)
         assert verdict.claims[i].evidence

@@ -42,8 +42,8 @@ def _default() -> tuple[Stage | Detector | str, ...]:
     from groundwire.detectors.judge import JudgeDetector  # noqa: PLC0415 - prompts, likewise
 
     return (
-        Stage(detector=Lexical(), flag=0.81),
-        Stage(detector=Embedded(), accept=0.22, flag=0.69),
+        Stage(detector=Lexical(), flag=0.79),
+        Stage(detector=Embedded(), accept=0.21, flag=0.67),
         Stage(detector=JudgeDetector(), optional=True),
     )
 
@@ -73,10 +73,10 @@ class Cascade(Detector):
     """
 
     name: ClassVar[str] = "cascade"
-    version: ClassVar[str] = "7"
+    version: ClassVar[str] = "8"
 
-    # That of the detectors it begins with, so that their scores stay the probabilities they are.
-    grading: Grading = Grading(threshold=0.4)
+    # That of the embedded detector, so that its scores stay the probabilities they are.
+    grading: Grading = Grading(threshold=0.37)
     stages: tuple[Stage | Detector | str, ...] = field(default_factory=_default)
     facts: Facts = Facts.DECIDE
     retrieve: float | None = None
