@@ -211,9 +211,7 @@ def aggregations(fitting: Answers, testing: Answers) -> None:
         "fraction": Fraction(),
         "fitted": learnt,
     }
-    print(
-        f"aggregation of what embedded said of claims: F1 at {THRESHOLD:g}, at .5, at the other half's best cut"
-    )
+    print(f"aggregation of what embedded said of claims: F1 at {THRESHOLD:g}, at .5, at the other's best cut")
     for name, rule in rules.items():
         values = [
             np.array([rule.combine(list(one)) if one else 0.0 for one in d.claims])
