@@ -92,7 +92,7 @@ class ClaimEnsemble(Detector):
     """
 
     name: ClassVar[str] = "claim_ensemble"
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
 
     oracles: tuple[Oracle | Detector | str, ...] = field(
         default_factory=lambda: (Oracle(detector=ClaimReader()),)
