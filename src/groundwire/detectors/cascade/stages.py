@@ -116,6 +116,8 @@ def line_problems(stages: Sequence[Stage]) -> list[str]:
         if one.accept is None and one.flag is None
     ]
     names = [one.name for one in stages]
+    if FACTS in names:
+        problems.append(f"stages: {FACTS!r} is the check of exact facts; give the stage another name")
     problems += [
         f"stages: two are named {name!r}; give each a name of its own"
         for name in sorted(set(names))
