@@ -27,7 +27,7 @@ from groundwire.core.verdict import Abstention, AbstentionReason, Outcome, Usage
 from groundwire.judge.drivers import NoBackend, arun, run
 from groundwire.local.backend import LocalBackend
 from groundwire.policy import AbstainedError, OnAbstention, Policy
-from groundwire.tuned import require_fit
+from groundwire.tuned import members, require_fit
 
 
 class Checker:
@@ -180,7 +180,10 @@ class Checker:
         if not self.policy.enabled:
             plan = _disabled()
         elif self.fallback is not None:
-            plan = with_fallback(self.detector, self.fallback, interaction)
+            named = {one.name for one in members(self.detector)}
+            plan = with_fallback(
+                self.detector, self.fallback, interaction, part=self.fallback.name in named
+            )
         else:
             plan = self.detector.detect(interaction)
         plan = within(plan, self.policy.budget) if self.policy.budget else plan
