@@ -458,6 +458,29 @@ def test_oracles_are_added_while_they_could_turn_the_verdict():
 
 
 @pytest.mark.parametrize(
+    ("first", "second", "third", "hallucinated"),
+    [
+        ("inferred", "unsupported", "inferred", False),
+        ("inferred", "unsupported", "supported", True),
+        ("supported", "unsupported", "supported", False),
+    ],
+)
+def test_an_oracle_that_could_turn_the_verdict_by_any_label_is_asked(first, second, third, hallucinated):
+    """So that an ensemble says the same whether it asks all at once or one after the other."""
+    said = ("Green tea boosts metabolism.", "Green tea boosts metabolism")
+
+    def one(support):
+        return as_text(reading((*said, support, green_tea.METABOLISM, 0.5)))
+
+    interaction = Interaction(contexts=CONTEXTS, answer=said[0])
+    replies = {"first": one(first), "second": one(second), "third": one(third)}
+    for dynamic in (Dynamic(), None):
+        outcome, _ = judged(three(dynamic=dynamic), interaction, **replies)
+        assert heard(outcome) == ["first", "second", "third"]
+        assert outcome.hallucinated is hallucinated
+
+
+@pytest.mark.parametrize(
     ("dynamic", "metadata", "expected"),
     [
         ({"longer_than": 10}, {}, 3),
