@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import itertools
 import time
 import uuid
 import warnings
@@ -137,7 +136,8 @@ class Checker:
         No more go out together than the judge performs at once, so that the policy's timeout is time for
         judging and not for waiting; where only an encoder is asked, the timeouts of a batch add up, for it
         reads one after the other. Lazy and of bounded memory: interactions are read as outcomes are consumed.
-        ``progress`` draws a bar on stderr.
+        What was read before the source raised, or gave something else than an Interaction, is judged before
+        that is raised. ``progress`` draws a bar on stderr.
         """
         if batch < 1:
             raise ValueError(f"batch must be at least 1, not {batch}")
@@ -158,8 +158,9 @@ class Checker:
             started = time.perf_counter()
             plan = together([self._plan(interaction) for interaction in group])
             done = run(plan, self._backend, timeout=self._time_for(len(group)))
+            took = time.perf_counter() - started  # and not the time that whoever takes the outcomes needs
             for interaction, (outcome, usage) in zip(group, done, strict=True):
-                yield self._settle(outcome, interaction, _took(usage, started))
+                yield self._settle(outcome, interaction, replace(usage, seconds=took))
 
     def _time_for(self, checks: int) -> float | None:
         """Seconds for checks made together: a judge is at all of them at once, an encoder is not."""
@@ -168,11 +169,7 @@ class Checker:
         return self.policy.timeout * checks
 
     def _plan(self, interaction: Interaction) -> Plan[tuple[Outcome, Usage]]:
-        if not isinstance(interaction, Interaction):
-            raise InputError(
-                f"only an Interaction can be judged, not {type(interaction).__name__} {interaction!r:.60}: "
-                "gw.Interaction(question=..., contexts=..., answer=...)"
-            )
+        _require_interaction(interaction)
         if excess := self.policy.excess(interaction):
             return metered(_too_much(excess))
         if self.policy.redact is not None:
@@ -362,6 +359,27 @@ def _took(usage: Usage, started: float) -> Usage:
 
 
 def _batches(interactions: Iterable[Interaction], size: int) -> Iterator[list[Interaction]]:
+    """As many at a time; where the source fails, what it gave before comes first."""
     source = iter(interactions)
-    while group := list(itertools.islice(source, size)):
+    group: list[Interaction] = []
+    try:
+        for interaction in source:
+            _require_interaction(interaction)
+            group.append(interaction)
+            if len(group) == size:
+                yield group
+                group = []
+    except Exception:
+        if group:
+            yield group
+        raise
+    if group:
         yield group
+
+
+def _require_interaction(given: object) -> None:
+    if not isinstance(given, Interaction):
+        raise InputError(
+            f"only an Interaction can be judged, not {type(given).__name__} {given!r:.60}: "
+            "gw.Interaction(question=..., contexts=..., answer=...)"
+        )
