@@ -14,7 +14,7 @@ from typing import Any
 from groundwire import config, detectors
 from groundwire.core.budget import within
 from groundwire.core.detector import Detector
-from groundwire.core.errors import ConfigurationError, InputError
+from groundwire.core.errors import ConfigurationError, InputError, gathered
 from groundwire.core.fallback import with_fallback
 from groundwire.core.grading import Grading
 from groundwire.core.interaction import Interaction, Passage, Turn
@@ -73,21 +73,30 @@ class Checker:
         ConfigurationError naming every mistake at once.
         """
         settings = config.load(source)
-        detector = settings.build_detector()
-        tuned = settings.build_tuned()
+        judged, tuned, redact, fallback, built, _ = gathered(
+            (
+                settings.build_judging,
+                settings.build_tuned,
+                settings.build_redaction,
+                settings.build_fallback,
+                lambda: settings.judge.build() if settings.judge and judge is None else judge,
+                settings.check_sinks,  # which are opened last, as the monitor is
+            )
+        )
+        detector, grading = judged
         return cls(
             detector,
-            judge=settings.judge.build() if settings.judge and judge is None else judge,
+            judge=built,
             sinks=settings.build_sinks(),
             policy=Policy(
                 enabled=settings.enabled,
-                grading=None if tuned else settings.build_grading(detector.grading),
+                grading=grading,
                 tuned=tuned,
                 timeout=settings.timeout,
                 budget=settings.budget.build() if settings.budget else None,
                 on_abstention=OnAbstention(settings.on_abstention),
-                redact=settings.build_redaction(),
-                fallback=settings.build_fallback(),
+                redact=redact,
+                fallback=fallback,
                 max_characters=settings.max_characters,
                 max_passages=settings.max_passages,
             ),
@@ -222,6 +231,11 @@ def _meant(detector: Detector | str | None) -> Detector:
     if detector is None or isinstance(detector, str):
         return detectors.get(detector or detectors.DEFAULT)()
     if isinstance(detector, Detector):
+        if not isinstance(detector.grading, Grading):
+            raise ConfigurationError(
+                f"the {detector.name!r} detector's grading must be a Grading, such as Grading(threshold=0.4), "
+                f"not {type(detector.grading).__qualname__}"
+            )
         return detector
     raise ConfigurationError(
         f"detector must be a Detector or a registered name, not {detector!r:.60}: "

@@ -411,6 +411,10 @@ def test_nested_stages_are_settings_in_every_format(given_settings):
     assert Checker.from_config({"detector": {"name": "cascade"}}).check(WRONG).hallucinated
 
 
+def test_a_bare_off_in_yaml_is_off():
+    assert Cascade(**yaml.safe_load("facts: off")).facts is Facts.OFF
+
+
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
@@ -426,6 +430,7 @@ def test_nested_stages_are_settings_in_every_format(given_settings):
         ({"stages": [{"detector": "lexical", "flag": 1.5}]}, r"flag must be a number in \[0, 1\], not 1.5"),
         ({"stages": [{"detector": "lexical", "accept": 0.9, "flag": 0.1}]}, "accept must not be above flag"),
         ({"stages": [{"detector": "lexical", "name": "facts"}]}, "'facts' is the check of exact facts"),
+        ({"stages": [{"detector": "lexical", "optional": "no"}]}, "optional must be true or false, not 'no'"),
         ({"facts": "never"}, "facts must be one of decide, bind, off, not 'never'"),
         ({"retrieve": 2}, "retrieve must be a number"),
         ({"review": 0.5}, "review: expected two scores"),

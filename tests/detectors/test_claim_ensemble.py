@@ -651,6 +651,8 @@ def test_nested_oracles_are_settings_in_every_format(given_settings):
         ({"similarity": "cosine"}, "similarity must be one of lexical, embedding"),
         ({"alike": 1.5}, r"alike must be a number in \[0, 1\], not 1.5"),
         ({"quorum": 0}, "quorum must be at least 1"),
+        ({"caching": "no"}, "caching must be true or false, not 'no'"),
+        ({"dynamic": {"domains": ["medical"]}}, "domains must be a table .*, not a list"),
         ({"dynamic": {"frist": 2}}, "dynamic: unknown key 'frist'; did you mean 'first'?"),
         ({"dynamic": {"first": 0, "sure": 2, "calls": -1}}, "first must be a whole number from 1 on, not 0"),
     ],
@@ -664,6 +666,9 @@ def test_every_mistake_is_named_at_once():
     with pytest.raises(ConfigurationError) as caught:
         ClaimEnsemble(oracles=["nothing"], resolution="most", aggregation="any", quorum=0)
     assert len(caught.value.problems) == 4
+    with pytest.raises(ConfigurationError) as caught:
+        ClaimEnsemble(oracles=["nothing", {"detector": "g_eval"}, {"detector": "embedded", "nam": "x"}])
+    assert [one.partition(" ")[0] for one in caught.value.problems] == ["unknown", "oracles:", "oracles:"]
 
 
 def test_an_ensemble_keeps_its_oracles_when_it_is_changed():

@@ -205,6 +205,8 @@ def test_rules_are_read_from_settings():
         ("most", "expected one of majority, confidence, weighted, dawid_skene, or 'by' one, not 'most'"),
         (["majority"], "not list"),
         ({"by": "majority", "weights": {}}, "'majority' has no 'weights'; expected one of nothing"),
+        ({"by": ["majority"]}, "expected one of majority"),
+        ({"by": "weighted", "reliabilities": ["a"]}, "reliabilities must be a table of shares by oracle"),
         ({"by": "weighted", "reliabilities": {"a": 1.5}}, r"must be a number in \[0, 1\], not 1.5"),
         ({"by": "dawid_skene", "oracles": ["a"]}, "model"),
         ({"by": "dawid_skene", "oracles": ["a"], "model": {"prior": [1]}}, "confusion"),

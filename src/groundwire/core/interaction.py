@@ -72,7 +72,7 @@ class Interaction:
         answer: str,
         contexts: str | Passage | Iterable[str | Passage] | None = None,
         question: str | None = None,
-        history: Iterable[Turn] | None = None,
+        history: Iterable[Turn] = (),
         id: str | None = None,  # noqa: A002 - the field's name on the wire and in every framework
         metadata: Mapping[str, Any] | None = None,
     ) -> None:

@@ -52,6 +52,8 @@ class Stage:
         named = "@".join(one for one in (self.detector.name, self.model) if one)
         object.__setattr__(self, "name", self.name or named)
         problems = []
+        if not isinstance(self.optional, bool):
+            problems.append(f"optional must be true or false, not {settings.shown(self.optional)}")
         for end in ("accept", "flag"):
             if (value := getattr(self, end)) is not None:
                 try:

@@ -10,13 +10,14 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import partial
 from typing import Any, ClassVar
 
 from groundwire.core.aggregation import Aggregation, AnyUnsupported
 from groundwire.core.budget import least
 from groundwire.core.claim import Support
 from groundwire.core.detector import Detector
-from groundwire.core.errors import ConfigurationError
+from groundwire.core.errors import ConfigurationError, gathered
 from groundwire.core.interaction import Interaction
 from groundwire.core.plan import Failed, Plan, metered, together
 from groundwire.core.score import check_score
@@ -110,7 +111,7 @@ class ClaimEnsemble(Detector):
 
     def __post_init__(self) -> None:
         problems = [
-            *self._built("oracles", lambda given: tuple(map(asked.read, _listed(given)))),
+            *self._built("oracles", _panel),
             *self._built("resolution", read_resolution),
             *self._built("aggregation", settings.aggregation),
             *self._built("inferred", lambda given: _chosen(Inferred, "inferred", given)),
@@ -280,9 +281,9 @@ class ClaimEnsemble(Detector):
         return []
 
 
-def _listed(given: Any) -> Sequence[Any]:
+def _panel(given: Any) -> tuple[Oracle, ...]:
     if isinstance(given, list | tuple):
-        return given
+        return tuple(gathered(partial(asked.read, one) for one in given))
     raise ConfigurationError(f"oracles: expected a list of them, not {settings.shown(given)}")
 
 
@@ -301,8 +302,12 @@ def _problems(ensemble: ClaimEnsemble) -> list[str]:
                 check_score(name, value)
             except ValueError as error:
                 problems.append(str(error))
+    if not isinstance(ensemble.caching, bool):
+        problems.append(f"caching must be true or false, not {settings.shown(ensemble.caching)}")
     oracles = ensemble.panel
-    if not ensemble.oracles:
+    if not isinstance(ensemble.oracles, tuple) or len(oracles) < len(ensemble.oracles):
+        return problems  # they have mistakes of their own
+    if not oracles:
         problems.append("oracles: an ensemble needs at least one")
     heard = sum(len(one.names) for one in oracles)
     if heard < ensemble.quorum and not problems:

@@ -131,6 +131,9 @@ class Weighted(Weighing):
     reliabilities: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.reliabilities, Mapping):
+            told = type(self.reliabilities).__qualname__
+            raise TypeError(f"reliabilities must be a table of shares by oracle, not a {told}")
         for name, value in self.reliabilities.items():
             check_score(f"reliabilities[{name!r}]", value)
 
@@ -237,10 +240,10 @@ def read_resolution(given: Any) -> Resolution:
     if isinstance(given, Resolution):
         return given
     parameters = {"by": given} if isinstance(given, str) else given
-    if not isinstance(parameters, Mapping) or parameters.get("by") not in _RULES:
+    if not isinstance(parameters, Mapping) or str(parameters.get("by")) not in _RULES:
         told = repr(given) if isinstance(given, str) and len(given) <= 16 else type(given).__name__
         raise ConfigurationError(f"resolution: expected one of {', '.join(_RULES)}, or 'by' one, not {told}")
-    rule = _RULES[parameters["by"]]
+    rule = _RULES[str(parameters["by"])]
     named = {key: value for key, value in parameters.items() if key != "by"}
     known = [f.name for f in fields(rule)]  # type: ignore[arg-type]  # every rule is a dataclass
     if unknown := sorted(set(named) - set(known)):
