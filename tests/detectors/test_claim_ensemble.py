@@ -539,6 +539,19 @@ def test_offline_oracles_need_no_judge():
     assert outcome.usage.calls == 0
 
 
+def test_a_cascade_as_an_oracle_has_its_judge_or_does_without(recwarn):
+    """Its optional stages are those that the judge can answer, as where it stands alone."""
+    detector = ClaimEnsemble(oracles=("cascade",))
+    assert not detector.needs_model
+    (alone,) = Checker(detector).detector.panel
+    assert [one.name for one in alone.detector.line] == ["lexical", "embedded"]
+    checker = Checker(detector, judge=Judge(lambda system, user: ""))
+    (judged_too,) = checker.detector.panel
+    assert [one.name for one in judged_too.detector.line] == ["lexical", "embedded", "judge"]
+    assert checker.fallback is not None
+    assert not recwarn.list
+
+
 def test_claims_can_be_compared_by_embeddings():
     def vector(text):
         return (

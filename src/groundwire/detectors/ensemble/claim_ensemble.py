@@ -19,7 +19,7 @@ from groundwire.core.claim import Support
 from groundwire.core.detector import Detector
 from groundwire.core.errors import ConfigurationError, gathered
 from groundwire.core.interaction import Interaction
-from groundwire.core.plan import Failed, Plan, metered, together
+from groundwire.core.plan import Backend, Failed, Plan, metered, together
 from groundwire.core.score import check_score
 from groundwire.core.verdict import (
     AbstentionReason,
@@ -143,10 +143,19 @@ class ClaimEnsemble(Detector):
         )
 
     @property
+    def takes_model(self) -> bool:
+        return self.needs_model or any(one.detector.takes_model for one in self.panel)
+
+    @property
     def models(self) -> frozenset[str]:
         return frozenset(one.model for one in self.panel if one.model).union(
             *(one.detector.models for one in self.panel)
         )
+
+    def beside(self, judge: Backend | None) -> ClaimEnsemble:
+        """With each oracle as it works with this judge, or without any."""
+        oracles = tuple(replace(one, detector=one.detector.beside(judge)) for one in self.panel)
+        return self if oracles == self.panel else replace(self, oracles=oracles)
 
     def load(self) -> None:
         for one in self.panel:

@@ -205,20 +205,30 @@ class Bayesian(Resolution):
 
 
 def fit_votes(
-    claims: Iterable[Sequence[Vote]], *, known: Sequence[Support | None] | None = None, smoothing: float = 1.0
+    claims: Iterable[Sequence[Vote | Mapping[str, Any]]],
+    *,
+    known: Sequence[Support | None] | None = None,
+    smoothing: float = 1.0,
 ) -> Bayesian:
-    """A Bayesian rule from claims that were voted on: the ``votes`` of verdicts' claims.
+    """A Bayesian rule from claims that were voted on: the ``votes`` of verdicts' claims, or of their wire form.
 
     ``known`` are reviewed supports, one a claim, None where nobody reviewed it; without any, the oracles'
     agreement is all there is. Raises ValueError without votes. See ``core.dawid_skene.fit``.
     """
-    tables = [{vote.oracle: vote.support.severity for vote in votes} for votes in claims]
+    tables = [dict(map(_told, votes)) for votes in claims]
     oracles = tuple(sorted({name for table in tables for name in table}))
     if not oracles:
         raise ValueError("nothing can be fitted: no claim has a vote")
     reviewed = None if known is None else [-1 if one is None else one.severity for one in known]
     rows = [[table.get(name, -1) for name in oracles] for table in tables]
     return Bayesian(model=fit(rows, labels=len(LABELS), known=reviewed, smoothing=smoothing), oracles=oracles)
+
+
+def _told(vote: Vote | Mapping[str, Any]) -> tuple[str, int]:
+    """An oracle's name, and how severe its vote is."""
+    if isinstance(vote, Mapping):
+        return vote["oracle"], Support(vote["support"]).severity
+    return vote.oracle, vote.support.severity
 
 
 def base_name(oracle: str) -> str:
