@@ -187,9 +187,7 @@ class Checker:
             plan = _disabled()
         elif self.fallback is not None:
             named = {one.name for one in members(self.detector)}
-            plan = with_fallback(
-                self.detector, self.fallback, interaction, part=self.fallback.name in named
-            )
+            plan = with_fallback(self.detector, self.fallback, interaction, part=self.fallback.name in named)
         else:
             plan = self.detector.detect(interaction)
         plan = within(plan, self.policy.budget) if self.policy.budget else plan
@@ -233,8 +231,8 @@ def _meant(detector: Detector | str | None) -> Detector:
     if isinstance(detector, Detector):
         if not isinstance(detector.grading, Grading):
             raise ConfigurationError(
-                f"the {detector.name!r} detector's grading must be a Grading, such as Grading(threshold=0.4), "
-                f"not {type(detector.grading).__qualname__}"
+                f"the {detector.name!r} detector's grading must be a Grading, such as "
+                f"Grading(threshold=0.4), not {type(detector.grading).__qualname__}"
             )
         return detector
     raise ConfigurationError(

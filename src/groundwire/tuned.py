@@ -173,7 +173,7 @@ def _parameters(value: Any, *, without: tuple[str, ...] = ()) -> dict[str, Any]:
     }
 
 
-def _setting(value: Any) -> Any:
+def _setting(value: Any) -> Any:  # noqa: PLR0911 - one return a kind of value reads as the table it is
     # Both bring numpy, which whoever names a detector in settings has loaded.
     from groundwire.core.fitted_aggregation import Fitted  # noqa: PLC0415
     from groundwire.detectors.ensemble.resolution import Resolution  # noqa: PLC0415

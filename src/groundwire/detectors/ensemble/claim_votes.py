@@ -40,9 +40,7 @@ class Ballot:
 
     def turned(self, oracles: Sequence[str], *, against: bool) -> list[Claim]:
         """The claims if all of these oracles voted on each as is worst for it, or best, and wholly sure."""
-        polls = [
-            [Vote(oracle=name, support=label, confidence=1.0) for name in oracles] for label in LABELS
-        ]
+        polls = [[Vote(oracle=name, support=label, confidence=1.0) for name in oracles] for label in LABELS]
         extreme = max if against else min
         return [
             extreme(options, key=lambda claim: claim.score or 0.0)
@@ -119,7 +117,8 @@ class Ballot:
 def would_change(ballot: Ballot, oracles: Sequence[str], aggregation: Aggregation, threshold: float) -> bool:
     """Whether the answer's verdict would turn if all of these oracles voted against it, wholly sure.
 
-    By whatever label turns a claim: a third "inferred" outvotes one "unsupported" where "supported" would not.
+    By whatever label turns a claim: beside one "inferred", another outvotes an "unsupported" where a
+    "supported" would not.
     """
     score = aggregation(ballot.claims())
     flagged = score is not None and score >= threshold

@@ -93,9 +93,10 @@ def _alike(said: Sequence[Said], table: Floats) -> Floats:
             once = quoted[mine.oracle, spans[i]] == quoted[said[j].oracle, spans[j]] == 1
             if once and mine.oracle != said[j].oracle and _same_words(spans[i], spans[j]):
                 alike[i, j] = alike[j, i] = 1.0
-            elif _clash(figures[i], figures[j]) or bool(worded[i].negated) != bool(worded[j].negated):
-                alike[i, j] = alike[j, i] = _NEVER
-            elif table[i, j] < _SAME and (mine.oracle == said[j].oracle or _apart(spans[i], spans[j])):
+                continue
+            denied = bool(worded[i].negated) != bool(worded[j].negated)
+            apart = mine.oracle == said[j].oracle or _apart(spans[i], spans[j])
+            if _clash(figures[i], figures[j]) or denied or (apart and table[i, j] < _SAME):
                 alike[i, j] = alike[j, i] = _NEVER
     return alike
 

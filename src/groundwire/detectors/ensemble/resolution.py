@@ -210,7 +210,7 @@ def fit_votes(
     known: Sequence[Support | None] | None = None,
     smoothing: float = 1.0,
 ) -> Bayesian:
-    """A Bayesian rule from claims that were voted on: the ``votes`` of verdicts' claims, or of their wire form.
+    """A Bayesian rule from claims that were voted on: the ``votes`` of verdicts' claims, or the wire's.
 
     ``known`` are reviewed supports, one a claim, None where nobody reviewed it; without any, the oracles'
     agreement is all there is. Raises ValueError without votes. See ``core.dawid_skene.fit``.
