@@ -170,6 +170,7 @@ def plotted(
     last.set_title("accuracies found without a label", fontsize=10)
     last.set_xlabel("true")
     last.set_ylabel("found by Dawid-Skene")
+    last.set_ylim(0.2, 1.05)
     last.legend(loc="lower right", fontsize=7)
     last.grid(alpha=0.3)
     figure.tight_layout()

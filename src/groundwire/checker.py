@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import itertools
 import time
 import uuid
 import warnings
@@ -15,7 +14,7 @@ from typing import Any
 from groundwire import config, detectors
 from groundwire.core.budget import within
 from groundwire.core.detector import Detector
-from groundwire.core.errors import ConfigurationError, InputError
+from groundwire.core.errors import ConfigurationError, InputError, gathered
 from groundwire.core.fallback import with_fallback
 from groundwire.core.grading import Grading
 from groundwire.core.interaction import Interaction, Passage, Turn
@@ -27,7 +26,7 @@ from groundwire.core.verdict import Abstention, AbstentionReason, Outcome, Usage
 from groundwire.judge.drivers import NoBackend, arun, run
 from groundwire.local.backend import LocalBackend
 from groundwire.policy import AbstainedError, OnAbstention, Policy
-from groundwire.tuned import require_fit
+from groundwire.tuned import members, require_fit
 
 
 class Checker:
@@ -74,21 +73,30 @@ class Checker:
         ConfigurationError naming every mistake at once.
         """
         settings = config.load(source)
-        detector = settings.build_detector()
-        tuned = settings.build_tuned()
+        judged, tuned, redact, fallback, built, _ = gathered(
+            (
+                settings.build_judging,
+                settings.build_tuned,
+                settings.build_redaction,
+                settings.build_fallback,
+                lambda: settings.judge.build() if settings.judge and judge is None else judge,
+                settings.check_sinks,  # which are opened last, as the monitor is
+            )
+        )
+        detector, grading = judged
         return cls(
             detector,
-            judge=settings.judge.build() if settings.judge and judge is None else judge,
+            judge=built,
             sinks=settings.build_sinks(),
             policy=Policy(
                 enabled=settings.enabled,
-                grading=None if tuned else settings.build_grading(detector.grading),
+                grading=grading,
                 tuned=tuned,
                 timeout=settings.timeout,
                 budget=settings.budget.build() if settings.budget else None,
                 on_abstention=OnAbstention(settings.on_abstention),
-                redact=settings.build_redaction(),
-                fallback=settings.build_fallback(),
+                redact=redact,
+                fallback=fallback,
                 max_characters=settings.max_characters,
                 max_passages=settings.max_passages,
             ),
@@ -137,7 +145,8 @@ class Checker:
         No more go out together than the judge performs at once, so that the policy's timeout is time for
         judging and not for waiting; where only an encoder is asked, the timeouts of a batch add up, for it
         reads one after the other. Lazy and of bounded memory: interactions are read as outcomes are consumed.
-        ``progress`` draws a bar on stderr.
+        What was read before the source raised, or gave something else than an Interaction, is judged before
+        that is raised. ``progress`` draws a bar on stderr.
         """
         if batch < 1:
             raise ValueError(f"batch must be at least 1, not {batch}")
@@ -158,8 +167,9 @@ class Checker:
             started = time.perf_counter()
             plan = together([self._plan(interaction) for interaction in group])
             done = run(plan, self._backend, timeout=self._time_for(len(group)))
+            took = time.perf_counter() - started  # and not the time that whoever takes the outcomes needs
             for interaction, (outcome, usage) in zip(group, done, strict=True):
-                yield self._settle(outcome, interaction, _took(usage, started))
+                yield self._settle(outcome, interaction, replace(usage, seconds=took))
 
     def _time_for(self, checks: int) -> float | None:
         """Seconds for checks made together: a judge is at all of them at once, an encoder is not."""
@@ -168,11 +178,7 @@ class Checker:
         return self.policy.timeout * checks
 
     def _plan(self, interaction: Interaction) -> Plan[tuple[Outcome, Usage]]:
-        if not isinstance(interaction, Interaction):
-            raise InputError(
-                f"only an Interaction can be judged, not {type(interaction).__name__} {interaction!r:.60}: "
-                "gw.Interaction(question=..., contexts=..., answer=...)"
-            )
+        _require_interaction(interaction)
         if excess := self.policy.excess(interaction):
             return metered(_too_much(excess))
         if self.policy.redact is not None:
@@ -180,7 +186,8 @@ class Checker:
         if not self.policy.enabled:
             plan = _disabled()
         elif self.fallback is not None:
-            plan = with_fallback(self.detector, self.fallback, interaction)
+            named = {one.name for one in members(self.detector)}
+            plan = with_fallback(self.detector, self.fallback, interaction, part=self.fallback.name in named)
         else:
             plan = self.detector.detect(interaction)
         plan = within(plan, self.policy.budget) if self.policy.budget else plan
@@ -222,6 +229,11 @@ def _meant(detector: Detector | str | None) -> Detector:
     if detector is None or isinstance(detector, str):
         return detectors.get(detector or detectors.DEFAULT)()
     if isinstance(detector, Detector):
+        if not isinstance(detector.grading, Grading):
+            raise ConfigurationError(
+                f"the {detector.name!r} detector's grading must be a Grading, such as "
+                f"Grading(threshold=0.4), not {type(detector.grading).__qualname__}"
+            )
         return detector
     raise ConfigurationError(
         f"detector must be a Detector or a registered name, not {detector!r:.60}: "
@@ -359,6 +371,27 @@ def _took(usage: Usage, started: float) -> Usage:
 
 
 def _batches(interactions: Iterable[Interaction], size: int) -> Iterator[list[Interaction]]:
+    """As many at a time; where the source fails, what it gave before comes first."""
     source = iter(interactions)
-    while group := list(itertools.islice(source, size)):
+    group: list[Interaction] = []
+    try:
+        for interaction in source:
+            _require_interaction(interaction)
+            group.append(interaction)
+            if len(group) == size:
+                yield group
+                group = []
+    except Exception:
+        if group:
+            yield group
+        raise
+    if group:
         yield group
+
+
+def _require_interaction(given: object) -> None:
+    if not isinstance(given, Interaction):
+        raise InputError(
+            f"only an Interaction can be judged, not {type(given).__name__} {given!r:.60}: "
+            "gw.Interaction(question=..., contexts=..., answer=...)"
+        )

@@ -131,6 +131,11 @@ class Settings(Section):
         except ConfigurationError as error:
             raise ConfigurationError(*error.problems, *self._level_problems()) from error
 
+    def build_judging(self) -> tuple[Detector, Grading | None]:
+        """The detector, and how its scores are read where no tuning says that. Raises ConfigurationError."""
+        detector = self.build_detector()
+        return detector, None if self.tuned else self.build_grading(detector.grading)
+
     def build_sinks(self) -> tuple[Sink, ...]:
         """Who is told of outcomes. Raises ConfigurationError naming every mistake at once."""
         if not self.sinks:
@@ -138,6 +143,13 @@ class Settings(Section):
         from groundwire.sinks.settings import build  # noqa: PLC0415 - most checkers tell nobody
 
         return build(self.sinks)
+
+    def check_sinks(self) -> None:
+        """Raises ConfigurationError naming every mistake in the sinks, and opens none."""
+        if self.sinks:
+            from groundwire.sinks.settings import wanted  # noqa: PLC0415 - as above
+
+            wanted(self.sinks)
 
     def build_grading(self, default: Grading) -> Grading | None:
         """How scores are read, starting from the detector's own; None when nothing is set here."""
@@ -182,7 +194,13 @@ class Settings(Section):
 
     def build_fallback(self) -> Detector | None:
         """The detector that judges in place of one whose model is unavailable; None for nobody."""
-        return None if self.fallback is None else settings.build(self.fallback)
+        if self.fallback is None:
+            return None
+        try:
+            return settings.build(self.fallback)
+        except ConfigurationError as error:
+            told = (f"fallback: {one.removeprefix('detector: ')}" for one in error.problems)
+            raise ConfigurationError(*told) from error
 
     def _wording(self, default: Grading) -> dict[Level, Wording]:
         levels = {level: getattr(self.levels, level.value) for level in Level}
@@ -217,7 +235,19 @@ def load(source: str | Path | Mapping[str, Any]) -> Settings:
     try:
         return Settings.model_validate(data)
     except ValidationError as error:
-        raise ConfigurationError(*(_problem(dict(one)) for one in error.errors())) from None
+        problems = [_problem(dict(one)) for one in error.errors()]
+        if not any(one["loc"][:1] == ("detector",) for one in error.errors()):
+            problems += _detector_problems(data.get("detector", detectors.DEFAULT))
+        raise ConfigurationError(*dict.fromkeys(problems)) from None
+
+
+def _detector_problems(given: Any) -> tuple[str, ...]:
+    """What is wrong with a detector, for whoever has other mistakes to name."""
+    try:
+        settings.build(given)
+    except ConfigurationError as error:
+        return error.problems
+    return ()
 
 
 def _take_tuning(data: dict[str, Any], path: Path) -> None:
@@ -262,7 +292,8 @@ def _read(path: Path) -> Mapping[str, Any]:
             f"settings file {str(path)!r}: expected a name ending in .yaml, .toml or .json"
         )
     try:
-        data = readers[path.suffix.lower()](path.read_text(encoding="utf-8"))
+        # With or without the mark that some editors put in front.
+        data = readers[path.suffix.lower()](path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise ConfigurationError(f"settings file {str(path)!r}: {error.strerror}") from error
     except ValueError as error:
@@ -308,12 +339,18 @@ def _problem(error: Mapping[str, Any]) -> str:
         return f"{'.'.join(map(str, parents)) or 'settings'}: {settings.unknown(str(name), known)}"
     if error["type"] == "missing":
         return f"{where}: {error['msg'].lower()}"
-    wanted = error["msg"].lower()
+    if str(error["loc"][-1]).startswith(_NAME_OR_TABLE) and error["type"] in _OTHER_TYPES:
+        where = ".".join(str(part) for part in error["loc"][:-1])
+        return f"{where}: expected a name or a table, not {settings.shown(error['input'])}"
+    wanted = "expected a list" if error["type"] == "tuple_type" else error["msg"].lower()
     if error["type"] == "model_type":  # pydantic names the class, which is nothing of the reader's
         wanted = f"expected a table of {', '.join(_KNOWN.get(str(error['loc'][-1]), ())) or 'settings'}"
     return f"{where}: {wanted}, not {settings.shown(error['input'])}"
 
 
+# How pydantic tells apart what a value could have been: a name, or one of our tables.
+_NAME_OR_TABLE = ("str", "dict[", "Pattern")
+_OTHER_TYPES = ("string_type", "dict_type", "model_type")
 _LEVEL_KEYS = ("from", "label", "title", "warning")
 _KNOWN: Mapping[str, tuple[str, ...]] = {
     "": tuple(Settings.model_fields),

@@ -147,9 +147,13 @@ def settings_of(detector: Detector) -> str | dict[str, Any]:
 
     Raises ConfigurationError where they have no such form.
     """
+    return _settings_of(detector, nested=False)
+
+
+def _settings_of(detector: Detector, *, nested: bool) -> str | dict[str, Any]:
     given = {"name": detector.name, **_parameters(detector, without=("grading",))}
     try:
-        same = plain(settings.build(given).spec) == plain(detector.spec)
+        same = plain(settings.build(given, nested=nested).spec) == plain(detector.spec)
     except ConfigurationError:
         same = False
     if not same:
@@ -169,11 +173,19 @@ def _parameters(value: Any, *, without: tuple[str, ...] = ()) -> dict[str, Any]:
     }
 
 
-def _setting(value: Any) -> Any:
+def _setting(value: Any) -> Any:  # noqa: PLR0911 - one return a kind of value reads as the table it is
+    # Both bring numpy, which whoever names a detector in settings has loaded.
+    from groundwire.core.fitted_aggregation import Fitted  # noqa: PLC0415
+    from groundwire.detectors.ensemble.resolution import Resolution  # noqa: PLC0415
+
     if isinstance(value, Detector):
-        return settings_of(value)
+        return _settings_of(value, nested=True)
     if isinstance(value, Combination):
         return value.to_dict()
+    if isinstance(value, Resolution):
+        return {"by": value.by, **_parameters(value)}
+    if isinstance(value, Fitted):
+        return {"kind": "fitted", **_parameters(value)}
     if isinstance(value, Aggregation):
         return aggregation.to_dict(value)
     if isinstance(value, tuple | list):

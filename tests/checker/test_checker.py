@@ -150,6 +150,35 @@ def test_an_endless_source_is_read_only_as_outcomes_are_taken(detector):
     assert len(read) <= 12
 
 
+@pytest.mark.parametrize("detector", [NovelWords(), AsksModel()])
+@pytest.mark.parametrize(
+    ("last", "error"), [(OSError("the disk is gone"), OSError), ("no interaction", InputError)]
+)
+def test_what_was_read_before_a_source_failed_is_judged_first(detector, last, error):
+    def source():
+        for n in range(5):
+            yield Interaction(contexts="x", answer="x", id=str(n))
+        if isinstance(last, Exception):
+            raise last
+        yield last
+
+    read = []
+    with pytest.raises(error):
+        read.extend(outcome.id for outcome in Checker(detector, judge=ByLength()).check_many(source()))
+    assert read == ["0", "1", "2", "3", "4"]
+
+
+def test_what_a_check_took_is_not_the_time_that_its_reader_takes(monkeypatch):
+    clock = itertools.count()
+    monkeypatch.setattr("groundwire.checker.time.perf_counter", lambda: float(next(clock)))
+    seconds = []
+    for outcome in Checker(AsksModel(), judge=ByLength()).check_many([GROUNDED] * 4):
+        for _ in range(100):
+            next(clock)  # a reader that takes its time
+        seconds.append(outcome.usage.seconds)
+    assert len(set(seconds)) == 1
+
+
 def test_a_batch_of_none_is_refused():
     with pytest.raises(ValueError, match="batch must be at least 1"):
         Checker(NovelWords()).check_many([], batch=0)

@@ -136,6 +136,42 @@ def test_settings_that_can_not_work_are_refused(settings, message):
         Checker.from_config(settings)
 
 
+def test_mistakes_of_every_part_are_named_together():
+    parts = {
+        "detector": {"name": "lexical", "flag": 1},
+        "fallback": "nobody",
+        "redact": ["names"],
+        "sinks": ["nowhere"],
+        "judge": {"model": "no model"},
+        "levels": {"low": {"from": 0.1}},
+    }
+    with pytest.raises(ConfigurationError) as caught:
+        Checker.from_config(parts)
+    said = [one.partition(":")[0] for one in caught.value.problems]
+    assert said[:-2] == ["detector", "levels.low.from", "redact", "fallback"]
+    assert said[-2:] == ["model 'no model' can't be set up", "sinks.0"]
+    with pytest.raises(ConfigurationError) as caught:
+        Checker.from_config({**parts, "threshold": 2})
+    assert [one.partition(":")[0] for one in caught.value.problems] == ["threshold", "detector"]
+
+
+def test_what_no_setting_can_be_is_told_once():
+    with pytest.raises(ConfigurationError) as caught:
+        Checker.from_config({"detector": 5, "fallback": ["lexical"], "redact": "keys", "sinks": [5]})
+    assert caught.value.problems == (
+        "detector: expected a name or a table, not 5",
+        "redact: expected a list, not 'keys'",
+        "fallback: expected a name or a table, not a list",
+        "sinks.0: expected a name or a table, not 5",
+    )
+
+
+@pytest.mark.parametrize(("name", "text"), [("a.json", '{"threshold": 0.3}'), ("a.toml", "threshold = 0.3")])
+def test_a_file_may_begin_with_the_mark_of_an_editor(tmp_path, name, text):
+    (tmp_path / name).write_text(text, encoding="utf-8-sig")
+    assert Checker.from_config(tmp_path / name).policy.grading.threshold == 0.3
+
+
 def test_mistakes_of_the_detector_and_of_the_levels_are_named_together():
     with pytest.raises(ConfigurationError) as caught:
         Checker.from_config(

@@ -184,6 +184,14 @@ def test_a_file_without_a_tuning_is_told_apart(tmp_path):
         "lexical",
         {"name": "judge", "claims_per_call": 12},
         {"name": "cascade", "stages": [{"detector": "lexical", "accept": 0.1}, "token"], "facts": "off"},
+        {
+            "name": "claim_ensemble",
+            "oracles": ["embedded", {"detector": {"name": "claim_reader", "readings": 2}, "model": "second"}],
+            "resolution": {"by": "weighted", "reliabilities": {"embedded": 0.7}},
+            "aggregation": {"kind": "fitted", "weights": [1, 0, 0, 0, 0], "bias": -0.5},
+            "dynamic": {"domains": {"medical": 2}},
+        },
+        {"name": "claim_ensemble", "oracles": ["lexical"], "resolution": "confidence"},
     ],
 )
 def test_a_detector_is_named_in_settings_as_it_was_built(detector):

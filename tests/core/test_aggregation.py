@@ -58,6 +58,9 @@ def test_unverified_claims_take_no_part():
     assert AnyUnsupported()([unknown]) is None
 
 
-def test_worst_k_needs_at_least_one():
-    with pytest.raises(ValueError, match="k >= 1"):
-        WorstK(k=0)
+@pytest.mark.parametrize(
+    ("k", "message"), [(0, "k >= 1"), (2.5, "a whole number k, not 2.5"), ("2", "not '2'"), (True, "True")]
+)
+def test_worst_k_needs_a_whole_number_from_one_on(k, message):
+    with pytest.raises(ValueError, match=message):
+        WorstK(k=k)

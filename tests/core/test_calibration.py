@@ -47,6 +47,7 @@ def test_platt_is_the_logistic_function():
         ((1.0, 1.0), (0.1, 0.2), "strictly increase"),
         ((1.0, 2.0), (0.3, 0.2), "never fall"),
         ((1.0,), (1.2,), r"\[0, 1\]"),
+        ((0.0, math.nan), (0.1, 0.2), "finite"),
     ],
 )
 def test_a_broken_isotonic_calibration_is_refused(raws_, probabilities, message):
@@ -57,6 +58,12 @@ def test_a_broken_isotonic_calibration_is_refused(raws_, probabilities, message)
 def test_a_reversing_platt_calibration_is_refused():
     with pytest.raises(ValueError, match="must not reverse"):
         Platt(slope=-1, intercept=0)
+
+
+@pytest.mark.parametrize(("slope", "intercept"), [(math.nan, 0), (1, math.nan), (math.inf, 0)])
+def test_a_platt_calibration_that_would_give_no_number_is_refused(slope, intercept):
+    with pytest.raises(ValueError, match="finite numbers"):
+        Platt(slope=slope, intercept=intercept)
 
 
 def test_calibrations_are_read_from_plain_data():

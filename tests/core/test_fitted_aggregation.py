@@ -1,5 +1,7 @@
 """The fitted aggregation: a rule like the others, learnt from labelled answers."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -48,6 +50,12 @@ def test_what_can_not_be_fitted_is_refused():
         fit([[]], [1])
     with pytest.raises(ValueError, match="all labels are alike"):
         fit([[(0.1, 3)], [(0.2, 3)]], [1, 1])
+
+
+@pytest.mark.parametrize("bias", ["0.3", math.nan, None, True])
+def test_a_bias_that_is_no_number_is_refused(bias):
+    with pytest.raises(ValueError, match="a number for its bias"):
+        Fitted(weights=(1,) * len(FIGURES), bias=bias)
 
 
 def test_a_negative_weight_is_refused():

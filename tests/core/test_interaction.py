@@ -36,11 +36,21 @@ def test_contexts_of_every_accepted_shape_become_passages(contexts, texts):
         ({"answer": "a", "contexts": ["fine", 3.5]}, r"contexts\[1\] must be a str, not float 3.5"),
         ({"answer": "a", "contexts": ["fine", None]}, r"contexts\[1\] is None: no text was given"),
         ({"answer": "a", "question": 7}, "question must be a str, not int 7"),
+        ({"answer": "a", "id": 7}, r"id must be a str, not int 7; give its text: str\(id\)"),
+        ({"answer": "a", "id": 0}, "id must be a str, not int 0"),
+        ({"answer": "a", "metadata": ["x"]}, "metadata must be a mapping, not list"),
+        ({"answer": "a", "history": "hi"}, "history must be a list of Turns, not str 'hi'"),
+        ({"answer": "a", "history": [("user", "hi")]}, r"history\[0\] must be a Turn, not tuple"),
+        ({"answer": "a", "history": [{"role": "user"}]}, r"not dict .*: Turn\(role=Role.USER, text=...\)"),
     ],
 )
 def test_what_is_not_text_is_refused_by_name(fields, message):
     with pytest.raises(InputError, match=message):
         Interaction(**fields)
+
+
+def test_no_history_is_an_empty_one():
+    assert Interaction(answer="a", history=None).history == ()
 
 
 def test_a_long_wrong_value_is_shortened_in_the_message():

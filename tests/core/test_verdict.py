@@ -22,6 +22,7 @@ from groundwire import (
     Wording,
 )
 from groundwire.core.grading import WORDING
+from groundwire.core.verdict import Recommendation
 from tests.core.strategies import abstentions, claims, gradings, outcomes, scores, verdicts
 
 SPEC = DetectorSpec(name="scripted", version="1")
@@ -131,6 +132,22 @@ def test_words_of_a_level_that_stays_are_kept_unless_there_are_others():
     verdict = Verdict.graded(0.4, Grading(wording={Level.MEDIUM: own}), detector=SPEC)
     assert verdict.regraded(Grading(threshold=0.35)).wording is own
     assert verdict.regraded(Grading(threshold=0.9)).wording == WORDING[Level.LOW]
+
+
+@pytest.mark.parametrize(
+    ("score", "threshold", "given", "expected"),
+    [
+        (0.3, 0.2, Recommendation.RETURN, Recommendation.RETRIEVE),
+        (0.6, 0.8, Recommendation.RETRIEVE, Recommendation.RETURN),
+        (0.6, 0.55, Recommendation.RETURN, Recommendation.RETURN),
+        (0.3, 0.2, Recommendation.REVIEW, Recommendation.REVIEW),
+        (0.3, 0.2, None, None),
+    ],
+)
+def test_another_threshold_moves_the_recommendation_with_the_verdict(score, threshold, given, expected):
+    """A flag of the reader's own is not to be returned; a detector's advice within its own flags stands."""
+    verdict = Verdict.graded(score, Grading(), detector=SPEC, recommendation=given)
+    assert verdict.regraded(Grading(threshold=threshold)).recommendation is expected
 
 
 def _claim(support):

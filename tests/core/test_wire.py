@@ -2,13 +2,26 @@
 
 import json
 import math
+from decimal import Decimal
 from enum import Enum
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire import Abstention, AbstentionReason, Claim, DetectorSpec, Grading, Span, Support, Verdict
+from groundwire import (
+    Abstention,
+    AbstentionReason,
+    Claim,
+    DetectorSpec,
+    Evidence,
+    Grading,
+    Span,
+    Support,
+    Usage,
+    Verdict,
+)
 from groundwire.core import wire
 from groundwire.core.aggregation import WorstK
 from groundwire.core.plain import plain
@@ -119,6 +132,32 @@ def test_a_detector_that_was_read_has_the_fingerprint_of_the_one_that_judged():
 
 def test_numbers_that_json_lacks_become_null():
     assert plain([math.nan, math.inf, 1.5]) == [None, None, 1.5]
+
+
+def test_numbers_of_numpy_are_numbers():
+    assert json.dumps(plain({"k": np.int64(3), "share": np.float32(0.5)})) == '{"k": 3, "share": 0.5}'
+
+
+def test_a_number_too_long_to_be_read_again_is_told_as_text():
+    assert int(plain(10**5_000), 16) == 10**5_000
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [math.nan, math.inf, np.float32(0.5), np.int64(1), Decimal("0.5"), pytest.param(10**5_000, id="long")],
+)
+def test_whatever_figure_a_detector_of_ones_own_has_its_verdict_can_be_written(raw):
+    """A detector may count with numpy, and have an unbounded figure before calibration."""
+    span, quote = Span(np.int64(0), np.int64(4)), Span(np.int64(1), np.int64(3))
+    evidence = Evidence(passage=np.int64(0), span=quote, quote="ab")
+    claim = Claim(text="abcd", span=span, support=Support.UNSUPPORTED, score=0.9, evidence=(evidence,))
+    usage = Usage(calls=np.int64(2), cost=math.nan)
+    spec = DetectorSpec(name="a", version="1")
+    verdict = Verdict.graded(0.9, Grading(), detector=spec, raw=raw, claims=(claim,), usage=usage)
+    told = json.loads(json.dumps(verdict.to_dict(), allow_nan=False))
+    assert told["spans"] == [{"start": 0, "end": 4}]
+    assert told["usage"]["calls"] == 2
+    assert wire.decode(told).score == 0.9
 
 
 def test_a_parameter_that_is_a_value_of_ours_tells_its_kind():

@@ -2,6 +2,7 @@
 
 import json
 import tomllib
+from dataclasses import replace
 
 import pytest
 import yaml
@@ -20,6 +21,7 @@ from groundwire import (
     Policy,
     Span,
     Support,
+    Usage,
     Verdict,
     config,
 )
@@ -187,10 +189,64 @@ def test_a_stage_that_calls_refuted_words_supported_is_overruled_in_the_claims()
     assert judged(Stage(detector=Always(outcome=said)), interaction=REFUTED, facts="off").grounded
 
 
+def test_where_facts_overrule_a_stage_they_have_decided():
+    sure, unsure = stage(0.05, "sure", accept=0.1, flag=0.9), stage(0.3, "unsure", accept=0.1, flag=0.9)
+    outcome = judged(sure, LAST, interaction=REFUTED, facts="bind")
+    assert (outcome.route.decided, outcome.raw) == ("facts", outcome.score)
+    assert way(outcome) == [("facts", "flagged"), ("sure", "accepted"), ("last", "spared")]
+    outcome = judged(unsure, interaction=REFUTED, facts="bind")
+    assert outcome.route.decided == "facts"
+    assert outcome.reason.endswith("25 EUR in the document. No stage was sure.")
+    outcome = judged(stage(0.99, "worse"), interaction=REFUTED, facts="bind")
+    assert (outcome.route.decided, outcome.raw) == ("worse", 0.99)
+
+
+def test_what_a_stage_flags_beside_a_refuted_figure_stays_flagged():
+    answer = "A second green bag costs 75 EUR."
+    interaction = Interaction(contexts=PASSAGES, answer=answer)
+
+    def spans(*claims):
+        spec = DetectorSpec(name="x", version="1")
+        said = Verdict.graded(0.9, Grading(), detector=spec, claims=claims)
+        outcome = judged(Stage(detector=Always(outcome=said)), interaction=interaction, facts="bind")
+        assert Support.CONTRADICTED in {claim.support for claim in outcome.claims}
+        return [span.of(answer) for span in outcome.spans]
+
+    green = Span(9, 14)
+    narrow = Claim(text="green", span=green, support=Support.UNSUPPORTED, score=0.9)
+    whole = Claim(
+        text=answer, span=Span(0, len(answer)), support=Support.UNSUPPORTED, score=0.9, words=(green,)
+    )
+    assert spans(narrow) == spans(whole) == ["green", "75 EUR"]
+
+
+def test_a_claim_that_stands_nowhere_comes_last_also_beside_facts():
+    nowhere = Claim(text="", span=Span(0, 0), support=Support.SUPPORTED, score=0.05, statement="Penguins.")
+    said = Verdict.graded(0.05, Grading(), detector=DetectorSpec(name="x", version="1"), claims=(nowhere,))
+    outcome = judged(Stage(detector=Always(outcome=said)), interaction=REFUTED, facts="bind")
+    assert [claim.located for claim in outcome.claims] == [True, False]
+
+
+def test_a_stage_that_is_sure_and_asks_for_review_gets_it():
+    """As an ensemble does where most of its oracles failed, or disagree."""
+    said = replace(verdict(0.05), recommendation=Recommendation.REVIEW)
+    outcome = judged(Stage(detector=Always(outcome=said)))
+    assert (outcome.grounded, outcome.recommendation) == (True, Recommendation.REVIEW)
+
+
+def test_what_all_stages_have_saved_is_in_the_usage():
+    first, last = (replace(verdict(0.5), usage=Usage(saved_tokens=n)) for n in (100, 20))
+    stages = Stage(detector=Always(outcome=first), accept=0.1), Stage(detector=Always(outcome=last), name="b")
+    assert judged(*stages).usage.saved_tokens == 120
+    failing = stages[0], Stage(detector=Always(outcome=FAILED), name="b", accept=0.1)
+    assert judged(*failing, grading=Grading(threshold=0.9)).usage.saved_tokens == 100
+
+
 def test_what_facts_refute_is_flagged_also_where_no_stage_can_judge():
     outcome = judged(stage(FAILED, "last"), interaction=REFUTED, facts="bind")
     assert outcome.hallucinated
     assert outcome.route.decided == "facts"
+    assert way(outcome) == [("facts", "flagged"), ("last", "abstained")]
     assert [claim.text for claim in outcome.claims] == ["A second bag costs 75 EUR."]
 
 
@@ -355,6 +411,10 @@ def test_nested_stages_are_settings_in_every_format(given_settings):
     assert Checker.from_config({"detector": {"name": "cascade"}}).check(WRONG).hallucinated
 
 
+def test_a_bare_off_in_yaml_is_off():
+    assert Cascade(**yaml.safe_load("facts: off")).facts is Facts.OFF
+
+
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
@@ -369,6 +429,8 @@ def test_nested_stages_are_settings_in_every_format(given_settings):
         ({"stages": [{"detector": "lexical", "flagg": 0.5}]}, "unknown key 'flagg'; did you mean 'flag'?"),
         ({"stages": [{"detector": "lexical", "flag": 1.5}]}, r"flag must be a number in \[0, 1\], not 1.5"),
         ({"stages": [{"detector": "lexical", "accept": 0.9, "flag": 0.1}]}, "accept must not be above flag"),
+        ({"stages": [{"detector": "lexical", "name": "facts"}]}, "'facts' is the check of exact facts"),
+        ({"stages": [{"detector": "lexical", "optional": "no"}]}, "optional must be true or false, not 'no'"),
         ({"facts": "never"}, "facts must be one of decide, bind, off, not 'never'"),
         ({"retrieve": 2}, "retrieve must be a number"),
         ({"review": 0.5}, "review: expected two scores"),

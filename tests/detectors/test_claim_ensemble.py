@@ -458,6 +458,29 @@ def test_oracles_are_added_while_they_could_turn_the_verdict():
 
 
 @pytest.mark.parametrize(
+    ("first", "second", "third", "hallucinated"),
+    [
+        ("inferred", "unsupported", "inferred", False),
+        ("inferred", "unsupported", "supported", True),
+        ("supported", "unsupported", "supported", False),
+    ],
+)
+def test_an_oracle_that_could_turn_the_verdict_by_any_label_is_asked(first, second, third, hallucinated):
+    """So that an ensemble says the same whether it asks all at once or one after the other."""
+    said = ("Green tea boosts metabolism.", "Green tea boosts metabolism")
+
+    def one(support):
+        return as_text(reading((*said, support, green_tea.METABOLISM, 0.5)))
+
+    interaction = Interaction(contexts=CONTEXTS, answer=said[0])
+    replies = {"first": one(first), "second": one(second), "third": one(third)}
+    for dynamic in (Dynamic(), None):
+        outcome, _ = judged(three(dynamic=dynamic), interaction, **replies)
+        assert heard(outcome) == ["first", "second", "third"]
+        assert outcome.hallucinated is hallucinated
+
+
+@pytest.mark.parametrize(
     ("dynamic", "metadata", "expected"),
     [
         ({"longer_than": 10}, {}, 3),
@@ -514,6 +537,19 @@ def test_offline_oracles_need_no_judge():
     assert outcome.hallucinated
     assert [v.oracle for v in outcome.claims[0].votes] == ["embedded", "lexical"]
     assert outcome.usage.calls == 0
+
+
+def test_a_cascade_as_an_oracle_has_its_judge_or_does_without(recwarn):
+    """Its optional stages are those that the judge can answer, as where it stands alone."""
+    detector = ClaimEnsemble(oracles=("cascade",))
+    assert not detector.needs_model
+    (alone,) = Checker(detector).detector.panel
+    assert [one.name for one in alone.detector.line] == ["lexical", "embedded"]
+    checker = Checker(detector, judge=Judge(lambda system, user: ""))
+    (judged_too,) = checker.detector.panel
+    assert [one.name for one in judged_too.detector.line] == ["lexical", "embedded", "judge"]
+    assert checker.fallback is not None
+    assert not recwarn.list
 
 
 def test_claims_can_be_compared_by_embeddings():
@@ -628,6 +664,8 @@ def test_nested_oracles_are_settings_in_every_format(given_settings):
         ({"similarity": "cosine"}, "similarity must be one of lexical, embedding"),
         ({"alike": 1.5}, r"alike must be a number in \[0, 1\], not 1.5"),
         ({"quorum": 0}, "quorum must be at least 1"),
+        ({"caching": "no"}, "caching must be true or false, not 'no'"),
+        ({"dynamic": {"domains": ["medical"]}}, "domains must be a table .*, not a list"),
         ({"dynamic": {"frist": 2}}, "dynamic: unknown key 'frist'; did you mean 'first'?"),
         ({"dynamic": {"first": 0, "sure": 2, "calls": -1}}, "first must be a whole number from 1 on, not 0"),
     ],
@@ -641,6 +679,9 @@ def test_every_mistake_is_named_at_once():
     with pytest.raises(ConfigurationError) as caught:
         ClaimEnsemble(oracles=["nothing"], resolution="most", aggregation="any", quorum=0)
     assert len(caught.value.problems) == 4
+    with pytest.raises(ConfigurationError) as caught:
+        ClaimEnsemble(oracles=["nothing", {"detector": "g_eval"}, {"detector": "embedded", "nam": "x"}])
+    assert [one.partition(" ")[0] for one in caught.value.problems] == ["unknown", "oracles:", "oracles:"]
 
 
 def test_an_ensemble_keeps_its_oracles_when_it_is_changed():

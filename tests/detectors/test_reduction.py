@@ -64,6 +64,38 @@ def test_claims_that_differ_in_a_figure_or_a_not_are_never_the_same(one, other):
     assert len(grouped(said("a", one, words=""), said("b", other, words=""))) == 2
 
 
+def test_a_claim_without_a_figure_does_not_make_two_figures_one():
+    claims = [said("a", "A second red bag costs 25 EUR.", words="")]
+    claims += [said(oracle, "A second red bag costs EUR.", words="") for oracle in "bcd"]
+    claims += [said("e", "A second red bag costs 75 EUR.", words="")]
+    assert [len(one.said) for one in merged(claims, PLACES, lexical, 0.6)] in ([1, 4], [4, 1])
+
+
+PETS = Places("Dogs travel for free. Cats travel for free.")
+ALIKE = ("Dogs travel for free.", "Cats travel for free.")
+
+
+@pytest.mark.parametrize("quoting", [True, False])
+def test_what_one_oracle_told_apart_is_never_one_however_alike_it_is(quoting):
+    claims = [
+        Said(oracle=oracle, statement=one, support=SUP, span=PETS.quoted(one) if quoting else None)
+        for oracle in "ab"
+        for one in ALIKE
+    ]
+    found = merged(claims, PETS, lexical, 0.6)
+    assert [(one.statement, set(one.votes())) for one in found] == [(one, {"a", "b"}) for one in ALIKE]
+
+
+def test_claims_that_quote_other_places_of_the_answer_are_never_one():
+    """Each oracle left out what the other speaks of."""
+    claims = [
+        Said(oracle=oracle, statement=one, support=SUP, span=PETS.quoted(one))
+        for oracle, one in zip("ab", ALIKE, strict=True)
+    ]
+    assert [one.statement for one in merged(claims, PETS, lexical, 0.6)] == [*ALIKE]
+    assert not PETS.left_out(one.span for one in claims)
+
+
 def test_a_claim_that_matches_no_words_of_the_answer_is_kept_and_comes_last():
     found = merged(
         [said("a", "Penguins live in Antarctica.", UNS, words=""), said("b", "It costs 25 EUR.")],
@@ -195,6 +227,12 @@ def test_quoted_words_are_found_in_the_answer_or_nowhere(words, expected):
 def test_a_statement_in_other_words_is_found_by_those_it_shares(statement, expected):
     span = PLACES.stated(statement)
     assert (span and span.of(ANSWER)) == expected
+
+
+def test_a_sentence_that_stands_twice_is_spoken_of_where_it_is_found():
+    twice = Places("Dogs travel for free. Cats pay 5 EUR. Dogs travel for free.")
+    dogs = twice.quoted("Dogs travel for free.")
+    assert [span.of(twice.answer) for span in twice.left_out([dogs])] == ["Cats pay 5 EUR."]
 
 
 def test_sentences_that_nobody_spoke_of_are_told():

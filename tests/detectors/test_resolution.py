@@ -183,6 +183,15 @@ def test_votes_of_strangers_alone_are_a_majority():
     assert BAYES(said, GROUNDED) == Majority()(said, GROUNDED)
 
 
+def test_votes_are_read_from_the_wire_as_well():
+    voted = [[Vote(oracle="a", support=SUP), Vote(oracle="b", support=one)] for one in (SUP, UNS, CON, SUP)]
+    told = [
+        [{"oracle": vote.oracle, "support": str(vote.support), "confidence": None} for vote in votes]
+        for votes in voted
+    ]
+    assert fit_votes(told) == fit_votes(voted)
+
+
 def test_nothing_is_fitted_without_a_vote():
     with pytest.raises(ValueError, match="no claim has a vote"):
         fit_votes([[], []])
@@ -205,6 +214,8 @@ def test_rules_are_read_from_settings():
         ("most", "expected one of majority, confidence, weighted, dawid_skene, or 'by' one, not 'most'"),
         (["majority"], "not list"),
         ({"by": "majority", "weights": {}}, "'majority' has no 'weights'; expected one of nothing"),
+        ({"by": ["majority"]}, "expected one of majority"),
+        ({"by": "weighted", "reliabilities": ["a"]}, "reliabilities must be a table of shares by oracle"),
         ({"by": "weighted", "reliabilities": {"a": 1.5}}, r"must be a number in \[0, 1\], not 1.5"),
         ({"by": "dawid_skene", "oracles": ["a"]}, "model"),
         ({"by": "dawid_skene", "oracles": ["a"], "model": {"prior": [1]}}, "confusion"),

@@ -375,6 +375,19 @@ def test_a_cascade_s_way_is_kept_beside_the_verdict_of_what_stands_in():
     assert outcome.recommendation is Recommendation.REVIEW
 
 
+def test_a_stage_that_was_not_sure_does_not_clear_the_answer_in_the_judge_s_place():
+    """An unsure answer is what the judge was there for: it must not pass whenever the judge is away."""
+    stages = ({"detector": "embedded", "name": "ours", "accept": 0.0, "flag": 1.0}, "judge")
+    one = checker(detector=Cascade(stages=stages, facts="off"))
+    unsure = Interaction(contexts="A cat sat.", answer="The cat sat.")
+    assert Checker("embedded").check(unsure).grounded
+    one.check(unsure)
+    outcome = one.check(unsure)
+    assert outcome.why is AbstentionReason.UNAVAILABLE
+    assert outcome.recommendation is Recommendation.REVIEW
+    assert outcome.detail.endswith("'embedded' could not judge in its place: it has, and was not sure")
+
+
 def test_a_tuning_or_a_comparison_hears_no_other_detector():
     from groundwire.bench.examples import Example
     from groundwire.bench.runs import judge as judged

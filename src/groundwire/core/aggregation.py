@@ -67,6 +67,8 @@ class WorstK(Aggregation):
     k: int = 2
 
     def __post_init__(self) -> None:
+        if type(self.k) is not int:  # True is an int, too
+            raise ValueError(f"worst-k needs a whole number k, not {self.k!r:.60}")
         if self.k < 1:
             raise ValueError(f"worst-k needs k >= 1, not {self.k}")
 

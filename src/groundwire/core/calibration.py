@@ -27,6 +27,10 @@ class Platt:
     intercept: float
 
     def __post_init__(self) -> None:
+        if not (math.isfinite(self.slope) and math.isfinite(self.intercept)):
+            raise ValueError(
+                f"calibration needs finite numbers, not slope {self.slope!r} and intercept {self.intercept!r}"
+            )
         if self.slope < 0:
             raise ValueError(f"calibration must not reverse the score: slope {self.slope:g} < 0")
 
@@ -69,6 +73,8 @@ class Isotonic:
     def __post_init__(self) -> None:
         if not self.raws or len(self.raws) != len(self.probabilities):
             raise ValueError("isotonic calibration needs as many probabilities as raw scores, at least one")
+        if not all(map(math.isfinite, self.raws)):
+            raise ValueError("isotonic calibration needs raw scores that are finite numbers")
         if any(b <= a for a, b in pairwise(self.raws)):
             raise ValueError("isotonic calibration needs raw scores that strictly increase")
         if any(b < a for a, b in pairwise(self.probabilities)):

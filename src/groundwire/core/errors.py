@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from typing import Any
+
 
 class GroundwireError(Exception):
     """Base of every error groundwire raises on purpose."""
@@ -32,3 +35,17 @@ class MissingExtraError(GroundwireError, ImportError):
 
 class EncoderError(GroundwireError, RuntimeError):
     """An encoder can't be used here: its weights are missing or damaged, or what runs them is."""
+
+
+def gathered(builds: Iterable[Callable[[], Any]]) -> list[Any]:
+    """What each of these builds, in order. Raises ConfigurationError with the mistakes of all."""
+    found: list[Any] = []
+    problems: list[str] = []
+    for build in builds:
+        try:
+            found.append(build())
+        except ConfigurationError as error:
+            problems += error.problems
+    if problems:
+        raise ConfigurationError(*problems)
+    return found

@@ -8,18 +8,23 @@ from groundwire.core.detector import Detector
 from groundwire.core.errors import GroundwireError
 from groundwire.core.interaction import Interaction
 from groundwire.core.plan import Plan
-from groundwire.core.verdict import Abstention, AbstentionReason, Degraded, Outcome, Verdict
+from groundwire.core.verdict import Abstention, AbstentionReason, Degraded, Outcome, Step, Verdict
 
 
-def with_fallback(detector: Detector, fallback: Detector, interaction: Interaction) -> Plan[Outcome]:
+def with_fallback(
+    detector: Detector, fallback: Detector, interaction: Interaction, *, part: bool = False
+) -> Plan[Outcome]:
     """The plan of ``detector``; where that abstains as UNAVAILABLE, the outcome is that of ``fallback``.
 
     Its verdict is read by its own grading, and ``degraded`` says whose place it takes. Where it can't judge
-    either, the outcome stays the abstention that it was, and says so.
+    either, the outcome stays the abstention that it was, and says so. So it does where ``fallback`` is a
+    ``part`` of the detector, and no part was sure: what was too little for a verdict is no more by a failure.
     """
     first = yield from detector.detect(interaction)
     if not isinstance(first, Abstention) or first.why is not AbstentionReason.UNAVAILABLE:
         return first
+    if part and _unsure(first):
+        return _neither(first, fallback, "it has, and was not sure")
     try:
         fallback.load()
     except GroundwireError as error:
@@ -28,6 +33,12 @@ def with_fallback(detector: Detector, fallback: Detector, interaction: Interacti
     if isinstance(second, Abstention):
         return _neither(first, fallback, second.reason)
     return _standing_in(second, first, detector)
+
+
+def _unsure(abstention: Abstention) -> bool:
+    """Whether a part of the detector judged, and left it undecided."""
+    route = abstention.route
+    return route is not None and any(one.step is Step.UNDECIDED for one in route.stages)
 
 
 def _standing_in(verdict: Verdict, abstention: Abstention, detector: Detector) -> Verdict:

@@ -33,12 +33,18 @@ class Fitted(Aggregation):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "weights", tuple(self.weights))  # settings files have lists
-        if len(self.weights) != len(FIGURES) or not all(w >= 0 for w in self.weights):
+        if len(self.weights) != len(FIGURES) or not all(_number(w) and w >= 0 for w in self.weights):
             raise ValueError(f"a fitted aggregation needs {len(FIGURES)} weights from 0 on: {self.weights!r}")
+        if not _number(self.bias):
+            raise ValueError(f"a fitted aggregation needs a number for its bias, not {self.bias!r:.60}")
 
     def combine(self, scored: Scored) -> float:
         margin = self.bias + math.fsum(w * x for w, x in zip(self.weights, figures(scored), strict=True))
         return 1 / (1 + math.exp(-max(-40.0, min(40.0, margin))))
+
+
+def _number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def figures(scored: Scored) -> tuple[float, ...]:

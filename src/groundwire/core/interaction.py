@@ -55,7 +55,8 @@ class Interaction:
 
     ``contexts`` takes one str, one Passage, or an iterable of either and keeps a tuple of Passages;
     None and blank passages mean that nothing was retrieved. ``history`` is earlier turns, oldest first.
-    Raises InputError, naming the field, for anything that is not text.
+    ``id`` is what the outcome is found by; left out, or empty, the outcome gets one of its own. Raises
+    InputError, naming the field, for anything that is not text.
     """
 
     question: str
@@ -78,11 +79,15 @@ class Interaction:
         _require_text("answer", answer)
         if question is not None:
             _require_text("question", question)
+        if not (id is None or isinstance(id, str)):
+            raise InputError(f"id must be a str, not {type(id).__name__} {id!r:.60}; give its text: str(id)")
+        if not (metadata is None or isinstance(metadata, Mapping)):
+            raise InputError(f"metadata must be a mapping, not {type(metadata).__name__}")
         keep = object.__setattr__  # the class is frozen: only its constructor may set fields
         keep(self, "answer", answer)
         keep(self, "contexts", _passages(contexts))
         keep(self, "question", question or "")
-        keep(self, "history", tuple(history))
+        keep(self, "history", _turns(history))
         keep(self, "id", id)
         keep(self, "metadata", dict(metadata or {}))
 
@@ -110,6 +115,21 @@ def _passage(item: str | Passage, *, where: str) -> Passage:
         return item
     _require_text(where, item)
     return Passage(text=item)
+
+
+def _turns(history: Iterable[Turn] | None) -> tuple[Turn, ...]:
+    if history is None:
+        return ()
+    if isinstance(history, str | bytes | Mapping) or not isinstance(history, Iterable):
+        raise InputError(f"history must be a list of Turns, not {type(history).__name__} {history!r:.60}")
+    turns = tuple(history)
+    for i, turn in enumerate(turns):
+        if not isinstance(turn, Turn):
+            raise InputError(
+                f"history[{i}] must be a Turn, not {type(turn).__name__} {turn!r:.60}; "
+                "give its role and its text: Turn(role=Role.USER, text=...)"
+            )
+    return turns
 
 
 def _require_text(name: str, value: object) -> None:

@@ -6,7 +6,11 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from enum import Enum
+from numbers import Integral, Real
 from typing import Any
+
+# Python writes no number of more than 4,300 digits, and reads none.
+_LONGEST = 14_000  # bits
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -18,10 +22,14 @@ def plain(value: Any) -> Any:  # noqa: PLR0911 - one return a kind of value read
     """
     if isinstance(value, Enum):
         return plain(value.value)
-    if value is None or isinstance(value, bool | int):
+    if value is None or isinstance(value, bool):
         return value
-    if isinstance(value, float):
-        return value if value - value == 0 else None  # NaN and the infinities are not JSON
+    if isinstance(value, Integral):  # numpy's numbers, too
+        whole = int(value)
+        return whole if whole.bit_length() <= _LONGEST else hex(whole)
+    if isinstance(value, Real):
+        number = float(value)
+        return number if number - number == 0 else None  # NaN and the infinities are not JSON
     if isinstance(value, str):
         return valid(value)
     if isinstance(value, Mapping):

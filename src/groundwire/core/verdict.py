@@ -201,18 +201,24 @@ class Verdict:
         """The same judgement read by another threshold, other levels and other words.
 
         Where ``grading`` has no words of its own for a level that stays the same, the words stay, too.
-        ``score``, if one is given, takes the place of this one; ``raw`` is the caller's to set.
+        ``score``, if one is given, takes the place of this one; ``raw`` is the caller's to set. What is now
+        flagged and was not is no longer recommended to be returned, and the other way round; a review stays.
         """
         score = self.score if score is None else score
         level = grading.level(score)
         words = self.wording if level is self.level else grading.words(level)
-        return replace(
+        found = replace(
             self,
             score=score,
             threshold=grading.threshold,
             level=level,
             wording=grading.wording.get(level, words),
         )
+        advice = self.recommendation
+        if advice in (None, Recommendation.REVIEW) or found.hallucinated is self.hallucinated:
+            return found
+        advice = Recommendation.RETRIEVE if found.hallucinated else Recommendation.RETURN
+        return replace(found, recommendation=advice)
 
     @property
     def hallucinated(self) -> bool:

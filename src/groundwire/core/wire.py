@@ -37,7 +37,7 @@ def encode(outcome: Outcome) -> dict[str, Any]:
         "version": VERSION,
         "status": "checked" if checked else "abstained",
         "score": outcome.score,
-        "raw": outcome.raw,
+        "raw": _number(outcome.raw),
         "threshold": outcome.threshold,
         "hallucinated": outcome.hallucinated,
         "level": checked and str(checked.level),
@@ -48,9 +48,9 @@ def encode(outcome: Outcome) -> dict[str, Any]:
         "reason": valid(outcome.detail if isinstance(outcome, Abstention) else outcome.reason),
         "abstention": str(outcome.why) if isinstance(outcome, Abstention) else None,
         "claims": [_claim(claim) for claim in outcome.claims],
-        "spans": [{"start": span.start, "end": span.end} for span in outcome.spans],
+        "spans": [_span(span) for span in outcome.spans],
         "detector": outcome.detector and _detector(outcome.detector),
-        "usage": asdict(outcome.usage),
+        "usage": plain(asdict(outcome.usage)),
         "id": outcome.id and valid(outcome.id),
         "recommendation": outcome.recommendation and str(outcome.recommendation),
         "route": outcome.route and _route(outcome.route),
@@ -127,6 +127,16 @@ def _advice(data: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def _number(value: Any) -> float | None:
+    """A number of a detector's own making; None for what JSON has no number for."""
+    told = plain(value)
+    return told if isinstance(told, int | float) else None
+
+
+def _span(span: Span) -> dict[str, int]:
+    return {"start": int(span.start), "end": int(span.end)}  # numpy's numbers are not JSON
+
+
 def _route(route: Route) -> dict[str, Any]:
     return {
         "decided": valid(route.decided),
@@ -134,29 +144,27 @@ def _route(route: Route) -> dict[str, Any]:
             {
                 "stage": valid(one.stage),
                 "step": str(one.step),
-                "score": one.score,
+                "score": _number(one.score),
                 "detail": valid(one.detail),
             }
             for one in route.stages
         ],
-        "spared": asdict(route.spared),
+        "spared": plain(asdict(route.spared)),
     }
 
 
 def _claim(claim: Claim) -> dict[str, Any]:
     return {
         "text": valid(claim.text),
-        "start": claim.span.start,
-        "end": claim.span.end,
+        **_span(claim.span),
         "support": str(claim.support),
         "score": claim.score,
         "reason": valid(claim.reason),
-        "words": [{"start": word.start, "end": word.end} for word in claim.words],
+        "words": [_span(word) for word in claim.words],
         "evidence": [
             {
-                "passage": evidence.passage,
-                "start": evidence.span.start,
-                "end": evidence.span.end,
+                "passage": int(evidence.passage),
+                **_span(evidence.span),
                 "quote": valid(evidence.quote),
             }
             for evidence in claim.evidence

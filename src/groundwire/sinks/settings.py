@@ -55,11 +55,18 @@ _KINDS: Mapping[str, Callable[..., Sink]] = {
 
 def build(given: Sequence[str | Mapping[str, Any]]) -> tuple[Sink, ...]:
     """The sinks that settings name. Raises ConfigurationError, naming every mistake at once."""
+    return tuple(make(**options) for make, options in wanted(given))
+
+
+def wanted(
+    given: Sequence[str | Mapping[str, Any]],
+) -> list[tuple[Callable[..., Sink], Mapping[str, Any]]]:
+    """What builds each sink, with its options, and none built. Raises ConfigurationError as ``build``."""
     problems: list[str] = []
-    wanted = [one for at, part in enumerate(given) if (one := _wanted(at, part, problems))]
+    found = [one for at, part in enumerate(given) if (one := _wanted(at, part, problems))]
     if problems:
         raise ConfigurationError(*problems)
-    return tuple(make(**options) for make, options in wanted)
+    return found
 
 
 def _wanted(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from groundwire.core.budget import least
 from groundwire.core.claim import Claim, kind_of
@@ -63,9 +63,10 @@ class Cascade(Detector):
 
     An answer that no stage is sure of gets the last score there is, and the recommendation to have it
     reviewed. Where a later stage should have judged it and could not, the answer is flagged by that score, or
-    not judged. What ``facts`` refute, nothing clears. Otherwise the recommendation is to retrieve more from a
-    score of ``retrieve`` on (the threshold if left out), to review between the two scores of ``review``, or
-    to return.
+    not judged. What ``facts`` refute, nothing clears: where they say worse of the answer than the stage that
+    was sure, they have decided. Otherwise the recommendation is to retrieve more from a score of ``retrieve``
+    on (the threshold if left out), to review between the two scores of ``review`` and where the stage that
+    decided wants a review, or to return.
 
     Source: cascades of models by confidence (Viola and Jones, 2001; FrugalGPT, Chen et al., 2023,
     arXiv:2305.05176). Assumes that cheap stages are right where they are sure. Known failure: where an early
@@ -94,10 +95,13 @@ class Cascade(Detector):
         else:
             problems.append(f"stages: expected a list of them, not {settings.shown(self.stages)}")
         object.__setattr__(self, "stages", tuple(built))  # frozen: only the constructor may set
-        if self.facts in list(Facts):
-            object.__setattr__(self, "facts", Facts(self.facts))
+        facts: Any = self.facts
+        if facts is False:  # what YAML makes of a bare "off"
+            facts = Facts.OFF
+        if facts in list(Facts):
+            object.__setattr__(self, "facts", Facts(facts))
         else:
-            problems.append(f"facts must be one of {', '.join(Facts)}, not {settings.shown(self.facts)}")
+            problems.append(f"facts must be one of {', '.join(Facts)}, not {settings.shown(facts)}")
         problems += [] if problems else line_problems(built)
         problems += self._action_problems()
         if problems:
@@ -152,7 +156,7 @@ class Cascade(Detector):
             return refused
         way = _Way(self, interaction)
         if self.facts is not Facts.OFF:
-            way.refuted = exact.refuted(interaction, self.grading)
+            way.bound(exact.refuted(interaction, self.grading))
         if way.refuted and self.facts is Facts.DECIDE:
             stage = Stage(detector=Lexical(), name=FACTS)
             told = yield from stage.detector.detect(interaction)  # what else it says; it asks nobody
@@ -197,9 +201,21 @@ class _Way:
         self._reports: list[StageReport] = []
         self._scored: tuple[Stage, Verdict] | None = None
         self._trouble: Abstention | None = None
+        self._saved = 0
+
+    def bound(self, refuted: tuple[Claim, ...]) -> None:
+        """Facts have refuted these claims, if any: nothing that follows clears them."""
+        self.refuted = refuted
+        if refuted:
+            self._reports.append(StageReport(stage=FACTS, step=Step.FLAGGED, score=self._worst))
+
+    @property
+    def _worst(self) -> float:
+        return max((claim.score or 0.0 for claim in self.refuted), default=0.0)
 
     def passed(self, stage: Stage, outcome: Outcome, step: Step) -> None:
         """A stage that did not decide."""
+        self._saved += outcome.usage.saved_tokens
         detail = outcome.reason if isinstance(outcome, Abstention) else ""
         self._reports.append(StageReport(stage=stage.name, step=step, score=outcome.score, detail=detail))
         if isinstance(outcome, Verdict):
@@ -209,17 +225,20 @@ class _Way:
 
     def decided(self, stage: Stage, outcome: Verdict, step: Step) -> Outcome:
         """The outcome by a stage that was sure."""
-        reached = [one.stage for one in self._reports] + [stage.name]
-        self._reports.append(StageReport(stage=stage.name, step=step, score=outcome.score))
+        self._saved += outcome.usage.saved_tokens
+        if stage.name != FACTS:  # which has reported
+            self._reports.append(StageReport(stage=stage.name, step=step, score=outcome.score))
+        reached = [one.stage for one in self._reports]
         left = [one for one in self._cascade.line if one.name not in reached]
         self._reports += [StageReport(stage=one.name, step=Step.SPARED) for one in left]
-        return self._verdict(stage, outcome, left=left, recommendation=None, note="")
+        # A stage may be sure by its score, and have reasons of its own for a person to look.
+        review = outcome.recommendation if outcome.recommendation is Recommendation.REVIEW else None
+        return self._verdict(stage, outcome, left=left, recommendation=review, note="")
 
     def refutation(self) -> Verdict:
         """What the facts alone come to."""
-        score = max(claim.score or 0.0 for claim in self.refuted)
-        fields = {"raw": score, "claims": self.refuted, "reason": self._refuted_reason()}
-        return Verdict.graded(score, self._cascade.grading, detector=self._cascade.spec, **fields)
+        fields = {"raw": self._worst, "claims": self.refuted, "reason": self._refuted_reason()}
+        return Verdict.graded(self._worst, self._cascade.grading, detector=self._cascade.spec, **fields)
 
     def undecided(self) -> Outcome:
         """The outcome where no stage was sure: by the last score, or none."""
@@ -232,7 +251,9 @@ class _Way:
         if self._trouble is None and unverified(verdict):
             detail = f"{unverified(verdict)} of {len(verdict.claims)} claims got no usable verdict"
             self._trouble = Abstention(why=AbstentionReason.UNREADABLE_REPLY, detail=detail)
-        note = f"No stage was sure; the score is that of {stage.name!r}."
+        note = "No stage was sure."
+        if not self._overruled(stage, verdict):
+            note = f"No stage was sure; the score is that of {stage.name!r}."
         if self._trouble is None:
             return self._verdict(stage, verdict, left=(), recommendation=Recommendation.REVIEW, note=note)
         if verdict.score >= stage.cut(verdict.threshold) or self.refuted:
@@ -252,25 +273,30 @@ class _Way:
     ) -> Verdict:
         grading, cut_ = self._cascade.grading, stage.cut(outcome.threshold)
         claims = [_on_scale(claim, cut_, grading.threshold) for claim in outcome.claims]
-        score = rescaled(outcome.score, cut_, grading.threshold)
-        reason = outcome.reason
+        score, raw = rescaled(outcome.score, cut_, grading.threshold), outcome.score
+        decided, reason = stage.name, outcome.reason
         if self.refuted:
             claims = list(exact.upheld(claims, self.refuted))
-            worst = max(claim.score or 0.0 for claim in self.refuted)
-            if worst > score:
-                score, reason = worst, self._refuted_reason()
+        if self._overruled(stage, outcome):
+            score = raw = self._worst
+            decided, reason = FACTS, self._refuted_reason()
         return Verdict.graded(
             score,
             grading,
-            raw=outcome.score,
+            raw=raw,
             claims=tuple(claims),
             kind=kind_of(claims) or outcome.kind,
             reason=" ".join(part for part in (reason, note) if part),
             detector=self._cascade.spec,
-            usage=Usage(saved_tokens=outcome.usage.saved_tokens),
+            usage=Usage(saved_tokens=self._saved),
             recommendation=recommendation or self._cascade.recommendation(score),
-            route=self._route(stage.name, left),
+            route=self._route(decided, left),
         )
+
+    def _overruled(self, stage: Stage, outcome: Verdict) -> bool:
+        """Whether facts say worse of the answer than a stage does."""
+        cut_ = stage.cut(outcome.threshold)
+        return self._worst > rescaled(outcome.score, cut_, self._cascade.grading.threshold)
 
     def _refuted_reason(self) -> str:
         return f"The documents say otherwise: {self.refuted[0].reason}."
@@ -278,6 +304,7 @@ class _Way:
     def _not_judged(self, trouble: Abstention, detail: str) -> Abstention:
         return replace(
             self._cascade.abstain(trouble.why, detail),
+            usage=Usage(saved_tokens=self._saved),
             recommendation=Recommendation.REVIEW,
             route=self._route("", ()),
         )

@@ -6,11 +6,12 @@ Figures speak every language, and no later judgement can clear what they refute.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from groundwire.core.claim import Claim, Support
 from groundwire.core.grading import Grading
 from groundwire.core.interaction import Interaction
-from groundwire.core.span import Span
+from groundwire.core.span import union
 from groundwire.detectors.lexical_features import look
 from groundwire.detectors.lexical_verdict import Judging
 from groundwire.text.claims import cut
@@ -26,15 +27,23 @@ def refuted(interaction: Interaction, grading: Grading) -> tuple[Claim, ...]:
 
 
 def upheld(claims: Sequence[Claim], refuted: Sequence[Claim]) -> tuple[Claim, ...]:
-    """The claims with those that were refuted in place of whatever is said of the same words."""
-    kept = [
-        claim
-        for claim in claims
-        if claim.support is Support.CONTRADICTED or not any(_overlap(claim.span, r.span) for r in refuted)
-    ]
+    """The claims with those that were refuted in place of whatever clears the same words.
+
+    What is flagged besides stays flagged.
+    """
+    bound = {claim.span: claim for claim in refuted}
+    kept = []
+    for claim in claims:
+        if claim.support is Support.UNSUPPORTED and claim.span in bound:
+            bound[claim.span] = _both(bound[claim.span], claim)
+        elif claim.support.flagged or not any(claim.span.overlaps(span) for span in bound):
+            kept.append(claim)
     known = {claim.span for claim in kept}
-    return tuple(sorted([*kept, *(r for r in refuted if r.span not in known)], key=lambda claim: claim.span))
+    every = [*kept, *(claim for span, claim in bound.items() if span not in known)]
+    return tuple(sorted(every, key=lambda claim: (not claim.located, claim.span)))
 
 
-def _overlap(one: Span, other: Span) -> bool:
-    return one.start < other.end and other.start < one.end
+def _both(refuted: Claim, flagged: Claim) -> Claim:
+    """A refuted claim with the words that somebody flagged beside those that facts refute."""
+    score = max(refuted.score or 0.0, flagged.score or 0.0)
+    return replace(refuted, score=score, words=union((*refuted.words, *flagged.words)), votes=flagged.votes)

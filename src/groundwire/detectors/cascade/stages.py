@@ -52,6 +52,8 @@ class Stage:
         named = "@".join(one for one in (self.detector.name, self.model) if one)
         object.__setattr__(self, "name", self.name or named)
         problems = []
+        if not isinstance(self.optional, bool):
+            problems.append(f"optional must be true or false, not {settings.shown(self.optional)}")
         for end in ("accept", "flag"):
             if (value := getattr(self, end)) is not None:
                 try:
@@ -116,6 +118,8 @@ def line_problems(stages: Sequence[Stage]) -> list[str]:
         if one.accept is None and one.flag is None
     ]
     names = [one.name for one in stages]
+    if FACTS in names:
+        problems.append(f"stages: {FACTS!r} is the check of exact facts; give the stage another name")
     problems += [
         f"stages: two are named {name!r}; give each a name of its own"
         for name in sorted(set(names))

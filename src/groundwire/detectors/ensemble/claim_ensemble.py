@@ -10,15 +10,16 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import partial
 from typing import Any, ClassVar
 
 from groundwire.core.aggregation import Aggregation, AnyUnsupported
 from groundwire.core.budget import least
 from groundwire.core.claim import Support
 from groundwire.core.detector import Detector
-from groundwire.core.errors import ConfigurationError
+from groundwire.core.errors import ConfigurationError, gathered
 from groundwire.core.interaction import Interaction
-from groundwire.core.plan import Failed, Plan, metered, together
+from groundwire.core.plan import Backend, Failed, Plan, metered, together
 from groundwire.core.score import check_score
 from groundwire.core.verdict import (
     AbstentionReason,
@@ -92,7 +93,7 @@ class ClaimEnsemble(Detector):
     """
 
     name: ClassVar[str] = "claim_ensemble"
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
 
     oracles: tuple[Oracle | Detector | str, ...] = field(
         default_factory=lambda: (Oracle(detector=ClaimReader()),)
@@ -110,7 +111,7 @@ class ClaimEnsemble(Detector):
 
     def __post_init__(self) -> None:
         problems = [
-            *self._built("oracles", lambda given: tuple(map(asked.read, _listed(given)))),
+            *self._built("oracles", _panel),
             *self._built("resolution", read_resolution),
             *self._built("aggregation", settings.aggregation),
             *self._built("inferred", lambda given: _chosen(Inferred, "inferred", given)),
@@ -142,10 +143,19 @@ class ClaimEnsemble(Detector):
         )
 
     @property
+    def takes_model(self) -> bool:
+        return self.needs_model or any(one.detector.takes_model for one in self.panel)
+
+    @property
     def models(self) -> frozenset[str]:
         return frozenset(one.model for one in self.panel if one.model).union(
             *(one.detector.models for one in self.panel)
         )
+
+    def beside(self, judge: Backend | None) -> ClaimEnsemble:
+        """With each oracle as it works with this judge, or without any."""
+        oracles = tuple(replace(one, detector=one.detector.beside(judge)) for one in self.panel)
+        return self if oracles == self.panel else replace(self, oracles=oracles)
 
     def load(self) -> None:
         for one in self.panel:
@@ -280,9 +290,9 @@ class ClaimEnsemble(Detector):
         return []
 
 
-def _listed(given: Any) -> Sequence[Any]:
+def _panel(given: Any) -> tuple[Oracle, ...]:
     if isinstance(given, list | tuple):
-        return given
+        return tuple(gathered(partial(asked.read, one) for one in given))
     raise ConfigurationError(f"oracles: expected a list of them, not {settings.shown(given)}")
 
 
@@ -301,8 +311,12 @@ def _problems(ensemble: ClaimEnsemble) -> list[str]:
                 check_score(name, value)
             except ValueError as error:
                 problems.append(str(error))
+    if not isinstance(ensemble.caching, bool):
+        problems.append(f"caching must be true or false, not {settings.shown(ensemble.caching)}")
     oracles = ensemble.panel
-    if not ensemble.oracles:
+    if not isinstance(ensemble.oracles, tuple) or len(oracles) < len(ensemble.oracles):
+        return problems  # they have mistakes of their own
+    if not oracles:
         problems.append("oracles: an ensemble needs at least one")
     heard = sum(len(one.names) for one in oracles)
     if heard < ensemble.quorum and not problems:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from groundwire.core.aggregation import Aggregation
-from groundwire.core.claim import Claim, Evidence, Support, Vote
+from groundwire.core.claim import LABELS, Claim, Evidence, Support, Vote
 from groundwire.core.interaction import Interaction
 from groundwire.core.span import Span, union
 from groundwire.detectors.ensemble.opinions import Said
@@ -34,11 +34,20 @@ class Ballot:
     resolution: Resolution
     ungrounded: bool = False
 
-    def claims(self, also: Sequence[Vote] = ()) -> list[Claim]:
-        """Every claim as it was voted, and every sentence that nobody spoke of, unverified.
+    def claims(self) -> list[Claim]:
+        """Every claim as it was voted, and every sentence that nobody spoke of, unverified."""
+        return self._claims(())
 
-        ``also`` are votes that every claim gets on top.
-        """
+    def turned(self, oracles: Sequence[str], *, against: bool) -> list[Claim]:
+        """The claims if all of these oracles voted on each as is worst for it, or best, and wholly sure."""
+        polls = [[Vote(oracle=name, support=label, confidence=1.0) for name in oracles] for label in LABELS]
+        extreme = max if against else min
+        return [
+            extreme(options, key=lambda claim: claim.score or 0.0)
+            for options in zip(*map(self._claims, polls), strict=True)
+        ]
+
+    def _claims(self, also: Sequence[Vote]) -> list[Claim]:
         spans = [one.span for one in self.merged if one.span]
         silent = [
             Claim(
@@ -106,13 +115,14 @@ class Ballot:
 
 
 def would_change(ballot: Ballot, oracles: Sequence[str], aggregation: Aggregation, threshold: float) -> bool:
-    """Whether the answer's verdict would turn if all of these oracles voted against it, wholly sure."""
+    """Whether the answer's verdict would turn if all of these oracles voted against it, wholly sure.
+
+    By whatever label turns a claim: beside one "inferred", another outvotes an "unsupported" where a
+    "supported" would not.
+    """
     score = aggregation(ballot.claims())
     flagged = score is not None and score >= threshold
-    against = Support.SUPPORTED if flagged else Support.CONTRADICTED
-    turned = aggregation(
-        ballot.claims([Vote(oracle=name, support=against, confidence=1.0) for name in oracles])
-    )
+    turned = aggregation(ballot.turned(oracles, against=not flagged))
     return score is None or turned is None or (turned >= threshold) != flagged
 
 

@@ -28,6 +28,11 @@ class Dynamic:
     calls: int | None = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.domains, Mapping):
+            raise ConfigurationError(
+                "domains must be a table of the least number of oracles by domain, "
+                f"not a {type(self.domains).__qualname__}"
+            )
         numbers = {"first": self.first, **{f"domains.{name}": least for name, least in self.domains.items()}}
         problems = [
             f"{name} must be a whole number from 1 on, not {value!r}"

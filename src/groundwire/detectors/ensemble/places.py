@@ -55,13 +55,18 @@ class Places:
         return best[1] if best else None
 
     def left_out(self, spans: Iterable[Span]) -> list[Span]:
-        """The sentences of which these spans hold less than half of the content words."""
+        """The sentences of which these spans hold less than half of the content words.
+
+        What is said twice counts once: a quotation is found in one place.
+        """
         held = union(spans)
-        return [
+        left = [
             sentence
             for sentence, worded in zip(self.sentences, self._worded, strict=True)
             if _held(sentence, worded, held) < _LEAST_HELD
         ]
+        told = {sentence.of(self.answer) for sentence in set(self.sentences).difference(left)}
+        return [sentence for sentence in left if sentence.of(self.answer) not in told]
 
     @cached_property
     def _worded(self) -> list[Worded]:

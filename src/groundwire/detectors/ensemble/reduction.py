@@ -27,6 +27,10 @@ Likeness = Callable[[Sequence[str]], Floats]
 _SAME_WORDS = 0.8
 # The share of a wide claim's words that narrower claims must hold to speak in its place.
 _TAKEN_APART = 0.5
+# Of two claims that are never one: no mean with it reaches a threshold.
+_NEVER = -np.inf
+# From here on two statements are the same, whatever rounding made of it.
+_SAME = 1 - 1e-6
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -50,10 +54,11 @@ class Merged:
 def merged(said: Iterable[Said], places: Places, likeness: Likeness, threshold: float) -> list[Merged]:
     """The claims, each once, in the order of the answer; those that stand nowhere in it come last.
 
-    Two are the same where ``likeness`` is at least ``threshold`` on average over all pairs of the two groups
-    that they are in (average linkage), and neither has a figure or a negation that the other has otherwise;
-    or where they quote the same words of the answer and their readings quote them once. A claim wider than
-    others that were taken from its words votes on those instead.
+    Two are the same where they quote the same words of the answer and their readings quote them once; or
+    where ``likeness`` is at least ``threshold`` on average over all pairs of the two groups that they are in
+    (average linkage). Two such are never in one group that differ in a figure or a negation, that quote words
+    of the answer apart from one another, or that one oracle told apart. A claim wider than others that were
+    taken from its words votes on those instead.
     """
     ordered = sorted(
         (placed(one, None if one.span else places.stated(one.statement)) for one in said), key=_order
@@ -88,8 +93,11 @@ def _alike(said: Sequence[Said], table: Floats) -> Floats:
             once = quoted[mine.oracle, spans[i]] == quoted[said[j].oracle, spans[j]] == 1
             if once and mine.oracle != said[j].oracle and _same_words(spans[i], spans[j]):
                 alike[i, j] = alike[j, i] = 1.0
-            elif _clash(figures[i], figures[j]) or bool(worded[i].negated) != bool(worded[j].negated):
-                alike[i, j] = alike[j, i] = 0.0
+                continue
+            denied = bool(worded[i].negated) != bool(worded[j].negated)
+            apart = mine.oracle == said[j].oracle or _apart(spans[i], spans[j])
+            if _clash(figures[i], figures[j]) or denied or (apart and table[i, j] < _SAME):
+                alike[i, j] = alike[j, i] = _NEVER
     return alike
 
 
@@ -107,6 +115,10 @@ def _same_words(mine: Span | None, other: Span | None) -> bool:
     shared = min(mine.end, other.end) - max(mine.start, other.start)
     whole = max(mine.end, other.end) - min(mine.start, other.start)
     return shared >= _SAME_WORDS * whole
+
+
+def _apart(mine: Span | None, other: Span | None) -> bool:
+    return mine is not None and other is not None and not mine.overlaps(other)
 
 
 def _linked(alike: Floats, threshold: float) -> list[list[int]]:

@@ -131,6 +131,9 @@ class Weighted(Weighing):
     reliabilities: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.reliabilities, Mapping):
+            told = type(self.reliabilities).__qualname__
+            raise TypeError(f"reliabilities must be a table of shares by oracle, not a {told}")
         for name, value in self.reliabilities.items():
             check_score(f"reliabilities[{name!r}]", value)
 
@@ -202,20 +205,30 @@ class Bayesian(Resolution):
 
 
 def fit_votes(
-    claims: Iterable[Sequence[Vote]], *, known: Sequence[Support | None] | None = None, smoothing: float = 1.0
+    claims: Iterable[Sequence[Vote | Mapping[str, Any]]],
+    *,
+    known: Sequence[Support | None] | None = None,
+    smoothing: float = 1.0,
 ) -> Bayesian:
-    """A Bayesian rule from claims that were voted on: the ``votes`` of verdicts' claims.
+    """A Bayesian rule from claims that were voted on: the ``votes`` of verdicts' claims, or the wire's.
 
     ``known`` are reviewed supports, one a claim, None where nobody reviewed it; without any, the oracles'
     agreement is all there is. Raises ValueError without votes. See ``core.dawid_skene.fit``.
     """
-    tables = [{vote.oracle: vote.support.severity for vote in votes} for votes in claims]
+    tables = [dict(map(_told, votes)) for votes in claims]
     oracles = tuple(sorted({name for table in tables for name in table}))
     if not oracles:
         raise ValueError("nothing can be fitted: no claim has a vote")
     reviewed = None if known is None else [-1 if one is None else one.severity for one in known]
     rows = [[table.get(name, -1) for name in oracles] for table in tables]
     return Bayesian(model=fit(rows, labels=len(LABELS), known=reviewed, smoothing=smoothing), oracles=oracles)
+
+
+def _told(vote: Vote | Mapping[str, Any]) -> tuple[str, int]:
+    """An oracle's name, and how severe its vote is."""
+    if isinstance(vote, Mapping):
+        return vote["oracle"], Support(vote["support"]).severity
+    return vote.oracle, vote.support.severity
 
 
 def base_name(oracle: str) -> str:
@@ -237,10 +250,10 @@ def read_resolution(given: Any) -> Resolution:
     if isinstance(given, Resolution):
         return given
     parameters = {"by": given} if isinstance(given, str) else given
-    if not isinstance(parameters, Mapping) or parameters.get("by") not in _RULES:
+    if not isinstance(parameters, Mapping) or str(parameters.get("by")) not in _RULES:
         told = repr(given) if isinstance(given, str) and len(given) <= 16 else type(given).__name__
         raise ConfigurationError(f"resolution: expected one of {', '.join(_RULES)}, or 'by' one, not {told}")
-    rule = _RULES[parameters["by"]]
+    rule = _RULES[str(parameters["by"])]
     named = {key: value for key, value in parameters.items() if key != "by"}
     known = [f.name for f in fields(rule)]  # type: ignore[arg-type]  # every rule is a dataclass
     if unknown := sorted(set(named) - set(known)):
