@@ -52,6 +52,9 @@ class MLflowSink(ScoreSink):
             return SpanIds(trace_id=active.trace_id.removeprefix(_PREFIX), span_id=active.span_id)
         return super().locate(run_id, started)
 
+    def find(self, run_id: UUID) -> None:
+        """MLflow knows no run by its id: what is current tells."""
+
     def _log(self, score: Score) -> None:
         import mlflow  # noqa: PLC0415 - slow to import, and wanted only by those who have this
         from mlflow.exceptions import MlflowException  # noqa: PLC0415
