@@ -26,6 +26,7 @@ from groundwire.judge.drivers import NoBackend
 from groundwire.judge.isolation import JUDGING
 from groundwire.langchain import GroundwireCallbackHandler
 from groundwire.policy import OnAbstention
+from groundwire.tracing.langsmith import RunAddress
 from tests.langchain.apps import PROMPT, Library, Oracle, RunnablePassthrough, answer, joined, lcel, question
 from tests.scripted import NovelWords
 
@@ -351,12 +352,16 @@ def test_outcomes_of_traced_runs_are_sent_to_their_trace(monkeypatch):
     handler = GroundwireCallbackHandler(CHECKER, langsmith=mailbox, mode="inline")
     lcel().invoke(question(1), listening(handler))
     assert mailbox.sent == []
-    monkeypatch.setattr("groundwire.langchain.handler.locate", lambda *where: where)
+
+    def located(run_id, trace_id, started):
+        return RunAddress(run_id=run_id, trace_id=trace_id, project="any", started=started, client=None)
+
+    monkeypatch.setattr("groundwire.langchain.handler.locate", located)
     run_id = uuid4()
     with tracing_context(enabled=False):
         lcel().invoke(question(2), listening(handler, run_id=run_id))
     ((address, outcome),) = mailbox.sent
-    assert address[:2] == (run_id, run_id)
+    assert (address.run_id, address.trace_id) == (run_id, run_id)
     assert outcome is handler.outcomes[-1].outcome
 
 

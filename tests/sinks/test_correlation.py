@@ -11,16 +11,24 @@ import pytest
 pytest.importorskip("opentelemetry.sdk", reason="needs the OpenTelemetry SDK")
 pytest.importorskip("langchain_core", reason="needs groundwire[langchain]")
 
+from langchain.agents import create_agent
+from langchain_core.runnables import RunnableLambda
 from opentelemetry import context, trace
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from groundwire import Checker, Interaction
-from groundwire.langchain import GroundwireCallbackHandler, with_hallucination_check
+from groundwire.langchain import (
+    GroundwireCallbackHandler,
+    HallucinationMiddleware,
+    interaction,
+    with_hallucination_check,
+)
 from groundwire.sinks import LangfuseSink, MLflowSink, ScoreSink
+from tests.langchain.apps import WAYS, Oracle, asked_in_messages, retriever_tool
 from tests.scripted import NovelWords
-from tests.tracing.conftest import BAGS, MODES, airline_desk
+from tests.tracing.conftest import BAGS, MODES, Desk, airline_desk, answer_to
 
 CHECKER = Checker(NovelWords())
 
@@ -63,6 +71,9 @@ class Places(ScoreSink):
 
     def locate(self, run_id=None, started=None):
         return self.like.locate(run_id, started)
+
+    def find(self, run_id):
+        return self.like.find(run_id)
 
     def send(self, told, where):
         self.seen.append((told, where))
@@ -113,6 +124,24 @@ def test_a_langfuse_score_is_on_its_own_observation(run, langfuse, traced):
         assert span.name == "airline desk"
         assert asked(told) in span.attributes["langfuse.observation.input"]
         assert f"{span.context.trace_id:032x}" == where.trace_id
+
+
+@every_mode
+@pytest.mark.parametrize("place", ["after it", "installed"])
+def test_a_langfuse_score_needs_no_order_of_handlers(run, place, langfuse, traced):
+    """Langfuse's handler forgets a run at its end: where it is was noted before."""
+    theirs = langfuse_handler(traced)
+    sink = Places(LangfuseSink(langfuse, handler=theirs))
+    with GroundwireCallbackHandler(CHECKER, langsmith=False, sinks=[sink]) as ours:
+        if place == "installed":
+            ours.install()
+        try:
+            run_all(run, [theirs] if place == "installed" else [theirs, ours])
+        finally:
+            ours.uninstall()
+    assert len(sink.seen) == 4
+    for told, where in sink.seen:
+        assert asked(told) in traced.spans[where.span_id].attributes["langfuse.observation.input"]
 
 
 @every_mode
@@ -189,6 +218,66 @@ def test_a_verdict_is_on_the_span_that_openinference_made_of_the_run(run, openin
     for told, where in sink.seen:
         span = traced.spans[where.span_id]
         assert span.name == "airline desk"
+        assert asked(told) in span.attributes["input.value"]
+
+
+@every_mode
+def test_an_installed_handler_finds_the_span_that_openinference_made(run, openinference, traced):
+    """Though it hears of a run's end after OpenInference, which forgets the run then."""
+    sink = Places()
+    with GroundwireCallbackHandler(CHECKER, langsmith=False, sinks=[sink]).install() as ours:
+        try:
+            run_all(run, [])
+        finally:
+            ours.uninstall()
+    assert len(sink.seen) == 4
+    for told, where in sink.seen:
+        span = traced.spans[where.span_id]
+        assert span.name == "airline desk"
+        assert asked(told) in span.attributes["input.value"]
+
+
+@every_mode
+def test_a_chain_in_a_larger_one_has_its_verdict_on_its_own_span(run, openinference, traced):
+    """It is judged when the larger one ends, long after its own span has."""
+    larger = (RunnableLambda(lambda asked: asked) | airline_desk() | RunnableLambda(str.upper)).with_config(
+        run_name="larger"
+    )
+    sink = Places()
+    with GroundwireCallbackHandler(CHECKER, langsmith=False, sinks=[sink]) as ours:
+        run(larger, BAGS[:4], {"callbacks": [ours]})
+    assert len(sink.seen) == 4
+    for told, where in sink.seen:
+        span = traced.spans[where.span_id]
+        assert span.name == "airline desk"
+        assert asked(told) in span.attributes["input.value"]
+
+
+def test_separate_calls_have_their_verdict_on_the_span_of_the_one_that_answered(openinference, traced):
+    """A block around them is no run, and ends after them."""
+    sink = Places()
+    with GroundwireCallbackHandler(CHECKER, langsmith=False, sinks=[sink]) as ours:
+        for number in range(2):
+            with interaction(question=BAGS[number], contexts=[answer_to("bag 2")]):
+                Desk().invoke(BAGS[number], {"callbacks": [ours]})
+    assert len(sink.seen) == 2
+    for told, where in sink.seen:
+        span = traced.spans[where.span_id]
+        assert span.name == "Desk"
+        assert asked(told) in span.attributes["input.value"]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_middlewares_verdict_is_on_its_own_span(way, openinference, traced):
+    """The agent's step that judged, in the agent's trace."""
+    sink = Places()
+    middleware = HallucinationMiddleware(checker=CHECKER, sinks=[sink])
+    agent = create_agent(Oracle(), [retriever_tool()], middleware=[middleware])
+    WAYS[way](agent, [asked_in_messages(number) for number in (1, 2)], {})
+    assert len(sink.seen) == 2
+    for told, where in sink.seen:
+        span = traced.spans[where.span_id]
+        assert span.name == "HallucinationMiddleware.after_agent"
         assert asked(told) in span.attributes["input.value"]
 
 

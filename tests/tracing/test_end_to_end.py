@@ -1,11 +1,13 @@
 """What a user of the wrapper or the callback sees in LangSmith, through everything in between."""
 
 from contextlib import nullcontext
+from contextvars import copy_context
 
 import langsmith
 import pytest
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.runnables import RunnableLambda, RunnableParallel
+from langchain_core.tracers.langchain import LangChainTracer
 
 from groundwire import Checker, Judge
 from groundwire.host.actions import HallucinationError
@@ -64,6 +66,89 @@ def test_two_chains_in_one_run_get_a_verdict_each(chain, handler, langsmith_trac
         assert feedback["trace_id"] == root["id"] != feedback["run_id"]
         flagged = "INVENTED" in str(langsmith_tracing.run(feedback["run_id"])["outputs"])
         assert feedback["score"] == float(flagged)
+
+
+@every_mode
+@pytest.mark.parametrize(
+    ("place", "traced"), [("before it", "false"), ("after it", "true"), ("installed", "true")]
+)
+def test_a_tracer_given_to_the_run_is_followed(
+    place, traced, *, run, chain, handler, langsmith_tracing, monkeypatch
+):
+    """The verdict goes where that tracer sends the run, whatever the environment says of tracing."""
+    monkeypatch.setenv("LANGSMITH_TRACING", traced)
+    forget_settings()
+    tracer = LangChainTracer(project_name="own")
+    callbacks = {"before it": [handler, tracer], "after it": [tracer, handler], "installed": [tracer]}
+    if place == "installed":
+        handler.install()
+    try:
+        run(chain, BAGS[:2], {"callbacks": callbacks[place]})
+    finally:
+        handler.uninstall()
+    arrive(handler)
+    assert sorted(feedback["score"] for feedback in langsmith_tracing.feedback) == [0.0, 1.0]
+    for feedback in langsmith_tracing.feedback:
+        assert feedback["session_id"] == str(langsmith_tracing.project_id("own"))
+        judged = langsmith_tracing.run(feedback["run_id"])
+        assert feedback["trace_id"] == judged["trace_id"]
+        assert feedback["score"] == float("INVENTED" in str(judged["outputs"]))
+
+
+def read_elsewhere(stream):
+    """Read each part in a context of its own, as web frameworks read a generator."""
+    here = copy_context()
+    while here.copy().run(next, stream, None) is not None:
+        pass
+
+
+def test_a_stream_that_is_read_in_another_context_keeps_its_project(chain, handler, langsmith_tracing):
+    """What the context said when the run began counts: at its end it may be another's."""
+    with langsmith.tracing_context(project_name="night desk"):
+        stream = chain.stream("bag 1", {"callbacks": [handler]})
+        next(stream)
+    read_elsewhere(stream)
+    arrive(handler)
+    (feedback,) = langsmith_tracing.feedback
+    assert feedback["session_id"] == str(langsmith_tracing.project_id("night desk"))
+
+
+def test_a_stream_that_is_read_after_its_function_keeps_its_trace(chain, handler, langsmith_tracing):
+    """The trace that the run began in is named, though its outermost run has ended before it."""
+
+    streams = []
+
+    @langsmith.traceable(name="outer")
+    def begin():
+        streams.append(chain.stream("bag 1", {"callbacks": [handler]}))
+        next(streams[0])
+
+    begin()
+    read_elsewhere(streams[0])
+    arrive(handler)
+    (feedback,) = langsmith_tracing.feedback
+    assert feedback["trace_id"] == langsmith_tracing.run(feedback["run_id"])["trace_id"] != feedback["run_id"]
+
+
+@pytest.mark.parametrize(
+    ("replicas", "project"),
+    [
+        ([{"project_name": "airline"}, {"project_name": "copy"}], "airline"),
+        ([{"project_name": "copy"}, {"project_name": "first", "primary": True}], "first"),
+        ([{"project_name": "copy"}, {"project_name": "another copy"}], None),
+        ([{"project_name": "airline", "api_key": "another"}], None),
+    ],
+)
+def test_of_replicas_the_one_with_the_runs_own_id_is_told(
+    replicas, project, chain, handler, langsmith_tracing
+):
+    """Copies have other ids, and other accounts are not ours: where there is no more, nothing is sent."""
+    with langsmith.tracing_context(replicas=replicas):
+        chain.invoke("bag 1", {"callbacks": [handler]})
+    arrive(handler)
+    told = [feedback["session_id"] for feedback in langsmith_tracing.feedback]
+    assert told == ([] if project is None else [str(langsmith_tracing.project_id(project))])
+    assert not langsmith_tracing.asked("POST", "/feedback") or project is not None
 
 
 @every_mode

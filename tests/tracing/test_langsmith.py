@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 import uuid
 from dataclasses import dataclass
@@ -435,6 +436,42 @@ def test_verdicts_on_their_way_survive_a_normal_exit(handler, langsmith_server):
     for feedback in langsmith_server.feedback:
         judged = langsmith_server.run(feedback["run_id"])
         assert feedback["score"] == float("INVENTED" in str(judged["outputs"]))
+
+
+def test_a_distant_server_is_sent_several_at_a_time(chain, sink, observer, langsmith_tracing, monkeypatch):
+    """What a hundred answers bring does not take a hundred journeys one after the other."""
+    together, answer = threading.Barrier(4, timeout=10), langsmith_tracing.answer
+
+    def slow(method, target, *rest):
+        if target == "/feedback":
+            together.wait()
+        return answer(method, target, *rest)
+
+    chain.batch(BAGS, {"callbacks": [observer]})
+    langsmith.run_trees._CLIENT.flush(timeout=10)
+    monkeypatch.setattr(langsmith_tracing, "answer", slow)
+    arrive(sink)
+    assert sink.counts.delivered == len(langsmith_tracing.feedback) == 8
+
+
+def test_sending_is_in_no_trace(chain, langsmith_tracing):
+    """OpenTelemetry's instrumentations are asked to leave it alone."""
+    context = pytest.importorskip("opentelemetry.context", reason="needs the OpenTelemetry API")
+    suppressed = []
+
+    class Client(langsmith.Client):
+        def request_with_retries(self, method, path, *args, **kwargs):
+            if path == "/feedback":
+                suppressed.append(context.get_value(context._SUPPRESS_INSTRUMENTATION_KEY))
+            return super().request_with_retries(method, path, *args, **kwargs)
+
+    client = Client(api_url=langsmith_tracing.url, api_key="another")
+    sink = LangSmithSink(client)
+    chain.invoke("bag 1", {"callbacks": [Observer(sink, Checker(NovelWords()))]})
+    langsmith.run_trees._CLIENT.flush(timeout=10)
+    arrive(sink)
+    assert suppressed == [True]
+    client.cleanup()
 
 
 # --- a wrapper's own run --------------------------------------------------------------------------

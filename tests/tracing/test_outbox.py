@@ -93,6 +93,59 @@ def test_posting_never_waits_and_flushing_waits_no_longer_than_told():
     assert outbox.counts.delivered == 100
 
 
+def test_no_more_are_delivered_at_a_time_than_there_are_threads_for():
+    """With three, three letters are on their way together, and never a fourth."""
+    together, lock, under_way, most = threading.Barrier(3, timeout=5), threading.Lock(), [], []
+
+    def deliver(letter):
+        with lock:
+            under_way.append(letter)
+            most.append(len(under_way))
+        together.wait()
+        with lock:
+            under_way.remove(letter)
+
+    outbox = Outbox(deliver, what="letters", threads=3, waits=NO_WAITS)
+    for number in range(9):
+        outbox.post(number)
+    assert outbox.flush(5)
+    assert outbox.counts.delivered == 9
+    assert max(most) == 3
+
+
+def test_a_deliverer_that_asks_its_thread_to_end_loses_that_letter_alone():
+    """SystemExit is no way to stop the others."""
+    service = Service({})
+
+    def deliver(letter):
+        if letter == "last words":
+            raise SystemExit
+        service(letter)
+
+    outbox = Outbox(deliver, what="letters", waits=NO_WAITS)
+    for letter in ("before", "last words", "after"):
+        outbox.post(letter)
+    assert outbox.flush(5)
+    assert service.taken == ["before", "after"]
+    assert outbox.counts.failed == 1
+
+
+def test_a_system_without_a_thread_to_give_delays_a_letter(monkeypatch):
+    """It waits in the box until somebody can take it out."""
+    service = Service({})
+    outbox = Outbox(service, what="letters", waits=NO_WAITS)
+
+    def refuse(self):
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as poor:
+        poor.setattr(threading.Thread, "start", refuse)
+        outbox.post("letter")
+    assert outbox.counts.pending == 1
+    assert outbox.flush(5)
+    assert service.taken == ["letter"]
+
+
 def test_a_full_box_drops_counts_and_says_so_once(caplog):
     """Memory is bounded; what did not fit is counted, and the log tells it once."""
     release = threading.Event()

@@ -66,6 +66,14 @@ class Sink:
         """
         del run_id, started
 
+    def find(self, run_id: UUID) -> Any:
+        """Where the tracer of a LangChain run has it, by its id, for ``send``; None if that is not known.
+
+        Asked while the run goes on, for tracers forget it with its end; goes before what ``locate`` says.
+        Takes microseconds.
+        """
+        del run_id
+
     def send(self, told: Told, where: Any) -> None:
         """Be told of one outcome; ``where`` is what ``locate`` said of its answer. Must not wait."""
         raise NotImplementedError
@@ -85,12 +93,14 @@ class Sink:
 class Sinks:
     """Several sinks that are told together. Never raises: rule 5, an outcome is not to be lost by telling it.
 
-    ``marks`` are what each said to ``locate``, in their order.
+    ``marks`` are what each said to ``locate``, in their order. ``finding`` are the places there of those that
+    ``find`` runs.
     """
 
     def __init__(self, sinks: Iterable[Sink] = ()) -> None:
         self.all: tuple[Sink, ...] = tuple(sinks)
         self._listening = tuple(one for one in self.all if type(one).asked is not Sink.asked)
+        self.finding = tuple(at for at, one in enumerate(self.all) if type(one).find is not Sink.find)
         self._complained: dict[str, float] = {}
         for one in self.all:
             if hasattr(one, "counts"):
@@ -99,9 +109,25 @@ class Sinks:
     def __bool__(self) -> bool:
         return bool(self.all)
 
-    def locate(self, run_id: UUID | None = None, started: datetime | None = None) -> Marks:
-        """Where each would put the outcome of the answer that is given in this context."""
-        return tuple(self._guarded("locate", one, run_id, started) for one in self.all)
+    def find(self, run_id: UUID, found: Marks | None = None) -> Marks | None:
+        """Where each has a LangChain run that goes on, beside what was ``found`` before; None if nowhere."""
+        for at in self.finding:
+            if found is None or found[at] is None:
+                where = self._guarded("find", self.all[at], run_id)
+                if where is not None:
+                    known: Marks = found or (None,) * len(self.all)
+                    found = (*known[:at], where, *known[at + 1 :])
+        return found
+
+    def locate(
+        self, run_id: UUID | None = None, started: datetime | None = None, found: Marks | None = None
+    ) -> Marks:
+        """Where each would put the outcome of the answer that is given in this context, unless ``found``."""
+        known: Marks = found or (None,) * len(self.all)
+        return tuple(
+            self._guarded("locate", one, run_id, started) if where is None else where
+            for one, where in zip(self.all, known, strict=True)
+        )
 
     def tell(self, told: Told, marks: Marks | None = None) -> None:
         """Tell each of an outcome; without ``marks``, of an answer that is given in this very context."""

@@ -42,7 +42,8 @@ class Captured:
 
     ``run_id`` is the run that answered, ``trace_id`` the topmost run of it that was seen, and ``started``
     when the former started, in UTC. ``problem`` says why the answer can't be judged, None that it can;
-    ``interaction`` is None when it could not even be read.
+    ``interaction`` is None when it could not even be read. ``trace`` and ``places`` are what was noted
+    while the answering run went on.
     """
 
     run_id: UUID
@@ -51,6 +52,8 @@ class Captured:
     problem: AbstentionReason | None
     detail: str
     started: datetime
+    trace: Any = None
+    places: Any = None
 
 
 class Capture(BaseCallbackHandler):
@@ -170,6 +173,8 @@ class Capture(BaseCallbackHandler):
             if CURRENT.get() is not None and not runs.known(parent_run_id):
                 parent_run_id = self._enter_block()
             ready = runs.start(kind, run_id, parent_run_id, tags=tags, metadata=metadata, inputs=inputs)
+            if (run := runs.live(run_id)) is not None:
+                self.begun(run)
             if ready:
                 self._emit(ready)
         except Exception as error:  # rule 5: whatever a host hands over, its run goes on
@@ -184,15 +189,27 @@ class Capture(BaseCallbackHandler):
 
     def _end(self, run_id: UUID, outputs: Any, inputs: Any = ABSENT) -> None:
         try:
+            self._over(run_id)
             self._emit(self._runs.end(run_id, outputs, inputs))
         except Exception as error:  # as above
             self.lost("end", error)
 
     def _fail(self, run_id: UUID, error: BaseException, inputs: Any = ABSENT) -> None:
         try:
+            self._over(run_id)
             self._emit(self._runs.fail(run_id, error, inputs))
         except Exception as trouble:  # as above
             self.lost("failure", trouble)
+
+    def _over(self, run_id: UUID) -> None:
+        if (run := self._runs.live(run_id)) is not None:
+            self.ending(run)
+
+    def begun(self, run: Run) -> None:
+        """Hear that a run has begun, in its own context; ``trace`` and ``places`` are free to be written."""
+
+    def ending(self, run: Run) -> None:
+        """Hear that a run is about to end, likewise."""
 
     def redone(self, run_id: UUID) -> None:
         """Hear that what a run has answered so far is given up, and asked for again."""
@@ -273,6 +290,8 @@ class Capture(BaseCallbackHandler):
             problem=problem,
             detail=detail,
             started=datetime.fromtimestamp(run.time, UTC),
+            trace=run.trace,
+            places=run.places,
         )
 
     def is_step(self, unit: Unit, model: Run, supplied: Sequence[Run]) -> bool:

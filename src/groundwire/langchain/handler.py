@@ -8,6 +8,8 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Protocol, Self
 from uuid import UUID
 
@@ -20,7 +22,8 @@ from groundwire.host.record import Record
 from groundwire.host.watching import Flushable, Watching, require
 from groundwire.judge.isolation import JUDGING
 from groundwire.langchain.capture import Capture, Captured
-from groundwire.tracing.langsmith import LangSmithSink, RunAddress, locate
+from groundwire.langchain.tree import Run
+from groundwire.tracing.langsmith import LangSmithSink, RunAddress, is_inside, locate
 
 _LOG = logging.getLogger(__name__)
 
@@ -129,6 +132,29 @@ class GroundwireCallbackHandler(Watching, Capture):
 
     # -- capturing ---------------------------------------------------------------------------------------
 
+    def begun(self, run: Run) -> None:
+        """Note where a run is traced: at its own start, and at that of what it starts."""
+        if self._traced:
+            self._follow(run)
+        if self._observer.sinks.finding:
+            self.ending(run)
+            if run.parent is not None:  # by now every tracer has heard of it, whatever their order
+                self.ending(run.parent)
+
+    def ending(self, run: Run) -> None:
+        """Note where a run is traced, while its tracer still has it."""
+        run.places = self._observer.sinks.find(run.id, run.places)
+
+    def _follow(self, run: Run) -> None:
+        parent = run.parent
+        if parent is None or parent.trace is None:
+            run.trace = run.trace or _Trace(locate(run.id, run.id, _when(run)))
+            return
+        run.trace = parent.trace
+        if not run.trace.sure and is_inside(parent.id):
+            address = locate(run.id, run.id, _when(run))
+            run.trace.address, run.trace.sure = address or run.trace.address, address is not None
+
     def _answered(self, captured: Captured) -> None:
         if captured.problem is AbstentionReason.NO_CONTEXT:
             self.warn_once(
@@ -145,7 +171,7 @@ class GroundwireCallbackHandler(Watching, Capture):
                 problem=captured.problem,
                 detail=captured.detail,
                 deliver=self._deliverer(captured),
-                marks=self._observer.sinks.locate(captured.run_id, captured.started),
+                marks=self._observer.sinks.locate(captured.run_id, captured.started, captured.places),
             )
         )
 
@@ -158,15 +184,30 @@ class GroundwireCallbackHandler(Watching, Capture):
         )
 
     def _deliverer(self, captured: Captured) -> Callable[[Outcome], None] | None:
-        """How the outcome reaches the run's trace. Asked for while the run ends, for its context knows."""
-        if not self._traced:
+        """How the outcome reaches the run's trace."""
+        if captured.trace is None or captured.trace.address is None:
             return None
-        address = locate(captured.run_id, captured.trace_id, captured.started)
-        if address is None:
-            return None
+        address = replace(captured.trace.address, run_id=captured.run_id, started=captured.started)
         with self._sink_lock:
             sink = self._sink = self._sink or LangSmithSink()
         return lambda outcome: sink.send(address, outcome)
+
+
+@dataclass(slots=True)
+class _Trace:
+    """Where LangSmith has the runs of one trace.
+
+    The context that the topmost run starts in tells, unless that run was given a tracer of its own, which is
+    seen from inside alone; then it is ``sure``. The context that it ends in may be another's: who reads a
+    stream need not be who began it.
+    """
+
+    address: RunAddress | None
+    sure: bool = False
+
+
+def _when(run: Run) -> datetime:
+    return datetime.fromtimestamp(run.time, UTC)
 
 
 class _Process:

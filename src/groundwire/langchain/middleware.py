@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, NotRequired, TypeVar, Unpack
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, RemoveMessage, ToolMessage
 
@@ -28,6 +28,7 @@ from groundwire.tracing.langsmith import annotate_current_run
 try:
     from langchain.agents.middleware import AgentMiddleware, AgentState, hook_config
     from langchain.agents.middleware.types import OmitFromInput, ToolCallRequest
+    from langgraph.config import get_config
     from langgraph.runtime import Runtime
 except ImportError as error:
     raise MissingExtraError("HallucinationMiddleware", package="langchain", extra="langchain") from error
@@ -96,7 +97,8 @@ class HallucinationMiddleware(AgentMiddleware[CheckedState, Any, Any]):
     def _update(self, turn: _Turn, outcome: Outcome) -> dict[str, Any]:
         attempt = len(turn.notes) + 1
         decision = self._settings.reactions.decide(turn.interaction, outcome, attempt=attempt)
-        self._settings.keep(turn.interaction, outcome, decision, attempt)
+        marks = self._settings.sinks.locate(_own_run())
+        self._settings.keep(turn.interaction, outcome, decision, attempt, marks=marks)
         if decision.action is Action.RETRY:
             return {"jump_to": "model", "messages": [HumanMessage(note(outcome), additional_kwargs=_NOTE)]}
         annotate_current_run(outcome, action=str(decision.action), attempts=attempt)
@@ -146,6 +148,15 @@ class _Turn:
             detail = "no tool brought anything to judge the answer against since the user last spoke"
             return Abstention(why=AbstentionReason.NO_CONTEXT, detail=detail, id=uuid4().hex)
         return None
+
+
+def _own_run() -> UUID | None:
+    """The run that the middleware is called in, as tracers know it."""
+    try:
+        run_id = getattr(get_config().get("callbacks"), "parent_run_id", None)
+    except RuntimeError:  # called by itself, outside of any graph
+        return None
+    return run_id if isinstance(run_id, UUID) else None
 
 
 def _begins_turn(message: BaseMessage) -> bool:

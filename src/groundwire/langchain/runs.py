@@ -88,6 +88,11 @@ class Runs:
     def known(self, run_id: UUID | None) -> bool:
         return run_id is not None and run_id.int in self._live
 
+    def live(self, run_id: UUID) -> Run | None:
+        """A run that has started and not ended, and is somebody's to listen to."""
+        run = self._live.get(run_id.int)
+        return None if run is None or run.scope.hidden else run
+
     def start(
         self,
         kind: Kind,

@@ -49,7 +49,8 @@ class Run:
 
     ``unit``, ``context`` and ``answer`` say that this very run was declared to be one, ``redone`` that it has
     asked again in other words than it was asked; ``scope`` is what it is part of. Runs refer upwards only, so
-    that what they hold is freed with them, and not when a garbage collection comes round.
+    that what they hold is freed with them, and not when a garbage collection comes round. ``trace`` and
+    ``places`` are whatever a listener wants to know of where the run is traced.
     """
 
     id: UUID
@@ -70,6 +71,8 @@ class Run:
     keys: Mapping[str, Any] | None = None
     tags: Sequence[str] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    trace: Any = None
+    places: Any = None
 
     def below(self) -> Scope:
         """What the runs are part of that this one starts."""

@@ -47,13 +47,18 @@ class LangfuseSink(ScoreSink):
 
     def locate(self, run_id: UUID | None = None, started: datetime | None = None) -> SpanIds | None:
         """The observation that Langfuse's handler has for a LangChain run; else the current span."""
-        if self._handler is not None and run_id is not None:
-            # It has no public name for this. The observation is there until the run's end has been heard.
-            runs: Mapping[UUID, Any] = getattr(self._handler, "_runs", {})
-            seen = runs.get(run_id)
-            if seen is not None:
-                return SpanIds(trace_id=seen.trace_id, span_id=seen.id)
-        return super().locate(run_id, started)
+        own = None if run_id is None else self._observation(run_id)
+        return own or super().locate(run_id, started)
+
+    def find(self, run_id: UUID) -> SpanIds | None:
+        """The observation that Langfuse's handler has for a LangChain run; else OpenInference's span."""
+        return self._observation(run_id) or super().find(run_id)
+
+    def _observation(self, run_id: UUID) -> SpanIds | None:
+        # It has no public name for this. The observation is there until the run's end has been heard.
+        runs: Mapping[UUID, Any] = getattr(self._handler, "_runs", {})
+        seen = runs.get(run_id)
+        return None if seen is None else SpanIds(trace_id=seen.trace_id, span_id=seen.id)
 
     def flush(self, timeout: float | None = None) -> bool:
         """Wait until every score was handed to the client, and the client has sent what it holds."""

@@ -11,6 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from groundwire.core.errors import MissingExtraError
+from groundwire.core.sink import Sink
 from groundwire.tracing.otel import SpanIds
 from groundwire.tracing.outbox import TryLaterError, may_pass
 from groundwire.tracing.scores import Score, ScoreSink
@@ -51,6 +52,8 @@ class MLflowSink(ScoreSink):
         if active is not None and active.trace_id.startswith(_PREFIX):
             return SpanIds(trace_id=active.trace_id.removeprefix(_PREFIX), span_id=active.span_id)
         return super().locate(run_id, started)
+
+    find = Sink.find  # MLflow knows no run by its id: what is current tells
 
     def _log(self, score: Score) -> None:
         import mlflow  # noqa: PLC0415 - slow to import, and wanted only by those who have this

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -18,9 +18,11 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 from weakref import WeakKeyDictionary
 
+from groundwire.core.fork import renew_after_fork
 from groundwire.core.secrets import Traced
 from groundwire.core.verdict import Abstention, Outcome
 from groundwire.core.version import VERSION
+from groundwire.tracing.otel import unobserved
 from groundwire.tracing.outbox import Counts, Outbox, TryLaterError, may_pass
 from groundwire.tracing.told import KEY, comment, feedback_id, flat_metadata
 
@@ -29,6 +31,14 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 
+_AT_ONCE = 8  # feedback is sent one by one, and a distant server takes a tenth of a second for each
+_ELSEWHERE = (
+    "address",
+    "kind",
+    "api_url",
+    "api_key",
+    "auth",
+)  # in a replica: to an agent, or another account
 _DRAIN = 5.0  # seconds given to the host's own client to send a run that its verdict has overtaken
 
 
@@ -48,7 +58,7 @@ class RunAddress:
 
 
 def locate(run_id: UUID, trace_id: UUID, started: datetime) -> RunAddress | None:
-    """Where the run that is ending in this context is traced, or None when it is not traced.
+    """Where the run that starts in this context is traced, or None when it is not traced.
 
     ``trace_id`` is the topmost run the caller has seen; a run outside of its sight, such as an enclosing
     ``@traceable``, takes its place. Takes microseconds, opens no connection, never raises.
@@ -62,10 +72,17 @@ def locate(run_id: UUID, trace_id: UUID, started: datetime) -> RunAddress | None
         return None
 
 
+def is_inside(run_id: UUID) -> bool:
+    """Whether this context is inside of that very run as LangSmith traces it, by whatever tracer."""
+    room = sys.modules.get("langsmith.run_helpers")
+    run = None if room is None else room.get_current_run_tree()
+    return run is not None and bool(run.id == run_id)
+
+
 def _locate(run_id: UUID, trace_id: UUID, started: datetime) -> RunAddress | None:
     from langsmith.run_helpers import get_tracing_context  # noqa: PLC0415 - wanted only by those who trace
     from langsmith.run_trees import get_cached_client  # noqa: PLC0415
-    from langsmith.utils import get_tracer_project, tracing_is_enabled  # noqa: PLC0415
+    from langsmith.utils import get_env_var, get_tracer_project, tracing_is_enabled  # noqa: PLC0415
 
     context = get_tracing_context()
     tracer = _explicit_tracer()
@@ -82,9 +99,29 @@ def _locate(run_id: UUID, trace_id: UUID, started: datetime) -> RunAddress | Non
     else:
         project = context["project_name"] or get_tracer_project()
         client = context["client"] or get_cached_client()
+    replicas = context["replicas"] if parent is None else parent.replicas
+    if replicas or (parent is None and replicas is None and get_env_var("RUNS_ENDPOINTS")):
+        kept = _keeping_ids(replicas or (), project)
+        if kept is None:
+            return None
+        project, client = kept.get("project_name") or project, kept.get("client") or client
     if not project or not _is_sampled(client, trace_id):
         return None
     return RunAddress(run_id=run_id, trace_id=trace_id, project=project, started=started, client=client)
+
+
+def _keeping_ids(replicas: Sequence[Any], project: str) -> Mapping[str, Any] | None:
+    """The replica in which the run has its own id, of those that this process's own client can speak to.
+
+    A run that is replicated goes to its replicas alone; in the others it has another id.
+    """
+    for replica in replicas:
+        if not isinstance(replica, Mapping) or any(replica.get(key) for key in _ELSEWHERE):
+            continue
+        primary = replica.get("primary")
+        if primary or (primary is None and (replica.get("project_name") or project) == project):
+            return replica
+    return None
 
 
 def _explicit_tracer() -> Any:
@@ -119,8 +156,16 @@ class LangSmithSink:
         self._client = client
         self._include_text = include_text
         self._extend_retention = extend_retention
+        self._outbox: Outbox[tuple[RunAddress, Outcome]] = Outbox(
+            self._deliver, what="LangSmith feedback", threads=_AT_ONCE
+        )
+        self.after_fork()
+        renew_after_fork(self)
+
+    def after_fork(self) -> None:
+        """Know no project yet: whoever looked one up may not exist in a forked child."""
+        self._lock = threading.Lock()
         self._projects: WeakKeyDictionary[Client, dict[str, UUID]] = WeakKeyDictionary()
-        self._outbox: Outbox[tuple[RunAddress, Outcome]] = Outbox(self._deliver, what="LangSmith feedback")
 
     def send(self, address: RunAddress, outcome: Outcome) -> None:
         """Put an outcome on the run at ``address``, soon. Never waits and never raises."""
@@ -147,19 +192,26 @@ class LangSmithSink:
         address, outcome = letter
         client = self._client or address.client
         try:
-            try:
-                self._create_feedback(client, address, outcome)
-            except utils.LangSmithNotFoundError:
-                # The verdict has overtaken its run, which may still wait in this process.
-                self._projects.pop(client, None)
-                client.flush(timeout=_DRAIN)
-                self._create_feedback(client, address, outcome)
+            with unobserved():
+                self._create_feedback_on_run(client, address, outcome)
         except utils.LangSmithConflictError:
             pass  # it is there already: its id says which run, judged by what
         except Exception as error:
             if _may_pass(error):
                 raise TryLaterError from error
             raise
+
+    def _create_feedback_on_run(self, client: Client, address: RunAddress, outcome: Outcome) -> None:
+        from langsmith import utils  # noqa: PLC0415
+
+        try:
+            self._create_feedback(client, address, outcome)
+        except utils.LangSmithNotFoundError:
+            # The verdict has overtaken its run, which may still wait in this process.
+            with self._lock:
+                self._projects.pop(client, None)
+            client.flush(timeout=_DRAIN)
+            self._create_feedback(client, address, outcome)
 
     def _create_feedback(self, client: Client, address: RunAddress, outcome: Outcome) -> None:
         session_id = self._project_id(client, address.project)
@@ -182,10 +234,11 @@ class LangSmithSink:
             )
 
     def _project_id(self, client: Client, project: str) -> UUID:
-        known = self._projects.setdefault(client, {})
-        if project not in known:
-            known[project] = client.read_project(project_name=project).id
-        return known[project]
+        with self._lock:
+            known = self._projects.setdefault(client, {})
+            if project not in known:
+                known[project] = client.read_project(project_name=project).id
+            return known[project]
 
 
 def annotate_current_run(outcome: Outcome, **done: str | int) -> None:
@@ -222,14 +275,17 @@ def _may_pass(error: Exception) -> bool:
 @contextmanager
 def _quiet(name: str) -> Iterator[None]:
     """Keep a logger silent on this thread: losses are counted, and told once, by the outbox."""
-    here = threading.get_ident()
-    logger = logging.getLogger(name)
-
-    def elsewhere(_: logging.LogRecord) -> bool:
-        return threading.get_ident() != here
-
-    logger.addFilter(elsewhere)
+    # Added once and never removed: a filter that goes makes a logger skip another in that very moment.
+    logging.getLogger(name).addFilter(_is_heard)
+    _SILENT.here = True
     try:
         yield
     finally:
-        logger.removeFilter(elsewhere)
+        _SILENT.here = False
+
+
+def _is_heard(_: logging.LogRecord) -> bool:
+    return not getattr(_SILENT, "here", False)
+
+
+_SILENT = threading.local()

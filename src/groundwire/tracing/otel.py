@@ -75,18 +75,38 @@ def locate(run_id: UUID | None = None, started: datetime | None = None) -> SpanA
             span = trace.get_current_span()
             if not _encloses(span, started):
                 return None
-        context = span.get_span_context()
-        if not context.is_valid or not context.trace_flags.sampled:
-            return None
-        return SpanAddress(
-            trace_id=trace.format_trace_id(context.trace_id),
-            span_id=trace.format_span_id(context.span_id),
-            context=context,
-            span=span,
-        )
+        return _address(span)
     except Exception:  # rule 5: tracing that can't be read must not harm what is traced
         _LOG.debug("the current span could not be read\n%s", Traced())
         return None
+
+
+def find(run_id: UUID) -> SpanAddress | None:
+    """The span that OpenInference has for a LangChain run which goes on. Never raises.
+
+    Whoever hears of the run's end after OpenInference, or is told of it once a larger run has ended, finds it
+    no more.
+    """
+    try:
+        span = _openinference_span(run_id)
+        return None if span is None else _address(span)
+    except Exception:  # rule 5, as above
+        _LOG.debug("the span of a run could not be read\n%s", Traced())
+        return None
+
+
+def _address(span: Span) -> SpanAddress | None:
+    from opentelemetry import trace  # noqa: PLC0415 - as above
+
+    context = span.get_span_context()
+    if not context.is_valid or not context.trace_flags.sampled:
+        return None
+    return SpanAddress(
+        trace_id=trace.format_trace_id(context.trace_id),
+        span_id=trace.format_span_id(context.span_id),
+        context=context,
+        span=span,
+    )
 
 
 def _openinference_span(run_id: UUID) -> Span | None:
@@ -137,6 +157,10 @@ class OpenTelemetrySink(Sink):
     def locate(self, run_id: UUID | None = None, started: datetime | None = None) -> SpanAddress | None:
         """The span of the answer that is given in this context."""
         return locate(run_id, started)
+
+    def find(self, run_id: UUID) -> SpanAddress | None:
+        """The span that OpenInference has for a LangChain run."""
+        return find(run_id)
 
     def send(self, told: Told, where: SpanAddress | None) -> None:
         """Put an outcome on the span at ``where``, with what was done about it; never a draft."""

@@ -1,4 +1,4 @@
-"""A bounded mailbox with its own thread, for letters that a remote service may not take at once.
+"""A bounded mailbox with threads of its own, for letters that a remote service may not take at once.
 
 Whoever posts never waits. A letter that can't be delivered yet is tried again later while others go on; one
 that can't be delivered at all is counted, and losses are logged once a minute. Nothing about any service, or
@@ -52,11 +52,11 @@ class _Letter(Generic[T]):
 
 
 class Outbox(Generic[T]):
-    """Hands letters to ``deliver`` on a thread of its own, in the order in which they fall due.
+    """Hands letters to ``deliver`` on threads of its own, in the order in which they fall due.
 
-    There are as many attempts as ``waits``, the seconds before each. ``deliver`` raises TryLaterError to have
-    a letter back; any other exception loses it. At most ``capacity`` letters wait. ``what`` names them in the
-    log.
+    At most ``threads`` deliver at a time. There are as many attempts as ``waits``, the seconds before each.
+    ``deliver`` raises TryLaterError to have a letter back; any other exception loses it. At most ``capacity``
+    letters wait. ``what`` names them in the log.
     """
 
     def __init__(
@@ -64,11 +64,13 @@ class Outbox(Generic[T]):
         deliver: Callable[[T], None],
         *,
         what: str,
+        threads: int = 1,
         capacity: int = 1000,
         waits: tuple[float, ...] = (1.0, 1.0, 2.0, 4.0, 8.0),
     ) -> None:
         self._deliver = deliver
         self._what = what
+        self._most_threads = threads
         self._capacity = capacity
         self._waits = waits
         self._numbers = itertools.count()
@@ -78,11 +80,11 @@ class Outbox(Generic[T]):
         renew_after_fork(self)
 
     def after_fork(self) -> None:
-        """Begin empty: what waits, and the thread that would deliver it, belong to the parent."""
+        """Begin empty: what waits, and the threads that would deliver it, belong to the parent."""
         self._changed = threading.Condition()
         self._letters: list[_Letter[T]] = []
         self._in_hand = 0
-        self._thread: threading.Thread | None = None
+        self._threads = 0
 
     def post(self, content: T) -> None:
         """Put a letter in the box; when the box is full it is dropped and counted."""
@@ -98,7 +100,7 @@ class Outbox(Generic[T]):
                     )
                 return
             self._shelve(_Letter(due=0, number=next(self._numbers), content=content))
-            self._ensure_thread()
+            self._ensure_threads()
             self._changed.notify_all()
 
     def flush(self, timeout: float | None = None) -> bool:
@@ -108,8 +110,7 @@ class Outbox(Generic[T]):
             for letter in self._letters:
                 letter.due = min(letter.due, now)
             heapq.heapify(self._letters)
-            if self._letters:
-                self._ensure_thread()
+            self._ensure_threads()
             self._changed.notify_all()
             return self._changed.wait_for(lambda: not self._pending(), timeout)
 
@@ -126,12 +127,18 @@ class Outbox(Generic[T]):
     def _pending(self) -> int:
         return len(self._letters) + self._in_hand
 
-    def _ensure_thread(self) -> None:
+    def _ensure_threads(self) -> None:
         # A thread lives only while there is work, so that an outbox nobody uses can be collected.
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._work, name="groundwire-outbox", daemon=True)
-            self._thread.start()
-            atexit.register(self._farewell)
+        while self._threads < min(self._most_threads, self._pending()):
+            if not self._threads:
+                atexit.register(self._farewell)
+            try:
+                threading.Thread(target=self._work, name="groundwire-outbox", daemon=True).start()
+            except (
+                RuntimeError
+            ):  # the system has none to give: those there are deliver, or the next post asks
+                return
+            self._threads += 1
 
     def _farewell(self) -> None:
         if not self.flush(_FAREWELL):
@@ -145,14 +152,14 @@ class Outbox(Generic[T]):
                 self._deliver(letter.content)
             except TryLaterError as error:
                 self._put_off(letter, error.__cause__ or error)
-            except Exception as error:  # whatever a letter met, the next one must still go out
+            except BaseException as error:  # whatever a letter met, the next one must still go out
                 self._lose(error)
             else:
                 with self._changed:
                     self._delivered += 1
             finally:
                 with self._changed:
-                    self._in_hand = 0
+                    self._in_hand -= 1
                     self._changed.notify_all()
 
     def _take(self) -> _Letter[T] | None:
@@ -161,13 +168,14 @@ class Outbox(Generic[T]):
             while True:
                 if not self._letters:
                     if not self._changed.wait_for(lambda: self._letters, _LINGER):
-                        self._thread = None
-                        atexit.unregister(self._farewell)
+                        self._threads -= 1
+                        if not self._threads:
+                            atexit.unregister(self._farewell)
                         return None
                     continue
                 early = self._letters[0].due - time.monotonic()
                 if early <= 0:
-                    self._in_hand = 1
+                    self._in_hand += 1
                     return heapq.heappop(self._letters)
                 self._changed.wait(early)
 

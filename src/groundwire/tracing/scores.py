@@ -15,7 +15,7 @@ from uuid import UUID
 from groundwire.core.secrets import Traced
 from groundwire.core.sink import Sink, Told
 from groundwire.core.verdict import Abstention
-from groundwire.tracing.otel import SpanAddress, SpanIds, locate, unobserved
+from groundwire.tracing.otel import SpanAddress, SpanIds, find, locate, unobserved
 from groundwire.tracing.outbox import Counts, Outbox, TryLaterError
 from groundwire.tracing.told import KEY, annotator, comment, flat_metadata, told_id
 
@@ -87,6 +87,10 @@ class ScoreSink(Sink):
     def locate(self, run_id: UUID | None = None, started: datetime | None = None) -> SpanIds | None:
         """The span of the answer that is given in this context."""
         return locate(run_id, started)
+
+    def find(self, run_id: UUID) -> SpanIds | None:
+        """The span that OpenInference has for a LangChain run."""
+        return find(run_id)
 
     def send(self, told: Told, where: SpanIds | None) -> None:
         """Have the outcome written as a score, soon; a draft is nobody's answer. Never waits or raises."""
