@@ -7,7 +7,6 @@ about verdicts, may live here.
 
 from __future__ import annotations
 
-import atexit
 import heapq
 import itertools
 import logging
@@ -18,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from groundwire.core.fork import renew_after_fork
+from groundwire.core.leaving import before_exit, is_past_farewell, no_farewell
 from groundwire.core.secrets import Traced
 
 _LOG = logging.getLogger(__name__)
@@ -83,6 +83,7 @@ class Outbox(Generic[T]):
         self._letters: list[_Letter[T]] = []
         self._in_hand = 0
         self._thread: threading.Thread | None = None
+        self._gave_up = False
 
     def post(self, content: T) -> None:
         """Put a letter in the box; when the box is full it is dropped and counted."""
@@ -100,6 +101,8 @@ class Outbox(Generic[T]):
             self._shelve(_Letter(due=0, number=next(self._numbers), content=content))
             self._ensure_thread()
             self._changed.notify_all()
+        if is_past_farewell() and threading.current_thread() is not self._thread:
+            self._farewell()
 
     def flush(self, timeout: float | None = None) -> bool:
         """Wait until nothing is pending; letters put off are tried at once. False when time ran out."""
@@ -131,10 +134,11 @@ class Outbox(Generic[T]):
         if self._thread is None:
             self._thread = threading.Thread(target=self._work, name="groundwire-outbox", daemon=True)
             self._thread.start()
-            atexit.register(self._farewell)
+            before_exit(self._farewell)
 
     def _farewell(self) -> None:
-        if not self.flush(_FAREWELL):
+        if not self._gave_up and not self.flush(_FAREWELL):
+            self._gave_up = True  # no exit waits for every one of what still comes
             _LOG.warning(
                 "%s: %d were not delivered before the process ended", self._what, self.counts.pending
             )
@@ -162,7 +166,7 @@ class Outbox(Generic[T]):
                 if not self._letters:
                     if not self._changed.wait_for(lambda: self._letters, _LINGER):
                         self._thread = None
-                        atexit.unregister(self._farewell)
+                        no_farewell(self._farewell)
                         return None
                     continue
                 early = self._letters[0].due - time.monotonic()
