@@ -7,7 +7,6 @@ import pytest
 from groundwire.monitor.answer import Row
 from groundwire.monitor.spool import Spool
 
-
 resource = pytest.importorskip("resource", reason="this system has no limits of files")
 
 

@@ -27,7 +27,7 @@ from groundwire.monitor.sampling import Why
 from groundwire.monitor.schema import answers
 from groundwire.monitor.spool import Spool
 from tests.core.strategies import verdicts
-from tests.monitor.told import abstention, interaction, keep, verdict
+from tests.monitor.told import DETECTOR, abstention, interaction, keep, verdict
 from tests.scripted import AsksModel, NovelWords
 
 
@@ -107,8 +107,8 @@ def test_pages_together_are_every_row_once_in_every_order(store):
 
 def test_answers_about_whose_words_detectors_differ_have_a_queue(store):
     keep(store, 0.9, 0.1)  # different questions
-    for score in (0.9, 0.2):
-        store.keep(interaction(question="the same"), verdict(score))
+    for score, detector in ((0.9, DETECTOR), (0.2, replace(DETECTOR, name="other"))):
+        store.keep(interaction(question="the same"), verdict(score, detector=detector))
     store.flush()
     assert {line.question for line in store.page(queue="disagreeing").lines} == {"the same"}
 

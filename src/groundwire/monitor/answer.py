@@ -266,6 +266,10 @@ def _hash(*texts: str) -> str:
     return hashlib.sha256(whole.encode("utf-8", "replace")).hexdigest()[:16]
 
 
+NO_QUESTION = _hash("")
+"""The ``pair`` of whatever answers no question, such as a summary."""
+
+
 def _json(value: Any) -> str:
     """JSON without the null character, which PostgreSQL's texts can't hold even as an escape."""
     text = json.dumps(value)

@@ -206,7 +206,14 @@ def _members(queue: Queue) -> list[sa.ColumnElement[bool]]:
             .group_by(answers.c.twin)
             .having(sa.func.min(flag) < sa.func.max(flag))
         )
-        return [answers.c.hallucinated.is_not(None), answers.c.twin.in_(both)]
+        # One detector may say both by itself, of what stood beside other passages.
+        other = answers.alias()
+        said_otherwise = sa.exists().where(
+            other.c.twin == answers.c.twin,
+            other.c.hallucinated != answers.c.hallucinated,
+            other.c.fingerprint.is_distinct_from(answers.c.fingerprint),
+        )
+        return [answers.c.hallucinated.is_not(None), answers.c.twin.in_(both), said_otherwise]
     return []
 
 
