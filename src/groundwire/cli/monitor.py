@@ -283,12 +283,18 @@ def _drift(monitor: Monitor, given: argparse.Namespace) -> int:
         monitor.rebase()
         view.hint("the answers from now on are the reference")
         return DONE
-    alarms, has_reference = monitor.drift(filtered(given))
+    found = monitor.standing(filtered(given))
     if _json(given):
-        view.say_json({"has_reference": has_reference, "alarms": [alarm.to_dict() for alarm in alarms]})
+        view.say_json(
+            {
+                "has_reference": found.has_reference,
+                "windows": found.windows,
+                "alarms": [alarm.to_dict() for alarm in found.alarms],
+            }
+        )
     else:
-        view.drift(alarms, has_reference=has_reference)
-    return ALARM if alarms else DONE
+        view.drift(found)
+    return ALARM if found.alarms else DONE
 
 
 def _prune(monitor: Monitor, given: argparse.Namespace) -> int:
