@@ -90,6 +90,19 @@ def test_what_a_process_left_on_disk_the_next_one_writes(tmp_path, opened):
     assert [path for path in (tmp_path / "spool").iterdir() if path.stat().st_size] == []
 
 
+def test_what_a_process_left_on_disk_is_there_for_who_only_reads(tmp_path, opened):
+    url = f"sqlite:///{tmp_path}/answers.db"
+    store = opened(url, timeout=0.2)
+    with sqlite3.connect(tmp_path / "answers.db", isolation_level=None) as other:
+        other.execute("BEGIN IMMEDIATE")
+        told = [store.keep(interaction(n), verdict()) for n in range(20)]
+        assert not store.close(timeout=1)
+        other.execute("ROLLBACK")
+    reader = opened(url, drift=None)
+    assert reader.flush(20)
+    assert [row.id for row in reader.rows()] == told
+
+
 def test_a_line_cut_off_by_a_kill_is_left_out(tmp_path, opened):
     spool = tmp_path / "spool"
     spool.mkdir()

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 DONE = 0
 ALARM = 1
+_LEFT = 10.0  # seconds for what an ended process has left on disk, which belongs into every figure
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 _EXAMPLES = """\
@@ -137,6 +138,7 @@ def _with(act: Callable[[Monitor, argparse.Namespace], int]) -> Callable[[argpar
 
     def run(given: argparse.Namespace) -> int:
         with closing(open_monitor(getattr(given, "db", None))) as monitor:
+            monitor.flush(_LEFT)
             return act(monitor, given)
 
     return run

@@ -125,6 +125,14 @@ class Writer:
             self._changed.notify_all()
         return True
 
+    def take_over(self) -> None:
+        """Begin to write what ended processes have left on disk, if there is something."""
+        with self._changed:
+            if self._spool.waits_elsewhere and not self._closed:
+                self._adopting = True
+                self._ensure_thread()
+                self._changed.notify_all()
+
     def flush(self, timeout: float | None = None, *, left_behind: bool = False) -> bool:
         """Wait until nothing is pending in memory or on disk. False when time ran out.
 
