@@ -256,6 +256,15 @@ def test_a_person_is_forgotten(tmp_path, opened, url):
         assert b"Ann's own" not in path.read_bytes()
 
 
+def test_a_person_is_forgotten_whose_tag_found_no_room(store):
+    """An answer has 32 tags; what else is among its metadata tells whose it is all the same."""
+    many = {f"name {n}": n for n in range(40)}
+    for user in (7, 8):
+        store.keep(interaction(**many, user_id=user), verdict())
+    assert store.forget("user_id", 7) == 1
+    assert [row.interaction.metadata["user_id"] for row in store.rows()] == [8]
+
+
 def test_what_a_process_left_on_disk_is_forgotten_too(tmp_path, opened):
     """It ended while the database was locked; what it had kept would come back with the next answer."""
     url = f"sqlite:///{tmp_path}/answers.db"
