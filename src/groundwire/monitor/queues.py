@@ -207,13 +207,11 @@ def _members(queue: Queue) -> list[sa.ColumnElement[bool]]:
             .having(sa.func.min(flag) < sa.func.max(flag))
         )
         # One detector may say both by itself, of what stood beside other passages.
-        other = answers.alias()
-        said_otherwise = sa.exists().where(
-            other.c.twin == answers.c.twin,
-            other.c.hallucinated != answers.c.hallucinated,
-            other.c.fingerprint.is_distinct_from(answers.c.fingerprint),
+        by = sa.func.count(sa.func.coalesce(answers.c.fingerprint, "").distinct())
+        several = (
+            sa.select(answers.c.twin).where(answers.c.twin.in_(both)).group_by(answers.c.twin).having(by > 1)
         )
-        return [answers.c.hallucinated.is_not(None), answers.c.twin.in_(both), said_otherwise]
+        return [answers.c.hallucinated.is_not(None), answers.c.twin.in_(several)]
     return []
 
 
