@@ -33,7 +33,7 @@ def run(tmp_path, capsys):
         said = capsys.readouterr()
         return code, said.out, said.err
 
-    command.ids = run.ids
+    command.ids, command.url = run.ids, url
     return command
 
 
@@ -92,6 +92,19 @@ def test_comparing_forgetting_pruning_and_migrating(run):
     assert "up to date" in run("migrate")[2]
     assert "too few answers" in run("drift")[1]
     assert run("drift", "--rebase")[0] == 0
+
+
+def test_what_was_not_compared_is_not_told_as_no_drift(run):
+    with Monitor(run.url, drift=None) as monitor:
+        keep(monitor, *[0.1] * 500)
+        assert "too few answers since the reference" in run("drift")[1]
+        assert json.loads(run("drift", "--json")[1])["windows"] == 0
+        keep(monitor, *[None] * 150)
+        monitor.rebase()
+        keep(monitor, *[None] * 700)
+    out = run("drift")[1]
+    assert "Nothing drifts." in out
+    assert "Too few of the latest answers" in out
 
 
 @pytest.mark.parametrize(

@@ -103,6 +103,8 @@ def test_the_latest_answers_stand_beside_the_first(store):
     assert told.p < told.chance < told.p_missing * 1e3
     assert told.stability > 1
     assert [alarm.what for alarm in told.alarms] == [Drifting.SCORES, Drifting.ABSTENTIONS]
+    assert told.windows == 1
+    assert store.standing(settings=Drift(reference=50, window=31)).windows == 0
     short = store.standing(settings=Drift(reference=81, window=20))
     assert len(short.latest) == 0
     assert (short.has_reference, short.p, short.p_missing, short.alarms) == (False, None, None, ())
@@ -133,8 +135,16 @@ def test_settings_that_can_not_work_are_named():
 class Hook(http.server.BaseHTTPRequestHandler):
     def do_POST(self):
         self.server.heard.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-        failing = len(self.server.heard) == 1
-        self.send_response(500 if failing else 204)
+        if self.path == "/moved":
+            self.send_response(301)
+            self.send_header("Location", "/new")
+        else:
+            self.send_response(500 if len(self.server.heard) == 1 else 204)
+        self.end_headers()
+
+    def do_GET(self):
+        self.server.led_on.append(self.path)
+        self.send_response(200)
         self.end_headers()
 
     def log_message(self, *_):
@@ -144,7 +154,7 @@ class Hook(http.server.BaseHTTPRequestHandler):
 @pytest.fixture
 def hook():
     server = http.server.HTTPServer(("127.0.0.1", 0), Hook)
-    server.heard = []
+    server.heard, server.led_on = [], []
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     yield server
@@ -182,6 +192,21 @@ def test_an_alarm_reaches_a_callable_a_log_and_a_web_hook_and_none_costs_the_oth
     assert "an alarm could not be told (KeyError)" in caplog.text
     assert "secret" not in repr(Webhook(url="http://x/secret"))
     assert [a.row for a in store.drift()[0]] == [alarm.row]
+
+
+def test_a_web_hook_that_has_moved_is_a_failure_and_the_log_has_the_alarm(opened, hook, caplog):
+    """What is led on arrives there as a GET, without the alarm, and would be taken for told."""
+    store = opened(
+        drift=Drift(reference=50, window=20, step=5),
+        alerts=[Webhook(url=f"http://127.0.0.1:{hook.server_port}/moved")],
+    )
+    keep(store, *[0.1, 0.2] * 25, *[0.95] * 20)
+    assert store.flush(20)
+    assert hook.led_on == []
+    assert (
+        "an alarm could not be told (HTTPError): hallucination scores drift: their mean was 0.15"
+        in caplog.text
+    )
 
 
 def test_alarms_are_logged_by_default_and_a_new_reference_ends_them(opened, caplog):

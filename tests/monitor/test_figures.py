@@ -97,6 +97,25 @@ def test_before_and_after_are_compared_on_the_same_questions(store):
     assert (nothing.pairs, nothing.before, nothing.p) == (0, None, None)
 
 
+def test_what_was_kept_for_being_flagged_is_not_compared(opened):
+    """One in ten is flagged on either side; among all that is kept it is more."""
+    store = opened(sampling=Sampling(rate=0.5, flagged=True))
+    sampled = {}
+    for prompt in ("1", "2"):
+        ids = [store.keep(interaction(n, prompt=prompt), verdict(0.1 if n % 10 else 0.9)) for n in range(200)]
+        assert store.flush(30)
+        sampled[prompt] = {n for n, key in enumerate(ids) if key and store.get(key).sampled}
+    told = store.compare(Filter(tags={"prompt": "1"}), Filter(tags={"prompt": "2"}))
+    both = sampled["1"] & sampled["2"]
+    assert (told.pairs, told.before.count) == (len(both), sum(n % 10 == 0 for n in both))
+
+
+def test_answers_without_a_question_are_not_answers_to_the_same_one(store):
+    keep(store, *[0.9] * 5, question="", prompt="1")
+    keep(store, *[0.1] * 5, question=" ", prompt="2")
+    assert store.compare(Filter(tags={"prompt": "1"}), Filter(tags={"prompt": "2"})).pairs == 0
+
+
 @given(of=st.integers(1, 2000), share=st.floats(0, 1))
 def test_an_interval_holds_its_share_and_is_that_of_wilson(of, share):
     count = round(of * share)
@@ -135,6 +154,14 @@ def test_a_stability_index_tells_moved_from_still():
     assert stability(first, rng.random(2000)) < 0.05
     assert stability(first, rng.random(2000) * 0.5) > 0.25
     assert np.isfinite(stability(np.zeros(50), np.ones(50)))
+
+
+@pytest.mark.parametrize(("before", "now"), [(0.1, 0.9), (0.9, 0.1)])
+def test_a_stability_index_sees_what_leaves_a_score_that_most_share(before, now):
+    """As scores of a judge that grades in steps: most are 0."""
+    reference = np.array([before] * 95 + [0.5] * 5)
+    assert stability(reference, np.full(50, before)) < 0.1
+    assert stability(reference, np.full(50, now)) > 1
 
 
 def test_flipped_signs_find_a_change_and_none():

@@ -1,14 +1,15 @@
 """What people say is kept, handed out fairly, and reckoned with honestly."""
 
 import random
+from dataclasses import replace
 
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from groundwire import ConfigurationError, InputError, Span
+from groundwire import ConfigurationError, InputError, Passage, Span
 from groundwire.monitor import Filter, Opinion, Queue, Sampling
 from groundwire.monitor.statistics import kappa
-from tests.monitor.told import abstention, interaction, keep, verdict
+from tests.monitor.told import DETECTOR, abstention, interaction, keep, verdict
 
 
 def test_a_review_is_kept_and_a_second_thought_replaces_it(store):
@@ -240,13 +241,21 @@ def test_a_reservation_can_be_given_up(store):
 
 def test_a_twin_that_another_detector_sees_otherwise_is_disagreed_about(store):
     """However many agree, and whatever could not be judged."""
-    asked = interaction(1)
+    asked, other = interaction(1), replace(DETECTOR, parameters={"a": 2})
     agreed = [store.keep(interaction(2), verdict(score)) for score in (0.9, 0.8)]
-    differ = [store.keep(asked, verdict(score)) for score in (0.9, 0.95, 0.1)]
+    differ = [store.keep(asked, verdict(score)) for score in (0.9, 0.95)]
+    differ.append(store.keep(asked, verdict(0.1, detector=other)))
     store.keep(asked, abstention())
     assert store.flush(30)
     assert {line.id for line in store.page(queue="disagreeing").lines} == set(differ)
     assert set(agreed).isdisjoint(differ)
+
+
+def test_a_detector_that_sees_other_passages_does_not_disagree_with_itself(store):
+    for text, score in (("A bag costs 25 EUR.", 0.9), ("A bag costs 75 EUR.", 0.1)):
+        store.keep(replace(interaction(1), contexts=(Passage(text=text),)), verdict(score))
+    assert store.flush(30)
+    assert store.page(queue="disagreeing").lines == ()
 
 
 def test_what_was_drawn_from_a_part_tells_nothing_of_the_rest(store):

@@ -27,7 +27,7 @@ from groundwire.monitor.sampling import Why
 from groundwire.monitor.schema import answers
 from groundwire.monitor.spool import Spool
 from tests.core.strategies import verdicts
-from tests.monitor.told import abstention, interaction, keep, verdict
+from tests.monitor.told import DETECTOR, abstention, interaction, keep, verdict
 from tests.scripted import AsksModel, NovelWords
 
 
@@ -107,8 +107,8 @@ def test_pages_together_are_every_row_once_in_every_order(store):
 
 def test_answers_about_whose_words_detectors_differ_have_a_queue(store):
     keep(store, 0.9, 0.1)  # different questions
-    for score in (0.9, 0.2):
-        store.keep(interaction(question="the same"), verdict(score))
+    for score, detector in ((0.9, DETECTOR), (0.2, replace(DETECTOR, name="other"))):
+        store.keep(interaction(question="the same"), verdict(score, detector=detector))
     store.flush()
     assert {line.question for line in store.page(queue="disagreeing").lines} == {"the same"}
 
@@ -254,6 +254,15 @@ def test_a_person_is_forgotten(tmp_path, opened, url):
     store.close()
     for path in tmp_path.glob("answers.db*"):
         assert b"Ann's own" not in path.read_bytes()
+
+
+def test_a_person_is_forgotten_whose_tag_found_no_room(store):
+    """An answer has 32 tags; what else is among its metadata tells whose it is all the same."""
+    many = {f"name {n}": n for n in range(40)}
+    for user in (7, 8):
+        store.keep(interaction(**many, user_id=user), verdict())
+    assert store.forget("user_id", 7) == 1
+    assert [row.interaction.metadata["user_id"] for row in store.rows()] == [8]
 
 
 def test_what_a_process_left_on_disk_is_forgotten_too(tmp_path, opened):

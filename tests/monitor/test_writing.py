@@ -3,14 +3,17 @@
 import json
 import logging
 import os
+import random
 import sqlite3
 import subprocess
 import sys
 import threading
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
 from groundwire import Checker, DetectorSpec
 from groundwire.monitor import Durability, StoreError
@@ -85,6 +88,19 @@ def test_what_a_process_left_on_disk_the_next_one_writes(tmp_path, opened):
     told += keep(later, 0.9)
     assert sorted(row.id for row in later.rows()) == sorted(told)
     assert [path for path in (tmp_path / "spool").iterdir() if path.stat().st_size] == []
+
+
+def test_what_a_process_left_on_disk_is_there_for_who_only_reads(tmp_path, opened):
+    url = f"sqlite:///{tmp_path}/answers.db"
+    store = opened(url, timeout=0.2)
+    with sqlite3.connect(tmp_path / "answers.db", isolation_level=None) as other:
+        other.execute("BEGIN IMMEDIATE")
+        told = [store.keep(interaction(n), verdict()) for n in range(20)]
+        assert not store.close(timeout=1)
+        other.execute("ROLLBACK")
+    reader = opened(url, drift=None)
+    assert reader.flush(20)
+    assert [row.id for row in reader.rows()] == told
 
 
 def test_a_line_cut_off_by_a_kill_is_left_out(tmp_path, opened):
@@ -224,3 +240,111 @@ def test_64_threads_that_keep_at_once_lose_nothing(store):
         thread.join()
     assert store.flush(60)
     assert store.count() == 64 * 20
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_worker_of_multiprocessing_writes_what_waits_before_it_ends(tmp_path):
+    """Also what its last threads hand over: what is judged in the background comes after its finalizers."""
+    code = """
+import multiprocessing
+import sys
+import time
+
+from groundwire.host.background import Background
+from groundwire.monitor import Monitor
+from tests.monitor.told import interaction, verdict
+
+store = Monitor(sys.argv[1], drift=None)
+
+
+def work():
+    store.keep(interaction(0), verdict())
+    judging = Background(workers=1)
+    for n in range(1, 5):
+        judging.submit(lambda: time.sleep(0.05), lambda _, n=n: store.keep(interaction(n), verdict()))
+
+
+workers = [multiprocessing.get_context("fork").Process(target=work) for _ in range(2)]
+for worker in workers:
+    worker.start()
+for worker in workers:
+    worker.join()
+"""
+    subprocess.run(
+        [sys.executable, "-c", code, f"sqlite:///{tmp_path}/answers.db"],
+        check=True,
+        timeout=60,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": f"{ROOT}/src:{ROOT}"},
+    )
+    with sqlite3.connect(tmp_path / "answers.db") as connection:
+        assert connection.execute("SELECT count(*) FROM answers").fetchone() == (10,)
+
+
+def test_a_file_that_was_removed_takes_no_rows_with_it(tmp_path, opened):
+    store = opened()
+    keep(store, 0.9)
+    for path in tmp_path.glob("answers.db*"):
+        path.unlink()
+    store.keep(interaction(), verdict(), durable=True)
+    with sqlite3.connect(tmp_path / "answers.db") as connection:
+        assert connection.execute("SELECT count(*) FROM answers").fetchone() == (1,)
+
+
+def test_a_server_that_only_reads_for_a_while_loses_nothing(postgres, opened):
+    """As after a failover: rows wait on disk until somebody takes writes again."""
+    url = postgres.fresh("standby")
+    store = opened(url)
+    before = keep(store, 0.9)
+    with _administrator(url) as run:
+        run("ALTER DATABASE standby SET default_transaction_read_only = on")
+        run(_END_OTHERS)
+        during = [store.keep(interaction(n), verdict()) for n in range(3)]
+        assert not store.flush(0.5)
+        assert store.stats.failed == store.stats.dropped == 0
+        run("SET default_transaction_read_only = off")
+        run("ALTER DATABASE standby SET default_transaction_read_only = off")
+    assert store.flush(20)
+    assert [row.id for row in store.rows()] == before + during
+
+
+def test_what_waits_for_a_lock_of_another_session_waits_on_disk(postgres, opened):
+    url = postgres.fresh("locked")
+    store = opened(url, timeout=0.2, capacity=100)
+    before = keep(store, 0.9)
+    with _administrator(url) as run:
+        run("BEGIN")
+        run("LOCK TABLE answers IN ACCESS EXCLUSIVE MODE")
+        during = []
+        for n in range(300):
+            while store.stats.queued > 50:
+                time.sleep(0.01)
+            during.append(store.keep(interaction(n), verdict()))
+        run("ROLLBACK")
+    assert store.flush(20)
+    assert [row.id for row in store.rows()] == before + during
+
+
+def test_what_a_server_can_never_hold_keeps_nothing_else_waiting(postgres, opened):
+    store = opened(postgres.fresh("limits"))
+    chance = random.Random(7)
+    store.keep(interaction(), verdict(), run_id="".join(chance.choices("0123456789abcdefghij", k=9000)))
+    later = keep(store, 0.9, 0.1)
+    assert [row.id for row in store.rows()] == later
+    assert store.stats.failed == 1
+
+
+_END_OTHERS = """
+    SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE pid <> pg_backend_pid() AND datname = current_database()
+"""
+
+
+@contextmanager
+def _administrator(url):
+    """Runs statements in a session beside the monitor's."""
+    engine = sa.create_engine(
+        url.replace("postgresql:", "postgresql+psycopg:"), isolation_level="AUTOCOMMIT", poolclass=sa.NullPool
+    )
+    with engine.connect() as connection:
+        yield connection.exec_driver_sql

@@ -213,7 +213,10 @@ def test_two_values_of_a_tag_are_compared(client, store):
 def test_drift_is_shown_and_its_alarms_stand_on_the_chart(client, store):
     store._drift = None
     keep(store, *[0.1, 0.2, 0.15, 0.12] * 130)
-    assert "none has come since" not in said(named(read(client), "drift"))
+    few = said(named(read(client), "drift"))
+    assert "none has come since" not in few
+    assert "No alarm was raised" not in few
+    assert "Alarms are looked for once there are more." in few
     keep(store, *[0.8, 0.9] * 80)
     told, root = store.standing(), read(client)
     section = said(named(root, "drift"))

@@ -215,3 +215,31 @@ def test_a_forked_child_delivers_its_own_letters_only():
         """
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this platform")
+def test_a_worker_of_multiprocessing_delivers_before_it_ends(tmp_path):
+    """Also what one of its last threads posts."""
+    code = textwrap.dedent(
+        """
+        import multiprocessing, sys, threading, time
+        from groundwire.tracing.outbox import Outbox
+
+        def deliver(letter):
+            time.sleep(0.1)
+            with open(sys.argv[1], "a") as file:
+                file.write(letter)
+
+        outbox = Outbox(deliver, what="letters")
+
+        def work():
+            outbox.post("a")
+            threading.Thread(target=lambda: (time.sleep(0.3), outbox.post("b"))).start()
+
+        worker = multiprocessing.get_context("fork").Process(target=work)
+        worker.start()
+        worker.join()
+        """
+    )
+    subprocess.run([sys.executable, "-c", code, str(tmp_path / "told")], check=True, timeout=60)
+    assert (tmp_path / "told").read_text() == "ab"

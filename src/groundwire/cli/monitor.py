@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 DONE = 0
 ALARM = 1
+_LEFT = 10.0  # seconds for what an ended process has left on disk, which belongs into every figure
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 _EXAMPLES = """\
@@ -137,6 +138,7 @@ def _with(act: Callable[[Monitor, argparse.Namespace], int]) -> Callable[[argpar
 
     def run(given: argparse.Namespace) -> int:
         with closing(open_monitor(getattr(given, "db", None))) as monitor:
+            monitor.flush(_LEFT)
             return act(monitor, given)
 
     return run
@@ -283,12 +285,18 @@ def _drift(monitor: Monitor, given: argparse.Namespace) -> int:
         monitor.rebase()
         view.hint("the answers from now on are the reference")
         return DONE
-    alarms, has_reference = monitor.drift(filtered(given))
+    found = monitor.standing(filtered(given))
     if _json(given):
-        view.say_json({"has_reference": has_reference, "alarms": [alarm.to_dict() for alarm in alarms]})
+        view.say_json(
+            {
+                "has_reference": found.has_reference,
+                "windows": found.windows,
+                "alarms": [alarm.to_dict() for alarm in found.alarms],
+            }
+        )
     else:
-        view.drift(alarms, has_reference=has_reference)
-    return ALARM if alarms else DONE
+        view.drift(found)
+    return ALARM if found.alarms else DONE
 
 
 def _prune(monitor: Monitor, given: argparse.Namespace) -> int:

@@ -17,7 +17,6 @@ from groundwire.report.visible import escaped, one_line
 if TYPE_CHECKING:
     from groundwire.monitor import (
         Agreement,
-        Alarm,
         Comparison,
         Feedback,
         Figures,
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
         Line,
         Pattern,
         Rate,
+        Standing,
     )
 
 _BAR = 20
@@ -187,7 +187,7 @@ def answer(kept: Kept, said: Sequence[Feedback]) -> None:
 def comparison(told: Comparison) -> None:
     out = console(stderr=False)
     if told.before is None or told.after is None or told.p is None or told.score is None:
-        out.print("No question was answered, and judged, on both sides.")
+        out.print("No question was answered, judged, and kept by chance, on both sides.")
         return
     grid = _grid()
     grid.add_row(f"{told.pairs:,}", "questions", Text("answered on both sides", style="dim"))
@@ -203,13 +203,17 @@ def comparison(told: Comparison) -> None:
     out.print(grid)
 
 
-def drift(alarms: Sequence[Alarm], *, has_reference: bool) -> None:
+def drift(told: Standing) -> None:
     out = console(stderr=False)
-    if not has_reference:
+    if not told.has_reference:
         out.print("There are too few answers for a reference yet.")
-    elif not alarms:
+    elif not told.windows:
+        out.print("There are too few answers since the reference to compare with it yet.")
+    elif not told.alarms:
         out.print("Nothing drifts.")
-    for alarm in alarms:
+    if told.windows and told.p is None:
+        out.print("Too few of the latest answers, or of the reference, are judged to compare their scores.")
+    for alarm in told.alarms:
         out.print(
             Text(f"{alarm.at:%Y-%m-%d %H:%M} UTC  answer {alarm.row:,}: {alarm.message}", style="red"),
             soft_wrap=True,

@@ -7,6 +7,8 @@ import logging
 import urllib.request
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 from urllib.parse import urlsplit
 
 from groundwire.core.errors import ConfigurationError
@@ -29,7 +31,8 @@ def log_alert(alarm: Alarm) -> None:
 class Webhook:
     """Posts an alarm as JSON: what drifts, a message under ``text`` too, and the figures.
 
-    Up to three attempts, ``timeout`` seconds each. Raises ConfigurationError for a URL that is not HTTP's.
+    Up to three attempts, ``timeout`` seconds each; to be led on to another URL is a failure. Raises
+    ConfigurationError for a URL that is not HTTP's.
     """
 
     url: str
@@ -55,12 +58,22 @@ class Webhook:
         )
         for attempt in range(1, _ATTEMPTS + 1):
             try:
-                urllib.request.urlopen(request, timeout=self.timeout).close()  # noqa: S310
+                _OPENER.open(request, timeout=self.timeout).close()
             except OSError:
                 if attempt == _ATTEMPTS:
                     raise
             else:
                 return
+
+
+class _Stays(urllib.request.HTTPRedirectHandler):
+    """Goes where it was sent, and nowhere else: what is led on arrives there without what was posted."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+_OPENER = urllib.request.build_opener(_Stays)
 
 
 class Alerts:
@@ -75,13 +88,13 @@ class Alerts:
 
     def raise_alarm(self, alarm: Alarm) -> None:
         for alert in self._alerts:
-            self._background.submit(lambda alert=alert: alert(alarm), _told)  # type: ignore[misc]
+            self._background.submit(partial(alert, alarm), partial(_told, alarm))
 
     def flush(self, timeout: float | None = None) -> bool:
         """Wait until every alarm is where it goes. False when time ran out."""
         return self._background.flush(timeout)
 
 
-def _told(result: object) -> None:
+def _told(alarm: Alarm, result: object) -> None:
     if isinstance(result, Exception):
-        _LOG.warning("an alarm could not be told (%s)", type(result).__name__)
+        _LOG.warning("an alarm could not be told (%s): %s", type(result).__name__, alarm.message)

@@ -27,7 +27,7 @@ from groundwire.monitor.sampling import Why
 
 LONGEST_TAG_NAME = 100
 _LONGEST_TAG = 200
-_MOST_TAGS = 32
+MOST_TAGS = 32
 _NULL = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
 TAG = "tag"
 """The name under which a list of bare tags, such as LangChain's, is kept."""
@@ -172,8 +172,8 @@ def row(heard: Heard, redact: Redact | None, own: Mapping[str, str]) -> Row:
         "size": sum(len(text) for text in body.values() if text is not None),
     }
     metadata = {} if interaction is None else interaction.metadata
-    named = dict.fromkeys([*own.items(), *_tags(metadata)])
-    return Row(answer=answer, body=body, tags=tuple(named)[:_MOST_TAGS])
+    named = dict.fromkeys([*own.items(), *tags_of(metadata)])
+    return Row(answer=answer, body=body, tags=tuple(named)[:MOST_TAGS])
 
 
 def kept(answer: Mapping[str, Any], body: Mapping[str, Any], tags: tuple[tuple[str, str], ...]) -> Kept:
@@ -225,6 +225,17 @@ def tag_text(value: object) -> str:
     return kept_text(str(value))[:_LONGEST_TAG]
 
 
+def tags_of(metadata: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """What answers can be counted by: every plain value, and every member of a list of texts named tags."""
+    for name, value in metadata.items():
+        if name == "tags" and isinstance(value, list | tuple):
+            yield from ((TAG, tag_text(tag)) for tag in value if isinstance(tag, str))
+        elif isinstance(value, str | int | float) and not (
+            isinstance(value, str) and len(value) > _LONGEST_TAG
+        ):
+            yield kept_text(str(name))[:LONGEST_TAG_NAME], tag_text(value)
+
+
 def _rest(interaction: Interaction | None) -> dict[str, Any]:
     if interaction is None:
         return {}
@@ -250,20 +261,13 @@ def _interaction(body: Mapping[str, Any], rest: Mapping[str, Any]) -> Interactio
     )
 
 
-def _tags(metadata: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """What answers can be counted by: every plain value, and every member of a list of texts named tags."""
-    for name, value in metadata.items():
-        if name == "tags" and isinstance(value, list | tuple):
-            yield from ((TAG, tag_text(tag)) for tag in value if isinstance(tag, str))
-        elif isinstance(value, str | int | float) and not (
-            isinstance(value, str) and len(value) > _LONGEST_TAG
-        ):
-            yield kept_text(str(name))[:LONGEST_TAG_NAME], tag_text(value)
-
-
 def _hash(*texts: str) -> str:
     whole = "\0".join(" ".join(text.casefold().split()) for text in texts)
     return hashlib.sha256(whole.encode("utf-8", "replace")).hexdigest()[:16]
+
+
+NO_QUESTION = _hash("")
+"""The ``pair`` of whatever answers no question, such as a summary."""
 
 
 def _json(value: Any) -> str:

@@ -7,14 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 import sqlalchemy as sa
 
+from groundwire.monitor.answer import NO_QUESTION
 from groundwire.monitor.filters import Filter
+from groundwire.monitor.sampling import Why
 from groundwire.monitor.schema import answers
 from groundwire.monitor.statistics import Rate, flipped, mcnemar, rate
 
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """The latest judged answer to each question on both sides, side by side.
+    """The latest judged answer to each question on both sides, of those that chance chose to be kept.
 
     ``pairs`` questions were answered on both sides. ``better`` were flagged before and no longer are,
     ``worse`` the other way round; ``p`` is the chance that as many change one way only by chance (McNemar's
@@ -55,7 +57,13 @@ def _latest(connection: sa.Connection, side: Filter) -> dict[str, tuple[bool, fl
     c = answers.c
     query = (
         sa.select(c.pair, c.hallucinated, c.score)
-        .where(c.pair.is_not(None), c.judged.is_(sa.true()), *side.conditions())
+        .where(
+            c.why == str(Why.SAMPLE),
+            c.pair.is_not(None),
+            c.pair != NO_QUESTION,
+            c.judged.is_(sa.true()),
+            *side.conditions(),
+        )
         .order_by(c.at)
     )
     return {pair: (flagged, score) for pair, flagged, score in connection.execute(query)}

@@ -35,6 +35,8 @@ from groundwire.monitor import schema
 
 _LOCK = 0x6772_6E64  # names our lock among those of a PostgreSQL server
 _CONNECT = 5  # seconds that a PostgreSQL server has to answer
+_ONLY_READS = "25006"  # PostgreSQL's word for a server that takes no writes, as a standby
+_LIMITS = "54"  # and for what is more than a server can ever hold
 
 
 class StoreError(GroundwireError, RuntimeError):
@@ -70,7 +72,7 @@ class Database:
     def after_fork(self) -> None:
         """Leave the parent's connections to the parent."""
         self.engine.dispose(close=False)
-        self._current = False
+        self._opened: tuple[int, int] | None = None
         self._lock = threading.Lock()
 
     def close(self) -> None:
@@ -85,6 +87,7 @@ class Database:
         with self._told(), self.ready().connect() as connection:
             if not self.is_sqlite:  # there every transaction is so
                 connection.execution_options(isolation_level="REPEATABLE READ")
+            self._hurry(connection)
             yield connection
 
     @contextmanager
@@ -96,10 +99,21 @@ class Database:
     @contextmanager
     def transaction(self) -> Iterator[sa.Connection]:
         """``writing`` with the database's own errors."""
-        with self.ready().connect() as opened:
-            connection = opened.execution_options(groundwire_writes=True)
-            with connection.begin():
-                yield connection
+        try:
+            with self.ready().connect() as opened:
+                connection = opened.execution_options(groundwire_writes=True)
+                with connection.begin():
+                    self._hurry(connection)
+                    yield connection
+        except DBAPIError as error:
+            if _state(error) == _ONLY_READS:
+                self.engine.dispose()  # only who connects anew gets to the server that has taken over
+            raise
+
+    def _hurry(self, connection: sa.Connection) -> None:
+        """Wait no longer for another's lock than SQLite does: what waits is kept on disk meanwhile."""
+        if not self.is_sqlite:
+            connection.execute(sa.text(f"SET LOCAL lock_timeout = {max(1, round(self._busy * 1000))}"))
 
     @contextmanager
     def _told(self) -> Iterator[None]:
@@ -134,12 +148,24 @@ class Database:
 
         Raises ConfigurationError when a newer groundwire has been at it, or it is a file of something else's.
         """
-        if not self._current:
+        if self._opened is None or self._opened != self._file():
             with self._lock:
-                if not self._current:
+                if self._opened is None or self._opened != self._file():
+                    if self._opened is not None:  # what is written into a file that has gone, nobody finds
+                        self.engine.dispose()
                     self._migrate()
-                    self._current = True
+                    self._opened = self._file()
         return self.engine
+
+    def _file(self) -> tuple[int, int] | None:
+        """What tells SQLite's file from another one of its name; None where there is no file."""
+        if self.path is None:
+            return (0, 0)
+        try:
+            found = self.path.stat()
+        except OSError:
+            return None
+        return (found.st_dev, found.st_ino)
 
     def _migrate(self) -> None:
         if self.path is not None:
@@ -200,11 +226,21 @@ class Database:
 def is_away(error: BaseException) -> bool:
     """Whether a database's error may pass: no connection, no lock, no room, a file that is damaged.
 
-    Other errors stay. What is damaged is told by a DatabaseError of no kind; the rows are none of its reason.
+    Other errors stay, such as a row that is beyond a limit: who tried it again would keep all others waiting.
+    What is damaged is told by a DatabaseError of no kind; the rows are none of its reason.
     """
+    if _state(error).startswith(_LIMITS):
+        return False
+    if _state(error) == _ONLY_READS:
+        return True
     if type(error) is DatabaseError or (isinstance(error, DBAPIError) and error.connection_invalidated):
         return True
     return isinstance(error, OperationalError | InterfaceError | PoolTimeoutError | OSError)
+
+
+def _state(error: BaseException) -> str:
+    """PostgreSQL's code of an error; "" where there is none."""
+    return str(getattr(getattr(error, "orig", None), "sqlstate", None) or "")
 
 
 def _begin(connection: sa.Connection) -> None:

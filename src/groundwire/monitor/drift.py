@@ -122,7 +122,8 @@ class Standing:
     than the window where there are not enough answers. ``p`` is the chance of so wide a gap between their
     distributions, ``p_missing`` that between their shares of abstentions, without drift; below ``chance``
     there is an alarm. Figures are None where there is too little to compare. ``alarms`` are those of the
-    whole history, but for ``skipped`` answers after the reference that were not looked at.
+    whole history, but for ``skipped`` answers after the reference that were not looked at. ``windows`` were
+    compared: that none raised an alarm says something only where there were some.
     """
 
     has_reference: bool
@@ -133,6 +134,7 @@ class Standing:
     p_missing: float | None
     chance: float
     skipped: int
+    windows: int
     alarms: tuple[Alarm, ...]
 
 
@@ -191,11 +193,13 @@ def standing(settings: Drift, scores: Floats, times: Sequence[int], skipped: int
     latest = later[-settings.window :]
     found: list[Alarm] = []
     p = p_missing = moved = None
+    windows = 0
     if has_reference := len(first) == settings.reference:
         reference = _Reference(settings, first)
         ends = np.arange(settings.step, len(later) + 1, settings.step)
         ends = ends[ends >= settings.window]
         for end, window, chance in reference.chances(later, ends):
+            windows += 1
             row = settings.reference + end
             found += reference.alarms(window, chance, row=skipped + row, at=moment(times[row - 1]))
         p = reference.chance(latest)
@@ -211,6 +215,7 @@ def standing(settings: Drift, scores: Floats, times: Sequence[int], skipped: int
         p_missing=p_missing,
         chance=settings.chance,
         skipped=skipped,
+        windows=windows,
         alarms=tuple(found),
     )
 

@@ -206,7 +206,12 @@ def _members(queue: Queue) -> list[sa.ColumnElement[bool]]:
             .group_by(answers.c.twin)
             .having(sa.func.min(flag) < sa.func.max(flag))
         )
-        return [answers.c.hallucinated.is_not(None), answers.c.twin.in_(both)]
+        # One detector may say both by itself, of what stood beside other passages.
+        by = sa.func.count(sa.func.coalesce(answers.c.fingerprint, "").distinct())
+        several = (
+            sa.select(answers.c.twin).where(answers.c.twin.in_(both)).group_by(answers.c.twin).having(by > 1)
+        )
+        return [answers.c.hallucinated.is_not(None), answers.c.twin.in_(several)]
     return []
 
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import sqlalchemy as sa
 
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.redaction import MASK, may_be
-from groundwire.monitor.answer import tag_text
+from groundwire.monitor.answer import MOST_TAGS, tag_text, tags_of
 from groundwire.monitor.database import Database
 from groundwire.monitor.filters import tagged
-from groundwire.monitor.schema import answers, tags
+from groundwire.monitor.schema import answers, bodies, tags
 
 _AT_ONCE = 1000
 _DAY = 86_400_000_000
@@ -54,10 +56,26 @@ def prune(database: Database, retention: Retention) -> int:
 
 
 def forget(database: Database, name: str, value: object) -> int:
-    """Delete every answer with a tag, and all that was said about it; how many answers went."""
+    """Delete every answer with a tag, and all that was said about it; how many answers went.
+
+    Also those that have it among their metadata, where there were more tags than are kept.
+    """
     gone = _delete(database, tagged(name, value))
+    crowded = list(_crowded(database, name, value))
+    for start in range(0, len(crowded), _AT_ONCE):
+        gone += _delete(database, answers.c.id.in_(crowded[start : start + _AT_ONCE]))
     shrink(database)
     return gone
+
+
+def _crowded(database: Database, name: str, value: object) -> Iterator[str]:
+    wanted, c = (name, tag_text(value)), tags.c
+    full = sa.select(c.answer_id).group_by(c.answer_id).having(sa.func.count() >= MOST_TAGS)
+    query = sa.select(bodies.c.answer_id, bodies.c.rest).where(bodies.c.answer_id.in_(full))
+    with database.reading() as connection:
+        for key, rest in connection.execute(query.execution_options(yield_per=_AT_ONCE)):
+            if wanted in tags_of(json.loads(rest).get("metadata") or {}):
+                yield key
 
 
 def masked_alike(database: Database, name: str, value: object) -> dict[str, int]:

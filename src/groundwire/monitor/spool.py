@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Iterator, Sequence
-from io import BufferedRandom
+from io import BufferedReader, FileIO
 from pathlib import Path
 
 from groundwire.monitor.answer import Row
@@ -33,9 +33,10 @@ class Spool:
     def __init__(self, folder: Path, *, limit: int) -> None:
         self._folder = folder
         self._limit = limit
-        self._file: BufferedRandom | None = None
-        self._orphans: list[BufferedRandom] = []
+        self._file: FileIO | None = None
+        self._orphans: list[FileIO] = []
         self._rows = 0
+        self._read_to: dict[str, int] = {}
 
     @property
     def rows(self) -> int:
@@ -54,7 +55,7 @@ class Spool:
             if any(path == Path(orphan.name) for orphan in self._orphans):
                 continue
             try:
-                file = path.open("r+b")
+                file = path.open("r+b", buffering=0)
             except OSError:
                 continue
             if _locked(file):
@@ -72,8 +73,7 @@ class Spool:
     def append(self, rows: Sequence[Row]) -> int:
         """Put rows behind what is there; how many there was room for. Raises OSError as the disk does."""
         file = self._file or self._open()
-        file.seek(0, os.SEEK_END)
-        start = room = file.tell()
+        start = room = file.seek(0, os.SEEK_END)
         taken, lines = 0, []
         for row in rows:
             line = row.to_json().encode() + b"\n"
@@ -83,8 +83,9 @@ class Spool:
             taken += 1
             lines.append(line)
         try:
-            file.write(b"".join(lines))
-            file.flush()
+            left = memoryview(b"".join(lines))
+            while left:
+                left = left[file.write(left) :]
             os.fsync(file.fileno())
         except OSError:
             file.truncate(start)  # half a batch would be replayed as if it had been taken
@@ -95,14 +96,17 @@ class Spool:
     def batches(self) -> Iterator[list[Row]]:
         """Every row in order, the dead processes' first. A batch is forgotten when the next one is asked for.
 
-        A file goes when all of it was read, so that whoever stops in between replays it from its start.
+        Whoever stops in between goes on there. A file goes when all of it was read, so that another process
+        replays it from its start.
         """
         while self._orphans:
-            yield from _read(self._orphans[0])
-            _remove(self._orphans.pop(0))
+            yield from self._read(self._orphans[0])
+            self._remove(self._orphans.pop(0))
         if self._file is not None and self._rows:
-            yield from _read(self._file)
-            _remove(self._file)
+            for rows in self._read(self._file):
+                yield rows
+                self._rows -= len(rows)
+            self._remove(self._file)
             self._file, self._rows = None, 0
 
     def close(self) -> None:
@@ -110,32 +114,44 @@ class Spool:
         for file in (*self._orphans, *([self._file] if self._file else [])):
             file.close()
         self._orphans, self._file, self._rows = [], None, 0
+        self._read_to.clear()
 
-    def _open(self) -> BufferedRandom:
+    def _read(self, file: FileIO) -> Iterator[list[Row]]:
+        end = self._read_to.get(file.name, 0)
+        file.seek(end)
+        reader = BufferedReader(file)
+        group: list[Row] = []
+        try:
+            for line in reader:
+                end += len(line)
+                try:
+                    group.append(Row.from_json(line.decode()))
+                except ValueError:
+                    # The last line of a process that was killed while it wrote: nobody was told it is kept.
+                    _LOG.warning("a line of %s is cut off and left out", file.name)
+                    continue
+                if len(group) == _AT_ONCE:
+                    yield group
+                    group, self._read_to[file.name] = [], end
+            if group:
+                yield group
+                self._read_to[file.name] = end
+        finally:
+            reader.detach()
+
+    def _remove(self, file: FileIO) -> None:
+        self._read_to.pop(file.name, None)
+        Path(file.name).unlink(missing_ok=True)
+        file.close()
+
+    def _open(self) -> FileIO:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         path = self._folder / f"{os.getpid()}-{os.urandom(4).hex()}.jsonl"
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
         os.close(descriptor)
-        self._file = path.open("r+b")
+        self._file = path.open("r+b", buffering=0)
         _locked(self._file)
         return self._file
-
-
-def _read(file: BufferedRandom) -> Iterator[list[Row]]:
-    file.seek(0)
-    group: list[Row] = []
-    for line in file:
-        try:
-            group.append(Row.from_json(line.decode()))
-        except ValueError:
-            # The last line of a process that was killed while it wrote: nobody was told that it is kept.
-            _LOG.warning("a line of %s is cut off and left out", file.name)
-            continue
-        if len(group) == _AT_ONCE:
-            yield group
-            group = []
-    if group:
-        yield group
 
 
 def _size(path: Path) -> int:
@@ -145,12 +161,7 @@ def _size(path: Path) -> int:
         return 0
 
 
-def _remove(file: BufferedRandom) -> None:
-    Path(file.name).unlink(missing_ok=True)
-    file.close()
-
-
-def _locked(file: BufferedRandom) -> bool:
+def _locked(file: FileIO) -> bool:
     """Whether the file is ours now: its lock ends with the process that holds it."""
     if fcntl is None:  # pragma: no cover - Windows
         return False

@@ -93,10 +93,12 @@ def smirnovs(reference: Floats, windows: Floats) -> Floats:
 def stability(reference: Floats, recent: Floats, bins: int = 10) -> float:
     """The population stability index: how far recent scores moved between the reference's tenths.
 
-    Under .1 is usually called stable, over .25 moved. Half an answer is added to every bin, so that an empty
-    one does not make it infinite.
+    A score that many of the reference share has a bin of its own, so that what leaves it is seen. Under .1 is
+    usually called stable, over .25 moved. Half an answer is added to every bin, so that an empty one does not
+    make it infinite.
     """
-    cuts = np.unique(np.quantile(reference, np.linspace(0, 1, bins + 1)[1:-1]))
+    tenths, tied = np.unique(np.quantile(reference, np.linspace(0, 1, bins + 1)[1:-1]), return_counts=True)
+    cuts = np.unique(np.concatenate([tenths, np.nextafter(tenths[tied > 1], np.inf)]))
     shares = []
     for values in (reference, recent):
         counts = np.bincount(np.searchsorted(cuts, values, side="right"), minlength=len(cuts) + 1) + 0.5

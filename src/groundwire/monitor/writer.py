@@ -6,7 +6,6 @@ away, rows go to disk and follow in their order when it is back. What is lost is
 
 from __future__ import annotations
 
-import atexit
 import logging
 import threading
 import time
@@ -19,6 +18,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.fork import renew_after_fork
+from groundwire.core.leaving import before_exit, is_past_farewell, no_farewell
 from groundwire.core.secrets import Traced
 from groundwire.monitor import schema
 from groundwire.monitor.answer import Heard, Row
@@ -86,14 +86,17 @@ class Writer:
         self._thread: threading.Thread | None = None
         self._spool = Spool(self._folder, limit=self._spool_bytes)
         self._adopted = self._adopting = False
-        self._closed = self._over = False
+        self._closed = self._over = self._gave_up = False
 
     # -- handing over ------------------------------------------------------------------------------------
 
     def put(self, heard: Heard) -> bool:
         """Have it written soon; False, and counted, if there is no room."""
         with self._changed:
-            return self._put(heard)
+            taken = self._put(heard)
+        if is_past_farewell() and threading.current_thread() is not self._thread:
+            self._farewell()
+        return taken
 
     def put_and_wait(self, heard: Heard, timeout: float) -> None:
         """Have it written, and come back once it is committed. Raises StoreError if it is not."""
@@ -121,6 +124,14 @@ class Writer:
         if len(self._queue) == 1 or len(self._queue) >= _BATCH:
             self._changed.notify_all()
         return True
+
+    def take_over(self) -> None:
+        """Begin to write what ended processes have left on disk, if there is something."""
+        with self._changed:
+            if self._spool.waits_elsewhere and not self._closed:
+                self._adopting = True
+                self._ensure_thread()
+                self._changed.notify_all()
 
     def flush(self, timeout: float | None = None, *, left_behind: bool = False) -> bool:
         """Wait until nothing is pending in memory or on disk. False when time ran out.
@@ -178,13 +189,16 @@ class Writer:
             self._thread.start()
         except RuntimeError:  # the interpreter is on its way out: the farewell puts it on disk
             self._thread = None
-        atexit.register(self._farewell)
+        before_exit(self._farewell)
 
     def _farewell(self) -> None:
         with self._changed:
             alive = self._thread is not None
-        if not (alive and self.flush(_FAREWELL)):
-            self._put_aside()
+        if alive and not self._gave_up:
+            if self.flush(_FAREWELL):
+                return
+            self._gave_up = True  # no exit waits for every one of what still comes
+        self._put_aside()
 
     def _put_aside(self) -> None:
         """Put what waits in memory on disk, where another process finds it.
@@ -231,7 +245,7 @@ class Writer:
                     return []
                 if self._spool.empty or self._over:
                     self._thread = None
-                    atexit.unregister(self._farewell)
+                    no_farewell(self._farewell)
                     return None
                 return []
             if not self._waiters and not self._closed and len(self._queue) < _BATCH:

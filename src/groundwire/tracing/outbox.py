@@ -7,7 +7,6 @@ about verdicts, may live here.
 
 from __future__ import annotations
 
-import atexit
 import heapq
 import itertools
 import logging
@@ -18,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from groundwire.core.fork import renew_after_fork
+from groundwire.core.leaving import before_exit, is_past_farewell, no_farewell
 from groundwire.core.secrets import Traced
 
 _LOG = logging.getLogger(__name__)
@@ -84,7 +84,8 @@ class Outbox(Generic[T]):
         self._changed = threading.Condition()
         self._letters: list[_Letter[T]] = []
         self._in_hand = 0
-        self._threads = 0
+        self._threads: set[threading.Thread] = set()
+        self._gave_up = False
 
     def post(self, content: T) -> None:
         """Put a letter in the box; when the box is full it is dropped and counted."""
@@ -102,6 +103,8 @@ class Outbox(Generic[T]):
             self._shelve(_Letter(due=0, number=next(self._numbers), content=content))
             self._ensure_threads()
             self._changed.notify_all()
+        if is_past_farewell() and threading.current_thread() not in self._threads:
+            self._farewell()
 
     def flush(self, timeout: float | None = None) -> bool:
         """Wait until nothing is pending; letters put off are tried at once. False when time ran out."""
@@ -129,19 +132,19 @@ class Outbox(Generic[T]):
 
     def _ensure_threads(self) -> None:
         # A thread lives only while there is work, so that an outbox nobody uses can be collected.
-        while self._threads < min(self._most_threads, self._pending()):
-            if not self._threads:
-                atexit.register(self._farewell)
+        while len(self._threads) < min(self._most_threads, self._pending()):
+            thread = threading.Thread(target=self._work, name="groundwire-outbox", daemon=True)
             try:
-                threading.Thread(target=self._work, name="groundwire-outbox", daemon=True).start()
-            except (
-                RuntimeError
-            ):  # the system has none to give: those there are deliver, or the next post asks
+                thread.start()
+            except RuntimeError:  # the system has none to give: there are others, or the next post asks
                 return
-            self._threads += 1
+            if not self._threads:
+                before_exit(self._farewell)
+            self._threads.add(thread)
 
     def _farewell(self) -> None:
-        if not self.flush(_FAREWELL):
+        if not self._gave_up and not self.flush(_FAREWELL):
+            self._gave_up = True  # no exit waits for every one of what still comes
             _LOG.warning(
                 "%s: %d were not delivered before the process ended", self._what, self.counts.pending
             )
@@ -168,9 +171,9 @@ class Outbox(Generic[T]):
             while True:
                 if not self._letters:
                     if not self._changed.wait_for(lambda: self._letters, _LINGER):
-                        self._threads -= 1
+                        self._threads.discard(threading.current_thread())
                         if not self._threads:
-                            atexit.unregister(self._farewell)
+                            no_farewell(self._farewell)
                         return None
                     continue
                 early = self._letters[0].due - time.monotonic()
