@@ -18,7 +18,7 @@ from groundwire.core.detector import Detector
 from groundwire.core.errors import ConfigurationError, InputError
 from groundwire.core.fallback import with_fallback
 from groundwire.core.grading import Grading
-from groundwire.core.interaction import Interaction, Passage, Turn
+from groundwire.core.interaction import Interaction, Passage, Turn, shown
 from groundwire.core.keeper import Keeper, keep, keeper_problems
 from groundwire.core.plan import Backend, Plan, metered, together
 from groundwire.core.redaction import masked_interaction
@@ -170,7 +170,7 @@ class Checker:
     def _plan(self, interaction: Interaction) -> Plan[tuple[Outcome, Usage]]:
         if not isinstance(interaction, Interaction):
             raise InputError(
-                f"only an Interaction can be judged, not {type(interaction).__name__} {interaction!r:.60}: "
+                f"only an Interaction can be judged, not {shown(interaction)}: "
                 "gw.Interaction(question=..., contexts=..., answer=...)"
             )
         if excess := self.policy.excess(interaction):

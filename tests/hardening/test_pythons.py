@@ -13,7 +13,7 @@ POSSESSIVE_GROUP = re.compile(r"\)(?:[*+?]|\{+[\d,]+\}+)\+")
 
 
 def test_no_group_is_repeated_possessively():
-    """Before 3.11.5 such a group keeps what its last, failed repetition had read (gh-106052): ``(?>(...)*)``."""
+    """Before 3.11.5 it keeps what its last, failed repetition read; ``(?>(...)*)`` does not (gh-106052)."""
     found = [
         f"{path.name}:{number}: {line.strip()}"
         for path in SOURCES
