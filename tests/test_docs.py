@@ -1,7 +1,9 @@
 """The README and the docs: every Python snippet runs, in order, in an application like its reader's."""
 
 import re
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from langchain_core.documents import Document
@@ -28,6 +30,7 @@ def readers_application():
         "__name__": "snippet",
         "chain": build(replaying_model()),
         "query_engine": llama_index_app.build(replaying_llm()),
+        "streaming_engine": llama_index_app.build(replaying_llm(), streaming=True),
         "chat_engine": ContextChatEngine.from_defaults(
             llama_index_app.PageRetriever(llama_index_app.load_nodes()), llm=replaying_llm()
         ),
@@ -43,15 +46,20 @@ def readers_application():
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_snippet_of_a_page_runs(page, tmp_path, monkeypatch, capsys):
-    """And prints what stands below it, where a tutorial says what it prints."""
+    """And prints what stands below it, where a tutorial says what it prints; tests that it shows pass."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(get_dispatcher(), "span_handlers", list(get_dispatcher().span_handlers))
     names = readers_application()
+    monkeypatch.setitem(sys.modules, "my_application", SimpleNamespace(chain=names["chain"]))
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "questions.txt").write_text("\n".join(names["questions"]), encoding="utf-8")
     text = page.read_text(encoding="utf-8")
     for match in SNIPPET.finditer(text):
         line = text.count("\n", 0, match.start()) + 2
         code = "\n" * (line - 1) + match[1]
         exec(compile(code, str(page), "exec"), names)  # the page's own words are what is under test
+        for shown_test in re.findall(r"^def (test_\w+)", match[1], re.MULTILINE):
+            names[shown_test]()
         printed = capsys.readouterr().out
         if page.parent.name == "tutorials" or page.stem == "index":
             shown = PRINTED.match(text, match.end())

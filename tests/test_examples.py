@@ -4,14 +4,15 @@ import json
 import re
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import pytest
 
 import groundwire as gw
 from examples.batch import handbook as in_batches
 from examples.benchmarking import handbook as benchmarking
+from examples.judges import answers, ollama_style, openai_style
 from examples.judges import bedrock as on_bedrock
-from examples.judges import ollama_style, openai_style
 from examples.judges.answers import show
 from examples.monitoring import handbook as monitoring_example
 from examples.tuning import handbook as tuning_example
@@ -108,6 +109,13 @@ def test_a_model_on_bedrock(bedrock, capsys):
     assert told(capsys) == len(bedrock.requests) == 3
 
 
+@pytest.mark.parametrize("example", [on_bedrock, ollama_style, openai_style])
+def test_a_judge_without_a_model_says_how_to_name_one(example, monkeypatch):
+    monkeypatch.setattr("sys.argv", ["example"])
+    with pytest.raises(SystemExit, match=f"python -m {example.__name__} MODEL"):
+        answers.main(example.build, example.__doc__)
+
+
 def test_the_handbook_s_answers_are_compared(tmp_path, monkeypatch, capsys):
     """From the table somebody labelled to the report, whose first lines say that twenty answers are few."""
     monkeypatch.setattr("sys.argv", ["handbook", str(tmp_path)])
@@ -143,8 +151,10 @@ def test_the_handbook_s_production_is_reviewed_and_tuned_anew(tmp_path, monkeypa
 def test_the_handbook_s_answers_are_a_batch_that_is_stopped_and_goes_on(tmp_path, monkeypatch, capsys):
     """Ctrl-C after the first unit keeps it; the second run does the rest, and there is one row each."""
     monkeypatch.setattr("sys.argv", ["handbook", str(tmp_path)])
-    in_batches.main()
+    for _ in range(2):
+        in_batches.main()
     out = capsys.readouterr().out
-    assert "stopped: 1 parts are there" in out
+    assert out.count("stopped: 1 of 4 parts are done") == 2
     assert "this run: 15 rows; complete: True" in out
-    assert "20 answers, " in out
+    page = re.search(r"20 answers, \d+ flagged; (.+)", out)[1]
+    assert Path(page).is_file()

@@ -1,13 +1,12 @@
 """The handbook's answers as a batch: stopped in the middle, gone on with, and read as one table.
 
-python -m examples.batch.handbook [FOLDER]
+``python -m examples.batch.handbook [FOLDER]``. Needs ``pip install 'groundwire[batch]'``.
 """
 
 from __future__ import annotations
 
 import json
 import sys
-import tempfile
 from pathlib import Path
 
 from examples.handbook.prepared import PAGES, load_prepared
@@ -16,19 +15,19 @@ from groundwire.batch.work import Done
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = Path(sys.argv[1] if len(sys.argv) > 1 else temporary)
-        answers = folder / "answers.jsonl"
-        answers.write_text("".join(json.dumps(row) + "\n" for row in rows()), encoding="utf-8")
-        out = folder / "judged"
-        try:
-            judge(answers, out, stop_after=1)
-        except KeyboardInterrupt:
-            print(f"stopped: {len(list(out.glob('part-*')))} parts are there")
-        judge(answers, out)
-        outcomes = [json.loads(line) for part in sorted(out.glob("part-*")) for line in part.open()]
-        flagged = sum(one["hallucinated"] is True for one in outcomes)
-        print(f"{len(outcomes)} answers, {flagged} flagged; {out / '_groundwire' / 'summary.html'}")
+    folder = Path(sys.argv[1] if len(sys.argv) > 1 else "handbook-batch")
+    folder.mkdir(parents=True, exist_ok=True)
+    answers = folder / "answers.jsonl"
+    answers.write_text("".join(json.dumps(row) + "\n" for row in rows()), encoding="utf-8")
+    out = folder / "judged"
+    try:
+        judge(answers, out, stop_after=1)
+    except KeyboardInterrupt:
+        print(f"stopped: {len(list(out.glob('part-*')))} of 4 parts are done")
+    judge(answers, out)
+    outcomes = [json.loads(line) for part in sorted(out.glob("part-*")) for line in part.open()]
+    flagged = sum(one["hallucinated"] is True for one in outcomes)
+    print(f"{len(outcomes)} answers, {flagged} flagged; {out / '_groundwire' / 'summary.html'}")
 
 
 def rows() -> list[dict[str, object]]:
@@ -45,13 +44,14 @@ def rows() -> list[dict[str, object]]:
 
 
 def judge(answers: Path, out: Path, *, stop_after: int | None = None) -> None:
-    """Go on with the batch, or begin it. As many units may be done as said, then somebody presses Ctrl-C."""
+    """Begin the batch, and press Ctrl-C when so many units are done; or go on with it, to its end."""
 
     def heard(done: Done) -> None:
         if stop_after is not None and done.unit + 1 >= stop_after:
             raise KeyboardInterrupt
 
-    with Batch([str(answers)], str(out), checker="lexical", unit_rows=5) as batch:
+    anew = stop_after is not None
+    with Batch([str(answers)], str(out), checker="lexical", unit_rows=5, overwrite=anew) as batch:
         summary = batch.run(Local(processes=1), on_done=heard)
         print(f"this run: {summary.now.rows} rows; complete: {summary.complete}")
 

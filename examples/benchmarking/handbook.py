@@ -1,7 +1,8 @@
 """From labelled answers to a comparison: ``python -m examples.benchmarking.handbook [FOLDER]``.
 
 Writes the handbook's twenty prepared answers as a table, as somebody who reviewed them would have kept it,
-compares the offline detectors on it and leaves a report in the folder. Needs ``groundwire[bench]``.
+compares the offline detectors on it and leaves a report in the folder. Needs
+``pip install 'groundwire[bench,langchain]' bm25s``.
 """
 
 from __future__ import annotations

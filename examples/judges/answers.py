@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
+
 import groundwire as gw
 
 PASSAGES = [
@@ -16,6 +19,13 @@ ANSWERS = [
         id="invented", question="Can I still change?", contexts=PASSAGES, answer="Yes, until 2 hours before."
     ),
 ]
+
+
+def main(build: Callable[..., gw.Checker], how: str | None) -> None:
+    """Show what the checker says that ``build`` makes of the arguments; without any, ``how`` to call it."""
+    if not sys.argv[1:]:
+        sys.exit(how)
+    show(build(*sys.argv[1:]))
 
 
 def show(checker: gw.Checker) -> None:

@@ -6,10 +6,8 @@ access to the model in that region. The prices are examples: put in those that y
 
 from __future__ import annotations
 
-import sys
-
 import groundwire as gw
-from examples.judges.answers import show
+from examples.judges.answers import main
 from groundwire.core.budget import Budget
 from groundwire.judge.limits import Limits
 from groundwire.judge.prices import Price
@@ -32,4 +30,4 @@ def build(model_id: str, region: str | None = None) -> gw.Checker:
 
 
 if __name__ == "__main__":
-    show(build(*sys.argv[1:]))
+    main(build, __doc__)

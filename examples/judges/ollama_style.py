@@ -6,11 +6,10 @@ No package is needed: a judge can be any function from two texts to one. With la
 
 from __future__ import annotations
 
-import sys
 from functools import partial
 
 import groundwire as gw
-from examples.judges.answers import show
+from examples.judges.answers import main
 from examples.judges.http import post
 from groundwire.judge.limits import Limits
 
@@ -37,4 +36,4 @@ def build(model: str, url: str = "http://localhost:11434") -> gw.Checker:
 
 
 if __name__ == "__main__":
-    show(build(*sys.argv[1:]))
+    main(build, __doc__)

@@ -8,11 +8,10 @@ line, and counts tokens.
 from __future__ import annotations
 
 import os
-import sys
 from functools import partial
 
 import groundwire as gw
-from examples.judges.answers import show
+from examples.judges.answers import main
 from examples.judges.http import post
 from groundwire.judge.limits import Limits
 
@@ -33,4 +32,4 @@ def build(model: str, url: str = "https://api.openai.com/v1") -> gw.Checker:
 
 
 if __name__ == "__main__":
-    show(build(*sys.argv[1:]))
+    main(build, __doc__)

@@ -3,7 +3,8 @@
 The handbook's chain answers its twenty prepared questions while a monitor keeps every answer with its
 verdict. A reviewer, played by whoever prepared the answers, says of each what is true. Then the figures are
 told, a threshold for these answers is written beside the settings in production, and a few reviewed ones
-become examples for a judge. Needs ``pip install 'groundwire[bench,langchain,monitor,yaml]'``.
+become examples for a judge. Needs
+``pip install 'groundwire[bench,langchain,monitor,yaml]' bm25s``.
 """
 
 from __future__ import annotations

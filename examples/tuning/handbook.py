@@ -2,7 +2,7 @@
 
 Writes the handbook's twenty prepared answers as a table with labels, tunes the ``lexical`` detector to them,
 saves what was fitted and hangs a checker that reads by it on the handbook's chain. Needs
-``pip install 'groundwire[bench,langchain]'``.
+``pip install 'groundwire[bench,langchain]' bm25s``.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from groundwire.core.detector import Detector
 from groundwire.core.errors import ConfigurationError, InputError, gathered
 from groundwire.core.fallback import with_fallback
 from groundwire.core.grading import Grading
-from groundwire.core.interaction import Interaction, Passage, Turn
+from groundwire.core.interaction import Interaction, Passage, Turn, shown
 from groundwire.core.keeper import Keeper, keep, keeper_problems
 from groundwire.core.plan import Backend, Plan, metered, together
 from groundwire.core.redaction import masked_interaction
@@ -392,6 +392,6 @@ def _batches(interactions: Iterable[Interaction], size: int) -> Iterator[list[In
 def _require_interaction(given: object) -> None:
     if not isinstance(given, Interaction):
         raise InputError(
-            f"only an Interaction can be judged, not {type(given).__name__} {given!r:.60}: "
+            f"only an Interaction can be judged, not {shown(given)}: "
             "gw.Interaction(question=..., contexts=..., answer=...)"
         )

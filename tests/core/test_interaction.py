@@ -4,8 +4,14 @@ import copy
 import pickle
 
 import pytest
+from langchain_core.documents import Document
+from langchain_core.messages import AIMessage
+from llama_index.core import Response
+from llama_index.core.schema import NodeWithScore, TextNode
 
 from groundwire import InputError, Interaction, Passage, Role, Turn
+
+NODE = NodeWithScore(node=TextNode(text="x"), score=1.0)
 
 
 @pytest.mark.parametrize(
@@ -42,6 +48,12 @@ def test_contexts_of_every_accepted_shape_become_passages(contexts, texts):
         ({"answer": "a", "history": "hi"}, "history must be a list of Turns, not str 'hi'"),
         ({"answer": "a", "history": [("user", "hi")]}, r"history\[0\] must be a Turn, not tuple"),
         ({"answer": "a", "history": [{"role": "user"}]}, r"not dict .*: Turn\(role=Role.USER, text=...\)"),
+        ({"answer": AIMessage("25 EUR")}, r"AIMessage\(content='25 EUR'.*…; give its text: message.text"),
+        ({"answer": Response("25 EUR")}, r"Response\(response='25 EUR'.*; give its text: str\(response\)"),
+        ({"answer": "a", "contexts": Document("x")}, r"contexts must be .*; give .*document.page_content"),
+        ({"answer": "a", "contexts": [Document("x")]}, r"contexts\[0\] .*; give .*document.page_content"),
+        ({"answer": "a", "contexts": NODE.node}, r"contexts must be .*; give .*node.get_content\(\)"),
+        ({"answer": "a", "contexts": [NODE]}, r"contexts\[0\] .*; give .*node.get_content\(\)"),
     ],
 )
 def test_what_is_not_text_is_refused_by_name(fields, message):

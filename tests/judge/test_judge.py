@@ -237,6 +237,17 @@ def test_a_name_that_names_no_model_is_refused_with_what_would(name):
         Judge(name)
 
 
+def test_a_name_that_is_right_is_not_blamed_for_a_region_that_is_missing(monkeypatch):
+    pytest.importorskip("langchain_aws")
+    for name in ("AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_CONFIG_FILE", "nowhere")
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    with pytest.raises(ConfigurationError, match="must specify a region") as caught:
+        Judge("bedrock:amazon.nova-lite-v1:0")
+    assert "provider:model" not in str(caught.value)
+
+
 def test_a_judge_names_its_model_and_nothing_secret():
     assert repr(Judge(FakeListChatModel(responses=["sk-secret"]))) == (
         "Judge(model='FakeListChatModel', timeout=30)"

@@ -10,6 +10,7 @@ from llama_index.core.query_engine import RetryQueryEngine
 
 from groundwire import Checker, ConfigurationError, Policy
 from groundwire.core import wire
+from groundwire.detectors.lexical import Lexical
 from groundwire.llama_index import HallucinationEvaluator, HallucinationResult
 from groundwire.policy import OnAbstention
 from tests.llama_index.apps import (
@@ -163,6 +164,7 @@ def test_a_form_of_an_engine_is_evaluated():
     assert evaluator().evaluate_response(query=question(3), response=response).passing is False
 
 
-def test_the_checker_must_be_one():
-    with pytest.raises(ConfigurationError, match="checker must be a Checker"):
-        HallucinationEvaluator("lexical")
+@pytest.mark.parametrize(("given", "told"), [("lexical", "not str"), (Lexical, "not the class Lexical")])
+def test_the_checker_must_be_one(given, told):
+    with pytest.raises(ConfigurationError, match=f"checker must be a Checker, {told}"):
+        HallucinationEvaluator(given)

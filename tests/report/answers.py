@@ -70,6 +70,15 @@ def plain(score, *, answer="Fine.", question="Is it fine?", **fields):
     )
 
 
+def doubted(**fields):
+    """An answer in doubt none of whose claims is flagged."""
+    interaction = Interaction(contexts="Bags are free. Skis cost 40 EUR.", answer="Bags are free.")
+    claims = (claim(interaction, "Bags are free.", Support.SUPPORTED, quote="Bags are free.", score=0.38),)
+    reason = "1 of 1 statements may not be supported by the documents."
+    outcome = Verdict.graded(0.38, Grading(), detector=SPEC, claims=claims, reason=reason)
+    return Entry(interaction=interaction, outcome=outcome, **fields)
+
+
 def unread(line=7):
     """A row that could not be read."""
     return Entry(

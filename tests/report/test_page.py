@@ -27,7 +27,7 @@ from groundwire import (
 from groundwire.core.claim import Evidence
 from groundwire.report import Entry, page
 from groundwire.report.cards import card
-from tests.report.answers import SPEC, claim, no_context, plain, refund, unread
+from tests.report.answers import SPEC, claim, doubted, no_context, plain, refund, unread
 from tests.report.html import parse
 
 EVENT_HANDLER = re.compile(r"on\w+")
@@ -71,6 +71,14 @@ def test_an_answer_shows_all_of_its_verdict():
     ):
         assert part in text
     assert card.one("div", "answer").text == "The fee is 75 EUR. Bags are free."
+
+
+def test_claims_of_an_answer_in_doubt_are_not_counted_as_supported():
+    """The reason says that they may not be."""
+    counts = [
+        parse(page.render([one])).one("details", "more").one("summary").text for one in (doubted(), refund())
+    ]
+    assert counts == ["1 not flagged", "1 supported"]
 
 
 def test_claims_lead_to_their_words_and_to_their_evidence():

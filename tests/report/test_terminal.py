@@ -9,7 +9,7 @@ from groundwire import Grading, Interaction, Verdict
 from groundwire.report import Entry, Tally
 from groundwire.report.entries import shown_score
 from groundwire.report.terminal import Block, Line, summary
-from tests.report.answers import no_context, plain, refund, unread
+from tests.report.answers import doubted, no_context, plain, refund, unread
 
 
 def printed(what, *, colour=False, width=90):
@@ -40,6 +40,14 @@ def test_everything_is_told_when_asked():
     text = printed(Block(entry=refund(), full=True))
     assert "✓ supported 0.10  Bags are free." in text
     assert "[fees.md] “Bags are free.”" in text
+
+
+def test_an_answer_in_doubt_shows_what_to_check():
+    """Where no claim of it is flagged, all are shown, each with its score; none is counted as supported."""
+    text = printed(Block(entry=doubted()))
+    assert "supported 0.38  Bags are free." in text
+    assert "[passage 1] “Bags are free.”" in text
+    assert "more, supported" not in text
 
 
 def test_colour_takes_the_place_of_brackets():

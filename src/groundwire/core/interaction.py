@@ -105,7 +105,9 @@ def _passages(contexts: str | Passage | Iterable[str | Passage] | None) -> tuple
         return ()
     if isinstance(contexts, str | Passage):
         return (_passage(contexts, where="contexts"),)
-    if isinstance(contexts, bytes | Mapping) or not isinstance(contexts, Iterable):
+    # One document of a framework is iterable as well: over its fields.
+    document = hasattr(contexts, "page_content") or hasattr(contexts, "get_content")
+    if document or isinstance(contexts, bytes | Mapping) or not isinstance(contexts, Iterable):
         raise _not_text("contexts", contexts)
     return tuple(_passage(item, where=f"contexts[{i}]") for i, item in enumerate(contexts))
 
@@ -138,18 +140,38 @@ def _require_text(name: str, value: object) -> None:
 
 
 _TEXT_KEYS = ("page_content", "text", "content")
+# What a document, a node, a response and a message of the frameworks have, and how their text is had.
+_TEXT_OF = {
+    "page_content": "Passage(text=document.page_content, metadata=document.metadata)",
+    "get_content": "Passage(text=node.get_content(), metadata=node.metadata)",
+    "source_nodes": "str(response)",
+    "text": "message.text",
+}
 
 
 def _not_text(name: str, value: object) -> InputError:
     expected = "a str, a Passage or a list of them" if name == "contexts" else "a str"
-    hint = ""
     if value is None:
         what = "answer to judge was given" if name == "answer" else "text was given"
         return InputError(f"{name} is None: no {what}; expected {expected}")
+    return InputError(f"{name} must be {expected}, not {shown(value)}{_hint(value)}")
+
+
+def _hint(value: object) -> str:
+    """Where the text of a value is, if it is of a kind that is often given in place of one."""
     if isinstance(value, bytes):
-        hint = "; decode it first"
-    elif hasattr(value, "page_content"):
-        hint = "; give its text: Passage(text=document.page_content, metadata=document.metadata)"
-    elif isinstance(value, Mapping) and (key := next((k for k in _TEXT_KEYS if k in value), None)):
-        hint = f"; give its text: document[{key!r}], or Passage(text=document[{key!r}], ...)"
-    return InputError(f"{name} must be {expected}, not {type(value).__name__} {value!r:.60}{hint}")
+        return "; decode it first"
+    if isinstance(value, Mapping):
+        key = next((key for key in _TEXT_KEYS if key in value), None)
+        return f"; give its text: document[{key!r}], or Passage(text=document[{key!r}], ...)" if key else ""
+    for name, text in _TEXT_OF.items():
+        if hasattr(value, name):
+            return f"; give its text: {text}"
+    return ""
+
+
+def shown(value: object) -> str:
+    """The kind of a value and how it begins, for a message that says what is wrong with it."""
+    text, kind = f"{value!r:.60}", type(value).__name__
+    text += "…" if len(text) == 60 else ""
+    return text if text.startswith(kind) else f"{kind} {text}"

@@ -295,7 +295,7 @@ def _pieces(text: str, span: Span, alike: Sequence[Fact]) -> list[Span]:
 
 # White space is tried from where it begins alone: from each of its places, many would take quadratic time.
 _MARK = re.compile(
-    r"(?:(?<!\s)\s++)?+[,;]\s*+(?:(?:and|und|et|y|e|en)\s)?|\s(?:and|und|et|y|e|en|while|but)\s"
+    r"(?>(?:(?<!\s)\s++)?)[,;]\s*+(?:(?:and|und|et|y|e|en)\s)?|\s(?:and|und|et|y|e|en|while|but)\s"
 )
 
 

@@ -87,7 +87,7 @@ def checker_problems(checker: object) -> list[str]:
     """What is wrong with what was given as a checker; None is the default one."""
     if checker is None or isinstance(checker, Checker):
         return []
-    kind = type(checker).__qualname__
+    kind = f"the class {checker.__name__}" if isinstance(checker, type) else type(checker).__qualname__
     return [f"checker must be a Checker, not {kind}: Checker(detector, judge=...) makes one"]
 
 

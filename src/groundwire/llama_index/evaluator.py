@@ -20,6 +20,7 @@ from groundwire.core.interaction import Interaction, Passage
 from groundwire.core.verdict import Abstention, Outcome, Verdict
 from groundwire.host.actions import note
 from groundwire.host.judging import ajudged, failure, judged
+from groundwire.host.options import checker_problems
 from groundwire.llama_index import values
 from groundwire.policy import AbstainedError
 
@@ -53,11 +54,8 @@ class HallucinationEvaluator(BaseEvaluator):
     """
 
     def __init__(self, checker: Checker | None = None) -> None:
-        if checker is not None and not isinstance(checker, Checker):
-            kind = type(checker).__qualname__
-            raise ConfigurationError(
-                f"checker must be a Checker, not {kind}: Checker(detector, judge=...) makes one"
-            )
+        if problems := checker_problems(checker):
+            raise ConfigurationError(*problems)
         self._checker = checker or default_checker()
 
     def _get_prompts(self) -> PromptDictType:

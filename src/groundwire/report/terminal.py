@@ -175,7 +175,9 @@ def _headline(entry: Entry) -> Text:
 def _claims(interaction: Interaction, outcome: Outcome, *, full: bool) -> Iterator[tuple[Text, Text]]:
     """A sign and a text for each claim worth reading, and for each quote under it."""
     telling = [c for c in outcome.claims if c.support.flagged or c.support is Support.UNVERIFIED]
-    listed = list(outcome.claims) if full else telling[:_MOST_CLAIMS]
+    # An answer may be in doubt though none of its claims is flagged: then all of them are to be looked at.
+    doubted = not telling and outcome.level not in (Level.LOW, None)
+    listed = list(outcome.claims) if full else (telling or list(outcome.claims) * doubted)[:_MOST_CLAIMS]
     for claim in listed:
         sign, style = _SIGN[claim.support]
         yield Text(sign, style=style), _claim(claim, style)
@@ -188,7 +190,8 @@ def _claims(interaction: Interaction, outcome: Outcome, *, full: bool) -> Iterat
     others = len(outcome.claims) - len(listed)
     if others:
         more = len(telling) - len(listed) if not full else 0
-        hidden = f"{more} more unsupported" if more > 0 else f"{others} more, supported"
+        fine = "not flagged" if doubted else "supported"
+        hidden = f"{more} more unsupported" if more > 0 else f"{others} more, {fine}"
         yield Text(), Text(f"… {hidden}", style="dim")
 
 

@@ -180,11 +180,11 @@ def _within(answer: str, span: Span, marks: str) -> Span:
 
 # A fence marked so holds an answer, or data that reads like one; any other holds code.
 _WRAPPERS = frozenset({"text", "txt", "plaintext", "markdown", "md", "json", "jsonl", "yaml", "yml", "csv"})
-_QUOTED = re.compile(r"(?:>\s?)++")
-_BOLD = re.compile(r"(?P<mark>\*\*|__)(?P<title>(?:(?!(?P=mark)).)++)(?P=mark)\s*+(?P<colon>[:：]?)")
+_QUOTED = re.compile(r"(?>(?:>\s?)+)")
+_BOLD = re.compile(r"(?P<mark>\*\*|__)(?P<title>(?>(?:(?!(?P=mark)).)+))(?P=mark)\s*+(?P<colon>[:：]?)")
 _DIGIT = re.compile(r"\d")
 _REFERENCES = re.compile(
-    r"(?:\[\d{1,3}\]\W*+)++"
+    r"(?>(?:\[\d{1,3}\]\W*+)+)"
     r"|[(\[]?(?:see )?(?:the )?(?:passage|source|reference|document|doc|ref)s?(?: passages?)?"
     r"[ #:]*+\d{1,3}(?:(?: and |[ ,&-]++)\d{1,3}){0,20}[)\]]?\.?",
     re.IGNORECASE,

@@ -23,7 +23,7 @@ MARKER = re.compile(
     r"""(?:(?: [-*+•‣◦▪●■–—·]                                     # a bullet
             | \(?(?: \d{1,3} | [ivx]{1,4} | [a-z] ) [.)]          # 1.  (2)  iv.  a)
             | \(?[A-Z]\)                                          # A)  but not the initial of a name
-           ) \s++ (?:\[[ xX]\]\s++)?+                             # with the box of a task
+           ) \s++ (?>(?:\[[ xX]\]\s++)?)                          # with the box of a task
          | (?: \d{1,2}[、．] | [（(]?[一二三四五六七八九十]{1,2}[、）)] | ・ ) \s*+
         ) (?=\S)
     """,
@@ -138,4 +138,4 @@ _WRAPPED = (30, 200)  # in characters: narrower lines are addresses or verse, wi
 
 _RECORD = re.compile(r"(?:[^\"'{\[\n]{0,80}[:=]\s*+)?(?=[{\[]\s*+(?:[{\[]\s*+){0,3}[\"'])")
 # A string may lack its end: that it always matches keeps the scan linear.
-_JSON = re.compile(r"\"(?:[^\"\\]++|\\.)*+\\?\"?|'(?:[^'\\]++|\\.)*+\\?'?|[\[\]{},]", re.DOTALL)
+_JSON = re.compile(r"\"(?>(?:[^\"\\]++|\\.)*)\\?\"?|'(?>(?:[^'\\]++|\\.)*)\\?'?|[\[\]{},]", re.DOTALL)

@@ -13,7 +13,7 @@ from functools import cached_property
 from groundwire.core.span import Span
 from groundwire.text.tokens import STOP_WORDS, Word, fold, words
 
-_GAP = re.compile(r"(?:(?<!\s)\s++)?+(?:\[\s*+(?:\.{3}|…)\s*+\]|\.{3,}+|…)\s*+")
+_GAP = re.compile(r"(?>(?:(?<!\s)\s++)?)(?:\[\s*+(?:\.{3}|…)\s*+\]|\.{3,}+|…)\s*+")
 _BETWEEN = "\0"
 _POINTED = re.compile(r"\d[.,:]")
 

@@ -151,11 +151,11 @@ _CLOSERS = re.escape("\"'”’»)]}>*_`~」』）】》〉")
 # The first character stands alone so that the search can skip to it.
 # What points to a source after a stop, "[1]" or "(Passage 2)", belongs to the sentence before it.
 _STOP = re.compile(
-    rf"[.!?…{_ALWAYS}{_BULLETS}][.!?…{_ALWAYS}]*+(?: \.(?!\w))*+"
-    rf"([{_CLOSERS}]*+(?: ?\[\d{{1,3}}\]| \([^().!?\n]{{1,40}}+\)(?!\S))*+)"
+    rf"[.!?…{_ALWAYS}{_BULLETS}][.!?…{_ALWAYS}]*+(?>(?: \.(?!\w))*)"
+    rf"([{_CLOSERS}]*+(?>(?: ?\[\d{{1,3}}\]| \([^().!?\n]{{1,40}}+\)(?!\S))*))"
 )
 _FOLLOWING = re.compile(
-    r"(?P<gap>(?:\s|\\[nrt])*+)(?P<opener>[\"'“‘«(\[{¿¡*_`「『（【《]*+)(?P<word>\w{0,20}+)(?P<dot>\.?)"
+    r"(?P<gap>(?>(?:\s|\\[nrt])*))(?P<opener>[\"'“‘«(\[{¿¡*_`「『（【《]*+)(?P<word>\w{0,20}+)(?P<dot>\.?)"
 )
 _CONTINUES = tuple(",;:)]}%/&=+—–")
 _QUOTATIVES = ("と", "って")  # what a Japanese quotation goes on with

@@ -123,8 +123,8 @@ def _pairs(text: str, clusters: Iterable[re.Match[str]]) -> list[Word]:
 
 
 def _word_pattern(letter: str, inside: str, joint: str) -> str:
-    initials = rf"(?:\.{letter})++(?!{inside})"
-    rest = rf"{inside}*+(?:(?<=\d)\.\d++|{joint}{inside}++)*+"
+    initials = rf"(?>(?:\.{letter})+)(?!{inside})"
+    rest = rf"{inside}*+(?>(?:(?<=\d)\.\d++|{joint}{inside}++)*)"
     # Digits with letters between them, as in "3f2a9b", name something and measure nothing.
     return rf"{letter}(?:{initials}|{rest})|{_NUMBER}(?!{letter}++\d)|\d{inside}++"
 
@@ -151,8 +151,8 @@ _ESCAPE = re.compile(r"\\[nrt]")
 
 # A comma groups thousands (or lakhs) or is a decimal comma; otherwise it separates two numbers.
 _NUMBER = (
-    r"(?:\d{1,3}(?:,\d{2,3}){0,9},\d{3}(?!\d)|\d{1,3}(?:['’]\d{3})++(?!\d)|\d++(?:,\d{1,2}(?![\d,]))?)"
-    r"(?:[.:]\d++)*+(?:,\d{1,2}(?![\d,]))?"
+    r"(?:\d{1,3}(?:,\d{2,3}){0,9},\d{3}(?!\d)|\d{1,3}(?>(?:['’]\d{3})+)(?!\d)|\d++(?:,\d{1,2}(?![\d,]))?)"
+    r"(?>(?:[.:]\d++)*)(?:,\d{1,2}(?![\d,]))?"
 )
 _ASCII_WORD = re.compile(_word_pattern("[A-Za-z]", "[A-Za-z0-9]", "['&-]"))
 
@@ -166,7 +166,7 @@ _UNSPACED = (
 _MARK_BLOCKS = (range(0x300, 0x3100), range(0xA66F, 0xABF0), range(0xFB1E, 0xFE30), range(0x11000, 0x11A00))
 
 _PLAIN = str.maketrans({"’": "'", "ʼ": "'", "‘": "'", "‐": "-", "‑": "-", "\u00ad": None, "\u200d": None})
-_POSSESSIVE = re.compile(r"(?<!')(?<!'s)(?:'s?)++$")
+_POSSESSIVE = re.compile(r"(?<!')(?<!'s)(?>(?:'s?)+)$")
 _INITIALS = re.compile(r"[^\W\d_](?:\.[^\W\d_])+")
 
 _LONGEST_STEMMED = 40

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
 _BEDROCK = "bedrock:"
-_EXPECTED = "expected 'provider:model', such as 'bedrock:amazon.nova-lite-v1:0' or 'openai:gpt-4o-mini'"
+_NAMED = re.compile(r"[\w-]+:\s*\S")
 
 
 def from_string(name: str, **options: Any) -> BaseChatModel:
@@ -33,7 +34,8 @@ def from_string(name: str, **options: Any) -> BaseChatModel:
     except ImportError as error:  # LangChain names the provider's package to install
         raise ConfigurationError(f"model {name!r}: {error}") from error
     except Exception as error:  # each provider refuses its options with errors of its own
-        raise ConfigurationError(f"model {name!r} can't be set up: {_told(error)}; {_EXPECTED}") from error
+        told = _told(error, name, "'bedrock:amazon.nova-lite-v1:0' or 'openai:gpt-4o-mini'")
+        raise ConfigurationError(f"model {name!r} can't be set up: {told}") from error
 
 
 def _bedrock(model_id: str, options: dict[str, Any]) -> BaseChatModel:
@@ -63,9 +65,9 @@ def embeddings_from_string(name: str, **options: Any) -> Embeddings:
     except ImportError as error:
         raise ConfigurationError(f"embeddings {name!r}: {error}") from error
     except Exception as error:  # each provider refuses its options with errors of its own
+        such = "'bedrock:amazon.titan-embed-text-v2:0'"
         raise ConfigurationError(
-            f"embeddings {name!r} can't be set up: {_told(error)}; expected 'provider:model', such as "
-            "'bedrock:amazon.titan-embed-text-v2:0'"
+            f"embeddings {name!r} can't be set up: {_told(error, name, such)}"
         ) from error
     return embeddings
 
@@ -94,7 +96,11 @@ def _any(name: str, options: dict[str, Any]) -> BaseChatModel:
     return model
 
 
-def _told(error: Exception) -> str:
+def _told(error: Exception, name: str, such: str) -> str:
+    """What was wrong, and what a name looks like, where that may be what is wrong, not a region or a key."""
+    told = str(error).partition("\n")[0] or repr(error)
     if isinstance(error, ValidationError):  # its text is a report of many lines, with the options' values
-        return "; ".join(problem["msg"] for problem in error.errors(include_input=False))
-    return str(error).partition("\n")[0] or repr(error)
+        told = "; ".join(problem["msg"] for problem in error.errors(include_input=False))
+    if _NAMED.match(name) and "provider" not in told:
+        return told
+    return f"{told.rstrip('.')}; expected 'provider:model', such as {such}"
