@@ -23,7 +23,7 @@ from groundwire.batch.places import find, shown
 from groundwire.batch.plan import Plan, Unit
 from groundwire.batch.stats import Stats, total
 from groundwire.batch.summary import Summary, summary_of, write
-from groundwire.batch.work import Done, Task
+from groundwire.batch.work import Done, Task, rows_again
 from groundwire.core.detector import Detector
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.plain import plain
@@ -123,15 +123,18 @@ class Batch:
         """The units that have no part yet."""
         return [unit for unit in self.plan.units if unit.number not in self.done]
 
-    def forecast(self) -> Forecast:
-        """What the units that are left would take of the judge's models. None of them is asked."""
-        judge = self.checker.judge
+    def forecast(self, *, retry_errors: bool = False) -> Forecast:
+        """What ``run`` would take of the judge's models. None of them is asked."""
+        judge, reasons = self.checker.judge, _again(retry_errors=retry_errors)
+        again = {number: _abstained(stats, reasons) for number, stats in self.done.items()}
         return forecast(
             self.plan,
-            self.left,
+            [unit for unit in self.plan.units if again.get(unit.number) != 0],
             self.checker.detector,
             prices=getattr(judge, "priced", {}),
             limits=getattr(judge, "limits", None),
+            again=again,
+            read_again=lambda unit: rows_again(self.parts, self._task(unit, again=reasons)),
         )
 
     def run(
@@ -159,7 +162,7 @@ class Batch:
                     desk=desk,
                     key=uuid.uuid4().hex,  # limits may be others than in an earlier run of this process
                 )
-                tasks = self._tasks(desk, PASSING if retry_errors else OVER_BUDGET, stopped)
+                tasks = self._tasks(desk, _again(retry_errors=retry_errors), stopped)
                 with contextlib.closing(engine.run(job, tasks)) as finished:
                     for one in finished:
                         if one.stats is None:
@@ -192,13 +195,15 @@ class Batch:
         ledger = desk.ledger() if budget else None
         for unit in self.plan.units:
             known = self.done.get(unit.number)
-            if known is not None and not again & set(known.abstentions):
+            if known is not None and not _abstained(known, again):
                 continue
             if budget and ledger and (shortage := budget.shortage(ledger.spent(), calls=1)):
                 stopped.append(f"the job's budget is reached: {shortage}")
                 return
-            task = Task(unit=unit, input=self.plan.inputs[unit.input])
-            yield task if known is None else Task(unit=unit, input=task.input, again=again)
+            yield self._task(unit, again=None if known is None else again)
+
+    def _task(self, unit: Unit, *, again: frozenset[str] | None) -> Task:
+        return Task(unit=unit, input=self.plan.inputs[unit.input], again=again)
 
     def _planned(self, sources: list[Any]) -> Plan:
         made_by = self._made_by()
@@ -284,6 +289,15 @@ def unit_rows_for(detector: Detector, *, judged: bool) -> int:
     if detector.needs_model or (detector.takes_model and judged):
         return 200
     return 1_000 if detector.needs_encoder else 10_000
+
+
+def _again(*, retry_errors: bool) -> frozenset[str]:
+    return PASSING if retry_errors else OVER_BUDGET
+
+
+def _abstained(stats: Stats, reasons: frozenset[str]) -> int:
+    """How many rows could not be judged for one of these reasons."""
+    return sum(count for why, count in stats.abstentions.items() if why in reasons)
 
 
 def _digest(value: Mapping[str, Any]) -> str:
