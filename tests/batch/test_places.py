@@ -229,6 +229,17 @@ def test_a_ledger_that_goes_bad_is_an_error_that_stores_have_too(tmp_path):
         ledger.spent()
 
 
+@pytest.mark.parametrize("to", ["parquet", "jsonl", "csv"])
+def test_a_file_whose_name_is_no_text_is_judged(to, tmp_path):
+    """Old Linux files are called in other encodings than UTF-8. It is gone on with, too."""
+    path = os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.jsonl")
+    try:
+        jsonl(Path(path), [row(1)])
+    except OSError:
+        pytest.skip("this file system has no such names")
+    assert [run(path, tmp_path / "out", to=to).now.rows for _ in range(2)] == [1, 0]
+
+
 def test_nothing_in_a_folder_is_left_out_without_a_word(tmp_path, monkeypatch):
     """A link to another folder or to nowhere, a folder that can't be read, a table that can't be unpacked."""
     data = tmp_path / "data"
