@@ -165,6 +165,30 @@ class Dying:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Verbose(ByAnswer):
+    """Gives long reasons; fails on "Bag 1" for as long as a file is there."""
+
+    name: ClassVar[str] = "verbose"
+    broken: str
+
+    def detect(self, interaction: Interaction):
+        yield from ()
+        if interaction.answer == "Bag 1" and Path(self.broken).exists():
+            return Abstention(why=AbstentionReason.MODEL_FAILED, detail="away")
+        return Verdict.graded(0.1, self.grading, detector=self.spec, reason="x" * 200_000)
+
+
+@dataclass(frozen=True)
+class Wordy:
+    """A recipe whose outcomes are long."""
+
+    broken: str
+
+    def __call__(self) -> Checker:
+        return Checker(Verbose(broken=self.broken))
+
+
+@dataclass(frozen=True, kw_only=True)
 class OnlyIn:
     """A recipe that works in one process."""
 

@@ -323,6 +323,23 @@ def test_errors_are_judged_again_and_nothing_else(tmp_path, to):
     assert set(PASSING) == passing
 
 
+@pytest.mark.parametrize("to", ["parquet", "jsonl", "csv"])
+def test_rows_are_kept_whatever_their_outcomes_size(tmp_path, to):
+    """Where others of their unit are judged again: an outcome with all claims may outgrow a cell of CSV."""
+    path, broken = jsonl(tmp_path / "in.jsonl", map(row, range(3))), tmp_path / "broken"
+    broken.touch()
+    recipe = answers.Wordy(str(broken))
+    assert run(path, tmp_path / "out", checker=recipe, to=to, full=True).stats.abstentions
+    broken.unlink()
+    limit = csv.field_size_limit(131_072)  # as in a process that has read no CSV yet
+    try:
+        summary = run(path, tmp_path / "out", checker=recipe, to=to, full=True, retry_errors=True)
+    finally:
+        csv.field_size_limit(max(limit, csv.field_size_limit()))
+    assert (summary.stats.rows, summary.stats.abstentions) == (3, {})
+    assert len(written(tmp_path / "out", to)[0]["reason"]) == 200_000
+
+
 def test_a_file_system_of_fsspec(tmp_path):
     """Read from it and written to it: parts, plan and summary, and gone on with."""
     memory = fsspec.filesystem("memory")
