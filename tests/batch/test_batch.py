@@ -323,6 +323,22 @@ def test_errors_are_judged_again_and_nothing_else(tmp_path, to):
     assert set(PASSING) == passing
 
 
+def test_a_script_without_its_guard_is_told_so(tmp_path, table):
+    """Its processes can't begin, whatever they are given: no unit is said to have failed for it."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        "from groundwire.batch import Batch, Local\n"
+        f"with Batch([{str(table)!r}], {str(tmp_path / 'out')!r}, checker='lexical', unit_rows=9) as job:\n"
+        "    job.run(Local(processes=2))\n"
+    )
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert 'needs `if __name__ == "__main__":`' in done.stderr.splitlines()[-1]
+    assert "no process could be started" in done.stderr.splitlines()[-1]
+    assert "another run" not in done.stderr
+    assert done.stderr.count("Traceback") <= 3
+
+
 @pytest.mark.parametrize("to", ["parquet", "jsonl", "csv"])
 def test_rows_are_kept_whatever_their_outcomes_size(tmp_path, to):
     """Where others of their unit are judged again: an outcome with all claims may outgrow a cell of CSV."""

@@ -17,7 +17,7 @@ from typing import Any, Protocol, Self
 from groundwire.batch import plan as plans
 from groundwire.batch.folders import STATE, LocalFolder, folder
 from groundwire.batch.forecast import Forecast, forecast
-from groundwire.batch.job import Desk, Job, Recipe, checker_of, recipe_of
+from groundwire.batch.job import Desk, Job, Recipe, checker_of, recipe_of, require_begun
 from groundwire.batch.parts import BESIDE, FORMATS, Parts, is_part
 from groundwire.batch.places import find, shown
 from groundwire.batch.plan import Plan, Unit
@@ -88,6 +88,7 @@ class Batch:
             raise ConfigurationError(f"unit_rows: expected a whole number from 1 on, not {unit_rows!r}")
         if to is not None and to not in FORMATS:
             raise ConfigurationError(f"to: expected parquet, jsonl or csv, not {str(to)!r}")
+        require_begun()
         self.recipe = recipe_of(checker)
         self.checker = checker_of(self.recipe)
         self.folder = folder(str(out))
@@ -147,8 +148,9 @@ class Batch:
         """Do what is left, and write the summary. ``on_done`` hears of every unit as it is done.
 
         ``retry_errors`` judges rows again that could not be judged for a reason that may have passed. Where
-        the judge's budget is reached, nothing further is begun; a later run with a larger one goes on. Raises
-        what makes judging impossible, after the summary of what is done until then is written.
+        the judge's budget is reached, nothing further is begun; a later run with a larger one goes on. The
+        same where no outcome can be written, for the disk is full. Raises what makes judging impossible,
+        after the summary of what is done until then is written.
         """
         failures: dict[int, str] = {}
         taken: dict[int, Stats] = {}
@@ -167,6 +169,7 @@ class Batch:
                     for one in finished:
                         if one.stats is None:
                             failures[one.unit] = one.failure
+                            stopped += [one.stop] if one.stop else []
                         else:
                             self.done[one.unit] = taken[one.unit] = one.stats
                         if on_done is not None:
@@ -184,16 +187,20 @@ class Batch:
                 failures=failures,
                 stopped=stopped[0] if stopped else "" if ended else "it was interrupted",
             )
-            for name, content in zip(_SUMMARY, write(summary), strict=False):
-                self.folder.write(name, content)
+            # Where there is no room for it, what it would say is returned.
+            with contextlib.suppress(OSError) if stopped else contextlib.nullcontext():
+                for name, content in zip(_SUMMARY, write(summary), strict=False):
+                    self.folder.write(name, content)
         return summary
 
     def _tasks(self, desk: Desk, again: frozenset[str], stopped: list[str]) -> Iterator[Task]:
-        """The units to do, until the budget is reached: the rest is not begun."""
+        """The units to do, until the budget is reached or the disk is full: the rest is not begun."""
         judge = self.checker.judge
         budget = judge.limits.budget if isinstance(judge, Judge) else None
         ledger = desk.ledger() if budget else None
         for unit in self.plan.units:
+            if stopped:
+                return
             known = self.done.get(unit.number)
             if known is not None and not _abstained(known, again):
                 continue

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import itertools
+import os
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -26,6 +28,7 @@ from groundwire.tables import Row, TableError, rows_of
 from groundwire.tables.pieces import read_piece
 
 AT_ONCE = 32  # rows whose requests go out together
+_NO_ROOM = {errno.ENOSPC, errno.EROFS, getattr(errno, "EDQUOT", errno.ENOSPC)}  # Windows has no quotas
 _UNREADABLE = str(AbstentionReason.UNREADABLE_REPLY)
 
 
@@ -44,11 +47,15 @@ class Task:
 
 @dataclass(frozen=True, kw_only=True)
 class Done:
-    """What became of a unit: what was counted in it, or why it has no part."""
+    """What became of a unit: what was counted in it, or why it has no part.
+
+    ``stop`` says why no other unit would fare better.
+    """
 
     unit: int
     stats: Stats | None = None
     failure: str = ""
+    stop: str = ""
 
 
 def do(job: Job, task: Task) -> Done:
@@ -62,6 +69,9 @@ def do(job: Job, task: Task) -> Done:
     except (ConfigurationError, EncoderError, MissingExtraError):
         raise
     except (TableError, OSError) as error:
+        if why := _no_room(error):
+            stop = f"outcomes can't be written: {why}"
+            return Done(unit=task.unit.number, failure=f"{task.input.source.shown}: its {stop}", stop=stop)
         return Done(unit=task.unit.number, failure=_said(task, error))
     return Done(unit=task.unit.number, stats=stats)
 
@@ -179,6 +189,12 @@ def _asked_anew(checker: Checker) -> Iterator[None]:
         yield
     finally:
         judge.memory = kept
+
+
+def _no_room(error: Exception) -> str:
+    """Why nothing can be written any more; "" where that is not what went wrong."""
+    number = getattr(error, "errno", None)
+    return os.strerror(number).lower() if number in _NO_ROOM else ""
 
 
 def _said(task: Task, error: Exception) -> str:
