@@ -407,6 +407,8 @@ def test_a_table_behind_a_server(tmp_path, table):
         server.shutdown()
         server.server_close()
         thread.join()
+    with pytest.raises(TableError, match=r"Cannot connect to host 127\.0\.0\.1"):  # not: no such file
+        run(url, tmp_path / "other")
 
 
 def test_what_a_recipe_may_be(tmp_path, table):

@@ -119,7 +119,9 @@ def _remote(given: str) -> list[Source]:
     fs, path = filesystem(given)
     try:
         info = fs.info(path)  # as it is called, before any character of it means others
-    except (FileNotFoundError, NotADirectoryError):
+    except (FileNotFoundError, NotADirectoryError) as error:
+        if isinstance(error.__cause__, OSError):  # of HTTP: nobody answered
+            raise TableError(f"{shown(given)}: {without_secrets(str(error.__cause__))}") from error
         if not glob.has_magic(path):
             return []
         infos = [one for one in fs.glob(path, detail=True).values() if one["type"] == "file"]
