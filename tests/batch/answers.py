@@ -98,13 +98,14 @@ class Model:
 
     asked: str
     broken: str = ""
+    garbled: str = ""
 
     def __call__(self, system: str, user: str) -> str:
         with Path(self.asked).open("a", encoding="utf-8") as file:
             file.write(f"{time.monotonic()} {user}\n")
         if self.broken and Path(self.broken).exists():
             raise ConnectionError("the server is away")
-        return "0.25"
+        return "garbled" if self.garbled and Path(self.garbled).exists() else "0.25"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,6 +114,7 @@ class Judged:
 
     asked: str
     broken: str = ""
+    garbled: str = ""
     calls: int | None = None
     cost: float | None = None
     requests_per_minute: int | None = None
@@ -120,18 +122,29 @@ class Judged:
 
     def __call__(self) -> Checker:
         budget = Budget(calls=self.calls, cost=self.cost) if self.calls or self.cost else None
-        model = Model(self.asked, self.broken)
+        model = Model(self.asked, self.broken, self.garbled)
         judge = Judge(
             model,
             limits=Limits(budget=budget, requests_per_minute=self.requests_per_minute),
             max_concurrency=2,
             prices={adapters_name(model): Price(input=1e6)},
         )
-        return Checker(AsksModel(), judge=judge, policy=Policy(timeout=self.timeout))
+        return Checker(Reads(), judge=judge, policy=Policy(timeout=self.timeout))
 
     def lines(self) -> list[str]:
         path = Path(self.asked)
         return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reads(AsksModel):
+    """Tells of a reply that is no number."""
+
+    def detect(self, interaction: Interaction):
+        try:
+            return (yield from super().detect(interaction))
+        except ValueError as error:
+            return Abstention(why=AbstentionReason.UNREADABLE_REPLY, detail=str(error))
 
 
 def adapters_name(model) -> str:
@@ -149,6 +162,30 @@ class Dying:
     def __call__(self) -> Checker:
         os.environ["DEADLY"] = self.switch
         return deadly()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verbose(ByAnswer):
+    """Gives long reasons; fails on "Bag 1" for as long as a file is there."""
+
+    name: ClassVar[str] = "verbose"
+    broken: str
+
+    def detect(self, interaction: Interaction):
+        yield from ()
+        if interaction.answer == "Bag 1" and Path(self.broken).exists():
+            return Abstention(why=AbstentionReason.MODEL_FAILED, detail="away")
+        return Verdict.graded(0.1, self.grading, detector=self.spec, reason="x" * 200_000)
+
+
+@dataclass(frozen=True)
+class Wordy:
+    """A recipe whose outcomes are long."""
+
+    broken: str
+
+    def __call__(self) -> Checker:
+        return Checker(Verbose(broken=self.broken))
 
 
 @dataclass(frozen=True, kw_only=True)

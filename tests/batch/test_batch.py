@@ -323,6 +323,39 @@ def test_errors_are_judged_again_and_nothing_else(tmp_path, to):
     assert set(PASSING) == passing
 
 
+def test_a_script_without_its_guard_is_told_so(tmp_path, table):
+    """Its processes can't begin, whatever they are given: no unit is said to have failed for it."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        "from groundwire.batch import Batch, Local\n"
+        f"with Batch([{str(table)!r}], {str(tmp_path / 'out')!r}, checker='lexical', unit_rows=9) as job:\n"
+        "    job.run(Local(processes=2))\n"
+    )
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert 'needs `if __name__ == "__main__":`' in done.stderr.splitlines()[-1]
+    assert "no process could be started" in done.stderr.splitlines()[-1]
+    assert "another run" not in done.stderr
+    assert done.stderr.count("Traceback") <= 3
+
+
+@pytest.mark.parametrize("to", ["parquet", "jsonl", "csv"])
+def test_rows_are_kept_whatever_their_outcomes_size(tmp_path, to):
+    """Where others of their unit are judged again: an outcome with all claims may outgrow a cell of CSV."""
+    path, broken = jsonl(tmp_path / "in.jsonl", map(row, range(3))), tmp_path / "broken"
+    broken.touch()
+    recipe = answers.Wordy(str(broken))
+    assert run(path, tmp_path / "out", checker=recipe, to=to, full=True).stats.abstentions
+    broken.unlink()
+    limit = csv.field_size_limit(131_072)  # as in a process that has read no CSV yet
+    try:
+        summary = run(path, tmp_path / "out", checker=recipe, to=to, full=True, retry_errors=True)
+    finally:
+        csv.field_size_limit(max(limit, csv.field_size_limit()))
+    assert (summary.stats.rows, summary.stats.abstentions) == (3, {})
+    assert len(written(tmp_path / "out", to)[0]["reason"]) == 200_000
+
+
 def test_a_file_system_of_fsspec(tmp_path):
     """Read from it and written to it: parts, plan and summary, and gone on with."""
     memory = fsspec.filesystem("memory")
@@ -374,6 +407,8 @@ def test_a_table_behind_a_server(tmp_path, table):
         server.shutdown()
         server.server_close()
         thread.join()
+    with pytest.raises(TableError, match=r"Cannot connect to host 127\.0\.0\.1"):  # not: no such file
+        run(url, tmp_path / "other")
 
 
 def test_what_a_recipe_may_be(tmp_path, table):

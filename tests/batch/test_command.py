@@ -19,7 +19,7 @@ from groundwire import detectors
 from groundwire.cli.main import main
 from tests.batch.answers import jsonl, row
 from tests.cli import driver
-from tests.servers.bedrock_server import MODEL, bedrock, says
+from tests.servers.bedrock_server import MODEL, bedrock, breaks, says
 
 __all__ = ["bedrock"]
 ROOT = Path(__file__).parents[2]
@@ -266,6 +266,27 @@ def test_a_model_is_paid_for_when_somebody_agreed(run, bedrock):
     assert len(bedrock.requests) == 12
     assert f"{12 - first} calls of models" in out
     assert json.loads(Path("out/_groundwire/summary.json").read_text())["rows"] == 12
+
+
+def test_judging_again_is_paid_for_when_somebody_agreed(run, bedrock):
+    """Where all is done but for what the model failed on, no call is made that nobody was told of."""
+    pytest.importorskip("langchain_aws")
+    bedrock.always = breaks()
+    Path("judge.json").write_text(json.dumps({"detector": "judge", "judge": {"model": f"bedrock:{MODEL}"}}))
+    assert run([FEE] * 3, "--config", "judge.json", "--yes", detector=None)[0] == 3
+    bedrock.requests.clear()
+    code, _, err = run(None, "--config", "judge.json", "--retry-errors", detector=None)
+    assert (code, bedrock.requests) == (2, [])
+    assert "Judging 3 rows would take at least" in err
+    assert "To do it, give --yes" in err
+
+
+@pytest.mark.parametrize("option", ["--max-calls", "--max-tokens", "--max-cost"])
+def test_a_budget_that_can_not_be_is_told_as_a_setting(run, option):
+    """By its name, like every other mistake in settings."""
+    code, _, err = run([FEE], "--model", f"bedrock:{MODEL}", option, "-3", detector=None)
+    assert code == 2
+    assert err.startswith(f"groundwire: judge.limits.budget.{option.removeprefix('--max-')}: ")
 
 
 def test_the_page_tells_of_every_option_and_code(capsys):

@@ -98,6 +98,25 @@ def test_a_reply_is_paid_for_once(tmp_path):
     assert len(recipe.lines()) == 30
 
 
+def test_a_reply_that_could_not_be_read_is_asked_for_anew(tmp_path):
+    """Judged again, its row hears another reply and not the remembered one; no other reply is paid for."""
+    path, garbled = jsonl(tmp_path / "in.jsonl", map(row, range(30))), tmp_path / "garbled"
+    recipe = answers.Judged(asked=str(tmp_path / "asked"), garbled=str(garbled))
+    run(path, tmp_path / "out", checker=recipe, unit_rows=10, on_done=lambda _: garbled.touch())
+    garbled.unlink()
+    assert Counter(one["abstention"] for one in written(tmp_path / "out")) == {
+        None: 10,
+        "UNREADABLE_REPLY": 20,
+    }
+    summary = run(path, tmp_path / "out", TWO, checker=recipe, retry_errors=True)
+    assert (summary.stats.abstentions, len(recipe.lines())) == ({}, 50)
+    assert [one["id"] for one in written(tmp_path / "out")] == [f"r{n}" for n in range(30)]
+    for part in (tmp_path / "out").glob("part-*"):
+        part.unlink()
+    assert run(path, tmp_path / "out", checker=recipe).stats.abstentions == {}
+    assert len(recipe.lines()) == 50  # what is remembered now is what could be read
+
+
 def test_the_rate_is_the_job_s_whoever_asks(tmp_path):
     """Never more than so many requests within a minute, over both processes."""
     path = jsonl(tmp_path / "in.jsonl", map(row, range(8)))
@@ -119,6 +138,17 @@ def test_what_it_would_take_is_told_before(tmp_path):
     assert 0 < told.margin < 0.2
     assert told.cost == pytest.approx(told.input_tokens)
     assert recipe.lines() == []
+
+
+def test_what_judging_again_would_take_is_told_before(tmp_path):
+    """Of rows that a model failed on, where they are to be judged once more, and of no other that is done."""
+    path, broken = jsonl(tmp_path / "in.jsonl", map(row, range(30))), tmp_path / "broken"
+    recipe = answers.Judged(asked=str(tmp_path / "asked"), broken=str(broken))
+    run(path, tmp_path / "out", checker=recipe, unit_rows=10, on_done=lambda _: broken.touch())
+    with Batch([str(path)], str(tmp_path / "out"), checker=recipe) as job:
+        assert (job.forecast().rows, job.forecast().calls) == (0, 0)
+        told = job.forecast(retry_errors=True)
+    assert (told.rows, told.calls, told.margin) == (20, 20, 0)
 
 
 def test_a_limit_that_is_no_number_is_refused(tmp_path):

@@ -1,6 +1,8 @@
 """Where batches read and write: each file once, under whatever name; nothing deleted that is not theirs."""
 
+import errno
 import json
+import os
 import time
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
@@ -225,3 +227,48 @@ def test_a_ledger_that_goes_bad_is_an_error_that_stores_have_too(tmp_path):
     ledger._connection.execute("DROP TABLE spent")
     with pytest.raises(OSError, match="spent"):
         ledger.spent()
+
+
+@pytest.mark.parametrize("to", ["parquet", "jsonl", "csv"])
+def test_a_file_whose_name_is_no_text_is_judged(to, tmp_path):
+    """Old Linux files are called in other encodings than UTF-8. It is gone on with, too."""
+    path = os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.jsonl")
+    try:
+        jsonl(Path(path), [row(1)])
+    except OSError:
+        pytest.skip("this file system has no such names")
+    assert [run(path, tmp_path / "out", to=to).now.rows for _ in range(2)] == [1, 0]
+
+
+def test_nothing_in_a_folder_is_left_out_without_a_word(tmp_path, monkeypatch):
+    """A link to another folder or to nowhere, a folder that can't be read, a table that can't be unpacked."""
+    data = tmp_path / "data"
+    (data / "inner").mkdir(parents=True)
+    (data / "_passed_over").symlink_to(tmp_path)
+    for place in (data, data / "inner", tmp_path / "outer"):
+        place.mkdir(exist_ok=True)
+        jsonl(place / "in.jsonl", [row(1)])
+    (data / "same").symlink_to("inner")
+    (data / "same.jsonl").symlink_to("in.jsonl")
+    assert [Path(one.name).name for one in find([str(data)])] == ["in.jsonl", "in.jsonl"]
+    for name, target, told in (
+        ("link", tmp_path / "outer", "link: this link leads out of"),
+        ("link.jsonl", "gone", "link.jsonl: this link leads nowhere"),
+    ):
+        (data / name).symlink_to(target)
+        with pytest.raises(TableError, match=told):
+            find([str(data)])
+        (data / name).unlink()
+    (data / "inner" / "x.jsonl.zst").write_bytes(b"\x28\xb5\x2f\xfd....")
+    with pytest.raises(TableError, match=r"x\.jsonl\.zst: the file is packed with zstd: unpack it"):
+        run(data, tmp_path / "out")
+    opened = os.scandir
+
+    def scandir(path):
+        if Path(path).name == "inner":
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return opened(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    with pytest.raises(TableError, match=r"inner: this folder can't be read: Permission denied"):
+        find([str(data)])

@@ -101,6 +101,23 @@ def test_a_file_that_cannot_be_opened_is_named(name, capsys):
     assert capsys.readouterr().err.startswith(f"groundwire: {name}: ")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="it has no such limit")
+def test_there_may_be_more_files_than_a_process_may_open(tmp_path):
+    """Each is opened when its turn comes; a pipe, which has only one turn, stays open."""
+    names = [f"{n}.jsonl" for n in range(100)]
+    for name in names:
+        (tmp_path / name).write_text(json.dumps(GROUNDED) + "\n")
+    few = 'ulimit -n 60 && exec "$@" /dev/fd/3 3< <(cat 0.jsonl)'
+    done = subprocess.run(
+        ["bash", "-c", few, "", sys.executable, "-m", "groundwire", "check", "--detector", "lexical",
+         "--quiet", *names],
+        cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT / "src")}, capture_output=True, text=True,
+        timeout=60, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("101 answers")
+
+
 @pytest.mark.parametrize("text", ["", "\n\n", "context,answer\n", "[]"])
 def test_a_file_without_rows_beside_a_good_one_is_named(run, tmp_path, text):
     """What nobody judged must not read as clean: the code is 2, before anything is judged."""

@@ -228,3 +228,32 @@ def test_a_memory_s_file_that_is_damaged_costs_its_replies_or_is_refused_at_the_
         "asked again; refused at the next start",
         time.monotonic() - started,
     )
+
+
+BATCH = """
+import json, sys
+from pathlib import Path
+from groundwire.batch import Batch, Local
+from tests.batch.answers import Judged, jsonl, row
+place = Path(sys.argv[1])
+recipe = Judged(asked=str(place.parent / "asked"))
+jsonl(place.parent / "in.jsonl", map(row, range(2_000)))
+(place / "filler").write_bytes(b"x" * 850_000)
+with Batch([str(place.parent / "in.jsonl")], str(place / "out"), checker=recipe, unit_rows=50,
+           state=str(place.parent / "state")) as job:
+    summary = job.run(Local(processes=1))
+failures = [one.failure for one in summary.failures]
+print(json.dumps([summary.done, failures, summary.stopped, len(recipe.lines())]))
+"""
+
+
+def test_a_full_disk_under_a_batch_ends_it(tmp_path):
+    """No model is asked for outcomes that can't be kept, and what is blamed is the disk, not the table."""
+    if not mounts():
+        pytest.skip("no file system of our own can be had here")
+    (tmp_path / "disk").mkdir()
+    (done, failures, stopped, asked), _ = on_a_full_disk(BATCH, tmp_path / "disk")
+    assert 0 < done < 39
+    assert stopped == "outcomes can't be written: no space left on device"
+    assert failures == [f"{tmp_path / 'in.jsonl'}: its {stopped}"]
+    assert asked == (done + 1) * 50

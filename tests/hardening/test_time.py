@@ -2,12 +2,16 @@
 
 import importlib
 import inspect
+import io
+import json
 import pkgutil
 
 import pytest
 
 import groundwire
 from groundwire import Checker, Interaction, prompts, text
+from groundwire.tables import Format
+from groundwire.tables.records import records
 from tests.hardening.growth import growth
 from tests.hardening.patterns import FAMILIES, patterns, worst_texts
 
@@ -125,6 +129,17 @@ def test_no_check_takes_more_than_linear_time(where):
     ):
         found = growth(checked, lambda size, unit=UNITS[name]: made(unit, size), SIZES)
         assert found < MOST, (name, found)
+
+
+def test_an_array_takes_linear_time_whatever_its_first_item_is():
+    """What is held of the text behind a long item is not copied for each short one."""
+
+    def array(size):
+        items = [{"context": "c" * 2_200_000, "answer": "a"}, *[{"context": "c", "answer": "a"}] * size]
+        return json.dumps(items).encode()
+
+    found = growth(lambda data: list(records(io.BytesIO(data), kind=Format.JSON)), array, (5_000, 50_000))
+    assert found < MOST
 
 
 def test_the_whole_package_was_looked_at():

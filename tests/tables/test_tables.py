@@ -8,6 +8,7 @@ import itertools
 import json
 import lzma
 import pprint
+from decimal import Decimal
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -15,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire.tables import Columns, Format, TableError, form, read
+from groundwire.tables import Columns, Format, TableError, form, pieces, read, records
 
 ROW = {"question": "Fee?", "context": ["It is 25 EUR.", "Bags are free."], "answer": "25 EUR.", "label": 0}
 TEXTS = st.text(alphabet=st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=20)
@@ -142,6 +143,13 @@ def test_where_a_table_has_two_context_columns_the_first_with_a_value_is_taken()
     )
     assert [passage.text for passage in first.interaction.contexts] == ["one text"]
     assert [passage.text for passage in second.interaction.contexts] == ["several", "texts"]
+
+
+def test_a_score_that_no_float_holds_is_none():
+    """It stands beside the text, which is judged all the same."""
+    listed = [{"text": "c", "score": 10**400}, {"text": "d", "score": 2}]
+    (row,) = rows(lines({**ROW, "context": listed}))
+    assert [passage.score for passage in row.interaction.contexts] == [None, 2.0]
 
 
 def test_a_context_may_be_objects_with_text_metadata_and_score():
@@ -409,6 +417,64 @@ def test_a_row_is_called_by_its_id_or_by_its_place():
     first, second = rows(lines({**ROW, "id": 17}, ROW), name="runs.jsonl")
     assert (first.id, first.interaction.id) == ("17", "17")
     assert second.id == "runs.jsonl:2"
+
+
+def test_an_id_that_is_no_text_is_kept():
+    """pandas makes whole numbers floats where one of them is missing; other kinds are as they are shown."""
+    numbers, other = [17.0, None, 1.5], [Decimal("7.0"), None, Decimal("8.5")]
+    for held, expected in ((numbers, ["17", "runs:2", "1.5"]), (other, ["7.0", "runs:2", "8.5"])):
+        data = as_parquet(*({**ROW, "id": one} for one in held))
+        assert [row.id for row in rows(data, name="runs", kind=Format.PARQUET)] == expected
+    said = lines(*({**ROW, "id": one} for one in (*numbers, ["a"], {}, "")))
+    assert [row.id for row in rows(said, name="runs")] == [
+        "17",
+        "runs:2",
+        "1.5",
+        "runs:4",
+        "runs:5",
+        "runs:6",
+    ]
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """The largest line, value and cell, as small as a test needs."""
+    before = csv.field_size_limit(1000)
+    monkeypatch.setattr(records, "LARGEST", 1000)
+    yield
+    csv.field_size_limit(before)
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("size", [1001, 2002, 5000])
+def test_a_line_that_is_too_long_is_not_held(size):
+    """It is its row's problem, and the lines behind it are read."""
+    read = rows("\n".join([lines(ROW), "x" * size, lines(ROW)]), kind=Format.JSONL)
+    assert [bool(row.problem) for row in read] == [False, True, False]
+    assert read[1].problem == "a line of more than 1,000 bytes, which is not read"
+    assert [row.line for row in read] == [1, 2, 3]
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize(
+    ("rest", "problem"),
+    [
+        ('"' + "c\n" * 600, "a cell that begins in line 3 has more than 1,000 characters"),
+        ("c" * 1200, "line 3 has more than 1,000 characters; nothing from there on is read"),
+    ],
+)
+def test_csv_that_would_fill_the_memory_is_read_no_further(rest, problem):
+    """Past a quote that is never closed nobody knows where the next row begins; pieces tell the same."""
+    data = f"context,answer\nc,a\n{rest}\nc,b\n".encode()
+    found = iter(table(data, name="runs.csv").rows)
+    assert next(found).interaction.answer == "a"
+    with pytest.raises(TableError, match=f"^runs.csv: {problem}"):
+        next(found)
+    what = form(io.BytesIO(data), name="runs.csv")
+    first, second = pieces.cut(io.BytesIO(data), what, rows=1)
+    assert len(list(pieces.read_piece(io.BytesIO(data), first, what))) == 1
+    with pytest.raises(TableError, match="1,000 characters"):
+        list(pieces.read_piece(io.BytesIO(data), second, what))
 
 
 def test_rows_are_read_as_they_are_asked_for():

@@ -17,13 +17,13 @@ from typing import Any, Protocol, Self
 from groundwire.batch import plan as plans
 from groundwire.batch.folders import STATE, LocalFolder, folder
 from groundwire.batch.forecast import Forecast, forecast
-from groundwire.batch.job import Desk, Job, Recipe, checker_of, recipe_of
+from groundwire.batch.job import Desk, Job, Recipe, checker_of, recipe_of, require_begun
 from groundwire.batch.parts import BESIDE, FORMATS, Parts, is_part
 from groundwire.batch.places import find, shown
 from groundwire.batch.plan import Plan, Unit
 from groundwire.batch.stats import Stats, total
 from groundwire.batch.summary import Summary, summary_of, write
-from groundwire.batch.work import Done, Task
+from groundwire.batch.work import Done, Task, rows_again
 from groundwire.core.detector import Detector
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.plain import plain
@@ -88,6 +88,7 @@ class Batch:
             raise ConfigurationError(f"unit_rows: expected a whole number from 1 on, not {unit_rows!r}")
         if to is not None and to not in FORMATS:
             raise ConfigurationError(f"to: expected parquet, jsonl or csv, not {str(to)!r}")
+        require_begun()
         self.recipe = recipe_of(checker)
         self.checker = checker_of(self.recipe)
         self.folder = folder(str(out))
@@ -123,15 +124,18 @@ class Batch:
         """The units that have no part yet."""
         return [unit for unit in self.plan.units if unit.number not in self.done]
 
-    def forecast(self) -> Forecast:
-        """What the units that are left would take of the judge's models. None of them is asked."""
-        judge = self.checker.judge
+    def forecast(self, *, retry_errors: bool = False) -> Forecast:
+        """What ``run`` would take of the judge's models. None of them is asked."""
+        judge, reasons = self.checker.judge, _again(retry_errors=retry_errors)
+        again = {number: _abstained(stats, reasons) for number, stats in self.done.items()}
         return forecast(
             self.plan,
-            self.left,
+            [unit for unit in self.plan.units if again.get(unit.number) != 0],
             self.checker.detector,
             prices=getattr(judge, "priced", {}),
             limits=getattr(judge, "limits", None),
+            again=again,
+            read_again=lambda unit: rows_again(self.parts, self._task(unit, again=reasons)),
         )
 
     def run(
@@ -144,8 +148,9 @@ class Batch:
         """Do what is left, and write the summary. ``on_done`` hears of every unit as it is done.
 
         ``retry_errors`` judges rows again that could not be judged for a reason that may have passed. Where
-        the judge's budget is reached, nothing further is begun; a later run with a larger one goes on. Raises
-        what makes judging impossible, after the summary of what is done until then is written.
+        the judge's budget is reached, nothing further is begun; a later run with a larger one goes on. The
+        same where no outcome can be written, for the disk is full. Raises what makes judging impossible,
+        after the summary of what is done until then is written.
         """
         failures: dict[int, str] = {}
         taken: dict[int, Stats] = {}
@@ -159,11 +164,12 @@ class Batch:
                     desk=desk,
                     key=uuid.uuid4().hex,  # limits may be others than in an earlier run of this process
                 )
-                tasks = self._tasks(desk, PASSING if retry_errors else OVER_BUDGET, stopped)
+                tasks = self._tasks(desk, _again(retry_errors=retry_errors), stopped)
                 with contextlib.closing(engine.run(job, tasks)) as finished:
                     for one in finished:
                         if one.stats is None:
                             failures[one.unit] = one.failure
+                            stopped += [one.stop] if one.stop else []
                         else:
                             self.done[one.unit] = taken[one.unit] = one.stats
                         if on_done is not None:
@@ -181,24 +187,30 @@ class Batch:
                 failures=failures,
                 stopped=stopped[0] if stopped else "" if ended else "it was interrupted",
             )
-            for name, content in zip(_SUMMARY, write(summary), strict=False):
-                self.folder.write(name, content)
+            # Where there is no room for it, what it would say is returned.
+            with contextlib.suppress(OSError) if stopped else contextlib.nullcontext():
+                for name, content in zip(_SUMMARY, write(summary), strict=False):
+                    self.folder.write(name, content)
         return summary
 
     def _tasks(self, desk: Desk, again: frozenset[str], stopped: list[str]) -> Iterator[Task]:
-        """The units to do, until the budget is reached: the rest is not begun."""
+        """The units to do, until the budget is reached or the disk is full: the rest is not begun."""
         judge = self.checker.judge
         budget = judge.limits.budget if isinstance(judge, Judge) else None
         ledger = desk.ledger() if budget else None
         for unit in self.plan.units:
+            if stopped:
+                return
             known = self.done.get(unit.number)
-            if known is not None and not again & set(known.abstentions):
+            if known is not None and not _abstained(known, again):
                 continue
             if budget and ledger and (shortage := budget.shortage(ledger.spent(), calls=1)):
                 stopped.append(f"the job's budget is reached: {shortage}")
                 return
-            task = Task(unit=unit, input=self.plan.inputs[unit.input])
-            yield task if known is None else Task(unit=unit, input=task.input, again=again)
+            yield self._task(unit, again=None if known is None else again)
+
+    def _task(self, unit: Unit, *, again: frozenset[str] | None) -> Task:
+        return Task(unit=unit, input=self.plan.inputs[unit.input], again=again)
 
     def _planned(self, sources: list[Any]) -> Plan:
         made_by = self._made_by()
@@ -284,6 +296,15 @@ def unit_rows_for(detector: Detector, *, judged: bool) -> int:
     if detector.needs_model or (detector.takes_model and judged):
         return 200
     return 1_000 if detector.needs_encoder else 10_000
+
+
+def _again(*, retry_errors: bool) -> frozenset[str]:
+    return PASSING if retry_errors else OVER_BUDGET
+
+
+def _abstained(stats: Stats, reasons: frozenset[str]) -> int:
+    """How many rows could not be judged for one of these reasons."""
+    return sum(count for why, count in stats.abstentions.items() if why in reasons)
 
 
 def _digest(value: Mapping[str, Any]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from groundwire.batch.plan import Plan, Unit
@@ -50,15 +50,26 @@ def forecast(
     prices: Mapping[str, Price],
     limits: Limits | None = None,
     sample: int | None = None,
+    again: Mapping[int, int] | None = None,
+    read_again: Callable[[Unit], Iterable[Row]] | None = None,
 ) -> Forecast:
-    """What judging these units would take. No model is asked; rows that can't be read take nothing."""
-    counts = [_counted(plan, unit) if unit.piece.rows is None else unit.piece.rows for unit in units]
+    """What judging these units would take. No model is asked; rows that can't be read take nothing.
+
+    ``again`` says of how many rows of a unit only these are judged, which ``read_again`` reads; all others
+    are judged whole.
+    """
+    known = again or {}
+
+    def read(unit: Unit) -> Iterable[Row]:
+        return read_again(unit) if read_again and unit.number in known else _rows(plan, unit)
+
+    counts = [known[unit.number] if unit.number in known else _rows_of(plan, unit) for unit in units]
     sample = sample or (_SAMPLE_READ if detector.needs_encoder else SAMPLE)
     chosen = _spread(units, _UNITS)
     each = math.ceil(sample / max(1, len(chosen)))
     told: list[tuple[int, Estimate]] = []
     for unit in chosen:
-        seen = list(itertools.islice(_rows(plan, unit), each))
+        seen = list(itertools.islice(read(unit), each))
         readable = (row.interaction for row in seen if row.interaction is not None)
         told.append((len(seen), estimate(detector, readable, prices=prices)))
     whole, sampled = sum(counts), sum(size for size, _ in told)
@@ -111,5 +122,5 @@ def _rows(plan: Plan, unit: Unit) -> Iterable[Row]:
     return rows(Task(unit=unit, input=plan.inputs[unit.input]))
 
 
-def _counted(plan: Plan, unit: Unit) -> int:
-    return sum(1 for _ in _rows(plan, unit))
+def _rows_of(plan: Plan, unit: Unit) -> int:
+    return unit.piece.rows if unit.piece.rows is not None else sum(1 for _ in _rows(plan, unit))

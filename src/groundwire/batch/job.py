@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import threading
 from collections.abc import Callable, Mapping
@@ -23,6 +24,12 @@ REMEMBERED = 100_000_000  # replies that a job keeps: all of them
 
 Recipe = Mapping[str, Any] | Callable[[], Checker]
 """Settings as ``Checker.from_config`` takes them, or a function of a module that builds the checker."""
+
+
+GUARD = (
+    'a script that runs a batch needs `if __name__ == "__main__":` around what it does, for each of its '
+    "processes begins by reading the script"
+)
 
 
 class Desk(Protocol):
@@ -91,6 +98,12 @@ def recipe_of(given: str | Path | Recipe) -> Recipe:
     if isinstance(given, str) and not Path(given).suffix:
         given = {"detector": given}
     return config.load(given).model_dump(**config.JUDGING)
+
+
+def require_begun() -> None:
+    """Raises ConfigurationError in a process that still reads the script by which it was started."""
+    if getattr(multiprocessing.current_process(), "_inheriting", False):  # as multiprocessing itself asks
+        raise ConfigurationError(GUARD)
 
 
 def loaded(job: Job) -> Checker:

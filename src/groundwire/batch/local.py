@@ -13,8 +13,9 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
 from multiprocessing.connection import wait as wait_for
+from multiprocessing.synchronize import Event
 
-from groundwire.batch.job import Desk, FileDesk, Job
+from groundwire.batch.job import GUARD, Desk, FileDesk, Job
 from groundwire.batch.work import Done, Task, do
 from groundwire.core.errors import ConfigurationError
 
@@ -56,6 +57,8 @@ class _Pool:
 
     def __init__(self, job: Job, processes: int) -> None:
         self._job, self._processes = job, processes
+        self._context = multiprocessing.get_context("spawn")
+        self._begun = self._context.Event()
         self._pool: ProcessPoolExecutor | None = None
         self._out: dict[Future[Done], Task] = {}
         self._suspects: deque[Task] = deque()
@@ -84,7 +87,7 @@ class _Pool:
     def _submit(self, task: Task) -> None:
         if self._pool is None:
             self._pool = ProcessPoolExecutor(
-                self._processes, mp_context=multiprocessing.get_context("spawn"), initializer=_begin
+                self._processes, mp_context=self._context, initializer=_begin, initargs=(self._begun,)
             )
         try:
             self._out[self._pool.submit(do, self._job, task)] = task
@@ -97,6 +100,10 @@ class _Pool:
             try:
                 yield future.result()
             except BrokenProcessPool:
+                if not self._begun.is_set():
+                    raise ConfigurationError(
+                        f"no process could be started, for what stands above; {GUARD}"
+                    ) from None
                 yield from self._died(task)
                 return
 
@@ -123,8 +130,9 @@ class _Pool:
         self._pool, self._out = None, {}
 
 
-def _begin() -> None:
+def _begin(begun: Event) -> None:
     """What a process of the pool does first."""
+    begun.set()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to answer
     parent = multiprocessing.parent_process()
     assert parent is not None

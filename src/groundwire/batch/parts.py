@@ -20,6 +20,7 @@ from groundwire.batch.stats import Stats
 from groundwire.core.cells import cell
 from groundwire.core.errors import ConfigurationError
 from groundwire.tables import Format
+from groundwire.tables.records import hold_large_cells
 
 FORMATS = (Format.PARQUET, Format.JSONL, Format.CSV)
 BESIDE = f"{STATE}/parts"
@@ -195,6 +196,7 @@ def _json_rows(stream: Any) -> Iterator[dict[str, Any]]:
 
 
 def _csv_rows(stream: Any) -> Iterator[dict[str, Any]]:
+    hold_large_cells()  # of --full
     lines = (line.decode("utf-8") for line in stream)
     for row in csv.DictReader(lines):
         yield {name: _cell(name, text) for name, text in row.items()}

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import glob
+import os
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NoReturn
 
 from groundwire.core.errors import ConfigurationError, MissingExtraError
 from groundwire.core.secrets import without_secrets
@@ -16,6 +17,8 @@ from groundwire.local.folders import leads_out
 from groundwire.tables import TableError
 
 _ENDINGS = (".parquet", ".pq", ".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".tab")
+_PASSED_OVER = (".", "_")
+_PACKED = (".gz", ".bz2", ".xz", ".zst", ".zip")  # also what can't be read: it is told, and not passed over
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +40,8 @@ def find(inputs: Iterable[str], *, outside: str = "") -> list[Source]:
 
     What lies in ``outside`` is left out. Folders and patterns are sorted. In folders, names that begin with a
     dot or an underscore are passed over, and endings that no table has. Raises TableError for one that leads
-    nowhere, for a folder with a link that leads out of it, and for addresses that are told apart by a secret.
+    nowhere, for a folder with a link that leads out of it or with a folder that can't be read, and for
+    addresses that are told apart by a secret.
     """
     found: dict[str, Source] = {}
     place = f"{_place(outside)}/" if outside else ""
@@ -80,10 +84,7 @@ def shown(name: str) -> str:
 def _local(given: str) -> list[Source]:
     path = Path(plain_path(given))
     if path.is_dir():
-        paths = [one for one in path.rglob("*") if one.is_file() and _is_table(one.relative_to(path).parts)]
-        for one in paths:
-            if one.is_symlink() and leads_out(one, path):
-                raise TableError(f"{one}: this link leads out of {given!r}: name its file, if it is meant")
+        paths = list(_within(path))
     elif path.exists():
         paths = [path]
     else:
@@ -95,11 +96,32 @@ def _local(given: str) -> list[Source]:
     ]
 
 
+def _within(folder: Path) -> Iterator[Path]:
+    """The tables in a folder and in those that it has, whatever any of them links to in it."""
+    for place, folders, files in os.walk(folder, onerror=_unread):
+        folders[:] = [name for name in folders if not name.startswith(_PASSED_OVER)]
+        for path in (Path(place, name) for name in (*folders, *filter(_named_as_table, files))):
+            if path.is_symlink() and leads_out(path, folder):
+                raise TableError(
+                    f"{path}: this link leads out of {str(folder)!r}: name what it leads to, if it is meant"
+                )
+            if path.is_symlink() and not path.exists():
+                raise TableError(f"{path}: this link leads nowhere")
+            if path.is_file():
+                yield path
+
+
+def _unread(error: OSError) -> NoReturn:
+    raise TableError(f"{error.filename}: this folder can't be read: {error.strerror}") from error
+
+
 def _remote(given: str) -> list[Source]:
     fs, path = filesystem(given)
     try:
         info = fs.info(path)  # as it is called, before any character of it means others
-    except (FileNotFoundError, NotADirectoryError):
+    except (FileNotFoundError, NotADirectoryError) as error:
+        if isinstance(error.__cause__, OSError):  # of HTTP: nobody answered
+            raise TableError(f"{shown(given)}: {without_secrets(str(error.__cause__))}") from error
         if not glob.has_magic(path):
             return []
         infos = [one for one in fs.glob(path, detail=True).values() if one["type"] == "file"]
@@ -121,9 +143,14 @@ def _source(name: str, info: dict[str, Any]) -> Source:
 
 def _is_table(parts: Iterable[str]) -> bool:
     named = [part for part in parts if part]
-    if any(part.startswith((".", "_")) for part in named):
-        return False
-    return named[-1].lower().removesuffix(".gz").endswith(_ENDINGS)
+    return not any(part.startswith(_PASSED_OVER) for part in named) and _named_as_table(named[-1])
+
+
+def _named_as_table(name: str) -> bool:
+    plain = name.lower()
+    for ending in _PACKED:
+        plain = plain.removesuffix(ending)
+    return not name.startswith(_PASSED_OVER) and plain.endswith(_ENDINGS)
 
 
 def _place(name: str) -> str:

@@ -76,7 +76,7 @@ class Plan:
             "empty": [_kept(one) for one in self.empty],
             "units": units,
         }
-        return json.dumps(whole, ensure_ascii=False).encode()
+        return json.dumps(whole).encode()  # in ASCII: a name of a file need not be text
 
     @classmethod
     def from_json(cls, content: bytes) -> Plan:

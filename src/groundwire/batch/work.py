@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import itertools
+import os
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -10,6 +13,7 @@ from typing import Any
 
 from groundwire.batch import columns
 from groundwire.batch.job import Job, loaded
+from groundwire.batch.parts import Parts
 from groundwire.batch.places import opened
 from groundwire.batch.plan import Input, Unit
 from groundwire.batch.stats import Counting, Stats
@@ -18,11 +22,14 @@ from groundwire.core.errors import ConfigurationError, EncoderError, MissingExtr
 from groundwire.core.secrets import without_secrets
 from groundwire.core.verdict import Abstention, AbstentionReason, Outcome
 from groundwire.host.judging import judged as judged_one
+from groundwire.judge.judge import Judge
 from groundwire.policy import AbstainedError
 from groundwire.tables import Row, TableError, rows_of
 from groundwire.tables.pieces import read_piece
 
 AT_ONCE = 32  # rows whose requests go out together
+_NO_ROOM = {errno.ENOSPC, errno.EROFS, getattr(errno, "EDQUOT", errno.ENOSPC)}  # Windows has no quotas
+_UNREADABLE = str(AbstentionReason.UNREADABLE_REPLY)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,11 +47,15 @@ class Task:
 
 @dataclass(frozen=True, kw_only=True)
 class Done:
-    """What became of a unit: what was counted in it, or why it has no part."""
+    """What became of a unit: what was counted in it, or why it has no part.
+
+    ``stop`` says why no other unit would fare better.
+    """
 
     unit: int
     stats: Stats | None = None
     failure: str = ""
+    stop: str = ""
 
 
 def do(job: Job, task: Task) -> Done:
@@ -58,6 +69,9 @@ def do(job: Job, task: Task) -> Done:
     except (ConfigurationError, EncoderError, MissingExtraError):
         raise
     except (TableError, OSError) as error:
+        if why := _no_room(error):
+            stop = f"outcomes can't be written: {why}"
+            return Done(unit=task.unit.number, failure=f"{task.input.source.shown}: its {stop}", stop=stop)
         return Done(unit=task.unit.number, failure=_said(task, error))
     return Done(unit=task.unit.number, stats=stats)
 
@@ -83,20 +97,20 @@ def _again(job: Job, task: Task, checker: Checker) -> Stats:
     number, again = task.unit.number, task.again or frozenset()
     before = job.parts.done([number])[number]
     old = list(job.parts.rows(number))
-    chosen = [n for n, cells in enumerate(old) if cells["abstention"] in again]
-    read = dict(_chosen(rows(task), set(chosen)))
-    if len(read) != len(chosen):
-        raise TableError("it has fewer rows than when it was judged")
+    read = _again_of(old, task)
     counting, started = Counting(), time.perf_counter()
-    fresh = judged(checker, (read[n] for n in chosen))
+    unread = [n for n in read if old[n]["abstention"] == _UNREADABLE]
+    with _asked_anew(checker):
+        anew = dict(zip(unread, judged(checker, (read[n] for n in unread)), strict=True))
+    others = judged(checker, (row for n, row in read.items() if n not in anew))
 
     def cells() -> Iterator[Mapping[str, Any]]:
-        for kept in old:
+        for n, kept in enumerate(old):
             if kept["abstention"] not in again:
                 counting.add_cells(kept)
                 yield kept
                 continue
-            row, outcome = next(fresh)
+            row, outcome = anew[n] if n in anew else next(others)
             counting.add(outcome)
             yield columns.of_row(row, outcome, full=job.parts.full)
 
@@ -148,8 +162,39 @@ def rows(task: Task) -> Iterator[Row]:
         yield from rows_of(records, table=known.source.shown, candidates=known.candidates)
 
 
-def _chosen(read: Iterable[Row], numbers: set[int]) -> Iterator[tuple[int, Row]]:
-    return ((n, row) for n, row in enumerate(read) if n in numbers)
+def rows_again(parts: Parts, task: Task) -> Iterable[Row]:
+    """The rows of a unit that are judged once more, as its file has them."""
+    return _again_of(parts.rows(task.unit.number), task).values()
+
+
+def _again_of(old: Iterable[Mapping[str, Any]], task: Task) -> dict[int, Row]:
+    """The rows whose outcome in a part is one to try again, by where they stand in it."""
+    again = task.again or frozenset()
+    chosen = {n for n, cells in enumerate(old) if cells["abstention"] in again}
+    read = {n: row for n, row in enumerate(rows(task)) if n in chosen}
+    if len(read) != len(chosen):
+        raise TableError("it has fewer rows than when it was judged")
+    return read
+
+
+@contextlib.contextmanager
+def _asked_anew(checker: Checker) -> Iterator[None]:
+    """For as long as it lasts, no reply of before is recalled: it would be the one that can't be read."""
+    judge = checker.judge
+    if not isinstance(judge, Judge):
+        yield
+        return
+    kept, judge.memory = judge.memory, judge.memory.afresh()
+    try:
+        yield
+    finally:
+        judge.memory = kept
+
+
+def _no_room(error: Exception) -> str:
+    """Why nothing can be written any more; "" where that is not what went wrong."""
+    number = getattr(error, "errno", None)
+    return os.strerror(number).lower() if number in _NO_ROOM else ""
 
 
 def _said(task: Task, error: Exception) -> str:

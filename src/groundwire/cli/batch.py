@@ -147,8 +147,10 @@ def batch(given: argparse.Namespace) -> int:
         overwrite=given.overwrite,
         state=given.state,
     ) as job:
-        if settings.judge is not None and job.left and not given.yes and not _agreed(job.forecast()):
-            return COULD_NOT_RUN
+        if settings.judge is not None and not given.yes:
+            told = job.forecast(retry_errors=given.retry_errors)
+            if not _agreed(told):
+                return COULD_NOT_RUN
         return _run(job, _engine(given), given)
 
 
@@ -332,7 +334,7 @@ def _with_budget(settings: Settings, given: argparse.Namespace) -> Settings:
     limits: Mapping[str, Any] = whole["judge"].get("limits") or {}
     budget = {**(limits.get("budget") or {}), **most}
     whole["judge"] = {**whole["judge"], "limits": {**limits, "budget": budget}}
-    return Settings.model_validate(whole)
+    return config.load(whole)
 
 
 def _columns(given: argparse.Namespace) -> Columns:

@@ -7,7 +7,7 @@ import itertools
 import sys
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -200,4 +200,12 @@ def _open(name: str, options: CheckOptions, stack: contextlib.ExitStack) -> Tabl
     table = read(stream, name=shown, columns=options.columns, kind=options.kind)
     if table.empty:
         raise TableError(f"{shown}: nothing to check: it holds no row")
-    return table
+    if name == "-" or not Path(name).is_file():  # a pipe, which can be read only once
+        return table
+    stream.close()  # there may be more files than a process may have open
+    return replace(table, rows=_rows(name, options))
+
+
+def _rows(name: str, options: CheckOptions) -> Iterator[Row]:
+    with Path(name).open("rb") as stream:
+        yield from read(stream, name=name, columns=options.columns, kind=options.kind).rows

@@ -18,7 +18,7 @@ from typing import TypeVar
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.fork import renew_after_fork
 from groundwire.core.plan import Complete, Completed, Embed, Embedded, Reply, Token
-from groundwire.judge.stores import InFile, InMemory, Store
+from groundwire.judge.stores import InFile, InMemory, Since, Store
 
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
@@ -79,6 +79,10 @@ class Memory:
     def __len__(self) -> int:
         """How many entries it holds."""
         return len(self._store)
+
+    def afresh(self) -> Memory:
+        """One that recalls nothing that was remembered until now, and keeps what it is told in its place."""
+        return Memory(mode=self.mode, namespace=self.namespace, store=Since(self._store))
 
     def recall(
         self, model: str, request: Complete | Embed, ask: Callable[[Complete | Embed], Reply]

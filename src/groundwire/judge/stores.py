@@ -64,6 +64,24 @@ class InMemory:
                 self._entries.popitem(last=False)
 
 
+class Since:
+    """What is put into another store from now on. What that held before is as if it were not there."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._put: set[str] = set()
+
+    def __len__(self) -> int:
+        return len(self._put)
+
+    def get(self, key: str) -> bytes | None:
+        return self._store.get(key) if key in self._put else None
+
+    def put(self, entries: Mapping[str, bytes]) -> None:
+        self._store.put(entries)
+        self._put.update(entries)
+
+
 class InFile:
     """Entries of a SQLite file that nobody else on the machine may read; the oldest goes first.
 

@@ -26,6 +26,8 @@ from groundwire.tables.records import (
     parquet_file,
     plain_records,
     records,
+    text_lines,
+    too_large,
 )
 
 _BLOCK = 1 << 22
@@ -111,7 +113,8 @@ def _csv_rows(stream: BinaryIO, rows: int, delimiter: str | None) -> Iterator[Pi
     def counted() -> Iterator[str]:
         nonlocal read
         # As in reading: a line may end with a carriage return alone, and bytes that are no UTF-8 are kept.
-        for line in io.TextIOWrapper(stream, encoding="utf-8", errors="surrogateescape", newline=""):
+        text = io.TextIOWrapper(stream, encoding="utf-8", errors="surrogateescape", newline="")
+        for line in text_lines(text):
             read += len(line.encode("utf-8", "surrogateescape"))
             yield (
                 line.removeprefix("\ufeff") if read == len(line.encode("utf-8", "surrogateescape")) else line
@@ -123,23 +126,29 @@ def _csv_rows(stream: BinaryIO, rows: int, delimiter: str | None) -> Iterator[Pi
         return
     head, header_lines = read, above + reader.line_num
     begin, before, count = head, header_lines, 0
-    while _step(reader):
-        count += 1
-        if count == rows:
-            yield Piece(rows=count, above=before - header_lines, begin=begin, end=read, head=head)
-            begin, before, count = read, above + reader.line_num, 0
+    try:
+        while _step(reader):
+            count += 1
+            if count == rows:
+                yield Piece(rows=count, above=before - header_lines, begin=begin, end=read, head=head)
+                begin, before, count = read, above + reader.line_num, 0
+    except TableError:  # nothing after it can be read, as whoever reads this piece is told
+        yield Piece(rows=count + 1, above=before - header_lines, begin=begin, head=head)
+        return
     if count:
         yield Piece(rows=count, above=before - header_lines, begin=begin, end=read, head=head)
 
 
 def _step(reader: Any) -> bool:
-    """Go past one row, readable or not; False at the end."""
+    """Go past one row, readable or not; False at the end. Raises TableError where no row can follow."""
     csv_error = import_module("csv").Error
     try:
         next(reader)
     except StopIteration:
         return False
-    except csv_error:
+    except csv_error as error:
+        if too_large(error):
+            raise TableError(str(error)) from error
         return True
     return True
 

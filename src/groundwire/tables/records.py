@@ -21,6 +21,7 @@ from typing import Any, BinaryIO, TextIO
 from groundwire.core.errors import MissingExtraError
 from groundwire.tables.errors import TableError
 from groundwire.tables.unpacked import HEAD, unpacked
+from groundwire.tables.window import LARGEST, Window
 
 
 class Format(StrEnum):
@@ -63,7 +64,6 @@ _SUFFIXES = {
     "pq": Format.PARQUET,
 }
 _JSON_SUFFIXES = ("jsonl", "ndjson", "json")
-_LARGEST_VALUE = 1 << 26  # characters of one JSON value: past it a broken array would fill the memory
 _SEPARATOR = re.compile(r'\s*|sep=([^\w"\s]|\t)\s*', re.IGNORECASE)  # a blank line, or Excel's first one
 _OTHERS = (  # what is given for a table and is none, by its first bytes
     (b"PK\x03\x04", "an Excel workbook, or another zip archive: save the sheet as CSV (UTF-8)"),
@@ -94,7 +94,7 @@ def plain_records(plain: io.BufferedReader, kind: Format) -> Iterator[Record]:
         case Format.JSON:
             return _json_values(_text(plain))
         case Format.CSV | Format.TSV:
-            return _delimited(_text(plain, newline=""), "\t" if kind is Format.TSV else None)
+            return _delimited(text_lines(_text(plain, newline="")), "\t" if kind is Format.TSV else None)
         case Format.PARQUET:
             return _parquet(plain)
 
@@ -167,7 +167,10 @@ def _text(stream: io.BufferedReader, newline: str | None = None) -> TextIO:
 
 
 def _json_lines(stream: BinaryIO) -> Iterator[Record]:
-    for line, raw in enumerate(stream, start=1):
+    for line, raw in _lines(stream):
+        if len(raw) > LARGEST:
+            yield Record(line=line, problem=f"a line of more than {LARGEST:,} bytes, which is not read")
+            continue
         if not raw.strip():
             continue
         try:
@@ -183,6 +186,16 @@ def _json_lines(stream: BinaryIO) -> Iterator[Record]:
             yield Record(line=line, problem=f"not JSON that can be read: {error}")
 
 
+def _lines(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """Each line with its number; of one that is longer than ``LARGEST``, no more than shows that it is."""
+    line = 0
+    while raw := stream.readline(LARGEST + 1):
+        line += 1
+        yield line, raw
+        while len(raw) > LARGEST and not raw.endswith(b"\n"):
+            raw = stream.readline(LARGEST + 1)
+
+
 def _object(line: int, value: Any) -> Record:
     if not isinstance(value, Mapping):
         return Record(line=line, problem=f"a row must be a JSON object, not {type(value).__name__}")
@@ -195,7 +208,7 @@ def _json_values(text: TextIO) -> Iterator[Record]:
     Past a mistake nothing says where the next item begins, so there reading ends, with a TableError: how many
     rows are lost is not known.
     """
-    window = _Window(text)
+    window = Window(text)
     in_array = window.next() == "["
     window.drop(int(in_array))
     while (character := window.next()) and not (in_array and character == "]"):
@@ -211,48 +224,6 @@ def _json_values(text: TextIO) -> Iterator[Record]:
     window.drop(1)
     if in_array and window.next():
         raise TableError(f"line {window.line} has more after the end of the array, which can't be read")
-
-
-class _Window:
-    """The part of a text that is being decoded. It grows only until one value fits."""
-
-    def __init__(self, text: TextIO) -> None:
-        self._text = text
-        self._decoder = json.JSONDecoder()
-        self._held = ""
-        self.line = 1
-
-    def next(self) -> str:
-        """The next character that isn't white space or a comma; empty at the end."""
-        while True:
-            self.drop(len(self._held) - len(self._held.lstrip(" \t\r\n,")))
-            if self._held or not self._grow(HEAD):
-                return self._held[:1]
-
-    def take(self) -> tuple[Any, str]:
-        """The value that begins here, and its source. Raises ValueError when there is none."""
-        size = HEAD
-        while True:
-            try:
-                value, end = self._decoder.raw_decode(self._held)
-            except json.JSONDecodeError:
-                if len(self._held) > _LARGEST_VALUE or not self._grow(size):
-                    raise
-            else:
-                if end < len(self._held) or not self._grow(size):
-                    source = self._held[:end]
-                    self.drop(end)
-                    return value, source
-            size *= 2
-
-    def drop(self, count: int) -> None:
-        self.line += self._held.count("\n", 0, count)
-        self._held = self._held[count:]
-
-    def _grow(self, size: int) -> bool:
-        more = self._text.read(size)
-        self._held += more
-        return bool(more)
 
 
 def _decoded(line: int, value: Any, source: str) -> Record:
@@ -279,6 +250,11 @@ def _delimited(text: Iterator[str], delimiter: str | None) -> Iterator[Record]:
                 raise TableError(
                     f"a quote that opens in line {line} is never closed; nothing after it can be read"
                 ) from error
+            if too_large(error):
+                raise TableError(
+                    f"a cell that begins in line {line} has more than {LARGEST:,} characters: perhaps its "
+                    "quote is never closed; nothing after it can be read"
+                ) from error
             yield Record(line=line, problem=f"not CSV: {error}")
             continue
         if cells:
@@ -291,11 +267,21 @@ def require_one_of_each(columns: Sequence[str]) -> None:
         raise TableError(f"two columns have one name, {repeated[0]!r}: rename one of them")
 
 
+def text_lines(text: TextIO) -> Iterator[str]:
+    """The lines of a CSV file. Raises TableError at one that is longer than any cell may be."""
+    line = 0
+    while held := text.readline(LARGEST + 1):
+        line += 1
+        if len(held) > LARGEST:
+            raise TableError(
+                f"line {line} has more than {LARGEST:,} characters; nothing from there on is read"
+            )
+        yield held
+
+
 def csv_reader(text: Iterator[str], delimiter: str | None) -> tuple[int, Any]:
     """How many lines stand above the header, and a reader that begins with it; None where there is none."""
-    csv.field_size_limit(
-        2**31 - 1
-    )  # process-wide, and only ever larger: contexts outgrow the default of 128 KiB
+    hold_large_cells()
     above, first = 0, next(text, "")
     while first and (told := _SEPARATOR.fullmatch(first)):
         delimiter = told[1] or delimiter
@@ -304,6 +290,20 @@ def csv_reader(text: Iterator[str], delimiter: str | None) -> tuple[int, Any]:
         return above, None
     delimiter = delimiter or max(",;\t|", key=first.count)
     return above, csv.reader(itertools.chain([first], text), delimiter=delimiter, strict=True)
+
+
+def hold_large_cells() -> None:
+    """Let the readers of CSV take cells of up to ``LARGEST``: contexts outgrow their 128 KiB.
+
+    It is set for the whole process, and only ever made larger.
+    """
+    if csv.field_size_limit() < LARGEST:
+        csv.field_size_limit(LARGEST)
+
+
+def too_large(error: csv.Error) -> bool:
+    """Whether a reader of CSV gave up on a cell for its size."""
+    return "field larger than" in str(error)
 
 
 def _row(line: int, header: list[str], cells: list[str]) -> Record:

@@ -10,7 +10,9 @@ import tokenize
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, BinaryIO
+from uuid import UUID
 
 from groundwire.core.errors import InputError
 from groundwire.core.interaction import Interaction, Passage
@@ -135,7 +137,7 @@ def rows_of(
             continue
         cells = record.cells
         _, given = cell(cells, candidates, "id")
-        name = str(given) if isinstance(given, str | int) and given != "" else place
+        name = _id(given) or place
         label, unlabelled = _label(cell(cells, candidates, "label")[1])
         problem, interaction = "", None
         try:
@@ -229,8 +231,25 @@ def _passage(item: Mapping[str, Any], *, where: str) -> Passage:
         text=item[key],
         id=None if item.get("id") is None else str(item["id"]),
         metadata=beside | known,
-        score=float(score) if isinstance(score, int | float) and not isinstance(score, bool) else None,
+        score=_score(score),
     )
+
+
+def _score(value: Any) -> float | None:
+    """A retriever's score; None for what is no number that a float holds."""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    try:
+        return float(value)
+    except OverflowError:
+        return None
+
+
+def _id(value: Any) -> str:
+    """A row's own id as text; "" for none. Whole numbers beside a null are floats where pandas wrote them."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return str(value) if isinstance(value, str | int | float | Decimal | UUID) else ""
 
 
 def _label(value: Any) -> tuple[int | None, str]:
