@@ -118,6 +118,37 @@ def test_replies_are_recorded_and_replayed_without_the_model(run, labelled, bedr
     assert cards[0]["coverage"] == 1
 
 
+def test_checkers_of_one_model_share_its_replies(run, labelled, bedrock, tmp_path):
+    """Another threshold asks for nothing again, in the same run either."""
+    pytest.importorskip("langchain_aws")
+    bedrock.always = says('{"confidence": 2}')
+    chosen = []
+    for name, threshold in (("strict", 0.2), ("lenient", 0.9)):
+        settings = {"detector": "self_eval", "threshold": threshold, "judge": {"model": f"bedrock:{MODEL}"}}
+        (tmp_path / f"{name}.json").write_text(json.dumps(settings))
+        chosen += ["--checker", tmp_path / f"{name}.json"]
+    code, out, err = run("bench", labelled, *chosen, "--replies", tmp_path / "r.jsonl", "--json")
+    assert code == 0, err
+    assert len(bedrock.requests) == 12
+    cards = json.loads(out)["cards"]["labelled"]
+    assert [cards[name]["figures"]["recall"]["value"] for name in ("strict", "lenient")] == [1, 0]
+
+
+def test_one_file_of_replies_is_not_for_two_models(run, labelled, bedrock, tmp_path):
+    """Neither to record nor to replay: one model's replies would be taken for the other's."""
+    pytest.importorskip("langchain_aws")
+    chosen = []
+    for name in ("kind", "harsh"):
+        settings = {"detector": "self_eval", "judge": {"model": f"bedrock:anthropic.{name}-v1:0"}}
+        (tmp_path / f"{name}.json").write_text(json.dumps(settings))
+        chosen += ["--checker", tmp_path / f"{name}.json"]
+    for more in ((), ("--replay",)):
+        code, _, err = run("bench", labelled, *chosen, "--replies", tmp_path / "r.jsonl", *more)
+        assert code == 2
+        assert "one file holds the replies of one model" in err
+    assert not bedrock.requests
+
+
 def test_whole_checkers_are_compared(run, labelled, tmp_path):
     """Each settings file is a contestant under its name, without the default detectors."""
     for name, threshold in (("strict", 0.2), ("lenient", 0.95)):

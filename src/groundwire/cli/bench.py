@@ -112,8 +112,7 @@ def bench(given: argparse.Namespace) -> int:
     if given.dry_run:
         return _estimate(named, sets, given)
     contestants: list[Contestant] = [
-        contestant(name, _checker(settings, given), concurrency=given.concurrency)
-        for name, settings in named.items()
+        contestant(name, checker, concurrency=given.concurrency) for name, checker in _checkers(named, given)
     ]
     try:
         comparison = compare(
@@ -146,15 +145,40 @@ def _settings(given: argparse.Namespace) -> Iterator[tuple[str, config.Settings]
         yield Path(file).stem, config.load(file)
 
 
-def _checker(settings: config.Settings, given: argparse.Namespace) -> Checker:
-    """A contestant; with --replay its model is the file alone, so that neither key nor model is needed."""
-    told = settings.model_dump(**config.JUDGING)
-    if not given.replies or not _asks(settings):
-        return Checker.from_config(told)
+def _checkers(
+    named: Mapping[str, config.Settings], given: argparse.Namespace
+) -> Iterator[tuple[str, Checker]]:
+    """The contestants. Those that ask share the replies of --replies, so that none is asked for twice.
+
+    With --replay their model is the file alone, so that neither key nor model is needed.
+    """
     from groundwire.bench.replies import Replies  # noqa: PLC0415 - wanted by few
 
-    model = settings.judge.build() if settings.judge and not given.replay else None
-    return Checker.from_config(told, judge=Replies(given.replies, model))
+    shared: Replies | None = None
+    asking = {name: settings for name, settings in named.items() if given.replies and _asks(settings)}
+    _require_one_model(asking)
+    for name, settings in named.items():
+        told = settings.model_dump(**config.JUDGING)
+        if name not in asking:
+            yield name, Checker.from_config(told)
+            continue
+        model = settings.judge.build() if settings.judge and not given.replay else None
+        shared = shared.beside(model) if shared else Replies(given.replies, model)
+        yield name, Checker.from_config(told, judge=shared)
+
+
+def _require_one_model(asking: Mapping[str, config.Settings]) -> None:
+    """Raises ConfigurationError where contestants with one file of replies name different models.
+
+    Of a replay, too: there the model's name is all that tells whose replies are wanted.
+    """
+    models = {name: settings.judge.model for name, settings in asking.items() if settings.judge}
+    if len(set(models.values())) > 1:
+        asked = ", ".join(f"{name!r} asks {model!r}" for name, model in models.items())
+        raise ConfigurationError(
+            f"--replies: one file holds the replies of one model, and {asked}: run the command once for each "
+            "model, with a file of its own"
+        )
 
 
 def _asks(settings: config.Settings) -> bool:
