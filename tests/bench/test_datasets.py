@@ -143,6 +143,27 @@ def test_repeats_contradictions_and_leaks_are_told():
     assert not overlap({"one": first})
 
 
+def test_of_many_that_are_alike_a_few_are_named():
+    """An answer that comes up a hundred times does not fill the report with its ids."""
+    (line,) = overlap({"set": [example(1, group="one") for _ in range(100)]}).lines()
+    assert line == (
+        "set: answers that repeat an earlier one: 99, such as row-1 = row-1 = row-1 = row-1 and 96 more"
+    )
+
+
+def test_a_repeat_without_a_label_disagrees_with_nothing():
+    found = overlap({"set": [example(1), example(1, label=None)]})
+    assert not found.disagreeing["set"]
+    assert found.repeated["set"]
+
+
+def test_repeats_under_different_sources_are_told():
+    """They would be drawn and held out by themselves, though they are one answer."""
+    found = overlap({"set": [example(1, group="a"), example(1, group="b"), example(2), example(2)]})
+    assert found.parted["set"] == [("row-1", "row-1")]
+    assert any("different sources: 1" in line for line in found.lines())
+
+
 @given(st.lists(st.integers(0, 8), min_size=1, max_size=40), st.floats(0.1, 0.9))
 def test_a_group_is_never_split(groups, held_out):
     """All answers about a source fall on one side, whatever else there is."""

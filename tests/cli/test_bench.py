@@ -9,7 +9,7 @@ import pytest
 
 from groundwire.cli.main import main
 from tests.detectors.test_cascade import OPEN
-from tests.servers.bedrock_server import MODEL, bedrock, says
+from tests.servers.bedrock_server import MODEL, bedrock, denies, says
 
 __all__ = ["bedrock"]
 
@@ -218,6 +218,17 @@ def test_data_without_labels_is_told(run, tmp_path):
     assert "no answer has a label" in err
 
 
+def test_a_detector_that_judged_nothing_is_told_by_the_exit_code(run, labelled, bedrock):
+    """A table is printed and nothing is made up, but a pipeline must not take it for a measurement."""
+    pytest.importorskip("langchain_aws")
+    bedrock.always = denies()
+    arguments = ("--detectors", "self_eval,lexical", "--model", f"bedrock:{MODEL}", "--limit", "4")
+    code, out, _ = run("bench", labelled, *arguments)
+    assert code == 3
+    assert "Not all answers were judged: self_eval 0 of 4" in out
+    assert run("bench", labelled, *arguments, "--json")[0] == 3
+
+
 def test_two_files_of_one_name_are_told(run, labelled, tmp_path):
     other = tmp_path / "other" / "labelled.jsonl"
     other.parent.mkdir()
@@ -233,7 +244,7 @@ def test_a_contestant_is_read_masked_and_limited_as_its_settings_say(run, labell
     names = [tmp_path / f"{name}.json" for name in ("whole", "short", "masked")]
     checkers = [part for name in names for part in ("--checker", name)]
     code, out, err = run("bench", labelled, *checkers, "--json")
-    assert code == 0, err
+    assert code == 3, f"{err}: short judged nothing"
     told = json.loads(out)
     coverage = {name: card["coverage"] for name, card in told["cards"]["labelled"].items()}
     assert (coverage["whole"], coverage["short"], coverage["masked"]) == (1, 0, 1)

@@ -91,6 +91,8 @@ MANY = 4
 """Detectors up to which each is compared with each other."""
 SCARCE = 50
 """With fewer answers of a label, a reader is told that nothing is sure."""
+FEW_SOURCES = 30
+"""With answers of a label about fewer sources, a reader is told that intervals over sources are rough."""
 FEWEST = 10
 """A part of a set is measured where it has as many answers of either label; fewer say nothing."""
 
@@ -180,13 +182,23 @@ def compare(
 
 
 def _scarce(name: str, labelled: Sequence[Example]) -> Iterator[str]:
-    """What so few labels of a kind can't tell."""
+    """What so few labels of a kind, or labels about so few sources, can't tell."""
+    about = len({one.group for one in labelled})
+    if about == 1 and len(labelled) > 1:
+        yield (
+            f"{name}: all answers are about one source, so that nothing can be told of others: the intervals "
+            "have no width and no meaning"
+        )
     for kind, count in Counter("hallucinated" if one.label else "grounded" for one in labelled).items():
         if count == len(labelled):
             yield f"{name}: all labels are {kind}: nothing can be told from another there"
         elif count < SCARCE:
             few = f"{name}: only {count} answers are {kind}"
             yield f"{few}: nothing is sure before there are {SCARCE} or more"
+        else:
+            sources = len({one.group for one in labelled if one.label is (kind == "hallucinated")})
+            if sources < FEW_SOURCES and about != 1:
+                yield f"{name}: its {kind} answers are about {sources} sources: the intervals are rough"
 
 
 def _record(folder: Path | None, name: str, one: Contestant) -> Path | None:

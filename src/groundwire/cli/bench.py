@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from groundwire.bench.examples import Example
 
 _DONE = 0
+_UNJUDGED = 3
 _INTERRUPTED = 130
 _OFFLINE = "token,lexical,embedded"
 _COLUMNS = ("question", "context", "answer", "id", "label", "spans", "group", "task", "model")
@@ -271,13 +272,24 @@ def _tell(told: Mapping[str, Any], given: argparse.Namespace, folder: Path | Non
         console(stderr=True).print(f"Report: {written[0]}", soft_wrap=True)
     if given.json:
         _say(escaped(json.dumps(told, allow_nan=False)))
-        return _DONE
+        return _code(told)
     out = console(stderr=False)
     if not out.is_terminal:
         out.width = 220
     for part in table.terminal(told):
         out.print(part, soft_wrap=isinstance(part, str))
-    return _DONE
+    return _code(told)
+
+
+def _code(told: Mapping[str, Any]) -> int:
+    """Whether each detector judged anything at all, on every set."""
+    silent = any(
+        cards[one["name"]]["coverage"] == 0
+        for cards in told["cards"].values()
+        for one in told["methods"]
+        if not one["shortcut"]
+    )
+    return _UNJUDGED if silent else _DONE
 
 
 def _say(text: str) -> None:

@@ -129,8 +129,11 @@ def tune(given: argparse.Namespace) -> int:
         aggregation=given.aggregation,
         combination=given.combination,
     )
-    examples = _examples(given)
-    tuning.require_labels(examples, target)
+    everyone = _examples(given)
+    tuning.require_labels(everyone, target)
+    examples = [one for one in everyone if one.label is not None]
+    if (left_out := len(everyone) - len(examples)) and not (given.json or given.quiet):
+        console(stderr=True).print(f"{left_out:,} answers without a label are left out.", style="dim")
     cascade = len(checkers) == 1 and checkers[0].detector.name == "cascade"
     judging = tuning.stages(checkers[0]) if cascade else checkers
     try:

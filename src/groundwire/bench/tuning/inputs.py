@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from groundwire.bench.examples import Example
+from groundwire.bench.examples import Example, overlap
 from groundwire.bench.runs import Judged
 from groundwire.bench.tuning import calibrating, stacking
 from groundwire.bench.tuning.errors import TuningError
@@ -143,6 +143,16 @@ def judged_by_all(judged: list[list[Judged]], names: Sequence[str]) -> list[list
             if not silent or m == silent[0]:
                 kept[m].append(one)
     return kept
+
+
+def repeated(labelled: Sequence[Example]) -> Iterator[str]:
+    """A warning where the same answer stands under several sources, which holds none of them out."""
+    if found := overlap({"": labelled}).parted[""]:
+        yield (
+            f"answers that repeat another one under a different source: {len(found)}, such as "
+            f"{' = '.join(found[0][:2])}: held-out figures and their intervals take them for others. "
+            "Give them one group"
+        )
 
 
 def told(missing: Counter[str]) -> str:
