@@ -97,8 +97,13 @@ FEWEST = 10
 """A part of a set is measured where it has as many answers of either label; fewer say nothing."""
 
 
-def contestant(name: str, checker: Checker, *, concurrency: int | None = None) -> Contestant:
-    """A checker under a name of its own. It judges without a deadline where it asks no model."""
+def contestant(
+    name: str, checker: Checker, *, concurrency: int | None = None, retry_errors: bool = False
+) -> Contestant:
+    """A checker under a name of its own. It judges without a deadline where it asks no model.
+
+    ``concurrency`` and ``retry_errors`` are as in ``runs.judge``.
+    """
     if not checker.detector.needs_model and checker.policy.timeout is not None:
         # How busy the machine is has no say in what an offline method can do.
         policy = replace(checker.policy, timeout=None)
@@ -107,7 +112,13 @@ def contestant(name: str, checker: Checker, *, concurrency: int | None = None) -
     return Contestant(
         name=name,
         run=lambda examples, record, progress: judge(
-            examples, checker, record=record, concurrency=concurrency, progress=progress, what=name
+            examples,
+            checker,
+            record=record,
+            concurrency=concurrency,
+            progress=progress,
+            what=name,
+            retry_errors=retry_errors,
         ),
         locates=method.locates if method else "",
         made_by=identity(checker),

@@ -79,6 +79,9 @@ def add_bench(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     )
     judging.add_argument("--concurrency", type=_count, metavar="N", help="rows that are judged at once")
     judging.add_argument(
+        "--retry-errors", action="store_true", help="judge answers again that models failed on, of those kept"
+    )
+    judging.add_argument(
         "--dry-run", action="store_true", help="ask no model: tell the calls, tokens and cost"
     )
     judging.add_argument("--replies", metavar="FILE", help="keep the model's replies, and ask none twice")
@@ -113,7 +116,8 @@ def bench(given: argparse.Namespace) -> int:
     if given.dry_run:
         return _estimate(named, sets, given)
     contestants: list[Contestant] = [
-        contestant(name, checker, concurrency=given.concurrency) for name, checker in _checkers(named, given)
+        contestant(name, checker, concurrency=given.concurrency, retry_errors=given.retry_errors)
+        for name, checker in _checkers(named, given)
     ]
     try:
         comparison = compare(

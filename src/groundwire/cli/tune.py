@@ -85,6 +85,9 @@ def add_tune(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         "--outcomes", metavar="FOLDER", help="keep what the detectors said, and judge none twice"
     )
     judging.add_argument("--concurrency", type=_count, metavar="N", help="answers that are judged at once")
+    judging.add_argument(
+        "--retry-errors", action="store_true", help="judge answers again that models failed on, of those kept"
+    )
 
     fitting = parser.add_argument_group("fitting")
     fitting.add_argument(
@@ -224,6 +227,7 @@ def _judged(examples: list[Example], checker: Checker, given: argparse.Namespace
         checker,
         record=record,
         concurrency=given.concurrency,
+        retry_errors=given.retry_errors,
         progress=not given.quiet,
         what=checker.detector.name,
     )
