@@ -8,8 +8,9 @@ from dataclasses import replace
 import pytest
 
 from groundwire import Checker, ConfigurationError, Usage
-from groundwire.bench import charts, page, report, table
+from groundwire.bench import charts, page, report, table, tuning
 from groundwire.bench.comparison import Contestant, compare, contestant
+from groundwire.bench.runs import judge
 from groundwire.core.span import Span
 from tests.bench.answers import Lottery, example, said
 from tests.report.html import parse
@@ -123,6 +124,34 @@ def test_answers_about_few_sources_make_no_sure_intervals():
     notes = " ".join(compared.notes)
     assert "four: its hallucinated answers are about 2 sources: the intervals are rough" in notes
     assert "single: all answers are about one source, so that nothing can be told of others" in notes
+
+
+def test_answers_that_a_contestant_was_tuned_on_are_told(tmp_path):
+    """Beside its detector as it came, a tuned one looks better on its own labels than on others."""
+    mine, others = list(fees()), [replace(one, id=f"{one.id} again") for one in fees(20)]
+    checker = Checker("lexical")
+    tuning.tune(judge([*mine, example(99, contexts=[])], checker), checker).save(tmp_path / "tuned.json")
+    tuned = contestant("tuned", Checker.from_config(tmp_path / "tuned.json"))
+    for given in (mine, [*mine, example(99, contexts=[])]):
+        notes = compare({"mine": given, "others": others}, [tuned, contestant("lexical", checker)], rounds=5)
+        told = [note for note in notes.notes if "tuned on these very answers" in note]
+        assert [note.partition(",")[0] for note in told] == ["mine: tuned was tuned on these very answers"]
+
+
+def test_sets_whose_names_differ_in_signs_alone_are_drawn_to_files_of_their_own():
+    sets = {"a b": list(fees(12)), "a-b": list(fees(12))}
+    told = report.told(compare(sets, [contestant("lexical", Checker("lexical"))], rounds=5))
+    assert len(charts.plots(told)) == 2 * 4 + 1
+
+
+def test_what_a_mistake_does_not_show_is_told():
+    """Of many or long passages, a few are shown; how many there are is said."""
+    long = [f"Passage {n}." for n in range(9)] + ["x" * 9]
+    sets = {"set": [example(n, label=n % 2 == 0, contexts=["y" * 5_000, *long]) for n in range(4)]}
+    told = report.told(compare(sets, [entered("all", lambda one: 0.9)], rounds=5))
+    shown = page.render(told)
+    assert "the first 8 of 11" in shown
+    assert f"{'y' * 4_000} [...]" in shown
 
 
 def test_parts_with_few_answers_have_no_figures(told):

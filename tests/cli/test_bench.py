@@ -149,6 +149,12 @@ def test_one_file_of_replies_is_not_for_two_models(run, labelled, bedrock, tmp_p
     assert not bedrock.requests
 
 
+def test_blanks_between_names_mean_nothing(run, labelled):
+    code, out, err = run("bench", labelled, "--detectors", "lexical, token", "--json")
+    assert code == 0, err
+    assert [one["name"] for one in json.loads(out)["methods"][:2]] == ["lexical", "token"]
+
+
 def test_whole_checkers_are_compared(run, labelled, tmp_path):
     """Each settings file is a contestant under its name, without the default detectors."""
     for name, threshold in (("strict", 0.2), ("lenient", 0.95)):

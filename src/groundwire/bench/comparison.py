@@ -36,7 +36,7 @@ class Contestant:
 
     ``shortcut`` says that it understands nothing and is granted the direction that suits it; ``flags`` that
     its own threshold means something. ``locates`` is what it finds at fault; ``made_by`` is what decides
-    about its outcomes, as JSON.
+    about its outcomes, as JSON; ``tuned_on`` is the fingerprint of the examples it was tuned on, if any.
     """
 
     name: str
@@ -45,6 +45,7 @@ class Contestant:
     flags: bool = True
     locates: str = ""
     made_by: Mapping[str, Any] = field(default_factory=dict)
+    tuned_on: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,6 +123,7 @@ def contestant(
         ),
         locates=method.locates if method else "",
         made_by=identity(checker),
+        tuned_on=checker.policy.tuned.labels.fingerprint if checker.policy.tuned else "",
     )
 
 
@@ -178,6 +180,7 @@ def compare(
             name: list(one.run(examples, _record(records, name, one), progress and not one.shortcut))
             for name, examples in labelled.items()
         }
+    notes += [line for one in contestants if one.tuned_on for line in _seen(one, judged[one.name])]
     cards = _cards(labelled, everyone, judged, rounds)
     whole = cards[MEAN if len(labelled) > 1 else next(iter(labelled))]
     return Comparison(
@@ -210,6 +213,18 @@ def _scarce(name: str, labelled: Sequence[Example]) -> Iterator[str]:
             sources = len({one.group for one in labelled if one.label is (kind == "hallucinated")})
             if sources < FEW_SOURCES and about != 1:
                 yield f"{name}: its {kind} answers are about {sources} sources: the intervals are rough"
+
+
+def _seen(one: Contestant, judged: Answers) -> Iterator[str]:
+    """Where a contestant was tuned on these very answers, all of them or those that it can judge."""
+    for name, said in judged.items():
+        everyone = [each.example for each in said]
+        known = [each.example for each in said if isinstance(each.outcome, Verdict)]
+        if one.tuned_on in (fingerprint(everyone), fingerprint(known)):
+            yield (
+                f"{name}: {one.name} was tuned on these very answers, so it does better here than on others: "
+                "what it is worth on answers held out stands in its own file"
+            )
 
 
 def _record(folder: Path | None, name: str, one: Contestant) -> Path | None:

@@ -20,6 +20,7 @@ _CLEAR = 0.05  # below this, chance seldom parts two equally good methods so far
 _NOTHING = 0.5  # the AUROC of a score that knows nothing
 _DIGITS = 6
 _WORST = 4
+_PASSAGES = 8  # of those that a worst mistake was judged by
 _CONTEXT = 4_000  # characters of a passage that a worst mistake shows
 
 
@@ -232,7 +233,8 @@ def _mistake(name: str, judged: Judged) -> dict[str, Any]:
         "model": judged.example.model,
         "question": given.question,
         "answer": given.answer,
-        "contexts": [passage.text[:_CONTEXT] for passage in given.contexts][:8],
+        "passages": len(given.contexts),
+        "contexts": [_shortened(passage.text) for passage in given.contexts[:_PASSAGES]],
         "score": outcome.score,
         "threshold": outcome.threshold,
         "reason": outcome.reason,
@@ -241,6 +243,10 @@ def _mistake(name: str, judged: Judged) -> dict[str, Any]:
         if judged.example.spans is None
         else [[span.start, span.end] for span in judged.example.spans],
     }
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _CONTEXT else f"{text[:_CONTEXT]} [...]"
 
 
 def _rounded(value: Any) -> Any:

@@ -143,7 +143,7 @@ def _settings(given: argparse.Namespace) -> Iterator[tuple[str, config.Settings]
     """What each contestant is made of. Where no model will be asked, none need be named."""
     complete = settings_of if given.dry_run or given.replay else complete_settings
     names = given.detectors or ("" if given.checker else _OFFLINE)
-    for name in filter(None, names.split(",")):
+    for name in filter(None, map(str.strip, names.split(","))):
         model = given.model if detectors.get(name).needs_model else None
         yield name, complete(CheckOptions(files=(), detector=name, model=model, config=given.config))
     for file in given.checker:

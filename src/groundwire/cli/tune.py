@@ -133,7 +133,7 @@ def tune(given: argparse.Namespace) -> int:
         combination=given.combination,
     )
     everyone = _examples(given)
-    tuning.require_labels(everyone, target)
+    tuning.require_labels(everyone, target, stack=len(checkers) > 1)
     examples = [one for one in everyone if one.label is not None]
     if (left_out := len(everyone) - len(examples)) and not (given.json or given.quiet):
         console(stderr=True).print(f"{left_out:,} answers without a label are left out.", style="dim")
@@ -166,7 +166,8 @@ def tune(given: argparse.Namespace) -> int:
             combination=given.combination,
         )
     found.save(out, settings={"judge": {"model": given.model}} if given.model else None)
-    tell(found, out, as_json=given.json, quiet=given.quiet)
+    elsewhere = not given.model and any(getattr(checker.judge, "model", None) for checker in checkers)
+    tell(found, out, as_json=given.json, quiet=given.quiet, beside=given.config if elsewhere else None)
     return _DONE
 
 
@@ -181,7 +182,7 @@ def _checkers(given: argparse.Namespace) -> Iterator[Checker]:
     told: dict[str, Any] = settings.model_dump(**config.JUDGING)
     if given.model:
         told["judge"] = {**(told.get("judge") or {}), "model": given.model}
-    names = given.detector.split(",") if given.detector else [None]
+    names = [name.strip() for name in given.detector.split(",")] if given.detector else [None]
     built = [config.load({**told, "detector": name} if name else told).build_detector() for name in names]
     whole = config.load(told)
     asking = any(detector.takes_model or detector.needs_embeddings for detector in built)

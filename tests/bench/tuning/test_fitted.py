@@ -117,6 +117,15 @@ def test_where_flagging_everything_does_as_well_it_says_so():
     assert any("flagging every answer has f1" in one for one in tuned.tuned.warnings)
 
 
+def test_labels_that_are_too_few_for_a_stack_s_promise_are_refused_before_anything_is_judged():
+    """A third of them choose the combination; one detector can be tuned by all."""
+    given = [example(i, 0.5, i < 60) for i in range(130)]
+    target = tuning.Target.parse("false_alarms<=0.05 with 0.95")
+    tuning.require_labels(given, target)
+    with pytest.raises(TuningError, match="too few for a stack"):
+        tuning.require_labels(given, target, stack=True)
+
+
 def test_labels_the_wrong_way_round_are_suspected():
     given = [replace(one, label=not one.label) for one in examples(200)]
     told = " ".join(tuning.tune(*judged(given)).tuned.warnings)
