@@ -41,6 +41,17 @@ def test_a_csv_with_the_usual_names(tmp_path):
     assert bad.group == good.group, "the same document"
 
 
+def test_spans_are_read_as_pandas_writes_them(tmp_path):
+    """A column of lists, written by to_csv, is in Python's words and not in JSON's."""
+    path = tmp_path / "labelled.csv"
+    path.write_text(
+        "context,answer,label,spans\n"
+        "c,It is 75.,1,\"[{'start': 6, 'end': 8, 'text': '75', 'note': None}]\"\n"
+        'c,It is 76.,1,"[(6, 8)]"\n'
+    )
+    assert [one.spans for one in load(path)] == [(Span(6, 8),), (Span(6, 8),)]
+
+
 def test_ragas_columns(tmp_path):
     """user_input, retrieved_contexts and response are known; the label's column is named."""
     row = {"user_input": "q", "retrieved_contexts": ["a", "b"], "response": "r", "human": "faithful"}
@@ -81,6 +92,23 @@ def test_where_nobody_marked_words_there_are_no_marks(tmp_path):
     marked = {**ROW, "spans": [{"start": 0, "end": 2}]}
     found = load(written(tmp_path, [{**ROW, "spans": []}, good, marked]))
     assert [one.spans for one in found] == [None, (), (Span(0, 2),)]
+
+
+@pytest.mark.parametrize("empty", ["", None, []])
+def test_a_grounded_answer_beside_marked_ones_has_nothing_to_mark(tmp_path, empty):
+    """Whether its cell is an empty list or just empty: what is marked in it is marked for nothing."""
+    given = [{**ROW, "spans": [[0, 2]]}, {**ROW, "label": 0, "spans": empty}, {**ROW, "label": None}]
+    assert [one.spans for one in load(written(tmp_path, given))] == [(Span(0, 2),), (), None]
+
+
+def test_a_spans_own_text_must_stand_there(tmp_path):
+    """Offsets in bytes name other words; how the text is spaced does not matter."""
+    row = {"context": "c", "answer": "Größe: 90\nEUR, nicht mehr.", "label": 1}
+    told = {"start": 7, "end": 13, "text": " 90 EUR"}
+    (one,) = load(written(tmp_path, [{**row, "spans": [told]}]))
+    assert one.spans == (Span(7, 13),)
+    with pytest.raises(TableError, match="offsets must count characters, and not bytes"):
+        load(written(tmp_path, [{**row, "spans": [{**told, "start": 9, "end": 15}]}]))
 
 
 @pytest.mark.parametrize(
@@ -141,6 +169,27 @@ def test_repeats_contradictions_and_leaks_are_told():
     assert found.leaks == {("train", "test"): 1}
     assert len(found.lines()) == 3
     assert not overlap({"one": first})
+
+
+def test_of_many_that_are_alike_a_few_are_named():
+    """An answer that comes up a hundred times does not fill the report with its ids."""
+    (line,) = overlap({"set": [example(1, group="one") for _ in range(100)]}).lines()
+    assert line == (
+        "set: answers that repeat an earlier one: 99, such as row-1 = row-1 = row-1 = row-1 and 96 more"
+    )
+
+
+def test_a_repeat_without_a_label_disagrees_with_nothing():
+    found = overlap({"set": [example(1), example(1, label=None)]})
+    assert not found.disagreeing["set"]
+    assert found.repeated["set"]
+
+
+def test_repeats_under_different_sources_are_told():
+    """They would be drawn and held out by themselves, though they are one answer."""
+    found = overlap({"set": [example(1, group="a"), example(1, group="b"), example(2), example(2)]})
+    assert found.parted["set"] == [("row-1", "row-1")]
+    assert any("different sources: 1" in line for line in found.lines())
 
 
 @given(st.lists(st.integers(0, 8), min_size=1, max_size=40), st.floats(0.1, 0.9))

@@ -1,5 +1,7 @@
 """Labelled answers in LangSmith, read through the real SDK from a server on this machine."""
 
+from datetime import UTC, datetime
+from types import SimpleNamespace as Named
 from uuid import UUID, uuid4
 
 import pytest
@@ -65,6 +67,26 @@ def test_runs_that_people_annotated(langsmith_tracing):  # noqa: F811
     assert found[0].interaction.contexts[0].text == "The fee is 25 EUR."
     with pytest.raises(TableError, match="no run with people's feedback under 'wrong'"):
         from_project("airline", feedback="wrong")
+
+
+def test_of_several_labels_the_newest_counts():
+    """People change their minds; in which order feedback is listed says nothing."""
+
+    def said(score, *, created, modified=None):
+        told = {"run_id": "run", "score": score, "value": None, "feedback_source": Named(type="app")}
+        at = lambda hour: hour and datetime(2026, 1, 1, hour, tzinfo=UTC)  # noqa: E731
+        return Named(created_at=at(created), modified_at=at(modified), **told)
+
+    def project(*feedback):
+        inputs = {"question": "q", "context": ["The fee is 25 EUR."]}
+        run = Named(id="run", inputs=inputs, outputs={"answer": "75 EUR."}, extra={})
+        return Named(list_runs=lambda **_: [run], list_feedback=lambda **_: list(feedback))
+
+    old, new = said(0, created=9), said(1, created=12)
+    mended = said(1, created=8, modified=13)
+    for given in ((new, old), (old, new), (mended, old), (old, mended)):
+        (one,) = from_project("airline", client=project(*given))
+        assert one.label is True
 
 
 @pytest.mark.parametrize("source", ["langsmith:dataset:nowhere", "langsmith:project:nowhere"])

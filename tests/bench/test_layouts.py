@@ -152,11 +152,13 @@ def test_ragbench(tmp_path):
         "adherence_score": False,
     }
     lost = {**row, "id": "2", "unsupported_response_sentence_keys": ["z"]}
-    path = parquet(tmp_path / "covidqa" / "test-00000-of-00001.parquet", [row, lost])
-    one, other = load(path.parent, layout="ragbench")
+    none = {**row, "id": "3", "unsupported_response_sentence_keys": []}
+    path = parquet(tmp_path / "covidqa" / "test-00000-of-00001.parquet", [row, lost, none])
+    one, other, unnamed = load(path.parent, layout="ragbench")
     assert (one.label, one.spans, one.task) == (True, (Span(10, 20),), "covidqa_test")
     assert contexts(one) == ["d1", "d2"]
     assert (other.label, other.spans) == (True, None)
+    assert (unnamed.label, unnamed.spans) == (True, None), "nobody said which sentence it is"
 
 
 def test_llm_aggrefact(tmp_path):

@@ -96,6 +96,47 @@ def test_files_of_something_else_are_refused(tmp_path):
         assert path.read_text() == content
 
 
+def test_two_judges_of_one_model_share_what_they_were_told(tmp_path):
+    """What the first one was told, the second is not asked for, and the other way round."""
+    other = Complete(system="s", user="other")
+    first, second = Scripted(TOLD), Scripted(TOLD)
+    replies = Replies(tmp_path / "r.jsonl", first)
+    beside = replies.beside(second)
+    replies.perform([ASKED], timeout=None)
+    assert beside.perform([ASKED, other], timeout=None) == [TOLD, TOLD]
+    assert replies.perform([other], timeout=None) == [TOLD]
+    assert (first.asked, second.asked) == ([ASKED], [other])
+    assert Replies(tmp_path / "r.jsonl").count == 2
+
+
+@pytest.mark.parametrize(
+    ("what", "value", "told"),
+    [
+        ("model", "another", "replies of 'scripted', not of 'another'"),
+        ("parameters", "0123", "with other parameters"),
+        ("named", {"tutor": "another"}, "replies of 'small' for 'tutor', not of 'another'"),
+        ("embedding_model", "4567", "vectors of another embedding model"),
+    ],
+)
+def test_replies_of_one_model_are_not_given_for_anothers(tmp_path, what, value, told):
+    """Neither from the file nor to a judge beside the first, though nothing was recorded yet."""
+
+    def judge(**changed):
+        made = Scripted(TOLD)
+        made.named, made.embedding_model, made.parameters = {"tutor": "small"}, "0000", ""
+        for name, given in changed.items():
+            setattr(made, name, given)
+        return made
+
+    replies = Replies(tmp_path / "r.jsonl", judge())
+    with pytest.raises(ConfigurationError, match=told):
+        replies.beside(judge(**{what: value}))
+    replies.perform([ASKED], timeout=None)
+    Replies(tmp_path / "r.jsonl", judge())
+    with pytest.raises(ConfigurationError, match=told):
+        Replies(tmp_path / "r.jsonl", judge(**{what: value}))
+
+
 def test_a_replayed_method_judges_as_it_did(tmp_path):
     """Through the real judge: the same verdict and the same usage, and nothing is asked."""
     asked = []

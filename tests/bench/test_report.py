@@ -8,8 +8,9 @@ from dataclasses import replace
 import pytest
 
 from groundwire import Checker, ConfigurationError, Usage
-from groundwire.bench import charts, page, report, table
+from groundwire.bench import charts, page, report, table, tuning
 from groundwire.bench.comparison import Contestant, compare, contestant
+from groundwire.bench.runs import judge
 from groundwire.core.span import Span
 from tests.bench.answers import Lottery, example, said
 from tests.report.html import parse
@@ -71,6 +72,86 @@ def test_what_a_reader_must_know_is_told(told):
     )
     assert told["summary"][0].startswith("lexical orders answers best: AUROC 1.000")
     assert any("bove every shortcut on" in line and "lottery" in line for line in told["summary"])
+
+
+def entered(name, score, *, why=lambda one: None):
+    """A method that scores answers so."""
+
+    def run(examples, record, progress):
+        for one in examples:
+            yield replace(said(score(one), why=why(one), seconds=0.1), example=one)
+
+    return Contestant(name=name, run=run)
+
+
+def test_reference_answers_alone_are_reported_with_what_was_not_judged():
+    """Nothing can be ordered where all are grounded; there is a report, and it tells who abstained."""
+    sets = {"set": [example(n, label=False) for n in range(12)]}
+    quiet = entered("quiet", lambda one: 0.2, why=lambda one: "NO_CLAIMS" if one.id == "row-3" else None)
+    told = report.told(compare(sets, [quiet], rounds=5))
+    assert told["summary"] == [
+        "No AUROC can be told: it takes answers of both labels that were judged.",
+        "Not all answers were judged: quiet 11 of 12. Figures are of these.",
+    ]
+    assert told["cards"]["set"]["quiet"]["figures"]["accuracy"]["value"] == 1
+    assert "NO_CLAIMS 1" in page.render(told)
+    assert "NO_CLAIMS 1" in table.markdown(told)
+    assert table.terminal(told)
+
+
+def test_a_method_that_judged_nothing_is_named_beside_one_that_did():
+    silent = entered("silent", lambda one: 0.0, why=lambda one: "MODEL_FAILED")
+    good = entered("good", lambda one: 0.9 if one.label else 0.1)
+    told = report.told(compare({"set": list(fees())}, [silent, good], rounds=5))
+    assert told["summary"][-1] == "Not all answers were judged: silent 0 of 24. Figures are of these."
+
+
+def test_labels_the_wrong_way_round_are_suspected():
+    """No method is called best for scoring hallucinated answers surely lower than grounded ones."""
+    sets = {"set": [replace(one, label=not one.label) for one in fees()]}
+    (first, *_) = report.told(compare(sets, [contestant("lexical", Checker("lexical"))], rounds=30))[
+        "summary"
+    ]
+    assert "Are the labels the wrong way round? 1 is hallucinated, 0 grounded." in first
+    assert "best: AUROC" not in first
+
+
+def test_answers_about_few_sources_make_no_sure_intervals():
+    """About one source, an interval over sources has no width: that is no certainty, and is said."""
+    many = [example(n, label=n % 2 == 0, group=f"source {n % 4}") for n in range(120)]
+    one = [replace(example(n, label=n % 2 == 0), group="source") for n in range(4)]
+    compared = compare({"four": many, "single": one}, [entered("any", lambda one: 0.5)], rounds=5)
+    notes = " ".join(compared.notes)
+    assert "four: its hallucinated answers are about 2 sources: the intervals are rough" in notes
+    assert "single: all answers are about one source, so that nothing can be told of others" in notes
+
+
+def test_answers_that_a_contestant_was_tuned_on_are_told(tmp_path):
+    """Beside its detector as it came, a tuned one looks better on its own labels than on others."""
+    mine, others = list(fees()), [replace(one, id=f"{one.id} again") for one in fees(20)]
+    checker = Checker("lexical")
+    tuning.tune(judge([*mine, example(99, contexts=[])], checker), checker).save(tmp_path / "tuned.json")
+    tuned = contestant("tuned", Checker.from_config(tmp_path / "tuned.json"))
+    for given in (mine, [*mine, example(99, contexts=[])]):
+        notes = compare({"mine": given, "others": others}, [tuned, contestant("lexical", checker)], rounds=5)
+        told = [note for note in notes.notes if "tuned on these very answers" in note]
+        assert [note.partition(",")[0] for note in told] == ["mine: tuned was tuned on these very answers"]
+
+
+def test_sets_whose_names_differ_in_signs_alone_are_drawn_to_files_of_their_own():
+    sets = {"a b": list(fees(12)), "a-b": list(fees(12))}
+    told = report.told(compare(sets, [contestant("lexical", Checker("lexical"))], rounds=5))
+    assert len(charts.plots(told)) == 2 * 4 + 1
+
+
+def test_what_a_mistake_does_not_show_is_told():
+    """Of many or long passages, a few are shown; how many there are is said."""
+    long = [f"Passage {n}." for n in range(9)] + ["x" * 9]
+    sets = {"set": [example(n, label=n % 2 == 0, contexts=["y" * 5_000, *long]) for n in range(4)]}
+    told = report.told(compare(sets, [entered("all", lambda one: 0.9)], rounds=5))
+    shown = page.render(told)
+    assert "the first 8 of 11" in shown
+    assert f"{'y' * 4_000} [...]" in shown
 
 
 def test_parts_with_few_answers_have_no_figures(told):

@@ -8,12 +8,22 @@ import sys
 import threading
 import time
 from collections import Counter
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
-from groundwire import Checker, ConfigurationError, Judge, OnAbstention, Policy
+from groundwire import (
+    AbstentionReason,
+    Checker,
+    ConfigurationError,
+    Detector,
+    Interaction,
+    Judge,
+    OnAbstention,
+    Policy,
+    Verdict,
+)
 from groundwire.bench.runs import judge
 from tests.bench.answers import Lottery, example
 from tests.bench.killed import ROWS
@@ -69,6 +79,39 @@ def test_a_line_that_was_cut_off_is_judged_again(tmp_path):
     assert [one.outcome.score for one in again] == [one.outcome.score for one in whole]
     assert again[:2] == whole[:2]
     assert [json.loads(line).get("row") for line in record.read_bytes().splitlines()] == [None, 0, 1, 2, 3, 4]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Failing(Detector):
+    """Abstains for the reason that stands in an answer, until it is mended."""
+
+    name = "failing"
+    version = "1"
+    mended = False
+
+    def detect(self, interaction):
+        yield from ()
+        why = interaction.answer
+        if why and not Failing.mended:
+            return self.abstain(AbstentionReason(why), "down")
+        return Verdict.graded(0.2, self.grading, detector=self.spec)
+
+
+def test_answers_that_a_model_failed_on_are_judged_again_if_asked(tmp_path, monkeypatch):
+    """What was over a budget always is; what follows from the answer itself, and what was judged, never."""
+    reasons = ["", "MODEL_FAILED", "OVER_BUDGET", "TIMEOUT", "NO_CLAIMS", "UNAVAILABLE"]
+    examples = [replace(example(n), interaction=Interaction(answer=why)) for n, why in enumerate(reasons)]
+    record = tmp_path / "record.jsonl"
+
+    def left(**options):
+        said = judge(examples, Checker(Failing()), record=record, **options)
+        return [str(one.outcome.why) for one in said if one.outcome.score is None]
+
+    assert left() == reasons[1:]
+    monkeypatch.setattr(Failing, "mended", True)
+    assert left() == ["MODEL_FAILED", "TIMEOUT", "NO_CLAIMS", "UNAVAILABLE"]
+    assert left(retry_errors=True) == ["NO_CLAIMS"]
+    assert left() == ["NO_CLAIMS"], "what was said the second time is kept"
 
 
 def test_what_is_read_back_is_what_was_judged(tmp_path):

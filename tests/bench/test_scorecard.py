@@ -129,6 +129,14 @@ def test_abstentions_are_counted_and_bounded_and_never_imputed():
     assert found.bounds["f1"] == (0.5, 1.0)
 
 
+def test_what_has_no_meaning_has_no_bounds():
+    """Of reference answers alone, which are all grounded, neither AUROC nor F1 can be told, nor bounded."""
+    one_sided = card({"set": [said(0.2, label=False), said(0, label=False, why="NO_CLAIMS")]}, rounds=5)
+    assert (one_sided.coverage, one_sided.bounds) == (0.5, {})
+    flagged = card({"set": [said(0.2), said(0, why="NO_CLAIMS")]}, rounds=5)
+    assert flagged.bounds == {"f1": (0.0, pytest.approx(2 / 3))}
+
+
 def test_several_sets_weigh_the_same():
     """One right set of two answers and one wrong of many: their mean, and not that of the answers."""
     right = [said(0.9), said(0.1, label=False)]

@@ -9,7 +9,7 @@ import pytest
 
 from groundwire.cli.main import main
 from tests.detectors.test_cascade import OPEN
-from tests.servers.bedrock_server import MODEL, bedrock, says
+from tests.servers.bedrock_server import MODEL, bedrock, denies, says
 
 __all__ = ["bedrock"]
 
@@ -118,6 +118,43 @@ def test_replies_are_recorded_and_replayed_without_the_model(run, labelled, bedr
     assert cards[0]["coverage"] == 1
 
 
+def test_checkers_of_one_model_share_its_replies(run, labelled, bedrock, tmp_path):
+    """Another threshold asks for nothing again, in the same run either."""
+    pytest.importorskip("langchain_aws")
+    bedrock.always = says('{"confidence": 2}')
+    chosen = []
+    for name, threshold in (("strict", 0.2), ("lenient", 0.9)):
+        settings = {"detector": "self_eval", "threshold": threshold, "judge": {"model": f"bedrock:{MODEL}"}}
+        (tmp_path / f"{name}.json").write_text(json.dumps(settings))
+        chosen += ["--checker", tmp_path / f"{name}.json"]
+    code, out, err = run("bench", labelled, *chosen, "--replies", tmp_path / "r.jsonl", "--json")
+    assert code == 0, err
+    assert len(bedrock.requests) == 12
+    cards = json.loads(out)["cards"]["labelled"]
+    assert [cards[name]["figures"]["recall"]["value"] for name in ("strict", "lenient")] == [1, 0]
+
+
+def test_one_file_of_replies_is_not_for_two_models(run, labelled, bedrock, tmp_path):
+    """Neither to record nor to replay: one model's replies would be taken for the other's."""
+    pytest.importorskip("langchain_aws")
+    chosen = []
+    for name in ("kind", "harsh"):
+        settings = {"detector": "self_eval", "judge": {"model": f"bedrock:anthropic.{name}-v1:0"}}
+        (tmp_path / f"{name}.json").write_text(json.dumps(settings))
+        chosen += ["--checker", tmp_path / f"{name}.json"]
+    for more in ((), ("--replay",)):
+        code, _, err = run("bench", labelled, *chosen, "--replies", tmp_path / "r.jsonl", *more)
+        assert code == 2
+        assert "one file holds the replies of one model" in err
+    assert not bedrock.requests
+
+
+def test_blanks_between_names_mean_nothing(run, labelled):
+    code, out, err = run("bench", labelled, "--detectors", "lexical, token", "--json")
+    assert code == 0, err
+    assert [one["name"] for one in json.loads(out)["methods"][:2]] == ["lexical", "token"]
+
+
 def test_whole_checkers_are_compared(run, labelled, tmp_path):
     """Each settings file is a contestant under its name, without the default detectors."""
     for name, threshold in (("strict", 0.2), ("lenient", 0.95)):
@@ -187,6 +224,17 @@ def test_data_without_labels_is_told(run, tmp_path):
     assert "no answer has a label" in err
 
 
+def test_a_detector_that_judged_nothing_is_told_by_the_exit_code(run, labelled, bedrock):
+    """A table is printed and nothing is made up, but a pipeline must not take it for a measurement."""
+    pytest.importorskip("langchain_aws")
+    bedrock.always = denies()
+    arguments = ("--detectors", "self_eval,lexical", "--model", f"bedrock:{MODEL}", "--limit", "4")
+    code, out, _ = run("bench", labelled, *arguments)
+    assert code == 3
+    assert "Not all answers were judged: self_eval 0 of 4" in out
+    assert run("bench", labelled, *arguments, "--json")[0] == 3
+
+
 def test_two_files_of_one_name_are_told(run, labelled, tmp_path):
     other = tmp_path / "other" / "labelled.jsonl"
     other.parent.mkdir()
@@ -202,7 +250,7 @@ def test_a_contestant_is_read_masked_and_limited_as_its_settings_say(run, labell
     names = [tmp_path / f"{name}.json" for name in ("whole", "short", "masked")]
     checkers = [part for name in names for part in ("--checker", name)]
     code, out, err = run("bench", labelled, *checkers, "--json")
-    assert code == 0, err
+    assert code == 3, f"{err}: short judged nothing"
     told = json.loads(out)
     coverage = {name: card["coverage"] for name, card in told["cards"]["labelled"].items()}
     assert (coverage["whole"], coverage["short"], coverage["masked"]) == (1, 0, 1)

@@ -65,6 +65,31 @@ def test_a_table_becomes_a_settings_file_that_checks(run, labelled, capsys):
     assert told["results"][0]["detector"]["parameters"]["tuned"] == checker.policy.tuned.fingerprint
 
 
+def test_only_labelled_answers_are_judged(run, labelled, bedrock):
+    """Others take no part in the tuning, and a model asked about them would cost for nothing."""
+    pytest.importorskip("langchain_aws")
+    bedrock.always = says(lambda body: json.dumps({"confidence": 1 + len(str(body)) % 5}))
+    more = [{**row, "answer": f"{row['answer']} Again.", "label": None} for row in rows()]
+    write(labelled, [*more, *rows()])
+    code, _, err = run(labelled, "--detector", "self_eval", "--model", f"bedrock:{MODEL}")
+    assert code == 0, err
+    assert len(bedrock.requests) == 40
+    assert "40 answers without a label are left out" in err
+
+
+def test_a_judge_of_another_file_is_not_written_and_the_use_says_so(run, labelled, bedrock):
+    """The file that names the judge names the tuning, too; the tuned one alone would ask no model."""
+    pytest.importorskip("langchain_aws")
+    bedrock.always = says(lambda body: json.dumps({"confidence": 1 + len(str(body)) % 5}))
+    own = {"detector": "self_eval", "judge": {"model": f"bedrock:{MODEL}"}}
+    Path("own.json").write_text(json.dumps(own))
+    code, out, err = run(labelled, "--config", "own.json")
+    assert code == 0, err
+    assert "write tuned: tuned.json into own.json" in out
+    Path("own.json").write_text(json.dumps({**own, "tuned": "tuned.json"}))
+    assert Checker.from_config("own.json").policy.tuned is not None
+
+
 def test_another_target_judges_nothing_again(run, labelled):
     assert run(labelled, "--detector", "lexical", "--outcomes", "kept", "-q")[0] == 0
     (record,) = Path("kept").iterdir()

@@ -24,6 +24,7 @@ from groundwire.batch.plan import Plan, Unit
 from groundwire.batch.stats import Stats, total
 from groundwire.batch.summary import Summary, summary_of, write
 from groundwire.batch.work import Done, Task, rows_again
+from groundwire.core import verdict
 from groundwire.core.detector import Detector
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.plain import plain
@@ -33,17 +34,7 @@ from groundwire.judge.judge import Judge
 from groundwire.tables import Columns, Format
 
 OVER_BUDGET = frozenset({str(AbstentionReason.OVER_BUDGET)})
-# What may be otherwise another time. The others follow from the row itself.
-PASSING = OVER_BUDGET | {
-    str(why)
-    for why in (
-        AbstentionReason.MODEL_FAILED,
-        AbstentionReason.UNAVAILABLE,
-        AbstentionReason.TIMEOUT,
-        AbstentionReason.UNREADABLE_REPLY,
-        AbstentionReason.NOT_SAMPLED,
-    )
-}
+PASSING = frozenset(map(str, verdict.PASSING))
 _SUMMARY = (f"{STATE}/summary.json", f"{STATE}/summary.html")
 _WRITTEN = ("", STATE, BESIDE)  # folders of the outcomes that are written to
 

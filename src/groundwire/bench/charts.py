@@ -51,6 +51,8 @@ def plots(report: Report) -> dict[str, str]:
     found: dict[str, str] = {}
     for at, name in enumerate(report["sets"]):
         file = "".join(c if c.isalnum() else "-" for c in name).strip("-") or f"set-{at}"
+        if f"{file}-roc" in found:
+            file = f"{file}-{at + 1}"
         found |= {f"{file}-{kind}": svg for kind, svg in of_set(report, name).items()}
     found["time"] = cost(report)
     return found | ({"cost": cost(report, "cost")} if priced(report) else {})

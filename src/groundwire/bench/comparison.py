@@ -36,7 +36,7 @@ class Contestant:
 
     ``shortcut`` says that it understands nothing and is granted the direction that suits it; ``flags`` that
     its own threshold means something. ``locates`` is what it finds at fault; ``made_by`` is what decides
-    about its outcomes, as JSON.
+    about its outcomes, as JSON; ``tuned_on`` is the fingerprint of the examples it was tuned on, if any.
     """
 
     name: str
@@ -45,6 +45,7 @@ class Contestant:
     flags: bool = True
     locates: str = ""
     made_by: Mapping[str, Any] = field(default_factory=dict)
+    tuned_on: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,12 +92,19 @@ MANY = 4
 """Detectors up to which each is compared with each other."""
 SCARCE = 50
 """With fewer answers of a label, a reader is told that nothing is sure."""
+FEW_SOURCES = 30
+"""With answers of a label about fewer sources, a reader is told that intervals over sources are rough."""
 FEWEST = 10
 """A part of a set is measured where it has as many answers of either label; fewer say nothing."""
 
 
-def contestant(name: str, checker: Checker, *, concurrency: int | None = None) -> Contestant:
-    """A checker under a name of its own. It judges without a deadline where it asks no model."""
+def contestant(
+    name: str, checker: Checker, *, concurrency: int | None = None, retry_errors: bool = False
+) -> Contestant:
+    """A checker under a name of its own. It judges without a deadline where it asks no model.
+
+    ``concurrency`` and ``retry_errors`` are as in ``runs.judge``.
+    """
     if not checker.detector.needs_model and checker.policy.timeout is not None:
         # How busy the machine is has no say in what an offline method can do.
         policy = replace(checker.policy, timeout=None)
@@ -105,10 +113,17 @@ def contestant(name: str, checker: Checker, *, concurrency: int | None = None) -
     return Contestant(
         name=name,
         run=lambda examples, record, progress: judge(
-            examples, checker, record=record, concurrency=concurrency, progress=progress, what=name
+            examples,
+            checker,
+            record=record,
+            concurrency=concurrency,
+            progress=progress,
+            what=name,
+            retry_errors=retry_errors,
         ),
         locates=method.locates if method else "",
         made_by=identity(checker),
+        tuned_on=checker.policy.tuned.labels.fingerprint if checker.policy.tuned else "",
     )
 
 
@@ -165,6 +180,7 @@ def compare(
             name: list(one.run(examples, _record(records, name, one), progress and not one.shortcut))
             for name, examples in labelled.items()
         }
+    notes += [line for one in contestants if one.tuned_on for line in _seen(one, judged[one.name])]
     cards = _cards(labelled, everyone, judged, rounds)
     whole = cards[MEAN if len(labelled) > 1 else next(iter(labelled))]
     return Comparison(
@@ -180,13 +196,35 @@ def compare(
 
 
 def _scarce(name: str, labelled: Sequence[Example]) -> Iterator[str]:
-    """What so few labels of a kind can't tell."""
+    """What so few labels of a kind, or labels about so few sources, can't tell."""
+    about = len({one.group for one in labelled})
+    if about == 1 and len(labelled) > 1:
+        yield (
+            f"{name}: all answers are about one source, so that nothing can be told of others: the intervals "
+            "have no width and no meaning"
+        )
     for kind, count in Counter("hallucinated" if one.label else "grounded" for one in labelled).items():
         if count == len(labelled):
             yield f"{name}: all labels are {kind}: nothing can be told from another there"
         elif count < SCARCE:
             few = f"{name}: only {count} answers are {kind}"
             yield f"{few}: nothing is sure before there are {SCARCE} or more"
+        else:
+            sources = len({one.group for one in labelled if one.label is (kind == "hallucinated")})
+            if sources < FEW_SOURCES and about != 1:
+                yield f"{name}: its {kind} answers are about {sources} sources: the intervals are rough"
+
+
+def _seen(one: Contestant, judged: Answers) -> Iterator[str]:
+    """Where a contestant was tuned on these very answers, all of them or those that it can judge."""
+    for name, said in judged.items():
+        everyone = [each.example for each in said]
+        known = [each.example for each in said if isinstance(each.outcome, Verdict)]
+        if one.tuned_on in (fingerprint(everyone), fingerprint(known)):
+            yield (
+                f"{name}: {one.name} was tuned on these very answers, so it does better here than on others: "
+                "what it is worth on answers held out stands in its own file"
+            )
 
 
 def _record(folder: Path | None, name: str, one: Contestant) -> Path | None:

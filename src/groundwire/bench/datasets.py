@@ -6,6 +6,7 @@ leaves rows out measures something else.
 
 from __future__ import annotations
 
+import ast
 import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -40,9 +41,10 @@ def load(
     ``columns`` names its columns where they are not the usual ones: ``question``, ``context``, ``answer``,
     ``id``, ``label``, ``spans``, ``group``, ``task``, ``model``, each to a name that may lead into nested
     objects (``meta.source_id``). A label is 1 or 0, or a word such as hallucinated or grounded; empty is
-    unlabelled. Spans are ``{"start", "end"}`` objects or pairs of character offsets into the answer; where
-    there is no label, marked words make one. No spans in a hallucinated answer, or in the whole file, say
-    that nobody marked words, and not that there are none. ``layout`` reads a dataset as its authors
+    unlabelled. Spans are ``{"start", "end"}`` objects or pairs of character offsets into the answer; a
+    ``"text"`` beside them must be what stands there. Where there is no label, marked words make one. No spans
+    in a hallucinated answer, or in the whole file, say that nobody marked words, and not that there are none;
+    in a file with marked words a grounded answer has none to mark. ``layout`` reads a dataset as its authors
     distribute it, see ``groundwire.bench.layouts``. Raises TableError naming the lines that can't be read,
     and what is wrong.
     """
@@ -85,14 +87,21 @@ def _examples(name: str, rows: Sequence[Row], named: Mapping[str, str]) -> list[
     beside = {kind: (named[kind],) if kind in named else usual for kind, usual in _BESIDE.items()}
     _require_named(name, rows, {kind: column for kind, column in named.items() if kind in _BESIDE})
     label = (named["label"],) if "label" in named else ("label",)
-    return _unmarked(gathered(name, (_attempt(row, beside, label) for row in rows)))
+    return marked(gathered(name, (_attempt(row, beside, label) for row in rows)))
 
 
-def _unmarked(examples: list[Example]) -> list[Example]:
-    """Where no row at all has a marked word, or a hallucinated one has none, nobody marked words there."""
-    none_at_all = not any(one.spans for one in examples)
+def marked(examples: list[Example]) -> list[Example]:
+    """The same examples, without spans where nobody marked words and with none where there are none to mark.
+
+    Where no row at all has a marked word, or a hallucinated one has none, nobody marked words there. A
+    grounded one beside rows with marked words has none, whether its cell is an empty list or just empty:
+    what a method marks in it is a false mark.
+    """
+    if not any(one.spans for one in examples):
+        return [replace(one, spans=None) for one in examples]
+    known: dict[bool | None, tuple[Span, ...] | None] = {True: None, False: ()}
     return [
-        replace(one, spans=None) if not one.spans and (none_at_all or one.label) else one for one in examples
+        one if one.spans or one.label is None else replace(one, spans=known[one.label]) for one in examples
     ]
 
 
@@ -125,7 +134,7 @@ def _attempt(row: Row, beside: Mapping[str, tuple[str, ...]], label: tuple[str, 
         return f"line {row.line}: {row.problem}"
     found = {kind: cell(row.cells, beside, kind)[1] for kind in beside}
     try:
-        spans = spans_of(found["spans"])
+        spans = spans_of(found["spans"], row.interaction.answer)
         told = label_of(cell(row.cells, {"label": label}, "label")[1])
         return Example(
             id=row.id,
@@ -140,26 +149,48 @@ def _attempt(row: Row, beside: Mapping[str, tuple[str, ...]], label: tuple[str, 
         return f"line {row.line}: {error}"
 
 
-def spans_of(value: Any) -> tuple[Span, ...] | None:
-    """Spans from ``{"start", "end"}`` objects or pairs, or the JSON of a list of these; None for None."""
+def spans_of(value: Any, answer: str) -> tuple[Span, ...] | None:
+    """Spans of an answer from ``{"start", "end"}`` objects or pairs; None for None.
+
+    A list of these may be text: JSON, or what pandas writes for a list.
+    """
     if isinstance(value, str):
-        try:
-            value = json.loads(value) if value.strip() else None
-        except ValueError as error:
-            raise ValueError(f"the spans are no JSON: {value!r:.40}") from error
+        value = _listed(value) if value.strip() else None
     if value is None:
         return None
     if not isinstance(value, list | tuple):
         raise InputError(f"the spans must be a list, not {value!r:.40}")
-    return tuple(_span(item) for item in value)
+    return tuple(_span(item, answer) for item in value)
 
 
-def _span(item: Any) -> Span:
+def _listed(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        try:
+            return ast.literal_eval(text.strip())  # reads literals and runs nothing
+        except (ValueError, SyntaxError, RecursionError, MemoryError) as error:
+            raise ValueError(f"the spans are no JSON: {text!r:.40}") from error
+
+
+def _span(item: Any, answer: str) -> Span:
     pair = (item.get("start"), item.get("end")) if isinstance(item, Mapping) else item
     match pair:
         case (int(start), int(end)) | [int(start), int(end)]:
-            return Span(start, end)
+            span = Span(start, end)
+            _require_text(item.get("text") if isinstance(item, Mapping) else None, span, answer)
+            return span
     raise ValueError(f"a span must be {{'start': ..., 'end': ...}} or a pair of numbers, not {item!r:.60}")
+
+
+def _require_text(told: Any, span: Span, answer: str) -> None:
+    """Raises ValueError where a span's own text is not what it spans; how that is spaced does not matter."""
+    there = answer[span.start : span.end]
+    if isinstance(told, str) and span.end <= len(answer) and told.split() != there.split():
+        raise ValueError(
+            f"a span from {span.start} to {span.end} is told to be {told!r:.40}, and there stands "
+            f"{there!r:.40}: offsets must count characters, and not bytes, UTF-16 units or tokens"
+        )
 
 
 def _text(value: Any) -> str:

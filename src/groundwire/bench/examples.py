@@ -14,6 +14,8 @@ from groundwire.core.interaction import Interaction
 from groundwire.core.span import Span, union
 from groundwire.tuned import members
 
+_NAMED = 4  # ids of answers that are alike, of which there may be thousands
+
 
 @dataclass(frozen=True, kw_only=True)
 class Example:
@@ -79,12 +81,14 @@ class Overlap:
     """What several sets, or one set with itself, have in common.
 
     ``repeated`` are groups of ids within one set whose question, documents and answer are the same texts;
-    ``disagreeing`` those of them with different labels. ``leaks`` say, for each pair of sets, how many
-    answers of the second were given a passage that an answer of the first was given, too.
+    ``disagreeing`` those of them with different labels, and ``parted`` those with different sources.
+    ``leaks`` say, for each pair of sets, how many answers of the second were given a passage that an answer
+    of the first was given, too.
     """
 
     repeated: Mapping[str, Sequence[tuple[str, ...]]]
     disagreeing: Mapping[str, Sequence[tuple[str, ...]]]
+    parted: Mapping[str, Sequence[tuple[str, ...]]]
     leaks: Mapping[tuple[str, str], int]
 
     def __bool__(self) -> bool:
@@ -97,13 +101,19 @@ class Overlap:
             if found:
                 extra = sum(len(ids) - 1 for ids in found)
                 told.append(
-                    f"{name}: answers that repeat an earlier one: {extra}, such as {' = '.join(found[0])}"
+                    f"{name}: answers that repeat an earlier one: {extra}, such as {_alike(found[0])}"
+                )
+        for name, found in self.parted.items():
+            if found:
+                told.append(
+                    f"{name}: repeated answers that are given as about different sources: {len(found)}, "
+                    f"such as {_alike(found[0])}: intervals are too narrow. Give them one group"
                 )
         for name, found in self.disagreeing.items():
             if found:
                 told.append(
                     f"{name}: repeated answers that are labelled both ways: {len(found)}, "
-                    f"such as {' = '.join(found[0])}"
+                    f"such as {_alike(found[0])}"
                 )
         for (first, second), count in self.leaks.items():
             told.append(f"{second}: answers that share a passage with {first}: {count}")
@@ -114,15 +124,17 @@ def overlap(sets: Mapping[str, Sequence[Example]]) -> Overlap:
     """Answers that come up twice, and passages that several sets share. Spacing and case don't tell apart."""
     repeated: dict[str, list[tuple[str, ...]]] = {}
     disagreeing: dict[str, list[tuple[str, ...]]] = {}
+    parted: dict[str, list[tuple[str, ...]]] = {}
     for name, examples in sets.items():
         alike: dict[str, list[Example]] = {}
         for one in examples:
             alike.setdefault(_content(one.interaction), []).append(one)
         several = [group for group in alike.values() if len(group) > 1]
-        repeated[name] = [tuple(one.id for one in group) for group in several]
+        repeated[name] = [_ids(group) for group in several]
         disagreeing[name] = [
-            tuple(one.id for one in group) for group in several if len({one.label for one in group}) > 1
+            _ids(group) for group in several if len({one.label for one in group} - {None}) > 1
         ]
+        parted[name] = [_ids(group) for group in several if len({one.group for one in group}) > 1]
     names = list(sets)
     passages = {name: [_passages(one) for one in sets[name]] for name in names}
     leaks = {}
@@ -131,7 +143,7 @@ def overlap(sets: Mapping[str, Sequence[Example]]) -> Overlap:
         for second in names[at + 1 :]:
             if count := sum(not seen.isdisjoint(mine) for mine in passages[second]):
                 leaks[first, second] = count
-    return Overlap(repeated=repeated, disagreeing=disagreeing, leaks=leaks)
+    return Overlap(repeated=repeated, disagreeing=disagreeing, parted=parted, leaks=leaks)
 
 
 def split(
@@ -162,6 +174,15 @@ def shown_as_examples(detector: Detector, examples: Sequence[Example]) -> list[s
     shown = [one.interaction for part in members(detector) for one in getattr(part, "examples", ())]
     known = {group_of(one) for one in shown}
     return [one.id for one in examples if known and group_of(one.interaction) in known]
+
+
+def _ids(group: Sequence[Example]) -> tuple[str, ...]:
+    return tuple(one.id for one in group)
+
+
+def _alike(ids: Sequence[str]) -> str:
+    more = len(ids) - _NAMED
+    return " = ".join(ids[:_NAMED]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _passages(one: Example) -> frozenset[str]:

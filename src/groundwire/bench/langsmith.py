@@ -54,8 +54,8 @@ def from_project(
 ) -> list[Example]:
     """The root runs of a project that people gave feedback on under a key: 1 or a word for hallucinated.
 
-    What models gave, groundwire among them, is no label and is passed over. Raises TableError and
-    MissingExtraError.
+    Of several the newest counts. What models gave, groundwire among them, is no label and is passed over.
+    Raises TableError and MissingExtraError.
     """
     client = client or _client()
     with _telling(f"the project {name!r}"):
@@ -72,12 +72,19 @@ def from_project(
 
 
 def _labels(client: Any, ids: list[Any], key: str) -> Iterator[tuple[Any, Any]]:
+    """Each run's labels, the newest last, whatever order they are listed in."""
     for at in range(0, len(ids), _AT_ONCE):
         found: Iterable[Any] = client.list_feedback(run_ids=ids[at : at + _AT_ONCE], feedback_key=[key])
-        for one in found:
+        for one in sorted(found, key=_given):
             source = getattr(one.feedback_source, "type", "") if one.feedback_source else ""
             if source != "model":
                 yield one.run_id, one.value if one.value is not None else one.score
+
+
+def _given(feedback: Any) -> float:
+    """When it was given or last changed."""
+    moment = feedback.modified_at or feedback.created_at
+    return float(moment.timestamp()) if moment else 0.0
 
 
 def _cells(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from groundwire.bench import layout_rows
-from groundwire.bench.datasets import gathered
+from groundwire.bench.datasets import gathered, marked
 from groundwire.bench.examples import Example
 from groundwire.bench.layout_rows import Cells, Located
 from groundwire.core.errors import InputError
@@ -50,7 +50,7 @@ def load_layout(name: str, path: Path, *, columns: Mapping[str, str] | None = No
     if split and not layout.split:
         raise TableError(f"{layout.title} tells no splits in its rows: name the file of the split instead")
     try:
-        examples = gathered(str(path), _attempts(layout, path, split))
+        examples = marked(gathered(str(path), _attempts(layout, path, split)))
     except (OSError, UnicodeDecodeError) as error:
         raise TableError(f"{path}: {error}. {layout.title}: {layout.get}") from error
     except (KeyError, TypeError, AttributeError) as error:  # what holds the rows is of another shape

@@ -6,6 +6,7 @@ replayed shows the calls, tokens and money of the real run. Its seconds are thos
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
 import threading
@@ -35,24 +36,40 @@ class Replies:
     """A judge that replies from a file, and asks ``judge``, if there is one, for what the file lacks.
 
     Every reply of ``judge`` but a failure is added to the file at once; without one, what the file lacks is a
-    failure that says so. One file holds the replies of one model. Safe to share between threads. Raises
-    ConfigurationError for a file of another model, or one that holds something else.
+    failure that says so. One file holds the replies of one model with one set of parameters. Safe to share
+    between threads. Raises ConfigurationError for a file of another model, or one that holds something else.
     """
 
     def __init__(self, path: str | Path, judge: Backend | None = None) -> None:
-        self._path, self._judge = Path(path), judge
+        self._path = Path(path)
         self._lock = threading.Lock()
         self._known: dict[str, Reply] = {}
+        self._ask(judge)
+        if self._path.is_file():
+            self._read()
+        elif judge is None:
+            raise ConfigurationError(f"no replies to give: there is no file {str(path)!r}, and no model")
+
+    def beside(self, judge: Backend | None) -> Replies:
+        """The same replies for another judge of the same model: what either is told, the other knows.
+
+        Raises ConfigurationError for a judge of another model.
+        """
+        other = copy.copy(self)
+        if judge is not None:
+            other._ask(judge)  # noqa: SLF001 - a copy of this very class
+            other._require(_maker(self))  # noqa: SLF001 - as above
+        return other
+
+    def _ask(self, judge: Backend | None) -> None:
+        self._judge = judge
         self.model: str | None = getattr(judge, "model", None)
         self.max_concurrency: int = getattr(judge, "max_concurrency", 8)
         self.embeds: bool = getattr(judge, "embeds", True)
         self.priced: Mapping[str, Price] = getattr(judge, "priced", {})
         self.named: Mapping[str, str] = getattr(judge, "named", {})
         self.parameters: str = getattr(judge, "parameters", "")
-        if self._path.is_file():
-            self._read()
-        elif judge is None:
-            raise ConfigurationError(f"no replies to give: there is no file {str(path)!r}, and no model")
+        self.embedding_model: str = getattr(judge, "embedding_model", "")
 
     @property
     def count(self) -> int:
@@ -99,8 +116,7 @@ class Replies:
         fresh = not self._path.exists() or not self._path.stat().st_size
         with self._path.open("ab") as file:
             if fresh:
-                known = {"model": self.model, "further models": self.named, "parameters": self.parameters}
-                file.write(_line({"groundwire": "replies", "form": _FORM, **known}))
+                file.write(_line({"groundwire": "replies", "form": _FORM, **_maker(self)}))
             file.write(_line(value))
 
     def _read(self) -> None:
@@ -117,14 +133,46 @@ class Replies:
             self._known = {row["key"]: _reply(row) for row in rows}
         except (ValueError, KeyError, TypeError) as error:
             raise ConfigurationError(f"{self._path} holds no replies of a model: {error}") from error
-        if self._judge is not None and whole and first.get("model") != self.model:
-            raise ConfigurationError(
-                f"{self._path} holds the replies of {first.get('model')!r}, not of {self.model!r}: "
-                "name another file"
-            )
+        if self._judge is not None and whole:
+            self._require(first)
         self.model = first.get("model", self.model)
         self.named = self.named or first.get("further models", {})
         self.parameters = self.parameters or first.get("parameters", "")
+        self.embedding_model = self.embedding_model or first.get("embedding model", "")
+
+    def _require(self, made_by: Mapping[str, Any]) -> None:
+        """Raises ConfigurationError where what is known was said by another model than would be asked."""
+        if made_by.get("model") != self.model:
+            raise ConfigurationError(
+                f"{self._path} holds the replies of {made_by.get('model')!r}, not of {self.model!r}: "
+                "name another file"
+            )
+        if made_by.get("parameters", self.parameters) != self.parameters:
+            raise ConfigurationError(
+                f"{self._path} holds the replies of {self.model!r} with other parameters: name another file"
+            )
+        further = made_by.get("further models") or {}
+        for name in sorted(further.keys() & self.named.keys()):
+            if further[name] != self.named[name]:
+                raise ConfigurationError(
+                    f"{self._path} holds the replies of {further[name]!r} for {name!r}, not of "
+                    f"{self.named[name]!r}: name another file"
+                )
+        embeds = made_by.get("embedding model")
+        if embeds and self.embedding_model and embeds != self.embedding_model:
+            raise ConfigurationError(
+                f"{self._path} holds the vectors of another embedding model: name another file"
+            )
+
+
+def _maker(replies: Replies) -> dict[str, Any]:
+    """Whose replies they are."""
+    return {
+        "model": replies.model,
+        "further models": dict(replies.named),
+        "parameters": replies.parameters,
+        "embedding model": replies.embedding_model,
+    }
 
 
 def _key(request: Request) -> str:

@@ -17,8 +17,10 @@ from groundwire.core.plain import plain
 
 VERSION = 1
 _CLEAR = 0.05  # below this, chance seldom parts two equally good methods so far
+_NOTHING = 0.5  # the AUROC of a score that knows nothing
 _DIGITS = 6
 _WORST = 4
+_PASSAGES = 8  # of those that a worst mistake was judged by
 _CONTEXT = 4_000  # characters of a passage that a worst mistake shows
 
 
@@ -88,10 +90,13 @@ def summary(report: Mapping[str, Any], order: Sequence[str]) -> list[str]:
         (name for name in order if not methods[name]["shortcut"] and cards[name]["figures"].get("auroc")),
         key=lambda name: -cards[name]["figures"]["auroc"]["value"],
     )
+    left_out = [
+        line for line in [_not_judged(cards, [n for n in order if not methods[n]["shortcut"]])] if line
+    ]
     if not ranked:
-        return ["No detector's scores could be measured: see what was judged, and the notes."]
+        return ["No AUROC can be told: it takes answers of both labels that were judged.", *left_out]
     best = ranked[0]
-    lines = [f"{best} orders answers best: AUROC {_shown(cards[best]['figures']['auroc'])}."]
+    lines = [_best(best, cards[best]["figures"]["auroc"])]
     rivals = [
         name
         for name in order
@@ -111,14 +116,25 @@ def summary(report: Mapping[str, Any], order: Sequence[str]) -> list[str]:
         for won, names in sorted(lost.items())
         if won < len(report["sets"])
     ]
+    return lines + left_out
+
+
+def _best(name: str, auroc: Mapping[str, float]) -> str:
+    if auroc["high"] >= _NOTHING:
+        return f"{name} orders answers best: AUROC {_shown(auroc)}."
+    return (
+        f"Every detector scores hallucinated answers lower than grounded ones: {name}, the best, has AUROC "
+        f"{_shown(auroc)}. Are the labels the wrong way round? 1 is hallucinated, 0 grounded."
+    )
+
+
+def _not_judged(cards: Mapping[str, Any], names: Sequence[str]) -> str:
     part = [
         f"{name} {round(cards[name]['coverage'] * cards[name]['answers']):,} of {cards[name]['answers']:,}"
-        for name in ranked
+        for name in names
         if cards[name]["coverage"] < 1
     ]
-    if part:
-        lines.append(f"Not all answers were judged: {', '.join(part)}. Figures are of these.")
-    return lines
+    return f"Not all answers were judged: {', '.join(part)}. Figures are of these." if part else ""
 
 
 def _lead(report: Mapping[str, Any], best: str, other: str, what: str) -> str:
@@ -217,7 +233,8 @@ def _mistake(name: str, judged: Judged) -> dict[str, Any]:
         "model": judged.example.model,
         "question": given.question,
         "answer": given.answer,
-        "contexts": [passage.text[:_CONTEXT] for passage in given.contexts][:8],
+        "passages": len(given.contexts),
+        "contexts": [_shortened(passage.text) for passage in given.contexts[:_PASSAGES]],
         "score": outcome.score,
         "threshold": outcome.threshold,
         "reason": outcome.reason,
@@ -226,6 +243,10 @@ def _mistake(name: str, judged: Judged) -> dict[str, Any]:
         if judged.example.spans is None
         else [[span.start, span.end] for span in judged.example.spans],
     }
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _CONTEXT else f"{text[:_CONTEXT]} [...]"
 
 
 def _rounded(value: Any) -> Any:

@@ -22,7 +22,7 @@ from groundwire.bench.examples import Example, fingerprint, shown_as_examples
 from groundwire.checker import Checker
 from groundwire.core import wire
 from groundwire.core.errors import ConfigurationError
-from groundwire.core.verdict import Outcome
+from groundwire.core.verdict import PASSING, Abstention, AbstentionReason, Outcome
 from groundwire.identity import identity
 from groundwire.policy import AbstainedError
 from groundwire.progress import track
@@ -30,6 +30,7 @@ from groundwire.progress import track
 _FORM = 1
 _MINE = b'{"groundwire": "run"'
 _AT_ONCE = 8  # calls that are out together, where the judge has no limit of its own
+_UNPAID = frozenset({AbstentionReason.OVER_BUDGET})
 _AHEAD = 4  # rows begun before the oldest has been consumed, for each that may be out
 
 
@@ -50,15 +51,17 @@ def judge(
     concurrency: int | None = None,
     progress: bool = False,
     what: str = "judged",
+    retry_errors: bool = False,
 ) -> Iterator[Judged]:
     """Judge the examples, in their order. Each outcome's id is its example's.
 
     With a ``record`` (a file of JSON lines) rows that it already holds are read and not judged again, and
     every other one is added as soon as it is judged, so that at most the rows in flight are lost with the
-    process. ``concurrency`` is how many rows are out at once: by default as many calls as the judge makes at
-    once, and one where no model is asked. ``progress`` draws a bar named ``what`` on stderr. Raises
-    ConfigurationError at once for a record of another detector, model or data, and where the detector is
-    shown some of these very answers as reviewed examples.
+    process. Rows that it holds as over the budget are judged again, and with ``retry_errors`` all that could
+    not be judged for a reason that may have passed. ``concurrency`` is how many rows are out at once: by
+    default as many calls as the judge makes at once, and one where no model is asked. ``progress`` draws a
+    bar named ``what`` on stderr. Raises ConfigurationError at once for a record of another detector, model or
+    data, and where the detector is shown some of these very answers as reviewed examples.
     """
     if known := shown_as_examples(checker.detector, examples):
         raise ConfigurationError(
@@ -68,7 +71,8 @@ def judge(
         )
     checker = checker.alone()  # a verdict of another detector is none of this one's
     at_once = _concurrency(checker, concurrency)
-    kept = None if record is None else _Record(record, checker, examples)
+    again = PASSING if retry_errors else _UNPAID
+    kept = None if record is None else _Record(record, checker, examples, again=again)
     judged = _judged(examples, checker, kept, at_once)
     return track(judged, total=len(examples), what=what) if progress else judged
 
@@ -128,11 +132,14 @@ def _check(example: Example, checker: Checker) -> Judged:
 class _Record:
     """The file of a run: a first line that says whose it is, and a line for each row that was judged.
 
-    A line that was being written when the process died is cut off; one writer at a time has the file.
+    A line that was being written when the process died is cut off; one writer at a time has the file. Rows
+    that could not be judged for the reasons ``again`` are not known; of two lines for a row the last counts.
     """
 
-    def __init__(self, path: Path, checker: Checker, examples: Sequence[Example]) -> None:
-        self._path, self._examples = path, examples
+    def __init__(
+        self, path: Path, checker: Checker, examples: Sequence[Example], *, again: frozenset[AbstentionReason]
+    ) -> None:
+        self._path, self._examples, self._again = path, examples, again
         self._lock = threading.Lock()
         self._file: IO[bytes] | None = None
         self._head = {
@@ -166,6 +173,8 @@ class _Record:
         if row is None:
             return None
         outcome = wire.decode(row["outcome"])
+        if isinstance(outcome, Abstention) and outcome.why in self._again:
+            return None  # what it says this time stands below, and counts
         return Judged(example=self._examples[at], outcome=outcome, seconds=row["seconds"])
 
     def add(self, at: int, done: Judged) -> Judged:

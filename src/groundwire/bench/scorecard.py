@@ -68,7 +68,8 @@ class Card:
 
     ``answers`` are all that are labelled, ``bad`` the share of hallucinated ones, ``coverage`` the share that
     was judged, ``abstained`` counts the reasons for the others. ``bounds`` are a figure with all of these
-    judged wrong, and all right. ``chance_ece`` is the calibration error of scores that are exactly right.
+    judged wrong, and all right, where it means anything. ``chance_ece`` is the calibration error of scores
+    that are exactly right.
     Over several sets each weighs the same, and a figure is the mean of theirs.
     """
 
@@ -225,7 +226,7 @@ def _bounds(answers: Answers, *, flags: bool, either_way: bool) -> dict[str, tup
     if flags:
         scores[~unjudged] = flagged(answers).flagged
         found["f1"] = _bound(arrays, scores, unjudged, Averaged(_f1_of_flags))
-    return found
+    return {name: both for name, both in found.items() if not np.isnan(both).any()}
 
 
 def _f1_of_flags(data: Labelled) -> float:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from groundwire.bench.examples import Example
 
 _DONE = 0
+_UNJUDGED = 3
 _INTERRUPTED = 130
 _OFFLINE = "token,lexical,embedded"
 _COLUMNS = ("question", "context", "answer", "id", "label", "spans", "group", "task", "model")
@@ -78,6 +79,9 @@ def add_bench(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     )
     judging.add_argument("--concurrency", type=_count, metavar="N", help="rows that are judged at once")
     judging.add_argument(
+        "--retry-errors", action="store_true", help="judge answers again that models failed on, of those kept"
+    )
+    judging.add_argument(
         "--dry-run", action="store_true", help="ask no model: tell the calls, tokens and cost"
     )
     judging.add_argument("--replies", metavar="FILE", help="keep the model's replies, and ask none twice")
@@ -112,8 +116,8 @@ def bench(given: argparse.Namespace) -> int:
     if given.dry_run:
         return _estimate(named, sets, given)
     contestants: list[Contestant] = [
-        contestant(name, _checker(settings, given), concurrency=given.concurrency)
-        for name, settings in named.items()
+        contestant(name, checker, concurrency=given.concurrency, retry_errors=given.retry_errors)
+        for name, checker in _checkers(named, given)
     ]
     try:
         comparison = compare(
@@ -139,22 +143,47 @@ def _settings(given: argparse.Namespace) -> Iterator[tuple[str, config.Settings]
     """What each contestant is made of. Where no model will be asked, none need be named."""
     complete = settings_of if given.dry_run or given.replay else complete_settings
     names = given.detectors or ("" if given.checker else _OFFLINE)
-    for name in filter(None, names.split(",")):
+    for name in filter(None, map(str.strip, names.split(","))):
         model = given.model if detectors.get(name).needs_model else None
         yield name, complete(CheckOptions(files=(), detector=name, model=model, config=given.config))
     for file in given.checker:
         yield Path(file).stem, config.load(file)
 
 
-def _checker(settings: config.Settings, given: argparse.Namespace) -> Checker:
-    """A contestant; with --replay its model is the file alone, so that neither key nor model is needed."""
-    told = settings.model_dump(**config.JUDGING)
-    if not given.replies or not _asks(settings):
-        return Checker.from_config(told)
+def _checkers(
+    named: Mapping[str, config.Settings], given: argparse.Namespace
+) -> Iterator[tuple[str, Checker]]:
+    """The contestants. Those that ask share the replies of --replies, so that none is asked for twice.
+
+    With --replay their model is the file alone, so that neither key nor model is needed.
+    """
     from groundwire.bench.replies import Replies  # noqa: PLC0415 - wanted by few
 
-    model = settings.judge.build() if settings.judge and not given.replay else None
-    return Checker.from_config(told, judge=Replies(given.replies, model))
+    shared: Replies | None = None
+    asking = {name: settings for name, settings in named.items() if given.replies and _asks(settings)}
+    _require_one_model(asking)
+    for name, settings in named.items():
+        told = settings.model_dump(**config.JUDGING)
+        if name not in asking:
+            yield name, Checker.from_config(told)
+            continue
+        model = settings.judge.build() if settings.judge and not given.replay else None
+        shared = shared.beside(model) if shared else Replies(given.replies, model)
+        yield name, Checker.from_config(told, judge=shared)
+
+
+def _require_one_model(asking: Mapping[str, config.Settings]) -> None:
+    """Raises ConfigurationError where contestants with one file of replies name different models.
+
+    Of a replay, too: there the model's name is all that tells whose replies are wanted.
+    """
+    models = {name: settings.judge.model for name, settings in asking.items() if settings.judge}
+    if len(set(models.values())) > 1:
+        asked = ", ".join(f"{name!r} asks {model!r}" for name, model in models.items())
+        raise ConfigurationError(
+            f"--replies: one file holds the replies of one model, and {asked}: run the command once for each "
+            "model, with a file of its own"
+        )
 
 
 def _asks(settings: config.Settings) -> bool:
@@ -247,13 +276,24 @@ def _tell(told: Mapping[str, Any], given: argparse.Namespace, folder: Path | Non
         console(stderr=True).print(f"Report: {written[0]}", soft_wrap=True)
     if given.json:
         _say(escaped(json.dumps(told, allow_nan=False)))
-        return _DONE
+        return _code(told)
     out = console(stderr=False)
     if not out.is_terminal:
         out.width = 220
     for part in table.terminal(told):
         out.print(part, soft_wrap=isinstance(part, str))
-    return _DONE
+    return _code(told)
+
+
+def _code(told: Mapping[str, Any]) -> int:
+    """Whether each detector judged anything at all, on every set."""
+    silent = any(
+        cards[one["name"]]["coverage"] == 0
+        for cards in told["cards"].values()
+        for one in told["methods"]
+        if not one["shortcut"]
+    )
+    return _UNJUDGED if silent else _DONE
 
 
 def _say(text: str) -> None:

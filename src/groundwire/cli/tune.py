@@ -85,6 +85,9 @@ def add_tune(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         "--outcomes", metavar="FOLDER", help="keep what the detectors said, and judge none twice"
     )
     judging.add_argument("--concurrency", type=_count, metavar="N", help="answers that are judged at once")
+    judging.add_argument(
+        "--retry-errors", action="store_true", help="judge answers again that models failed on, of those kept"
+    )
 
     fitting = parser.add_argument_group("fitting")
     fitting.add_argument(
@@ -129,8 +132,11 @@ def tune(given: argparse.Namespace) -> int:
         aggregation=given.aggregation,
         combination=given.combination,
     )
-    examples = _examples(given)
-    tuning.require_labels(examples, target)
+    everyone = _examples(given)
+    tuning.require_labels(everyone, target, stack=len(checkers) > 1)
+    examples = [one for one in everyone if one.label is not None]
+    if (left_out := len(everyone) - len(examples)) and not (given.json or given.quiet):
+        console(stderr=True).print(f"{left_out:,} answers without a label are left out.", style="dim")
     cascade = len(checkers) == 1 and checkers[0].detector.name == "cascade"
     judging = tuning.stages(checkers[0]) if cascade else checkers
     try:
@@ -160,7 +166,8 @@ def tune(given: argparse.Namespace) -> int:
             combination=given.combination,
         )
     found.save(out, settings={"judge": {"model": given.model}} if given.model else None)
-    tell(found, out, as_json=given.json, quiet=given.quiet)
+    elsewhere = not given.model and any(getattr(checker.judge, "model", None) for checker in checkers)
+    tell(found, out, as_json=given.json, quiet=given.quiet, beside=given.config if elsewhere else None)
     return _DONE
 
 
@@ -175,7 +182,7 @@ def _checkers(given: argparse.Namespace) -> Iterator[Checker]:
     told: dict[str, Any] = settings.model_dump(**config.JUDGING)
     if given.model:
         told["judge"] = {**(told.get("judge") or {}), "model": given.model}
-    names = given.detector.split(",") if given.detector else [None]
+    names = [name.strip() for name in given.detector.split(",")] if given.detector else [None]
     built = [config.load({**told, "detector": name} if name else told).build_detector() for name in names]
     whole = config.load(told)
     asking = any(detector.takes_model or detector.needs_embeddings for detector in built)
@@ -221,6 +228,7 @@ def _judged(examples: list[Example], checker: Checker, given: argparse.Namespace
         checker,
         record=record,
         concurrency=given.concurrency,
+        retry_errors=given.retry_errors,
         progress=not given.quiet,
         what=checker.detector.name,
     )

@@ -23,8 +23,11 @@ if TYPE_CHECKING:
 _SHOWN = ("precision", "recall", "f1", "false_alarms", "auroc", "brier", "calibration_error", "calls")
 
 
-def tell(found: Tuning, out: Path, *, as_json: bool, quiet: bool) -> None:
-    """Print a tuning that was written to ``out``: its figures to stdout, its warnings to stderr."""
+def tell(found: Tuning, out: Path, *, as_json: bool, quiet: bool, beside: str | None = None) -> None:
+    """Print a tuning that was written to ``out``: its figures to stdout, its warnings to stderr.
+
+    ``beside`` is the file of settings that names the judge, which the written one lacks.
+    """
     if as_json:
         told = {**as_json_has_it(found), "file": str(out)}
         sys.stdout.write(escaped(json.dumps(plain(told), ensure_ascii=False, allow_nan=False)) + "\n")
@@ -38,7 +41,10 @@ def tell(found: Tuning, out: Path, *, as_json: bool, quiet: bool) -> None:
     text.print(table(found, "its own threshold" if found.reading else "its own bands"))
     for line in lines(found, "its own"):
         text.print(line, soft_wrap=True)
-    text.print(f"Written: {out}. Use it: groundwire check FILE --config {out}", soft_wrap=True)
+    use = f"groundwire check FILE --config {out}"
+    if beside is not None:
+        use = f"write tuned: {out} into {beside}, which names the judge, and give that to --config"
+    text.print(f"Written: {out}. Use it: {use}", soft_wrap=True)
 
 
 def as_json_has_it(found: Tuning) -> dict[str, Any]:

@@ -86,6 +86,19 @@ class AbstentionReason(StrEnum):
     PARTIAL_ANSWER = "PARTIAL_ANSWER"
 
 
+PASSING = frozenset(
+    (
+        AbstentionReason.MODEL_FAILED,
+        AbstentionReason.UNAVAILABLE,
+        AbstentionReason.TIMEOUT,
+        AbstentionReason.UNREADABLE_REPLY,
+        AbstentionReason.OVER_BUDGET,
+        AbstentionReason.NOT_SAMPLED,
+    )
+)
+"""Reasons that may be otherwise another time. The others follow from the answer itself."""
+
+
 class Recommendation(StrEnum):
     """What a detector would have done about an answer.
 

@@ -117,6 +117,29 @@ def test_where_flagging_everything_does_as_well_it_says_so():
     assert any("flagging every answer has f1" in one for one in tuned.tuned.warnings)
 
 
+def test_labels_that_are_too_few_for_a_stack_s_promise_are_refused_before_anything_is_judged():
+    """A third of them choose the combination; one detector can be tuned by all."""
+    given = [example(i, 0.5, i < 60) for i in range(130)]
+    target = tuning.Target.parse("false_alarms<=0.05 with 0.95")
+    tuning.require_labels(given, target)
+    with pytest.raises(TuningError, match="too few for a stack"):
+        tuning.require_labels(given, target, stack=True)
+
+
+def test_labels_the_wrong_way_round_are_suspected():
+    given = [replace(one, label=not one.label) for one in examples(200)]
+    told = " ".join(tuning.tune(*judged(given)).tuned.warnings)
+    assert "Are the labels the wrong way round? 1 is hallucinated, 0 grounded" in told
+
+
+def test_answers_that_repeat_others_under_another_source_are_told():
+    """Held out, such an answer is judged by a tuning that has seen it."""
+    given = [replace(one, group=f"{one.group} {n}") for one in examples(60) for n in range(3)]
+    told = " ".join(tuning.tune(*judged(given)).tuned.warnings)
+    assert "answers that repeat another one under a different source: 60" in told
+    assert "repeat" not in " ".join(tuning.tune(*judged(examples(60))).tuned.warnings)
+
+
 def test_a_promise_is_kept_in_words_and_told_with_its_condition():
     tuned = tuning.tune(*judged(examples(400)), target="false_alarms<=0.1 with 0.9")
     assert "at most 0.1 of the grounded answers are flagged" in tuned.tuned.promise

@@ -148,3 +148,22 @@ def test_a_promise_rests_on_answers_that_nothing_was_chosen_by():
     assert len(choosing) + len(cutting) == 300
     one = rows(data.columns[:, :1], data.labels)
     assert procedure._parts(one) == (one, one)
+
+
+def test_no_rule_is_chosen_where_the_rest_could_promise_nothing():
+    """The promise takes 59 sources. Of seventy, a third would leave too few, so all are cut by."""
+    rng = np.random.default_rng(3)
+    labels = np.arange(130) < 60
+    scores = np.where(labels, 0.9, 0.1) + rng.uniform(0, 0.05, 130)
+    data = rows(np.column_stack([scores, rng.random(130)]), labels)
+    reading = Procedure(target=Target.parse("false_alarms<=0.05 with 0.95")).fit(data)
+    assert reading.rule == "own"
+    assert not (reading.figures(data) >= reading.cut)[~labels].any()
+
+
+def test_a_calibration_that_was_not_fitted_is_not_named():
+    """A logistic curve that would turn the score round is none."""
+    labels = np.arange(60) % 3 == 0
+    figures = np.where(labels, 0.2, 0.8) + np.linspace(0, 0.1, 60)
+    reading = Procedure(target=F1, calibrations=("platt",)).fit(rows(figures, labels))
+    assert (reading.kind, reading.calibration) == ("none", None)

@@ -20,6 +20,7 @@ from groundwire.bench.tuning.errors import TuningError
 from groundwire.bench.tuning.fitted import Tuning
 from groundwire.bench.tuning.inputs import (
     LEAST_PARTS,
+    repeated,
     require_equal_weights,
     require_options,
     require_own_reading,
@@ -105,7 +106,7 @@ def tune_cascade(
                 not_judged=0,
             ),
             held_out={name: Measured(value=f.value, low=f.low, high=f.high) for name, f in after.items()},
-            warnings=tuple(_warnings(wanted, found, missing)),
+            warnings=(*_warnings(wanted, found, missing), *repeated(examples)),
         ),
         detector=fitted,
         reading=None,

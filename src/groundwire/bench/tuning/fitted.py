@@ -22,6 +22,7 @@ from groundwire.bench.tuning.inputs import (
     judged_by_all,
     labelled_by,
     one_of,
+    repeated,
     require_equal_weights,
     require_learning,
     require_options,
@@ -248,6 +249,7 @@ def _tuned(
         held_out={name: Measured(value=f.value, low=f.low, high=f.high) for name, f in after.items()},
         warnings=(
             *measured.warnings(rows, procedure.target, held_out, after, len(parts)),
+            *repeated([one.example for one in labelled]),
             *_missing(missing, len(rows)),
         ),
     )

@@ -34,12 +34,15 @@ def needed(bound: float, confidence: float) -> int:
     return math.ceil(math.log(1 - confidence) / math.log(1 - bound) - 1e-9)
 
 
+def enough(target: Target, labels: Flags, groups: Groups) -> bool:
+    """Whether so many sources could vouch for a flawless detector."""
+    sources, least = _sources(target, labels, groups)
+    return sources >= least
+
+
 def require_enough(target: Target, labels: Flags, groups: Groups) -> None:
     """Raises TuningError where so few sources could not vouch even for a flawless detector."""
-    assert target.bound is not None
-    assert target.confidence is not None
-    sources = len(np.unique(groups[labels != (target.measure is Measure.FALSE_ALARMS)]))
-    least = needed(target.bound, target.confidence)
+    sources, least = _sources(target, labels, groups)
     if sources < least:
         kind, wrong = _words(target)
         raise TuningError(
@@ -133,6 +136,14 @@ def _mirrored(cut: float, figures: Floats) -> float:
     below = 1 - figures >= cut
     low = figures[below].max(initial=0.0)
     return float(halfway(np.array([low]), figures[~below].min(keepdims=True))[0])
+
+
+def _sources(target: Target, labels: Flags, groups: Groups) -> tuple[int, int]:
+    """How many sources there are for the promise, and how many it takes."""
+    assert target.bound is not None
+    assert target.confidence is not None
+    sources = len(np.unique(groups[labels != (target.measure is Measure.FALSE_ALARMS)]))
+    return sources, needed(target.bound, target.confidence)
 
 
 def _words(target: Target) -> tuple[str, str]:

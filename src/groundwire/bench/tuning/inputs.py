@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from groundwire.bench.examples import Example
+from groundwire.bench.examples import Example, overlap
 from groundwire.bench.runs import Judged
 from groundwire.bench.tuning import calibrating, stacking
 from groundwire.bench.tuning.errors import TuningError
-from groundwire.bench.tuning.guarantee import require_enough
+from groundwire.bench.tuning.guarantee import enough, require_enough
 from groundwire.bench.tuning.rows import OWN, RULES, folds
 from groundwire.bench.tuning.targets import Measure, Target
 from groundwire.checker import Checker
@@ -28,10 +28,11 @@ _OF_BANDS = (Measure.F1, Measure.COST, Measure.PRECISION, Measure.RECALL)
 LEAST_PARTS = 3  # of cross-validation around cross-validation
 
 
-def require_labels(examples: Sequence[Example], target: Target) -> None:
+def require_labels(examples: Sequence[Example], target: Target, *, stack: bool = False) -> None:
     """Raises TuningError where these labels can't be tuned by whatever is said of the answers.
 
-    To be asked before anything is judged, which may take long and cost money.
+    To be asked before anything is judged, which may take long and cost money. A ``stack`` takes more for a
+    promise: a third of the labels choose its combination.
     """
     labelled = [one for one in examples if one.label is not None]
     if not labelled:
@@ -42,8 +43,15 @@ def require_labels(examples: Sequence[Example], target: Target) -> None:
     labels = np.array([one.label for one in labelled], dtype=np.bool_)
     groups = np.array([one.group for one in labelled], dtype=np.str_)
     folds(labels, groups, least=LEAST_PARTS)
-    if target.guaranteed:
-        require_enough(target, labels, groups)
+    if not target.guaranteed:
+        return
+    require_enough(target, labels, groups)
+    left = ~folds(labels, groups, most=3)[0]
+    if stack and not enough(target, labels[left], groups[left]):
+        raise TuningError(
+            f"target {target}: these labels are too few for a stack, where a third of them choose the "
+            "combination and promise nothing: label half as many again, or tune one detector"
+        )
 
 
 def require_options(
@@ -143,6 +151,16 @@ def judged_by_all(judged: list[list[Judged]], names: Sequence[str]) -> list[list
             if not silent or m == silent[0]:
                 kept[m].append(one)
     return kept
+
+
+def repeated(labelled: Sequence[Example]) -> Iterator[str]:
+    """A warning where the same answer stands under several sources, which holds none of them out."""
+    if found := overlap({"": labelled}).parted[""]:
+        yield (
+            f"answers that repeat another one under a different source: {len(found)}, such as "
+            f"{' = '.join(found[0][:2])}: held-out figures and their intervals take them for others. "
+            "Give them one group"
+        )
 
 
 def told(missing: Counter[str]) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 
 from groundwire.bench.tuning import calibrating, stacking
 from groundwire.bench.tuning.errors import TuningError
-from groundwire.bench.tuning.guarantee import guarantee
+from groundwire.bench.tuning.guarantee import enough, guarantee
 from groundwire.bench.tuning.rows import Rows, folds, require_both, rounded
 from groundwire.bench.tuning.sweep import Flags, Floats, Sweep
 from groundwire.bench.tuning.targets import Target
@@ -98,6 +98,7 @@ class Procedure:
         labels, weights = choosing.labels, choosing.weights
         kind = calibrating.choose(self.calibrations, figures, labels, choosing.groups, self.seed, weights)
         calibration = calibrating.fit(kind, figures, labels, weights)
+        kind = calibrating.NONE if calibration is None else kind
         reading = Reading(
             rule=rule, combination=combination, kind=kind, calibration=calibration, medium=0, cut=0, high=1
         )
@@ -125,10 +126,16 @@ class Procedure:
         return HeldOut(scores=scores, flagged=flagged, cuts=tuple(cuts), reached=reached)
 
     def _parts(self, rows: Rows) -> tuple[Rows, Rows]:
-        """The answers to choose and calibrate by, and those to cut by: others, for a promise."""
+        """The answers to choose and calibrate by, and those to cut by: others, for a promise.
+
+        Where what would be left could promise nothing, no rule is chosen, and all answers are cut by.
+        """
         if not self.target.guaranteed or (len(rows.names) == 1 and not self.stack):
             return rows, rows
         third = folds(rows.labels, rows.groups, most=3, seed=self.seed)[0]
+        if not self.stack and not enough(self.target, rows.labels[~third], rows.groups[~third]):
+            own = replace(rows, names=rows.names[:1], columns=rows.columns[:, :1])
+            return own, own
         require_both(rows.labels[third])
         return rows.at(third), rows.at(~third)
 
