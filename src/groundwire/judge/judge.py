@@ -292,7 +292,7 @@ class Judge:
             if shortage := self._allowance.claim():
                 return replace(over_budget("the judge's period", shortage), usage=spent), False
             try:
-                self._calls.pause(max(self._requests.take(), self._tokens.take(request_tokens(request))))
+                self._calls.pause(self._turn(request))
             except NotMadeError:
                 self._allowance.give_back()
                 raise
@@ -313,6 +313,13 @@ class Judge:
             except NotMadeError:  # no time is left to try again: what went wrong says more than that
                 return reply, telling
         raise AssertionError("attempts are counted without end")
+
+    def _turn(self, request: ModelRequest) -> float:
+        """The seconds until the rates let the call go; it takes no turn that it could not wait for."""
+        until = self._calls.here().until
+        left = math.inf if until is None else until - time.monotonic()
+        wait = self._tokens.take(request_tokens(request), within=left)
+        return max(wait, self._requests.take(within=left)) if wait < left else wait
 
     def _ask(self, request: ModelRequest) -> Reply:
         if isinstance(request, Complete):
