@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
@@ -25,6 +25,7 @@ from groundwire.core.verdict import Usage
 from groundwire.judge.adapters import Ungrounding
 
 TAG = "groundwire:judge"
+_HOLDS = Runnable | list | tuple | dict  # what a model may stand in
 
 
 class LangChainChat(Ungrounding):
@@ -92,15 +93,17 @@ def own(model: Any, parameters: Mapping[str, Any] = MappingProxyType({})) -> Any
     belongs to the application; a cache that the model was given itself stays. It has ``parameters`` in those
     of its fields that are named so. Clients, rate limiters and all else are shared with the original.
     """
-    if isinstance(model, list):
-        return [own(item, parameters) for item in model]
+    if type(model) in (list, tuple):
+        return type(model)(own(item, parameters) for item in model)
+    if isinstance(model, dict):  # what runs side by side, such as both halves of include_raw=True
+        return {name: own(item, parameters) for name, item in model.items()}
     if isinstance(model, BaseLanguageModel):
         mine = {name: value for name, value in parameters.items() if name in type(model).model_fields}
         quiet = {"callbacks": None, "verbose": False, **mine}
         return model.model_copy(update=quiet if model.cache is not None else {**quiet, "cache": False})
     if not isinstance(model, Runnable) or not isinstance(model, BaseModel):
         return model
-    changed = {name: own(value, parameters) for name, value in model if isinstance(value, Runnable | list)}
+    changed = {name: own(value, parameters) for name, value in model if isinstance(value, _HOLDS)}
     bound = getattr(model, "kwargs", None)
     if isinstance(bound, dict):  # what was bound would win over the field
         changed["kwargs"] = bound | {name: value for name, value in parameters.items() if name in bound}
@@ -134,14 +137,14 @@ def _described(value: Any) -> Any:
 
 def _varies(model: Any) -> bool:
     """Whether any of the models was given a temperature above 0, in its field or by what is bound to it."""
-    if isinstance(model, list):
-        return any(map(_varies, model))
+    if isinstance(model, list | tuple | dict):
+        return any(map(_varies, _items(model)))
     if isinstance(model, BaseLanguageModel):
         return (getattr(model, "temperature", None) or 0) > 0
     if not isinstance(model, Runnable) or not isinstance(model, BaseModel):
         return False
     bound = getattr(model, "kwargs", None) or {}
-    inner = (value for _, value in model if isinstance(value, Runnable | list))
+    inner = (value for _, value in model if isinstance(value, _HOLDS))
     return (bound.get("temperature") or 0) > 0 or any(map(_varies, inner))
 
 
@@ -149,11 +152,15 @@ def _models(model: Any) -> list[BaseLanguageModel[Any]]:
     """The language models in whatever is bound around them."""
     if isinstance(model, BaseLanguageModel):
         return [model]
-    if isinstance(model, list):
-        return [one for item in model for one in _models(item)]
+    if isinstance(model, list | tuple | dict):
+        return [one for item in _items(model) for one in _models(item)]
     if not isinstance(model, Runnable) or not isinstance(model, BaseModel):
         return []
-    return [one for _, value in model if isinstance(value, Runnable | list) for one in _models(value)]
+    return [one for _, value in model if isinstance(value, _HOLDS) for one in _models(value)]
+
+
+def _items(held: Any) -> Collection[Any]:
+    return held.values() if isinstance(held, dict) else held
 
 
 def _structured(reply: Mapping[str, Any] | BaseModel) -> Completed:
@@ -231,12 +238,8 @@ def _usage(reply: BaseMessage) -> Usage:
 
 
 def _name(model: Any) -> str:
-    """The provider's name for the model, else the type's."""
-    while not isinstance(model, BaseLanguageModel):
-        inner = getattr(model, "bound", None) or getattr(model, "runnable", None)
-        if inner is None:
-            return type(model).__qualname__
-        model = inner
+    """The provider's name for the model, or for the first one in whatever is around it; else the type's."""
+    model = next(iter(_models(model)), model)
     for field in ("model_id", "model_name", "model"):
         if isinstance(name := getattr(model, field, None), str) and name:
             return name
