@@ -407,8 +407,9 @@ def test_a_parameter_that_the_model_does_not_have_is_refused_by_name():
         Judge(lambda system, user: "", parameters={"temperature": 0})
 
 
-def test_samples_are_not_each_other_from_the_application_s_cache():
-    model = FakeListChatModel(responses=["a", "b", "c"])
+@pytest.mark.parametrize("cache", [None, True], ids=["unsaid", "asked for"])
+def test_samples_are_not_each_other_from_the_application_s_cache(cache):
+    model = FakeListChatModel(responses=["a", "b", "c"], cache=cache)
     set_llm_cache(InMemoryCache())
     try:
         judge = Judge(model.with_retry(), max_concurrency=1)
@@ -425,6 +426,14 @@ def test_a_cache_that_the_model_was_given_stays_its_own():
     first, second = judge.perform([ASK], timeout=None) + judge.perform([ASK], timeout=None)
     assert first.texts == second.texts == ("a",)
     assert len(cache._cache) == 1
+
+
+def test_samples_are_not_from_a_cache_that_the_model_was_given_either():
+    """Or what a model invents would look like what it says every time."""
+    model = FakeListChatModel(responses=["a", "b", "c"], cache=InMemoryCache())
+    judge = Judge(model, max_concurrency=1)
+    (reply,) = judge.perform([Complete(system="s", user="u", samples=3)], timeout=None)
+    assert reply.texts == ("a", "b", "c")
 
 
 def test_every_call_begins_in_a_context_of_its_own():

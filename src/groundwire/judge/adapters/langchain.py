@@ -13,6 +13,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
+from langchain_core.caches import BaseCache
 from langchain_core.language_models import BaseChatModel, BaseLanguageModel
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 from langchain_core.outputs import ChatGeneration, LLMResult
@@ -36,7 +37,7 @@ class LangChainChat(Ungrounding):
     ) -> None:
         self.name = _name(model)
         self._model = own(model, parameters)
-        self._variants: dict[tuple[float | None, int, int], Any] = {(None, 0, 1): self._model}
+        self._variants: dict[tuple[tuple[str, Any], ...], Any] = {(): self._model}
         inner = _models(self._model)
         known = {field for one in inner for field in type(one).model_fields}
         if unknown := sorted(parameters.keys() - known):
@@ -51,10 +52,10 @@ class LangChainChat(Ungrounding):
     def complete(self, request: Complete) -> Completed:
         messages = [SystemMessage(request.system), HumanMessage(self._kept(request))]
         if self.several and request.samples > 1:
-            model = self._variant(request.temperature, request.alternatives, request.samples)
+            model = self._variant(request, several=True)
             return _samples(model.generate([messages], tags=[TAG], run_name="groundwire judge"))
         config = RunnableConfig(tags=[TAG], run_name="groundwire judge")
-        reply = self._variant(request.temperature, request.alternatives).invoke(messages, config=config)
+        reply = self._variant(request).invoke(messages, config=config)
         if isinstance(reply, str):
             return Completed(texts=(str(reply),), usage=Usage(calls=1))
         if isinstance(reply, Mapping | BaseModel) and not isinstance(reply, BaseMessage):
@@ -73,15 +74,19 @@ class LangChainChat(Ungrounding):
             return request.user
         return mark(request.user[: request.prefix], request.user[request.prefix :])
 
-    def _variant(self, temperature: float | None, alternatives: int, samples: int = 1) -> Any:
+    def _variant(self, request: Complete, *, several: bool = False) -> Any:
         """The model as one request wants it; a field that the model lacks is left alone."""
-        key = (temperature, alternatives, samples)
+        wanted: dict[str, Any] = {}
+        if request.temperature is not None:
+            wanted["temperature"] = request.temperature
+        if request.alternatives:
+            wanted |= {"logprobs": True, "top_logprobs": request.alternatives}
+        if request.samples > 1:
+            wanted["cache"] = False  # one of its own, too, has the same reply for each of them
+        if several:
+            wanted["n"] = request.samples
+        key = tuple(wanted.items())
         if key not in self._variants:
-            wanted: dict[str, Any] = {} if temperature is None else {"temperature": temperature}
-            if samples > 1:
-                wanted |= {"n": samples}
-            if alternatives:
-                wanted |= {"logprobs": True, "top_logprobs": alternatives}
             self._variants[key] = own(self._model, wanted)
         return self._variants[key]
 
@@ -89,8 +94,8 @@ class LangChainChat(Ungrounding):
 def own(model: Any, parameters: Mapping[str, Any] = MappingProxyType({})) -> Any:
     """A copy of the model, through whatever is bound around it, that no handler hears.
 
-    The copy skips LangChain's global cache, in which samples of one prompt come back identical and which
-    belongs to the application; a cache that the model was given itself stays. It has ``parameters`` in those
+    The copy skips LangChain's global cache, which belongs to the application, also where the model was told
+    to use it; a cache that the model was given itself stays. It has ``parameters`` in those
     of its fields that are named so. Clients, rate limiters and all else are shared with the original.
     """
     if type(model) in (list, tuple):
@@ -100,7 +105,8 @@ def own(model: Any, parameters: Mapping[str, Any] = MappingProxyType({})) -> Any
     if isinstance(model, BaseLanguageModel):
         mine = {name: value for name, value in parameters.items() if name in type(model).model_fields}
         quiet = {"callbacks": None, "verbose": False, **mine}
-        return model.model_copy(update=quiet if model.cache is not None else {**quiet, "cache": False})
+        own_cache = isinstance(model.cache, BaseCache)
+        return model.model_copy(update=quiet if own_cache else {**quiet, "cache": False})
     if not isinstance(model, Runnable) or not isinstance(model, BaseModel):
         return model
     changed = {name: own(value, parameters) for name, value in model if isinstance(value, _HOLDS)}
