@@ -193,6 +193,12 @@ class Judge:
     def perform(self, requests: Sequence[Request], *, timeout: float | None) -> Sequence[Reply]:
         """One reply for each request, in order. ``timeout`` is for all of them together."""
         until = _until(timeout)
+        replies = self._performed(requests, until)
+        if missing := _missing(requests, replies):
+            return _filled(replies, missing, self._performed(list(missing.values()), until))
+        return replies
+
+    def _performed(self, requests: Sequence[Request], until: float | None) -> list[Reply]:
         begun = [self._begin(request, until) for request in requests]
         try:
             return [
@@ -205,6 +211,12 @@ class Judge:
     async def aperform(self, requests: Sequence[Request], *, timeout: float | None) -> Sequence[Reply]:
         """``perform`` for callers on an event loop, which is never held."""
         until = _until(timeout)
+        replies = await self._aperformed(requests, until)
+        if missing := _missing(requests, replies):
+            return _filled(replies, missing, await self._aperformed(list(missing.values()), until))
+        return replies
+
+    async def _aperformed(self, requests: Sequence[Request], until: float | None) -> list[Reply]:
         begun = [self._begin(request, until) for request in requests]
         try:
             return [
@@ -392,6 +404,20 @@ def _bounded(reply: Completed) -> Reply:
         return reply
     detail = f"the reply has {longest} characters, and none of more than {_LONGEST_REPLY} is read"
     return Failed(reason=AbstentionReason.UNREADABLE_REPLY, detail=detail, usage=reply.usage)
+
+
+def _missing(requests: Sequence[Request], replies: Sequence[Reply]) -> dict[int, Complete]:
+    """For each request whose model gave fewer samples than it was asked for, a request for the others."""
+    return {
+        i: replace(request, samples=request.samples - len(reply.texts))
+        for i, (request, reply) in enumerate(zip(requests, replies, strict=True))
+        if isinstance(request, Complete) and isinstance(reply, Completed) and len(reply.texts) < request.samples
+    }
+
+
+def _filled(replies: list[Reply], missing: Mapping[int, Complete], others: list[Reply]) -> list[Reply]:
+    given = dict(zip(missing, others, strict=True))
+    return [_merged([reply, given[i]]) if i in given else reply for i, reply in enumerate(replies)]
 
 
 def _merged(replies: list[Reply]) -> Reply:

@@ -34,7 +34,7 @@ class Chat(Protocol):
 
     ``name`` is for messages, ``identity`` tells it and its parameters from every other. ``varies`` says that
     it was given a temperature above 0, ``several`` that it replies to one request with all of its samples, so
-    that the input is paid for once.
+    that the input is paid for once. Where it turns out that it doesn't, those that are missing are asked for.
     """
 
     name: str

@@ -24,6 +24,7 @@ from groundwire.core.errors import ConfigurationError
 from groundwire.core.plan import Complete, Completed, Token
 from groundwire.core.verdict import Usage
 from groundwire.judge.adapters import Ungrounding
+from groundwire.judge.failures import of_the_request
 
 TAG = "groundwire:judge"
 _HOLDS = Runnable | list | tuple | dict  # what a model may stand in
@@ -48,10 +49,37 @@ class LangChainChat(Ungrounding):
         self.varies = _varies(self._model)
         # What is bound around a model gives one reply; a field "n" is OpenAI's, and others have taken it up.
         self.several = isinstance(self._model, BaseChatModel) and "n" in type(self._model).model_fields
+        self._untold = False
 
     def complete(self, request: Complete) -> Completed:
+        asked = replace(request, alternatives=0) if self._untold else request
+        return self._asked(asked, several=self.several and request.samples > 1)
+
+    def _asked(self, request: Complete, *, several: bool) -> Completed:
+        """The reply, without log probabilities or ``n`` where those are refused, once and for all.
+
+        Many models have fields for both and a server that knows neither. Some servers pass over ``n``: then
+        there are fewer texts than samples.
+        """
+        try:
+            reply = self._sent(request, several=several)
+        except Exception as error:
+            if not _refused(error) or not (request.alternatives or several):
+                raise
+            if request.alternatives:
+                reply = self._asked(replace(request, alternatives=0), several=several)
+                self._untold = True
+            else:
+                reply = self._asked(request, several=False)
+                self.several = False
+            return reply
+        if several and len(reply.texts) < request.samples:
+            self.several = False
+        return reply
+
+    def _sent(self, request: Complete, *, several: bool) -> Completed:
         messages = [SystemMessage(request.system), HumanMessage(self._kept(request))]
-        if self.several and request.samples > 1:
+        if several:
             model = self._variant(request, several=True)
             return _samples(model.generate([messages], tags=[TAG], run_name="groundwire judge"))
         config = RunnableConfig(tags=[TAG], run_name="groundwire judge")
@@ -120,6 +148,11 @@ def own(model: Any, parameters: Mapping[str, Any] = MappingProxyType({})) -> Any
             "config_factories": [],  # listeners
         }
     return model.model_copy(update=changed)
+
+
+def _refused(error: Exception) -> bool:
+    """Whether what was asked for is a mistake to the server, or to its client."""
+    return of_the_request(error) or isinstance(error, TypeError) or "logprobs" in str(error)
 
 
 def identity(model: Any) -> str:
