@@ -102,7 +102,7 @@ def embedder(embeddings: Any) -> Embedder:
 
         return LlamaIndexEmbedder(embeddings)
     if callable(embed := getattr(embeddings, "embed_documents", None)) and not isinstance(embeddings, type):
-        return CallableEmbedder(embed, identity=_embedding_identity(embeddings))
+        return CallableEmbedder(embed, named=_embedding_identity(embeddings))
     if callable(embeddings) and not isinstance(embeddings, type) and not _is_async(embeddings):
         return CallableEmbedder(embeddings)
     raise ConfigurationError(
@@ -111,9 +111,10 @@ def embedder(embeddings: Any) -> Embedder:
     )
 
 
-def _embedding_identity(embeddings: Any) -> str:
-    if "langchain_core" not in sys.modules:
-        return type(embeddings).__qualname__
+def _embedding_identity(embeddings: Any) -> str | None:
+    """A digest of the parameters of LangChain's own; None for a class of somebody's, which may be any."""
+    if "langchain_core" not in sys.modules or not hasattr(type(embeddings), "model_fields"):
+        return None
     from groundwire.judge.adapters.langchain import identity  # noqa: PLC0415 - whoever made it has LangChain
 
     return identity(embeddings)

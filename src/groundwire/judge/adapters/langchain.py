@@ -17,13 +17,14 @@ from langchain_core.caches import BaseCache
 from langchain_core.language_models import BaseChatModel, BaseLanguageModel
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 from langchain_core.outputs import ChatGeneration, LLMResult
-from langchain_core.runnables import Runnable, RunnableConfig
+from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 from pydantic import BaseModel
 
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.plan import Complete, Completed, Token
 from groundwire.core.verdict import Usage
 from groundwire.judge.adapters import Ungrounding
+from groundwire.judge.adapters.function import identity as function_identity
 from groundwire.judge.failures import of_the_request
 
 TAG = "groundwire:judge"
@@ -158,7 +159,7 @@ def _refused(error: Exception) -> bool:
 def identity(model: Any) -> str:
     """A digest of the model's type and parameters, through whatever is bound around it.
 
-    Objects that are no plain values, such as clients, count by their type alone.
+    Objects that are no plain values, such as clients, count by their type alone; functions as in ``function``.
     """
     return hashlib.sha256(json.dumps(_described(model), sort_keys=True).encode()).hexdigest()
 
@@ -171,6 +172,8 @@ def _described(value: Any) -> Any:
         return {str(key): _described(one) for key, one in value.items()}
     if isinstance(value, list | tuple):
         return [_described(one) for one in value]
+    if isinstance(value, RunnableLambda):
+        return function_identity(getattr(value, "func", None) or value.afunc)
     return value if isinstance(value, str | int | float | None) else type(value).__qualname__
 
 
