@@ -214,6 +214,20 @@ def test_titan_embeds_each_text(bedrock):
     assert {model for model, _ in bedrock.requests} == {TITAN}
 
 
+def test_embeddings_are_reached_as_the_model_beside_them_is(bedrock, monkeypatch):
+    """Or documents would leave the region that was named, and where the environment names none, nothing works."""
+    monkeypatch.delenv("AWS_REGION")
+    monkeypatch.delenv("AWS_DEFAULT_REGION")
+    monkeypatch.delenv("AWS_ENDPOINT_URL_BEDROCK_RUNTIME")
+    monkeypatch.setenv("AWS_CONFIG_FILE", "/nonexistent")
+    bedrock.always = embeds()
+    parameters = {"region_name": "eu-central-1", "base_url": bedrock.url, "temperature": 0}
+    judge = Judge(f"bedrock:{MODEL}", embeddings=f"bedrock:{TITAN}", parameters=parameters)
+    (reply,) = judge.perform([Embed(texts=("a",))], timeout=None)
+    assert reply.vectors == ((1.0, 1.0, 1.0),)
+    assert judge._embedder._function.__self__.region_name == "eu-central-1"
+
+
 @pytest.mark.parametrize(
     ("act", "told"),
     [

@@ -47,7 +47,8 @@ class Judge:
     LangChain model string, or a function ``(system, user) -> str``; ``embeddings`` is LangChain Embeddings, a
     LlamaIndex embedding model, such a string, or a function from a list of texts to vectors. ``parameters``
     are fields of the model, such as temperature, max_tokens or stop, set in the judge's own copy of it; for a
-    string they are what the model is built with. ``models`` are further ones by names of your own, for
+    string they are what the model is built with, and a region, endpoint or credentials of Bedrock among them
+    hold for embeddings that are such a string, too. ``models`` are further ones by names of your own, for
     methods that ask several; they share all that is set here, but for ``parameters``.
 
     ``timeout`` is in seconds for one attempt at a call, from when it begins, whatever the client believes. At
@@ -84,7 +85,13 @@ class Judge:
         if not (breaker is None or isinstance(breaker, Breaker)):
             problems.append(f"breaker: expected a Breaker or None, not {type(breaker).__name__}")
         chat = _built(lambda given: adapters.chat(given, parameters), model, problems)
-        embedder = None if embeddings is None else _built(adapters.embedder, embeddings, problems)
+        embedder = None
+        if embeddings is not None:
+            embedder = _built(
+                lambda given: adapters.embedder(given, beside=model, parameters=parameters),
+                embeddings,
+                problems,
+            )
         if "" in (models or {}):
             problems.append("models: a further model needs a name; '' is the judge's own")
         others = {name: _built(adapters.chat, given, problems) for name, given in (models or {}).items()}

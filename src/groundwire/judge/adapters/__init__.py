@@ -89,14 +89,23 @@ def chat(model: Any, parameters: Mapping[str, Any] | None = None) -> Chat:
     )
 
 
-def embedder(embeddings: Any) -> Embedder:
-    """The adapter for an embedding model. Raises ConfigurationError for what is none."""
+def embedder(
+    embeddings: Any, *, beside: Any = None, parameters: Mapping[str, Any] | None = None
+) -> Embedder:
+    """The adapter for an embedding model. Raises ConfigurationError for what is none.
+
+    ``beside`` is the language model that it serves with, and ``parameters`` are that one's.
+    """
     from groundwire.judge.adapters.function import CallableEmbedder  # noqa: PLC0415 - one a kind
 
     if isinstance(embeddings, str):
-        from groundwire.judge.adapters.named import embeddings_from_string  # noqa: PLC0415 - needs LangChain
+        from groundwire.judge.adapters.named import (  # noqa: PLC0415 - needs LangChain
+            connection,
+            embeddings_from_string,
+        )
 
-        embeddings = embeddings_from_string(embeddings)
+        reached = connection(beside, embeddings, parameters or {})
+        embeddings = embeddings_from_string(embeddings, **reached)
     if _is_llama_index(embeddings) and hasattr(embeddings, "get_text_embedding_batch"):
         from groundwire.judge.adapters.llama_index import LlamaIndexEmbedder  # noqa: PLC0415 - needs LlamaIndex
 
