@@ -92,8 +92,7 @@ class LangChainChat(Ungrounding):
         if not isinstance(reply, BaseMessage):
             raise TypeError(f"the model returned {type(reply).__qualname__}, expected a message or a str")
         tokens = _tokens(reply) if request.alternatives else ()
-        # .text leaves thinking blocks out and joins the text of list content.
-        return Completed(texts=(str(reply.text),), usage=_usage(reply), tokens=(tokens,) if tokens else ())
+        return Completed(texts=(_said(reply),), usage=_usage(reply), tokens=(tokens,) if tokens else ())
 
     def _kept(self, request: Complete) -> Any:
         """The user message, cut where the provider may keep what stands before, if it takes such a mark."""
@@ -212,7 +211,7 @@ def _structured(reply: Mapping[str, Any] | BaseModel) -> Completed:
         raw, reply = reply["raw"], reply["parsed"]
     usage = _usage(raw) if isinstance(raw, BaseMessage) else Usage(calls=1)
     if reply is None:  # it could not be parsed: what was said is told as it is
-        return Completed(texts=(str(getattr(raw, "text", "")),), usage=usage)
+        return Completed(texts=(_said(raw) if isinstance(raw, BaseMessage) else "",), usage=usage)
     text = reply.model_dump_json() if isinstance(reply, BaseModel) else json.dumps(reply)
     return Completed(texts=(text,), usage=usage)
 
@@ -226,7 +225,7 @@ def _samples(result: LLMResult) -> Completed:
     same = len(set(told)) == 1
     tokens = tuple(_tokens(message) for message in messages)
     return Completed(
-        texts=tuple(str(message.text) for message in messages),
+        texts=tuple(_said(message) for message in messages),
         usage=replace(
             max(told, key=lambda usage: usage.input_tokens),
             calls=1,
@@ -234,6 +233,17 @@ def _samples(result: LLMResult) -> Completed:
         ),
         tokens=tokens if all(tokens) else (),
     )
+
+
+def _said(reply: BaseMessage) -> str:
+    """Its text, and what it called tools with: some are told to reply by calling one.
+
+    .text leaves thinking blocks out and joins the text of list content.
+    """
+    calls = [*getattr(reply, "tool_calls", ()), *getattr(reply, "invalid_tool_calls", ())]
+    given = [call["args"] for call in calls]
+    told = [one if isinstance(one, str) else json.dumps(one, ensure_ascii=False) for one in given if one]
+    return "\n".join(part for part in (str(reply.text), *told) if part)
 
 
 def _cache_point(kept: str, rest: str) -> list[Any]:
