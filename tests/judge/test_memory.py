@@ -162,6 +162,13 @@ def test_one_function_for_two_models_is_two_models(memory):
     assert repr(first) == "Judge(model='asked_of', timeout=30)"
 
 
+def test_a_reply_that_says_nothing_is_asked_for_again(memory):
+    """As after a filter, or a hiccup: an answer must not stay unjudged for good."""
+    said = ["", " \n", "so"]
+    judge = Judge(lambda system, user: said.pop(0), memory=memory)
+    assert [ask(judge, prompt("u"))[0].texts[0].strip() for _ in range(4)] == ["", "", "so", "so"]
+
+
 def closing_over(name):
     def model(system, user):
         return name
