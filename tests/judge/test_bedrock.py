@@ -233,7 +233,7 @@ def test_titan_embeds_each_text(bedrock):
 
 
 def test_embeddings_are_reached_as_the_model_beside_them_is(bedrock, monkeypatch):
-    """Or documents would leave the region that was named, and where the environment names none, nothing works."""
+    """Or documents would leave the region that was named."""
     monkeypatch.delenv("AWS_REGION")
     monkeypatch.delenv("AWS_DEFAULT_REGION")
     monkeypatch.delenv("AWS_ENDPOINT_URL_BEDROCK_RUNTIME")

@@ -140,10 +140,10 @@ def test_who_can_t_wait_for_a_turn_takes_none(limit, asked):
     """The waits of those who can are as if the others had never asked."""
     clock = Clock()
     asking, alone = Pace(limit, clock=clock), Pace(limit, clock=clock)
-    for amount, later, within in asked:
+    for amount, later, patience in asked:
         clock.now += later
-        wait = asking.take(amount, within=within)
-        if wait < within:
+        wait = asking.take(amount, within=patience)
+        if wait < patience:
             assert wait == alone.take(amount)
 
 

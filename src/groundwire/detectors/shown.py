@@ -53,7 +53,7 @@ class ShownPassages:
     def bears(self, quote: str, claim: str) -> bool:
         """Whether a quotation says enough, and of what the claim speaks of, to be shown for it.
 
-        Where it is in another language than the answer, their words can't tell, and it only has to say enough.
+        In another language than the answer's, its words can't tell, and it only has to say enough.
         """
         quoted, claimed = content(quote), content(claim)
         readings = [claimed]

@@ -418,7 +418,9 @@ def _missing(requests: Sequence[Request], replies: Sequence[Reply]) -> dict[int,
     return {
         i: replace(request, samples=request.samples - len(reply.texts))
         for i, (request, reply) in enumerate(zip(requests, replies, strict=True))
-        if isinstance(request, Complete) and isinstance(reply, Completed) and len(reply.texts) < request.samples
+        if isinstance(request, Complete)
+        and isinstance(reply, Completed)
+        and len(reply.texts) < request.samples
     }
 
 

@@ -182,7 +182,7 @@ def _told(error: ValidationError) -> str:
 
 
 _FENCE = re.compile(r"^[^\S\n]*+```[\w-]*+[^\S\n]*+$", re.MULTILINE)
-# "<think>", "[THINK]", "<seed:think>", "◁think▷"
+# Such as "<think>", "[THINK]" or "<seed:think>", as each model was taught to.
 _THOUGHT = r"(?:seed:)?(?:think|thinking|thoughts?|reasoning)"
 _THOUGHT_BEGINS = re.compile(rf"[<\[◁]{_THOUGHT}[>\]▷]", re.IGNORECASE)
 _THOUGHT_ENDS = re.compile(rf"[<\[◁]/{_THOUGHT}[>\]▷]", re.IGNORECASE)

@@ -89,9 +89,7 @@ def chat(model: Any, parameters: Mapping[str, Any] | None = None) -> Chat:
     )
 
 
-def embedder(
-    embeddings: Any, *, beside: Any = None, parameters: Mapping[str, Any] | None = None
-) -> Embedder:
+def embedder(embeddings: Any, *, beside: Any = None, parameters: Mapping[str, Any] | None = None) -> Embedder:
     """The adapter for an embedding model. Raises ConfigurationError for what is none.
 
     ``beside`` is the language model that it serves with, and ``parameters`` are that one's.

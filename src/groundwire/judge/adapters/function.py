@@ -58,7 +58,7 @@ def identity(function: Callable[..., Any], *, deep: int = 3) -> str:
     """
     given: list[Any] = []
     while isinstance(function, partial):
-        given.append((_told(function.args, deep), sorted(_told(function.keywords, deep).items())))
+        given.append((told(function.args, deep), sorted(told(function.keywords, deep).items())))
         function = function.func
     given += _held(function, deep)
     return repr((getattr(function, "__module__", ""), _named(function), given))
@@ -67,7 +67,7 @@ def identity(function: Callable[..., Any], *, deep: int = 3) -> str:
 def _held(function: Any, deep: int) -> list[Any]:
     """What a function carries with it."""
     if isinstance(function, MethodType):
-        return [_told(function.__self__, deep), *_held(function.__func__, deep)]
+        return [told(function.__self__, deep), *_held(function.__func__, deep)]
     if not isinstance(function, FunctionType):
         return _attributes(function)
     held: list[Any] = [given for given in (function.__defaults__, function.__kwdefaults__) if given]
@@ -77,17 +77,17 @@ def _held(function: Any, deep: int) -> list[Any]:
     if function.__name__ == "<lambda>":  # a name that says nothing
         code = function.__code__
         held += [code.co_names, [one for one in code.co_consts if isinstance(one, _PLAIN)]]
-    return [_told(one, deep) for one in held]
+    return [told(one, deep) for one in held]
 
 
-def _told(value: Any, deep: int) -> Any:
+def told(value: Any, deep: int = 3) -> Any:
     """A value, as far as it is the same in another process."""
     if isinstance(value, _PLAIN):
         return value
     if type(value) in (list, tuple):
-        return type(value)([_told(one, deep) for one in value])
+        return type(value)([told(one, deep) for one in value])
     if type(value) is dict:
-        return {str(name): _told(one, deep) for name, one in value.items()}
+        return {str(name): told(one, deep) for name, one in value.items()}
     if isinstance(value, partial | FunctionType | MethodType) and deep:
         return identity(value, deep=deep - 1)
     kind = value if isinstance(value, type) else type(value)

@@ -28,7 +28,7 @@ from groundwire.judge.adapters.function import identity as function_identity
 from groundwire.judge.failures import of_the_request
 
 TAG = "groundwire:judge"
-_HOLDS = Runnable | list | tuple | dict  # what a model may stand in
+_HOLDS = (Runnable, list, tuple, dict)  # what a model may stand in
 
 
 class LangChainChat(Ungrounding):
@@ -158,7 +158,8 @@ def _refused(error: Exception) -> bool:
 def identity(model: Any) -> str:
     """A digest of the model's type and parameters, through whatever is bound around it.
 
-    Objects that are no plain values, such as clients, count by their type alone; functions as in ``function``.
+    Objects that are no plain values, such as clients, count by their type alone, and functions by what they
+    were given.
     """
     return hashlib.sha256(json.dumps(_described(model), sort_keys=True).encode()).hexdigest()
 
