@@ -28,15 +28,18 @@ class Clock:
         return self.now
 
 
-@given(st.lists(st.tuples(st.floats(0, 40), st.integers(1, 7)), max_size=25), st.integers(1, 6))
+@given(
+    st.lists(st.tuples(st.floats(0, 40), st.integers(1, 7), st.floats(0, 90)), max_size=25),
+    st.integers(1, 6),
+)
 def test_the_shared_pace_is_that_of_one_process(tmp_path_factory, takes, limit):
     """The same waits for the same requests as the pace that a judge has by itself."""
     clock = Clock()
     ledger = Ledger(tmp_path_factory.mktemp("pace") / "spent.sqlite", clock=clock)
     shared, own = SharedPace(ledger, "requests", limit), Pace(limit, clock=clock)
-    for pause, amount in takes:
+    for pause, amount, within in takes:
         clock.now += pause
-        assert shared.take(amount) == pytest.approx(own.take(amount))
+        assert shared.take(amount, within=within) == pytest.approx(own.take(amount, within=within))
 
 
 def test_budgets_are_kept_through_pickling_and_other_connections(tmp_path):

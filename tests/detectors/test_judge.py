@@ -183,6 +183,30 @@ def test_a_quotation_bears_on_the_claim_by_its_words(question, claim, quote):
     assert outcome.grounded
 
 
+GERMAN = [
+    "Eine Stornierung ist bis zum Vortag kostenlos möglich. Danach wird eine Gebühr fällig.",
+    "Hunde sind nicht erlaubt. Katzen können in der Kabine reisen.",
+]
+
+
+@pytest.mark.parametrize(
+    ("claim", "quote", "believed"),
+    [
+        ("You can cancel for free until the day before.", "Eine Stornierung ist bis zum Vortag", True),
+        ("You can cancel for free until the day before.", "kostenlos möglich", False),
+        ("You can cancel for free until the day before.", "Stornierungen sind kostenlos möglich", False),
+        ("Die Abreise ist an jedem Tag ohne Kosten möglich.", "Katzen können in der Kabine reisen", False),
+    ],
+    ids=["says enough", "says too little", "stands nowhere", "in the answer's language"],
+)
+def test_a_quotation_in_another_language_only_has_to_say_enough(claim, quote, believed):
+    """Its words are others than the claim's, and a judge is who can read both."""
+    interaction = Interaction(question="", contexts=GERMAN, answer=claim)
+    reply = [FIRST | {"quote": quote}]
+    outcome, _ = judged(*[reply] * (1 if believed else 2), interaction=interaction)
+    assert isinstance(outcome, Verdict) is believed
+
+
 def test_a_flag_needs_no_quotation():
     """The judge's word is enough to flag a claim, not to clear it."""
     contradicted = FIRST | {"support": "contradicted", "score": 0.8, "quote": "All bags cost 25 EUR"}

@@ -6,6 +6,7 @@ import operator
 
 import pytest
 from langchain_core.runnables import RunnableLambda
+from pydantic import BaseModel
 
 from groundwire import (
     Abstention,
@@ -182,6 +183,23 @@ def test_structured_output_that_could_not_be_parsed_is_told_as_it_was_said(bedro
     bedrock.always = says("I can't say.")
     model = from_string(f"bedrock:{MODEL}").with_structured_output(VERDICT, include_raw=True)
     assert ask(Judge(model)).texts == ("I can't say.",)
+    called = {"toolUse": {"toolUseId": "t", "name": "Verdict", "input": {"score": "much"}}}
+    bedrock.always = says([called], stop="tool_use")
+    model = from_string(f"bedrock:{MODEL}").with_structured_output(Verdict, include_raw=True)
+    assert ask(Judge(model)).texts == ('{"score": "much"}',)
+
+
+class Verdict(BaseModel):
+    score: float
+
+
+def test_a_reply_that_calls_a_tool_is_what_it_was_called_with(bedrock):
+    """A model that has the form as its tool often says a word before it calls it."""
+    called = {"toolUse": {"toolUseId": "t", "name": "Verdict", "input": json.loads(SUPPORTED)}}
+    bedrock.always = says([{"text": "Let me check."}, called], stop="tool_use")
+    model = from_string(f"bedrock:{MODEL}").bind_tools([VERDICT], tool_choice="Verdict")
+    outcome = Checker("judge", judge=Judge(model)).check(INTERACTION)
+    assert (outcome.grounded, outcome.usage.calls) == (True, 1)
 
 
 def test_parameters_reach_the_service_and_a_request_s_temperature_wins(bedrock):
@@ -212,6 +230,20 @@ def test_titan_embeds_each_text(bedrock):
     (reply,) = judge.perform([Embed(texts=("a", "bb"))], timeout=None)
     assert reply.vectors == ((1.0, 1.0, 1.0), (2.0, 1.0, 1.0))
     assert {model for model, _ in bedrock.requests} == {TITAN}
+
+
+def test_embeddings_are_reached_as_the_model_beside_them_is(bedrock, monkeypatch):
+    """Or documents would leave the region that was named."""
+    monkeypatch.delenv("AWS_REGION")
+    monkeypatch.delenv("AWS_DEFAULT_REGION")
+    monkeypatch.delenv("AWS_ENDPOINT_URL_BEDROCK_RUNTIME")
+    monkeypatch.setenv("AWS_CONFIG_FILE", "/nonexistent")
+    bedrock.always = embeds()
+    parameters = {"region_name": "eu-central-1", "base_url": bedrock.url, "temperature": 0}
+    judge = Judge(f"bedrock:{MODEL}", embeddings=f"bedrock:{TITAN}", parameters=parameters)
+    (reply,) = judge.perform([Embed(texts=("a",))], timeout=None)
+    assert reply.vectors == ((1.0, 1.0, 1.0),)
+    assert judge._embedder._function.__self__.region_name == "eu-central-1"
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,7 @@ from langsmith.run_helpers import get_current_run_tree
 from groundwire import AbstentionReason, ConfigurationError, Judge
 from groundwire.core.plan import Complete
 from groundwire.judge.isolation import JUDGING, isolated
+from groundwire.judge.memory import Memory
 from tests.servers.langsmith_server import langsmith_server, langsmith_tracing
 
 __all__ = ["langsmith_server", "langsmith_tracing"]
@@ -363,6 +364,42 @@ def test_its_parameters_are_set_in_a_copy_of_the_model(spies):
     assert (shared.temperature, shared.stop) == (0.9, None)
 
 
+class Calling(Tuned):
+    """Replies by calling the one tool that it was given, as models with structured output do."""
+
+    model_name: str = "acme-1"
+
+    def bind_tools(self, tools, **kwargs):
+        return self.bind(tools=tools)
+
+    def _generate(self, messages, stop=None, run_manager=None, **kwargs):
+        self.look(run_manager)
+        call = {"name": "Verdict", "args": {"score": 0.5, "said": len(self.seen)}, "id": "1"}
+        return ChatResult(generations=[ChatGeneration(message=AIMessage(content="", tool_calls=[call]))])
+
+
+VERDICT = {"title": "Verdict", "type": "object", "properties": {"score": {"type": "number"}}}
+
+
+@pytest.mark.parametrize("include_raw", [False, True])
+def test_a_model_within_structured_output_is_the_judge_s_own_copy_too(include_raw):
+    """No handler of the application hears it, and it has the judge's parameters and each request's own."""
+    handler, cache = SpyingHandler(), InMemoryCache()
+    shared = Calling(seen=[], temperature=0.9, callbacks=[handler])
+    structured = shared.with_structured_output(VERDICT, include_raw=include_raw)
+    judge = Judge(structured, parameters={"stop": ["END"]}, memory=Memory(), max_concurrency=1)
+    set_llm_cache(cache)
+    try:
+        warm = Complete(system="s", user="u", temperature=0.4)
+        replies = judge.perform([ASK, ASK, warm], timeout=None)
+    finally:
+        set_llm_cache(None)
+    assert len({reply.texts for reply in replies}) == 3  # neither the cache nor the memory has any
+    assert [seen["tuned"] for seen in shared.seen] == [(0.9, ["END"])] * 2 + [(0.4, ["END"])]
+    assert (handler.heard, cache._cache) == ([], {})
+    assert judge.model == "acme-1"
+
+
 def test_a_parameter_that_the_model_does_not_have_is_refused_by_name():
     with pytest.raises(ConfigurationError, match="has no field 'temprature'"):
         Judge(FakeListChatModel(responses=["a"]).with_retry(), parameters={"temprature": 0})
@@ -370,8 +407,9 @@ def test_a_parameter_that_the_model_does_not_have_is_refused_by_name():
         Judge(lambda system, user: "", parameters={"temperature": 0})
 
 
-def test_samples_are_not_each_other_from_the_application_s_cache():
-    model = FakeListChatModel(responses=["a", "b", "c"])
+@pytest.mark.parametrize("cache", [None, True], ids=["unsaid", "asked for"])
+def test_samples_are_not_each_other_from_the_application_s_cache(cache):
+    model = FakeListChatModel(responses=["a", "b", "c"], cache=cache)
     set_llm_cache(InMemoryCache())
     try:
         judge = Judge(model.with_retry(), max_concurrency=1)
@@ -388,6 +426,14 @@ def test_a_cache_that_the_model_was_given_stays_its_own():
     first, second = judge.perform([ASK], timeout=None) + judge.perform([ASK], timeout=None)
     assert first.texts == second.texts == ("a",)
     assert len(cache._cache) == 1
+
+
+def test_samples_are_not_from_a_cache_that_the_model_was_given_either():
+    """Or what a model invents would look like what it says every time."""
+    model = FakeListChatModel(responses=["a", "b", "c"], cache=InMemoryCache())
+    judge = Judge(model, max_concurrency=1)
+    (reply,) = judge.perform([Complete(system="s", user="u", samples=3)], timeout=None)
+    assert reply.texts == ("a", "b", "c")
 
 
 def test_every_call_begins_in_a_context_of_its_own():

@@ -1,7 +1,9 @@
 """The judge as a backend: a reply for every request, in order, and a failed one as a value."""
 
 import math
+import random
 import threading
+import time
 
 import pytest
 from langchain_core.embeddings import DeterministicFakeEmbedding
@@ -13,6 +15,7 @@ from langchain_core.runnables import RunnableLambda
 from groundwire import AbstentionReason, Checker, ConfigurationError, Judge, Usage
 from groundwire.core.budget import request_tokens
 from groundwire.core.plan import Complete, Completed, Embed, Embedded, Failed
+from groundwire.judge.failures import failed
 from groundwire.judge.prices import Price
 
 
@@ -127,6 +130,15 @@ def test_an_error_is_told_without_the_prompt_and_without_secrets():
         assert hidden not in reply.detail
     assert reply.detail.startswith("ValueError: 400 for {'messages': ['[…]']}")
     assert "host/v1" in reply.detail
+
+
+def test_a_long_error_is_soon_compared_with_a_long_prompt():
+    """A proxy's page of HTML, and a prompt of a megabyte: what fails must not hold up the application."""
+    letters = random.Random(1)
+    page, prompt = ("".join(letters.choices("abcdefghijklmnop ", k=n)) for n in (4_000, 3_000_000))
+    began = time.process_time()
+    failed(ValueError(page), model="m", said=["s", prompt])
+    assert time.process_time() - began < 2.5
 
 
 def test_a_long_error_is_shortened():

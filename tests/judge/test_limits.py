@@ -135,6 +135,29 @@ def test_more_than_a_minute_s_worth_goes_alone_and_does_not_wait_for_ever():
     assert pace.take(1) == 60
 
 
+@given(st.integers(1, 9), st.lists(st.tuples(st.integers(1, 9), st.floats(0, 40), st.floats(0, 90))))
+def test_who_can_t_wait_for_a_turn_takes_none(limit, asked):
+    """The waits of those who can are as if the others had never asked."""
+    clock = Clock()
+    asking, alone = Pace(limit, clock=clock), Pace(limit, clock=clock)
+    for amount, later, patience in asked:
+        clock.now += later
+        wait = asking.take(amount, within=patience)
+        if wait < patience:
+            assert wait == alone.take(amount)
+
+
+def test_calls_that_were_not_made_hold_back_none_that_come_after_them():
+    """A burst beyond the rate costs the burst its turns, and nobody else."""
+    model = Unsteady()
+    judge = Judge(model, limits=Limits(requests_per_minute=300, tokens_per_minute=100_000))
+    replies = ask(judge, *[Complete(system="s", user=str(i)) for i in range(900)], timeout=1.0)
+    missed = [reply for reply in replies if isinstance(reply, Failed)]
+    assert len(missed) == 600
+    assert {reply.reason for reply in missed} == {AbstentionReason.TIMEOUT}
+    assert judge._requests.take() <= 60
+
+
 def test_without_a_limit_nothing_waits():
     assert {Pace(None).take(10**9) for _ in range(9)} == {0.0}
 

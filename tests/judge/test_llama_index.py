@@ -116,6 +116,19 @@ def test_its_replies_are_remembered_at_temperature_zero_alone():
         assert len(llm.heard) == calls
 
 
+class Extended(Scripted):
+    temperature: float = 0.0
+    additional_kwargs: dict = Field(default_factory=dict)
+
+
+def test_what_a_model_sends_beside_its_fields_makes_it_another_one():
+    memory, calls = Memory(), []
+    for effort in ("low", "high", "high"):
+        model = Extended(additional_kwargs={"reasoning": {"effort": effort}})
+        calls.append(ask(Judge(model, memory=memory)).usage.calls)
+    assert calls == [1, 1, 0]
+
+
 def test_what_is_no_model_is_refused():
     with pytest.raises(ConfigurationError, match="expected an LLM"):
         Judge(MockEmbedding(embed_dim=3))

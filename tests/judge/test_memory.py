@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from langchain_core.caches import InMemoryCache
 from langchain_core.globals import set_llm_cache
 from langchain_core.language_models import FakeListChatModel
+from langchain_core.runnables import RunnableLambda
 
 from groundwire import AbstentionReason, Checker, ConfigurationError, Interaction, Judge, Usage
 from groundwire.core.plan import Complete, Completed, Embed, Embedded, Failed, Token
@@ -159,6 +160,71 @@ def test_one_function_for_two_models_is_two_models(memory):
     assert ask(first, prompt("u"))[0].texts == ("a",)
     assert ask(second, prompt("u"))[0].texts == ("b",)
     assert repr(first) == "Judge(model='asked_of', timeout=30)"
+
+
+def test_a_reply_that_says_nothing_is_asked_for_again(memory):
+    """As after a filter, or a hiccup: an answer must not stay unjudged for good."""
+    said = ["", " \n", "so"]
+    judge = Judge(lambda system, user: said.pop(0), memory=memory)
+    assert [ask(judge, prompt("u"))[0].texts[0].strip() for _ in range(4)] == ["", "", "so", "so"]
+
+
+def closing_over(name):
+    def model(system, user):
+        return name
+
+    return model
+
+
+class Desk:
+    """A client of somebody's, as a model, by its method, or as LangChain Embeddings."""
+
+    def __init__(self, name):
+        self.name = name
+        self.lock = threading.Lock()
+
+    def __call__(self, system, user):
+        return self.name
+
+    ask = __call__
+
+    def embed_documents(self, texts):
+        return [[float(ord(self.name)), 1.0] for _ in texts]
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        (closing_over("a"), closing_over("b")),
+        ((lambda s, u: asked_of(s, u, model="a")), (lambda s, u: asked_of(s, u, model="b"))),
+        (Desk("a").ask, Desk("b").ask),
+        (Desk("a"), Desk("b")),
+        (functools.partial(asked_of, model="a"), functools.partial(asked_of, model="b")),
+        (RunnableLambda(lambda messages: "a"), RunnableLambda(lambda messages: "b")),
+    ],
+    ids=["closures", "lambdas", "methods", "objects", "partial", "runnables"],
+)
+def test_functions_that_were_given_different_models_are_different_models(memory, made):
+    """Or the second of a judge's models would never be asked, and agree with the first in everything."""
+    first, second = made
+    judge = Judge(first, models={"second": second}, memory=memory)
+    replies = ask(judge, prompt("u"), prompt("u", model="second"))
+    assert [reply.texts for reply in replies] == [("a",), ("b",)]
+
+
+def test_functions_that_were_given_the_same_are_one_model(memory):
+    """Whatever else they hold, such as locks, which are others in every process."""
+    for made in (closing_over, lambda name: Desk(name).ask, Desk):
+        first, second = (Judge(made("a"), memory=memory) for _ in range(2))
+        ask(first, prompt("u"))
+        assert ask(second, prompt("u"))[0].usage.calls == 0
+
+
+def test_embedding_models_of_one_class_are_told_apart_by_what_they_were_given(memory):
+    judges = [Judge(str.__add__, embeddings=Desk(name), memory=memory) for name in ("a", "b")]
+    vectors = [ask(judge, Embed(texts=("t",)))[0].vectors for judge in judges]
+    assert vectors == [((97.0, 1.0),), ((98.0, 1.0),)]
+    assert judges[0].embedding_model != judges[1].embedding_model
 
 
 def test_a_namespace_tells_apart_what_names_do_not(tmp_path):

@@ -1,5 +1,8 @@
 """Several models behind one judge, several replies to one input, and prompts that providers keep."""
 
+import asyncio
+import json
+
 import pytest
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage
@@ -57,6 +60,90 @@ def test_samples_are_requests_of_their_own_elsewhere():
     assert (reply.texts, reply.usage.calls) == (("hello",) * 3, 3)
     bound = asked(Judge(Many().with_retry()), samples=3)
     assert (len(bound.texts), bound.usage.calls, bound.usage.input_tokens) == (3, 3, 300)
+
+
+class RefusedError(Exception):
+    status_code = 400
+
+
+class Behind(Many):
+    """A model whose client has the fields ``n`` and ``logprobs``, before a server that has not."""
+
+    temperature: float | None = None
+    logprobs: bool | None = None
+    top_logprobs: int | None = None
+    refuses: tuple[str, ...] = ()
+    gives: int = 99
+
+    def _generate(self, messages, stop=None, run_manager=None, **kwargs):
+        if (self.logprobs and "logprobs" in self.refuses) or (self.n > 1 and "n" in self.refuses):
+            self.seen.append((self.n, self.logprobs))
+            raise RefusedError("not with this model")
+        result = super()._generate(messages, stop, run_manager, **kwargs)
+        self.seen[-1] = (self.n, self.logprobs)
+        return ChatResult(generations=result.generations[: self.gives])
+
+
+WARM = {"temperature": 1.0, "samples": 3}
+
+
+@pytest.mark.parametrize("loop", [False, True], ids=["sync", "async"])
+def test_samples_that_a_server_passed_over_are_asked_for_one_by_one(loop):
+    """And from then on so are all: the server has no place for their number."""
+    model = Behind(seen=[], gives=1)
+    judge = Judge(model)
+    request = Complete(system="s", user="u", **WARM)
+    if loop:
+        (reply,) = asyncio.run(judge.aperform([request], timeout=None))
+    else:
+        (reply,) = judge.perform([request], timeout=None)
+    assert (len(reply.texts), reply.usage.calls) == (3, 3)
+    assert len(asked(judge, **WARM).texts) == 3
+    assert [n for n, _ in model.seen] == [3, 1, 1, 1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("refuses", "sent"),
+    [
+        (("logprobs",), [(3, True), (3, None), (3, None)]),
+        (("n",), [(3, None), *[(1, None)] * 6]),
+        (("logprobs", "n"), [(3, True), (3, None), *[(1, None)] * 6]),
+    ],
+)
+def test_what_a_server_refuses_is_left_out_at_once_and_from_then_on(refuses, sent):
+    model = Behind(seen=[], refuses=refuses)
+    judge = Judge(model)
+    told = 1 if "logprobs" in refuses else 0
+    for _ in range(2):
+        assert len(asked(judge, alternatives=told, **WARM).texts) == 3
+    assert model.seen == sent
+
+
+class Unreachable(Behind):
+    def _generate(self, messages, stop=None, run_manager=None, **kwargs):
+        self.seen.append("asked")
+        raise ConnectionError("no route")
+
+
+def test_a_failure_that_is_no_refusal_is_not_tried_with_less():
+    model = Unreachable(seen=[])
+    reply = asked(Judge(model), alternatives=1, **WARM)
+    assert reply.reason is AbstentionReason.MODEL_FAILED
+    assert model.seen == ["asked"]
+
+
+@pytest.mark.parametrize(("method", "calls"), [("g_eval", 2), ("trustworthiness", 3)])
+def test_methods_that_weigh_probabilities_do_without_them_where_they_are_refused(method, calls):
+    """One call more for the score by samples, and none for what was refused."""
+    reply = json.dumps(
+        {"reason": "r", "score": 5, "correct": "yes", "certain": "yes", "answers": ANSWERS, "steps": ["s"]}
+    )
+    judge = Judge(Behind(seen=[], reply=reply, refuses=("logprobs",)))
+    outcome = Checker(method, judge=judge).check(TEA)
+    assert (outcome.score, outcome.usage.calls) == (0.0, calls)
+
+
+ANSWERS = [{"id": i, "agrees": "yes"} for i in range(1, 6)]
 
 
 def test_a_model_keeps_its_own_number_where_one_reply_is_asked_for():

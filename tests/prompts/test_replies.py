@@ -30,6 +30,9 @@ ONE = reply(entry())
         f"Here is my verdict:\n\n{ONE}\n\nTell me {{if}} you [need] more.",
         f"<think>Is it {{so}}? {reply(entry(score=0.9, support='unsupported'))}</think>\n{ONE}",
         f"It may be so [1].</think>{ONE}",
+        f"[THINK]Is it {reply(entry(score=0.2))}?[/THINK]{ONE}",
+        f"<seed:think>Or {reply(entry(score=0.2))}?</seed:think>{ONE}",
+        f"◁think▷Or {reply(entry(score=0.2))}?◁/think▷{ONE}",
         f"[1] says so. {ONE}",
         f"{ONE}\n\nOnce more:\n{ONE}",
         json.dumps([entry()]),
@@ -41,6 +44,11 @@ def test_the_json_is_found_wherever_it_stands(text):
     replies = claim_replies(text)
     assert list(replies) == [1]
     assert (replies[1].support, replies[1].score, replies[1].quote) == ("supported", 0.1, "q")
+
+
+def test_a_quotation_may_run_over_lines_as_they_stand_in_the_passage():
+    (read,) = claim_replies(ONE.replace('"q"', '"Fees:\n\t25 EUR"')).values()
+    assert read.quote == "Fees:\n\t25 EUR"
 
 
 @pytest.mark.parametrize(
@@ -61,6 +69,7 @@ def test_the_json_is_found_wherever_it_stands(text):
         ONE[:-2],
         ONE[:40],
         "<think>" + ONE,
+        "[THINK]" + ONE,
         f"Draft: {ONE} Final: {reply(entry(score=0.2))}",
         '{"claims": [{"id": 1, "support": "supported", "score": NaN}]}',
         '{"draft": {"claims": [{"id": 1, "support": "supported", "score": 0}]}, "claims": [{"id": 1, "supp',

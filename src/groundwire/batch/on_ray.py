@@ -138,8 +138,8 @@ class _Desk:
         self._ledger, self._store = desk.ledger(), desk.store()
         self._begun: set[int] = set()
 
-    def take(self, what: str, amount: int, limit: int) -> float:
-        return self._ledger.take(what, amount, limit)
+    def take(self, what: str, amount: int, limit: int, within: float) -> float:
+        return self._ledger.take(what, amount, limit, within)
 
     def claim(self, budget: Any) -> str:
         return self._ledger.claim(budget)
@@ -172,8 +172,8 @@ class _Asking:
     def __init__(self, actor: Any) -> None:
         self._actor = actor
 
-    def take(self, what: str, amount: int, limit: int) -> float:
-        return float(_ray().get(self._actor.take.remote(what, amount, limit)))
+    def take(self, what: str, amount: int, limit: int, within: float) -> float:
+        return float(_ray().get(self._actor.take.remote(what, amount, limit, within)))
 
     def claim(self, budget: Any) -> str:
         return str(_ray().get(self._actor.claim.remote(budget)))

@@ -7,6 +7,7 @@ Ray one actor has the file, and everybody asks it.
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import sqlite3
 import threading
@@ -72,10 +73,11 @@ class Ledger:
     def __reduce__(self) -> tuple[type[Ledger], tuple[str]]:
         return type(self), (str(self.path),)
 
-    def take(self, what: str, amount: int, limit: int) -> float:
+    def take(self, what: str, amount: int, limit: int, within: float = math.inf) -> float:
         """The seconds to wait before using ``amount``: never more than ``limit`` within any minute.
 
         In the order in which room was asked for; more than a minute's worth waits for a minute of its own.
+        Where they are not fewer than ``within``, nothing is used.
         """
         with self._open() as connection:
             ask = connection.execute
@@ -84,16 +86,18 @@ class Ledger:
             at = now if last is None else max(now, last)
             row = ask("SELECT amount FROM used WHERE what = ?", (what,)).fetchone()
             used = row[0] if row else 0
-            oldest = "SELECT rowid, at, amount FROM taken WHERE what = ? ORDER BY at, rowid LIMIT 1"
-            while first := ask(oldest, (what,)).fetchone():
-                number, freed, given = first
+            past = []
+            oldest = "SELECT rowid, at, amount FROM taken WHERE what = ? ORDER BY at, rowid"
+            for number, freed, given in ask(oldest, (what,)):
                 if freed > at - _MINUTE and used + amount <= limit:
                     break
-                ask("DELETE FROM taken WHERE rowid = ?", (number,))
+                past.append((number,))
                 used -= given
                 at = max(at, freed + _MINUTE)
-            ask("INSERT INTO taken VALUES (?, ?, ?)", (what, at, amount))
-            ask("INSERT OR REPLACE INTO used VALUES (?, ?)", (what, used + amount))
+            if at - now < within:
+                connection.executemany("DELETE FROM taken WHERE rowid = ?", past)
+                ask("INSERT INTO taken VALUES (?, ?, ?)", (what, at, amount))
+                ask("INSERT OR REPLACE INTO used VALUES (?, ?)", (what, used + amount))
             return at - now
 
     def claim(self, budget: Budget) -> str:
@@ -137,11 +141,11 @@ class SharedPace:
     def __init__(self, ledger: Any, what: str, per_minute: int | None) -> None:
         self._ledger, self._what, self._limit = ledger, what, per_minute
 
-    def take(self, amount: int = 1) -> float:
-        """The seconds to wait before using ``amount``."""
+    def take(self, amount: int = 1, *, within: float = math.inf) -> float:
+        """The seconds to wait before using ``amount``; where they are not fewer than ``within``, none is."""
         if self._limit is None or not amount:
             return 0.0
-        return float(self._ledger.take(self._what, amount, self._limit))
+        return float(self._ledger.take(self._what, amount, self._limit, within))
 
 
 class SharedPurse:

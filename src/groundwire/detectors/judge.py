@@ -36,7 +36,8 @@ class JudgeDetector(PromptDetector):
 
     "Supported" counts only with a quotation that stands in a passage, word for word, and bears on the claim:
     the two share a content word, and the quotation has three of them or shares more than half of the claim's.
-    A claim of fewer than three ("Yes, they are.") may be read together with the question. "Unsupported" and
+    A claim of fewer than three ("Yes, they are.") may be read together with the question, and a quotation in
+    another language than the answer's only needs to have three. "Unsupported" and
     "contradicted" are believed without a quotation, and so is "inferred", which clears a claim on the
     model's word alone. Claims that got no usable verdict are asked for once more, and are unverified after
     that.

@@ -8,10 +8,13 @@ from groundwire.core.claim import Evidence
 from groundwire.core.interaction import Interaction
 from groundwire.core.span import Span
 from groundwire.prompts.quoting import neutral, places
+from groundwire.text import language
 from groundwire.text.quotes import Quotable, parts
 from groundwire.text.tokens import STOP_WORDS, fold, stem, texts
 
 _TELLING = 3  # content words from which on a text says what it speaks of
+_FUNCTION_WORDS = 2  # from which on they tell a language
+_LOOKED_AT = 2_000  # characters; no language takes more to be told
 
 
 class Shown:
@@ -48,13 +51,24 @@ class ShownPassages:
         return tuple(evidence for cited in each for evidence in cited) if all(each) else ()
 
     def bears(self, quote: str, claim: str) -> bool:
-        """Whether a quotation says enough, and of what the claim speaks of, to be shown for it."""
+        """Whether a quotation says enough, and of what the claim speaks of, to be shown for it.
+
+        In another language than the answer's, its words can't tell, and it only has to say enough.
+        """
         quoted, claimed = content(quote), content(claim)
         readings = [claimed]
         if len(claimed) < _TELLING:
             readings.append(claimed | content(self._interaction.question or ""))
         shared = [(len(quoted & said), len(said)) for said in readings]
-        return any(n and (len(quoted) >= _TELLING or 2 * n > of) for n, of in shared)
+        if any(n and (len(quoted) >= _TELLING or 2 * n > of) for n, of in shared):
+            return True
+        return len(quoted) >= _TELLING and self._foreign(quote)
+
+    def _foreign(self, quote: str) -> bool:
+        """Whether the answer is in one language, and what is quoted stands in passages in others."""
+        spoken = _language(self._interaction.answer)
+        quoted = {self._interaction.contexts[one.passage].text for one in self.evidence(quote)}
+        return spoken is not None and all(_language(text) not in (None, spoken) for text in quoted)
 
     def _cited(self, quote: str) -> tuple[Evidence, ...]:
         for i, passage in self._passages.items():
@@ -71,6 +85,10 @@ def cited(interaction: Interaction, passage: int, quote: str) -> tuple[Evidence,
     """The quotation as evidence from one passage; nothing where it does not stand there word for word."""
     found = Shown(interaction.contexts[passage].text).find(quote) if quote else []
     return tuple(Evidence.cite(interaction, passage, span) for span in found)
+
+
+def _language(text: str) -> str | None:
+    return language.guess(map(fold, texts(text[:_LOOKED_AT])), least=_FUNCTION_WORDS)
 
 
 def content(text: str) -> set[str]:

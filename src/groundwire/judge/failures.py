@@ -12,6 +12,7 @@ _FAILED, _THROTTLED, _BROKEN, _LAST = 400, 429, 500, 599  # HTTP statuses
 _OF_THE_REQUEST = frozenset({400, 413, 422})
 _LONGEST = 400
 _WINDOW = 24  # characters in a row that an error may share with the prompt
+_BLOCK = _WINDOW // 2
 _PERMISSIONS = {"ApplyGuardrail": "bedrock:ApplyGuardrail"}
 _ID = "model identifier"
 _READ = 4_000  # of an error's message
@@ -58,11 +59,14 @@ def _status(error: BaseException) -> int:
 def _without(message: str, said: Iterable[str]) -> str:
     """The message with every longer run of characters that also stands in the prompt taken out."""
     for text in said:
+        # Every window holds a whole block, and few blocks stand in a text that may be very long.
+        blocks = {i for i in range(0, len(message), _BLOCK) if message[i : i + _BLOCK] in text}
         kept: list[str] = []
         at = 0
         while at < len(message):
             end = at + _WINDOW
-            if end > len(message) or message[at:end] not in text:
+            block = -(-at // _BLOCK) * _BLOCK
+            if end > len(message) or block not in blocks or message[at:end] not in text:
                 kept.append(message[at])
                 at += 1
                 continue

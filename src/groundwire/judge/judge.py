@@ -47,7 +47,8 @@ class Judge:
     LangChain model string, or a function ``(system, user) -> str``; ``embeddings`` is LangChain Embeddings, a
     LlamaIndex embedding model, such a string, or a function from a list of texts to vectors. ``parameters``
     are fields of the model, such as temperature, max_tokens or stop, set in the judge's own copy of it; for a
-    string they are what the model is built with. ``models`` are further ones by names of your own, for
+    string they are what the model is built with, and a region, endpoint or credentials of Bedrock among them
+    hold for embeddings that are such a string, too. ``models`` are further ones by names of your own, for
     methods that ask several; they share all that is set here, but for ``parameters``.
 
     ``timeout`` is in seconds for one attempt at a call, from when it begins, whatever the client believes. At
@@ -84,7 +85,13 @@ class Judge:
         if not (breaker is None or isinstance(breaker, Breaker)):
             problems.append(f"breaker: expected a Breaker or None, not {type(breaker).__name__}")
         chat = _built(lambda given: adapters.chat(given, parameters), model, problems)
-        embedder = None if embeddings is None else _built(adapters.embedder, embeddings, problems)
+        embedder = None
+        if embeddings is not None:
+            embedder = _built(
+                lambda given: adapters.embedder(given, beside=model, parameters=parameters),
+                embeddings,
+                problems,
+            )
         if "" in (models or {}):
             problems.append("models: a further model needs a name; '' is the judge's own")
         others = {name: _built(adapters.chat, given, problems) for name, given in (models or {}).items()}
@@ -193,6 +200,12 @@ class Judge:
     def perform(self, requests: Sequence[Request], *, timeout: float | None) -> Sequence[Reply]:
         """One reply for each request, in order. ``timeout`` is for all of them together."""
         until = _until(timeout)
+        replies = self._performed(requests, until)
+        if missing := _missing(requests, replies):
+            return _filled(replies, missing, self._performed(list(missing.values()), until))
+        return replies
+
+    def _performed(self, requests: Sequence[Request], until: float | None) -> list[Reply]:
         begun = [self._begin(request, until) for request in requests]
         try:
             return [
@@ -205,6 +218,12 @@ class Judge:
     async def aperform(self, requests: Sequence[Request], *, timeout: float | None) -> Sequence[Reply]:
         """``perform`` for callers on an event loop, which is never held."""
         until = _until(timeout)
+        replies = await self._aperformed(requests, until)
+        if missing := _missing(requests, replies):
+            return _filled(replies, missing, await self._aperformed(list(missing.values()), until))
+        return replies
+
+    async def _aperformed(self, requests: Sequence[Request], until: float | None) -> list[Reply]:
         begun = [self._begin(request, until) for request in requests]
         try:
             return [
@@ -292,7 +311,7 @@ class Judge:
             if shortage := self._allowance.claim():
                 return replace(over_budget("the judge's period", shortage), usage=spent), False
             try:
-                self._calls.pause(max(self._requests.take(), self._tokens.take(request_tokens(request))))
+                self._calls.pause(self._turn(request))
             except NotMadeError:
                 self._allowance.give_back()
                 raise
@@ -313,6 +332,13 @@ class Judge:
             except NotMadeError:  # no time is left to try again: what went wrong says more than that
                 return reply, telling
         raise AssertionError("attempts are counted without end")
+
+    def _turn(self, request: ModelRequest) -> float:
+        """The seconds until the rates let the call go; it takes no turn that it could not wait for."""
+        until = self._calls.here().until
+        left = math.inf if until is None else until - time.monotonic()
+        wait = self._tokens.take(request_tokens(request), within=left)
+        return max(wait, self._requests.take(within=left)) if wait < left else wait
 
     def _ask(self, request: ModelRequest) -> Reply:
         if isinstance(request, Complete):
@@ -385,6 +411,22 @@ def _bounded(reply: Completed) -> Reply:
         return reply
     detail = f"the reply has {longest} characters, and none of more than {_LONGEST_REPLY} is read"
     return Failed(reason=AbstentionReason.UNREADABLE_REPLY, detail=detail, usage=reply.usage)
+
+
+def _missing(requests: Sequence[Request], replies: Sequence[Reply]) -> dict[int, Complete]:
+    """For each request whose model gave fewer samples than it was asked for, a request for the others."""
+    return {
+        i: replace(request, samples=request.samples - len(reply.texts))
+        for i, (request, reply) in enumerate(zip(requests, replies, strict=True))
+        if isinstance(request, Complete)
+        and isinstance(reply, Completed)
+        and len(reply.texts) < request.samples
+    }
+
+
+def _filled(replies: list[Reply], missing: Mapping[int, Complete], others: list[Reply]) -> list[Reply]:
+    given = dict(zip(missing, others, strict=True))
+    return [_merged([reply, given[i]]) if i in given else reply for i, reply in enumerate(replies)]
 
 
 def _merged(replies: list[Reply]) -> Reply:

@@ -5,6 +5,7 @@ Clocks and locks, but no threads and no models. What one check may take is in ``
 
 from __future__ import annotations
 
+import math
 import random
 import threading
 import time
@@ -67,7 +68,7 @@ class Limits:
 class Paced(Protocol):
     """Whoever says how long to wait before using so much: a Pace, or one that processes share."""
 
-    def take(self, amount: int = 1) -> float: ...
+    def take(self, amount: int = 1, *, within: float = math.inf) -> float: ...
 
 
 class Purse(Protocol):
@@ -98,22 +99,28 @@ class Pace:
         self._taken: deque[tuple[float, int]] = deque()  # when, how much; when may lie ahead
         self._sum = 0
 
-    def take(self, amount: int = 1) -> float:
+    def take(self, amount: int = 1, *, within: float = math.inf) -> float:
         """The seconds to wait before using ``amount``, which counts from now on.
 
-        More than a minute's worth at once waits for a minute of its own.
+        It does not where they are not fewer than ``within``: who can't wait so long uses nothing. More than a
+        minute's worth at once waits for a minute of its own.
         """
         if self._limit is None:
             return 0.0
         with self._lock:
             now = self._clock()
             at = max(now, self._taken[-1][0]) if self._taken else now
-            while self._taken and (self._taken[0][0] <= at - _MINUTE or self._sum + amount > self._limit):
-                freed, used = self._taken.popleft()
-                self._sum -= used
+            past, left = 0, self._sum
+            for freed, used in self._taken:
+                if freed > at - _MINUTE and left + amount <= self._limit:
+                    break
+                past, left = past + 1, left - used
                 at = max(at, freed + _MINUTE)
-            self._taken.append((at, amount))
-            self._sum += amount
+            if at - now < within:
+                for _ in range(past):
+                    self._taken.popleft()
+                self._taken.append((at, amount))
+                self._sum = left + amount
             return at - now
 
 

@@ -40,9 +40,10 @@ class Memory:
 
     Bounded to ``size`` entries, the oldest of which go first; kept in this process, or in the SQLite file at
     ``path``, which several processes may share. While one call is out, others that ask the same of the same
-    model wait for its reply instead of making one of their own. Never remembered are failures, several
-    samples of one prompt, and replies of a model that was given a temperature above 0. ``namespace`` tells
-    apart what the models' names and parameters do not: change it when a function that is a model changes.
+    model wait for its reply instead of making one of their own. Never remembered are failures, replies that
+    say nothing, several samples of one prompt, and replies of a model that was given a temperature above 0.
+    ``namespace`` tells apart what the models' names and parameters do not: change it when a function that is
+    a model changes.
     With a ``store`` of yours, which bounds itself, entries are kept there instead.
     Safe to share between judges, threads and loops. Raises ConfigurationError naming every mistake.
     """
@@ -105,7 +106,7 @@ class Memory:
 
         def asked() -> Reply:
             reply = ask(request)
-            if isinstance(reply, Completed):
+            if isinstance(reply, Completed) and "".join(reply.texts).strip():
                 self._put({key: _entry(reply)})
             return reply
 

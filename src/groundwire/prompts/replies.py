@@ -182,19 +182,21 @@ def _told(error: ValidationError) -> str:
 
 
 _FENCE = re.compile(r"^[^\S\n]*+```[\w-]*+[^\S\n]*+$", re.MULTILINE)
-_THOUGHT = r"(?:think|thinking|thought|reasoning)"
-_THOUGHT_BEGINS = re.compile(rf"<{_THOUGHT}>", re.IGNORECASE)
-_THOUGHT_ENDS = re.compile(rf"</{_THOUGHT}>", re.IGNORECASE)
+# Such as "<think>", "[THINK]" or "<seed:think>", as each model was taught to.
+_THOUGHT = r"(?:seed:)?(?:think|thinking|thoughts?|reasoning)"
+_THOUGHT_BEGINS = re.compile(rf"[<\[◁]{_THOUGHT}[>\]▷]", re.IGNORECASE)
+_THOUGHT_ENDS = re.compile(rf"[<\[◁]/{_THOUGHT}[>\]▷]", re.IGNORECASE)
 
 
 def without_thoughts(text: str) -> str:
     """The reply after its thinking. Some prompts open the thinking, so that only its end is seen."""
     text = text.strip()
-    if text.startswith(("{", "[", "`")):
+    begins = _THOUGHT_BEGINS.match(text)
+    if text.startswith(("{", "[", "`")) and not begins:
         return text
     if ends := _THOUGHT_ENDS.search(text):
         return text[ends.end() :]
-    return "" if _THOUGHT_BEGINS.match(text) else text
+    return "" if begins else text
 
 
 def _values(text: str) -> Iterator[Any]:
@@ -229,4 +231,5 @@ def _no_constant(name: str) -> Any:
 
 
 _START = re.compile(r"[{\[]")
-_DECODER = json.JSONDecoder(object_pairs_hook=_pairs, parse_constant=_no_constant)
+# Not strict: a quotation that runs over lines is often copied with its line breaks as they are.
+_DECODER = json.JSONDecoder(object_pairs_hook=_pairs, parse_constant=_no_constant, strict=False)

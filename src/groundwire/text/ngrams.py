@@ -38,10 +38,12 @@ def bleu(candidate: Tokens, references: Sequence[Tokens], *, order: int = 4, bre
     halvings = 0
     for n in range(1, min(order, len(candidate)) + 1):
         counted = ngrams(candidate, n)
-        most: Counter[tuple[Hashable, ...]] = Counter()
+        most: dict[tuple[Hashable, ...], int] = {}
         for reference in references:
-            most |= ngrams(reference, n)
-        matched, total = (counted & most).total(), counted.total()
+            found = ngrams(reference, n)  # the candidate's alone are kept: references can be many and long
+            most |= {gram: max(most.get(gram, 0), found[gram]) for gram in counted.keys() & found.keys()}
+        matched = sum(min(times, most.get(gram, 0)) for gram, times in counted.items())
+        total = counted.total()
         if not matched:
             if n == 1:
                 return 0.0

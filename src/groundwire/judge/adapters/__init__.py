@@ -34,7 +34,7 @@ class Chat(Protocol):
 
     ``name`` is for messages, ``identity`` tells it and its parameters from every other. ``varies`` says that
     it was given a temperature above 0, ``several`` that it replies to one request with all of its samples, so
-    that the input is paid for once.
+    that the input is paid for once. Where it turns out that it doesn't, those that are missing are asked for.
     """
 
     name: str
@@ -89,20 +89,27 @@ def chat(model: Any, parameters: Mapping[str, Any] | None = None) -> Chat:
     )
 
 
-def embedder(embeddings: Any) -> Embedder:
-    """The adapter for an embedding model. Raises ConfigurationError for what is none."""
+def embedder(embeddings: Any, *, beside: Any = None, parameters: Mapping[str, Any] | None = None) -> Embedder:
+    """The adapter for an embedding model. Raises ConfigurationError for what is none.
+
+    ``beside`` is the language model that it serves with, and ``parameters`` are that one's.
+    """
     from groundwire.judge.adapters.function import CallableEmbedder  # noqa: PLC0415 - one a kind
 
     if isinstance(embeddings, str):
-        from groundwire.judge.adapters.named import embeddings_from_string  # noqa: PLC0415 - needs LangChain
+        from groundwire.judge.adapters.named import (  # noqa: PLC0415 - needs LangChain
+            connection,
+            embeddings_from_string,
+        )
 
-        embeddings = embeddings_from_string(embeddings)
+        reached = connection(beside, embeddings, parameters or {})
+        embeddings = embeddings_from_string(embeddings, **reached)
     if _is_llama_index(embeddings) and hasattr(embeddings, "get_text_embedding_batch"):
         from groundwire.judge.adapters.llama_index import LlamaIndexEmbedder  # noqa: PLC0415 - needs LlamaIndex
 
         return LlamaIndexEmbedder(embeddings)
     if callable(embed := getattr(embeddings, "embed_documents", None)) and not isinstance(embeddings, type):
-        return CallableEmbedder(embed, identity=_embedding_identity(embeddings))
+        return CallableEmbedder(embed, named=_embedding_identity(embeddings))
     if callable(embeddings) and not isinstance(embeddings, type) and not _is_async(embeddings):
         return CallableEmbedder(embeddings)
     raise ConfigurationError(
@@ -111,9 +118,10 @@ def embedder(embeddings: Any) -> Embedder:
     )
 
 
-def _embedding_identity(embeddings: Any) -> str:
-    if "langchain_core" not in sys.modules:
-        return type(embeddings).__qualname__
+def _embedding_identity(embeddings: Any) -> str | None:
+    """A digest of the parameters of LangChain's own; None for a class of somebody's, which may be any."""
+    if "langchain_core" not in sys.modules or not hasattr(type(embeddings), "model_fields"):
+        return None
     from groundwire.judge.adapters.langchain import identity  # noqa: PLC0415 - whoever made it has LangChain
 
     return identity(embeddings)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from functools import partial
+from types import FunctionType, MethodType
 from typing import Any
 
 from groundwire.core.plan import Complete, Completed, Embedded
@@ -17,7 +19,7 @@ class CallableChat(Ungrounding):
 
     def __init__(self, function: Callable[[str, str], str]) -> None:
         self.name = _named(function)
-        self.identity = _identity(function)
+        self.identity = identity(function)
         self.varies = False
         self._function = function
 
@@ -32,9 +34,9 @@ class CallableEmbedder:
     """A function from a list of texts to their vectors, as an embedding model."""
 
     def __init__(
-        self, function: Callable[[list[str]], Iterable[Iterable[float]]], *, identity: str | None = None
+        self, function: Callable[[list[str]], Iterable[Iterable[float]]], *, named: str | None = None
     ) -> None:
-        self.identity = identity or _identity(function)
+        self.identity = named or identity(function)
         self._function = function
 
     def embed(self, texts: Sequence[str]) -> Embedded:
@@ -47,13 +49,57 @@ def _named(function: Callable[..., Any]) -> str:
     return str(getattr(function, "__qualname__", type(function).__qualname__))
 
 
-def _identity(function: Callable[..., Any]) -> str:
-    """Where the function lives, and what a partial one was given: models of different names are different."""
-    given = []
+def identity(function: Callable[..., Any], *, deep: int = 3) -> str:
+    """Where the function lives, and what it was given: models of different names are different.
+
+    Given to a partial function, as a default, in the variables around a closure or a lambda, or as attributes
+    of the object that is called, or whose method is. Objects among these count by their type and by those of
+    their attributes that are plain values.
+    """
+    given: list[Any] = []
     while isinstance(function, partial):
-        given.append((function.args, sorted(function.keywords.items())))
+        given.append((told(function.args, deep), sorted(told(function.keywords, deep).items())))
         function = function.func
+    given += _held(function, deep)
     return repr((getattr(function, "__module__", ""), _named(function), given))
+
+
+def _held(function: Any, deep: int) -> list[Any]:
+    """What a function carries with it."""
+    if isinstance(function, MethodType):
+        return [told(function.__self__, deep), *_held(function.__func__, deep)]
+    if not isinstance(function, FunctionType):
+        return _attributes(function)
+    held: list[Any] = [given for given in (function.__defaults__, function.__kwdefaults__) if given]
+    for cell in function.__closure__ or ():
+        with suppress(ValueError):  # an empty one
+            held.append(cell.cell_contents)
+    if function.__name__ == "<lambda>":  # a name that says nothing
+        code = function.__code__
+        held += [code.co_names, [one for one in code.co_consts if isinstance(one, _PLAIN)]]
+    return [told(one, deep) for one in held]
+
+
+def told(value: Any, deep: int = 3) -> Any:
+    """A value, as far as it is the same in another process."""
+    if isinstance(value, _PLAIN):
+        return value
+    if type(value) in (list, tuple):
+        return type(value)([told(one, deep) for one in value])
+    if type(value) is dict:
+        return {str(name): told(one, deep) for name, one in value.items()}
+    if isinstance(value, partial | FunctionType | MethodType) and deep:
+        return identity(value, deep=deep - 1)
+    kind = value if isinstance(value, type) else type(value)
+    return (kind.__module__, kind.__qualname__, *_attributes(value))
+
+
+def _attributes(value: Any) -> list[Any]:
+    held = {} if isinstance(value, type) else getattr(value, "__dict__", {})
+    return sorted((name, one) for name, one in held.items() if isinstance(one, _PLAIN))
+
+
+_PLAIN = str | int | float | None
 
 
 def read_vectors(given: Iterable[Iterable[float]], expected: int) -> tuple[tuple[float, ...], ...]:

@@ -8,23 +8,27 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
+from langchain_core.caches import BaseCache
 from langchain_core.language_models import BaseChatModel, BaseLanguageModel
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 from langchain_core.outputs import ChatGeneration, LLMResult
-from langchain_core.runnables import Runnable, RunnableConfig
+from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 from pydantic import BaseModel
 
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.plan import Complete, Completed, Token
 from groundwire.core.verdict import Usage
 from groundwire.judge.adapters import Ungrounding
+from groundwire.judge.adapters.function import identity as function_identity
+from groundwire.judge.failures import of_the_request
 
 TAG = "groundwire:judge"
+_HOLDS = (Runnable, list, tuple, dict)  # what a model may stand in
 
 
 class LangChainChat(Ungrounding):
@@ -35,7 +39,7 @@ class LangChainChat(Ungrounding):
     ) -> None:
         self.name = _name(model)
         self._model = own(model, parameters)
-        self._variants: dict[tuple[float | None, int, int], Any] = {(None, 0, 1): self._model}
+        self._variants: dict[tuple[tuple[str, Any], ...], Any] = {(): self._model}
         inner = _models(self._model)
         known = {field for one in inner for field in type(one).model_fields}
         if unknown := sorted(parameters.keys() - known):
@@ -46,14 +50,41 @@ class LangChainChat(Ungrounding):
         self.varies = _varies(self._model)
         # What is bound around a model gives one reply; a field "n" is OpenAI's, and others have taken it up.
         self.several = isinstance(self._model, BaseChatModel) and "n" in type(self._model).model_fields
+        self._untold = False
 
     def complete(self, request: Complete) -> Completed:
+        asked = replace(request, alternatives=0) if self._untold else request
+        return self._asked(asked, several=self.several and request.samples > 1)
+
+    def _asked(self, request: Complete, *, several: bool) -> Completed:
+        """The reply, without log probabilities or ``n`` where those are refused, once and for all.
+
+        Many models have fields for both and a server that knows neither. Some servers pass over ``n``: then
+        there are fewer texts than samples.
+        """
+        try:
+            reply = self._sent(request, several=several)
+        except Exception as error:
+            if not _refused(error) or not (request.alternatives or several):
+                raise
+            if request.alternatives:
+                reply = self._asked(replace(request, alternatives=0), several=several)
+                self._untold = True
+            else:
+                reply = self._asked(request, several=False)
+                self.several = False
+            return reply
+        if several and len(reply.texts) < request.samples:
+            self.several = False
+        return reply
+
+    def _sent(self, request: Complete, *, several: bool) -> Completed:
         messages = [SystemMessage(request.system), HumanMessage(self._kept(request))]
-        if self.several and request.samples > 1:
-            model = self._variant(request.temperature, request.alternatives, request.samples)
+        if several:
+            model = self._variant(request, several=True)
             return _samples(model.generate([messages], tags=[TAG], run_name="groundwire judge"))
         config = RunnableConfig(tags=[TAG], run_name="groundwire judge")
-        reply = self._variant(request.temperature, request.alternatives).invoke(messages, config=config)
+        reply = self._variant(request).invoke(messages, config=config)
         if isinstance(reply, str):
             return Completed(texts=(str(reply),), usage=Usage(calls=1))
         if isinstance(reply, Mapping | BaseModel) and not isinstance(reply, BaseMessage):
@@ -61,8 +92,7 @@ class LangChainChat(Ungrounding):
         if not isinstance(reply, BaseMessage):
             raise TypeError(f"the model returned {type(reply).__qualname__}, expected a message or a str")
         tokens = _tokens(reply) if request.alternatives else ()
-        # .text leaves thinking blocks out and joins the text of list content.
-        return Completed(texts=(str(reply.text),), usage=_usage(reply), tokens=(tokens,) if tokens else ())
+        return Completed(texts=(_said(reply),), usage=_usage(reply), tokens=(tokens,) if tokens else ())
 
     def _kept(self, request: Complete) -> Any:
         """The user message, cut where the provider may keep what stands before, if it takes such a mark."""
@@ -72,15 +102,19 @@ class LangChainChat(Ungrounding):
             return request.user
         return mark(request.user[: request.prefix], request.user[request.prefix :])
 
-    def _variant(self, temperature: float | None, alternatives: int, samples: int = 1) -> Any:
+    def _variant(self, request: Complete, *, several: bool = False) -> Any:
         """The model as one request wants it; a field that the model lacks is left alone."""
-        key = (temperature, alternatives, samples)
+        wanted: dict[str, Any] = {}
+        if request.temperature is not None:
+            wanted["temperature"] = request.temperature
+        if request.alternatives:
+            wanted |= {"logprobs": True, "top_logprobs": request.alternatives}
+        if request.samples > 1:
+            wanted["cache"] = False  # one of its own, too, has the same reply for each of them
+        if several:
+            wanted["n"] = request.samples
+        key = tuple(wanted.items())
         if key not in self._variants:
-            wanted: dict[str, Any] = {} if temperature is None else {"temperature": temperature}
-            if samples > 1:
-                wanted |= {"n": samples}
-            if alternatives:
-                wanted |= {"logprobs": True, "top_logprobs": alternatives}
             self._variants[key] = own(self._model, wanted)
         return self._variants[key]
 
@@ -88,19 +122,22 @@ class LangChainChat(Ungrounding):
 def own(model: Any, parameters: Mapping[str, Any] = MappingProxyType({})) -> Any:
     """A copy of the model, through whatever is bound around it, that no handler hears.
 
-    The copy skips LangChain's global cache, in which samples of one prompt come back identical and which
-    belongs to the application; a cache that the model was given itself stays. It has ``parameters`` in those
+    The copy skips LangChain's global cache, which belongs to the application, also where the model was told
+    to use it; a cache that the model was given itself stays. It has ``parameters`` in those
     of its fields that are named so. Clients, rate limiters and all else are shared with the original.
     """
-    if isinstance(model, list):
-        return [own(item, parameters) for item in model]
+    if type(model) in (list, tuple):
+        return type(model)(own(item, parameters) for item in model)
+    if isinstance(model, dict):  # what runs side by side, such as both halves of include_raw=True
+        return {name: own(item, parameters) for name, item in model.items()}
     if isinstance(model, BaseLanguageModel):
         mine = {name: value for name, value in parameters.items() if name in type(model).model_fields}
         quiet = {"callbacks": None, "verbose": False, **mine}
-        return model.model_copy(update=quiet if model.cache is not None else {**quiet, "cache": False})
+        own_cache = isinstance(model.cache, BaseCache)
+        return model.model_copy(update=quiet if own_cache else {**quiet, "cache": False})
     if not isinstance(model, Runnable) or not isinstance(model, BaseModel):
         return model
-    changed = {name: own(value, parameters) for name, value in model if isinstance(value, Runnable | list)}
+    changed = {name: own(value, parameters) for name, value in model if isinstance(value, _HOLDS)}
     bound = getattr(model, "kwargs", None)
     if isinstance(bound, dict):  # what was bound would win over the field
         changed["kwargs"] = bound | {name: value for name, value in parameters.items() if name in bound}
@@ -113,10 +150,16 @@ def own(model: Any, parameters: Mapping[str, Any] = MappingProxyType({})) -> Any
     return model.model_copy(update=changed)
 
 
+def _refused(error: Exception) -> bool:
+    """Whether what was asked for is a mistake to the server, or to its client."""
+    return of_the_request(error) or isinstance(error, TypeError) or "logprobs" in str(error)
+
+
 def identity(model: Any) -> str:
     """A digest of the model's type and parameters, through whatever is bound around it.
 
-    Objects that are no plain values, such as clients, count by their type alone.
+    Objects that are no plain values, such as clients, count by their type alone, and functions by what they
+    were given.
     """
     return hashlib.sha256(json.dumps(_described(model), sort_keys=True).encode()).hexdigest()
 
@@ -129,19 +172,21 @@ def _described(value: Any) -> Any:
         return {str(key): _described(one) for key, one in value.items()}
     if isinstance(value, list | tuple):
         return [_described(one) for one in value]
+    if isinstance(value, RunnableLambda):
+        return function_identity(getattr(value, "func", None) or value.afunc)
     return value if isinstance(value, str | int | float | None) else type(value).__qualname__
 
 
 def _varies(model: Any) -> bool:
     """Whether any of the models was given a temperature above 0, in its field or by what is bound to it."""
-    if isinstance(model, list):
-        return any(map(_varies, model))
+    if isinstance(model, list | tuple | dict):
+        return any(map(_varies, _items(model)))
     if isinstance(model, BaseLanguageModel):
         return (getattr(model, "temperature", None) or 0) > 0
     if not isinstance(model, Runnable) or not isinstance(model, BaseModel):
         return False
     bound = getattr(model, "kwargs", None) or {}
-    inner = (value for _, value in model if isinstance(value, Runnable | list))
+    inner = (value for _, value in model if isinstance(value, _HOLDS))
     return (bound.get("temperature") or 0) > 0 or any(map(_varies, inner))
 
 
@@ -149,11 +194,15 @@ def _models(model: Any) -> list[BaseLanguageModel[Any]]:
     """The language models in whatever is bound around them."""
     if isinstance(model, BaseLanguageModel):
         return [model]
-    if isinstance(model, list):
-        return [one for item in model for one in _models(item)]
+    if isinstance(model, list | tuple | dict):
+        return [one for item in _items(model) for one in _models(item)]
     if not isinstance(model, Runnable) or not isinstance(model, BaseModel):
         return []
-    return [one for _, value in model if isinstance(value, Runnable | list) for one in _models(value)]
+    return [one for _, value in model if isinstance(value, _HOLDS) for one in _models(value)]
+
+
+def _items(held: Any) -> Collection[Any]:
+    return held.values() if isinstance(held, dict) else held
 
 
 def _structured(reply: Mapping[str, Any] | BaseModel) -> Completed:
@@ -163,7 +212,7 @@ def _structured(reply: Mapping[str, Any] | BaseModel) -> Completed:
         raw, reply = reply["raw"], reply["parsed"]
     usage = _usage(raw) if isinstance(raw, BaseMessage) else Usage(calls=1)
     if reply is None:  # it could not be parsed: what was said is told as it is
-        return Completed(texts=(str(getattr(raw, "text", "")),), usage=usage)
+        return Completed(texts=(_said(raw) if isinstance(raw, BaseMessage) else "",), usage=usage)
     text = reply.model_dump_json() if isinstance(reply, BaseModel) else json.dumps(reply)
     return Completed(texts=(text,), usage=usage)
 
@@ -177,7 +226,7 @@ def _samples(result: LLMResult) -> Completed:
     same = len(set(told)) == 1
     tokens = tuple(_tokens(message) for message in messages)
     return Completed(
-        texts=tuple(str(message.text) for message in messages),
+        texts=tuple(_said(message) for message in messages),
         usage=replace(
             max(told, key=lambda usage: usage.input_tokens),
             calls=1,
@@ -185,6 +234,17 @@ def _samples(result: LLMResult) -> Completed:
         ),
         tokens=tokens if all(tokens) else (),
     )
+
+
+def _said(reply: BaseMessage) -> str:
+    """Its text, and what it called tools with: some are told to reply by calling one.
+
+    .text leaves thinking blocks out and joins the text of list content.
+    """
+    calls = [*getattr(reply, "tool_calls", ()), *getattr(reply, "invalid_tool_calls", ())]
+    given = [call["args"] for call in calls]
+    told = [one if isinstance(one, str) else json.dumps(one, ensure_ascii=False) for one in given if one]
+    return "\n".join(part for part in (str(reply.text), *told) if part)
 
 
 def _cache_point(kept: str, rest: str) -> list[Any]:
@@ -231,12 +291,8 @@ def _usage(reply: BaseMessage) -> Usage:
 
 
 def _name(model: Any) -> str:
-    """The provider's name for the model, else the type's."""
-    while not isinstance(model, BaseLanguageModel):
-        inner = getattr(model, "bound", None) or getattr(model, "runnable", None)
-        if inner is None:
-            return type(model).__qualname__
-        model = inner
+    """The provider's name for the model, or for the first one in whatever is around it; else the type's."""
+    model = next(iter(_models(model)), model)
     for field in ("model_id", "model_name", "model"):
         if isinstance(name := getattr(model, field, None), str) and name:
             return name

@@ -18,7 +18,7 @@ from groundwire.core.errors import ConfigurationError
 from groundwire.core.plan import Complete, Completed, Embedded
 from groundwire.core.verdict import Usage
 from groundwire.judge.adapters import Ungrounding
-from groundwire.judge.adapters.function import read_vectors
+from groundwire.judge.adapters.function import read_vectors, told
 
 
 class LlamaIndexChat(Ungrounding):
@@ -73,19 +73,21 @@ def own(model: Any, parameters: Mapping[str, Any]) -> Any:
 
 
 def _identity(model: Any) -> str:
-    plain = {
-        name: value for name, value in model if isinstance(value, str | int | float) and "key" not in name
-    }
-    told = repr((type(model).__module__, type(model).__qualname__, sorted(plain.items())))
-    return hashlib.sha256(told.encode()).hexdigest()
+    fields = sorted(
+        (name, told(value))
+        for name, value in model
+        if isinstance(value, str | int | float | dict) and "key" not in name
+    )
+    identity = repr((type(model).__module__, type(model).__qualname__, fields))
+    return hashlib.sha256(identity.encode()).hexdigest()
 
 
 def _usage(reply: ChatResponse) -> Usage:
     """The tokens, under any of the names that LlamaIndex's integrations give them."""
     raw = reply.raw if isinstance(reply.raw, Mapping) else getattr(reply.raw, "__dict__", {})
-    told = raw.get("usage", {})
-    told = told if isinstance(told, Mapping) else getattr(told, "__dict__", {})
-    places = (told, reply.additional_kwargs, reply.message.additional_kwargs)
+    used = raw.get("usage", {})
+    used = used if isinstance(used, Mapping) else getattr(used, "__dict__", {})
+    places = (used, reply.additional_kwargs, reply.message.additional_kwargs)
 
     def counted(*names: str) -> int:
         found = (place.get(name) for place in places for name in names)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
@@ -15,6 +16,12 @@ if TYPE_CHECKING:
 
 _BEDROCK = "bedrock:"
 _NAMED = re.compile(r"[\w-]+:\s*\S")
+# As they are called for a language model, and for an embedding model.
+_CONNECTION = {
+    **{name: name for name in ("region_name", "credentials_profile_name", "config", "endpoint_url")},
+    **{name: name for name in ("aws_access_key_id", "aws_secret_access_key", "aws_session_token")},
+    "base_url": "endpoint_url",
+}
 
 
 def from_string(name: str, **options: Any) -> BaseChatModel:
@@ -47,6 +54,16 @@ def _bedrock(model_id: str, options: dict[str, Any]) -> BaseChatModel:
         raise MissingExtraError("a Bedrock model", package="langchain-aws", extra="aws") from error
     model: BaseChatModel = ChatBedrockConverse(model=model_id, **options)
     return model
+
+
+def connection(model: Any, embeddings: Any, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of a Bedrock model's parameters by which Bedrock embeddings that are named beside it are reached.
+
+    Or texts would go to another region, or account, than the one that was named.
+    """
+    if not all(isinstance(one, str) and one.startswith(_BEDROCK) for one in (model, embeddings)):
+        return {}
+    return {_CONNECTION[name]: value for name, value in parameters.items() if name in _CONNECTION}
 
 
 def embeddings_from_string(name: str, **options: Any) -> Embeddings:
