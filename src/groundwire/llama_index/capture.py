@@ -138,7 +138,7 @@ class Capture:
             if kind is Kind.WRITER and part is None:
                 part, _ = self._streams.get(id(instance), (self._leaving.get(id(instance)), None))
             elif kind is Kind.MODEL:
-                if part is not None and not part.searching:
+                if part is not None:
                     units.hear(part, span_id, arguments)
             elif kind is not None and kind is not Kind.WRITER:
                 part = Part(span_id=span_id, kind=kind, arguments=arguments, parent=part, root=root)
