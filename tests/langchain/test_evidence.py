@@ -1,16 +1,19 @@
 """What is taken out of a context is what models have said, and all else stays as it was found."""
 
+import json
+
 import pytest
 from langchain.agents import create_agent
 from langchain_core.documents import Document
 from langchain_core.language_models.fake_chat_models import FakeListChatModel
+from langchain_core.messages import HumanMessage
 from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import RunnableLambda, RunnablePassthrough
 from langgraph.graph import END, START, StateGraph
 
 from tests.langchain import apps
-from tests.langchain.apps import PROMPT, Library, Oracle, State, answer, joined, question
+from tests.langchain.apps import PROMPT, Library, Oracle, State, answer, joined, question, texts
 from tests.langchain.conftest import listening, said
 
 TEXT = "The topic1 weighs 1 kilos and is blue."
@@ -159,3 +162,92 @@ def test_a_query_in_a_document_s_words_is_part_of_it_in_a_tool_s_text(asked, hea
     create_agent(Oracle(call=call), [search]).invoke(apps.asked_in_messages(1), listening(heard))
     (passage,) = heard.only().interaction.contexts
     assert (passage.id, passage.text) == ("1", "How long may one keep a topic1? Thirty days.")
+
+
+def text_block(text):
+    return {"type": "text", "text": text}
+
+
+def found_block(text):
+    return {
+        "type": "search_result",
+        "title": "",
+        "source": "a.md",
+        "content": [{"type": "text", "text": text}],
+    }
+
+
+def document_block(text):
+    return {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": text}}
+
+
+def parted_block(text):
+    return {"type": "document", "source": {"type": "content", "content": [{"type": "text", "text": text}]}}
+
+
+def plain_block(text):
+    return {"type": "text-plain", "text": text, "mime_type": "text/plain"}
+
+
+def wrapped_block(text):
+    return {"type": "non_standard", "value": document_block(text)}
+
+
+BLOCKS = [found_block, document_block, parted_block, plain_block, wrapped_block]
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+def test_documents_in_blocks_of_a_prompt_are_what_the_model_was_told(block, heard):
+    """As providers want them for citations; the documents keep their ids."""
+
+    def prompt(given):
+        blocks = [block(document.page_content) for document in given["context"][:2]]
+        return [HumanMessage([*blocks, {"type": "text", "text": given["question"]}])]
+
+    chain = {"context": Library(), "question": RunnablePassthrough()} | RunnableLambda(prompt) | Oracle()
+    chain.invoke(question(1), listening(heard))
+    assert said(heard.only()) == (None, question(1), texts(1)[:2], answer(1))
+    assert [passage.id for passage in heard.only().interaction.contexts] == ["1-0", "1-1"]
+
+
+@pytest.mark.parametrize("block", [found_block, document_block, text_block])
+def test_the_blocks_that_a_tool_returns_are_what_it_brought(block, heard):
+    """Each of them: one sentence does not run into the next."""
+
+    @apps.tool
+    def search(query: str) -> list:
+        """Search."""
+        return [block(text) for text in texts(1)]
+
+    create_agent(Oracle(), [search]).invoke(apps.asked_in_messages(1), listening(heard))
+    assert said(heard.only())[:3] == (None, question(1), ["\n\n".join(texts(1))])
+
+
+def test_a_block_of_json_that_a_tool_returns_is_what_it_brought(heard):
+    """As it was written."""
+
+    @apps.tool
+    def search(query: str) -> list:
+        """Search."""
+        return [{"type": "json", "json": {"rows": texts(1)}}]
+
+    create_agent(Oracle(), [search]).invoke(apps.asked_in_messages(1), listening(heard))
+    (passage,) = heard.only().interaction.contexts
+    assert json.loads(passage.text) == {"rows": texts(1)}
+
+
+def test_pictures_among_a_tool_s_blocks_bring_no_words(heard):
+    """Nor do references to files."""
+
+    @apps.tool
+    def search(query: str) -> list:
+        """Search."""
+        picture = {
+            "type": "image",
+            "source": {"type": "base64", "media_type": "image/png", "data": "aGVsbG8"},
+        }
+        link = {"type": "image_url", "image_url": {"url": "https://a.example/b.png"}}
+        return [picture, link, text_block(texts(1)[0])]
+
+    create_agent(Oracle(), [search]).invoke(apps.asked_in_messages(1), listening(heard))
+    assert said(heard.only())[2] == texts(1)[:1]

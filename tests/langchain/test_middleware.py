@@ -53,6 +53,13 @@ def fetch(query: str) -> tuple[str, list[Document]]:
 
 
 @tool
+def cite(query: str) -> list:
+    """Search the price list, for a model that cites."""
+    text = [{"type": "text", "text": RIGHT}]
+    return [{"type": "search_result", "title": "Prices", "source": "a.md", "content": text}]
+
+
+@tool
 def breaks(query: str) -> str:
     """Fail."""
     raise RuntimeError("item3 costs nothing")
@@ -96,11 +103,12 @@ async def test_an_agent_on_an_event_loop_is_judged_alike():
     [
         ([search], "search"),
         ([fetch], "fetch"),
+        ([cite], "cite"),
         ([create_retriever_tool(Shelf(), "shelf", "Find items.")], "shelf"),
     ],
 )
 def test_whatever_a_tool_brought_is_the_context(tools, name):
-    """A plain tool's text, a tool's documents, and a retriever's."""
+    """A plain tool's text, a tool's documents, be it in blocks, and a retriever's."""
     assert ask(agent(call(name), RIGHT, tools=tools))["hallucination"]["hallucinated"] is False
     assert ask(agent(call(name), WRONG, tools=tools))["hallucination"]["hallucinated"] is True
 
