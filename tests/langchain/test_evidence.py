@@ -4,19 +4,28 @@ import json
 
 import pytest
 from langchain.agents import create_agent
+from langchain.agents.middleware import wrap_tool_call
 from langchain_core.documents import Document
-from langchain_core.language_models.fake_chat_models import FakeListChatModel
-from langchain_core.messages import HumanMessage
+from langchain_core.language_models.fake_chat_models import FakeListChatModel, FakeMessagesListChatModel
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import RunnableLambda, RunnablePassthrough
-from langgraph.graph import END, START, StateGraph
+from langgraph.graph import END, START, MessagesState, StateGraph
 
+from groundwire import AbstentionReason
 from tests.langchain import apps
-from tests.langchain.apps import PROMPT, Library, Oracle, State, answer, joined, question, texts
+from tests.langchain.apps import PROMPT, Library, Oracle, State, answer, documents, joined, question, texts
 from tests.langchain.conftest import listening, said
 
 TEXT = "The topic1 weighs 1 kilos and is blue."
+
+
+class Script(FakeMessagesListChatModel):
+    """A model that says its lines; it may be bound to tools."""
+
+    def bind_tools(self, tools, **kwargs):
+        return self
 
 
 def shelf(*documents):
@@ -251,3 +260,139 @@ def test_pictures_among_a_tool_s_blocks_bring_no_words(heard):
 
     create_agent(Oracle(), [search]).invoke(apps.asked_in_messages(1), listening(heard))
     assert said(heard.only())[2] == texts(1)[:1]
+
+
+def agent_whose_tools_are(change, *tools, model=None):
+    """An agent that is told what ``change`` makes of what its tools say."""
+
+    @wrap_tool_call
+    def changed(request, handler):
+        return change(request, handler)
+
+    return create_agent(model or Oracle(), tools, middleware=[changed])
+
+
+@apps.tool
+def whole(query: str) -> str:
+    """Search."""
+    return "\n".join(texts(1))
+
+
+@apps.tool(response_format="content_and_artifact")
+def with_documents(query: str) -> tuple[str, list[Document]]:
+    """Search."""
+    return "\n".join(texts(1)), documents(1)
+
+
+def first_line(request, handler):
+    message = handler(request)
+    return message.model_copy(update={"content": message.text.partition("\n")[0]})
+
+
+@pytest.mark.parametrize(("search", "id_"), [(whole, None), (with_documents, "1-0")])
+def test_of_what_a_tool_said_counts_what_the_model_was_told(search, id_, heard):
+    """An application may cut it before the model reads it, documents and all."""
+    app = agent_whose_tools_are(first_line, search)
+    app.invoke(apps.asked_in_messages(1), listening(heard))
+    (passage,) = heard.only().interaction.contexts
+    assert (passage.id, passage.text) == (id_, texts(1)[0])
+
+
+def test_what_was_put_away_counts_as_far_as_it_is_read(heard):
+    """As where a long result is kept in a file, and the model told of that."""
+    kept = {}
+
+    @apps.tool
+    def read(line: int) -> str:
+        """Read a line of the file."""
+        return kept["file"].splitlines()[line]
+
+    def put_away(request, handler):
+        message = handler(request)
+        if request.tool_call["name"] == "read":
+            return message
+        kept["file"] = message.text
+        return message.model_copy(update={"content": "It is in a file."})
+
+    calls = [
+        AIMessage("", tool_calls=[{"name": "whole", "args": {"query": "topic1"}, "id": "a"}]),
+        AIMessage("", tool_calls=[{"name": "read", "args": {"line": 0}, "id": "b"}]),
+        AIMessage(answer(1)),
+    ]
+    app = agent_whose_tools_are(put_away, whole, read, model=Script(responses=calls))
+    app.invoke(apps.asked_in_messages(1), listening(heard))
+    assert said(heard.only())[2] == ["It is in a file.", texts(1)[0]]
+
+
+def test_of_a_tool_that_a_model_sums_up_on_the_way_counts_what_it_said(heard):
+    """What the model in between made of it is no evidence."""
+    sums_up = FakeListChatModel(responses=["All of it, in short: topic1 weighs 1000 kilos and is red."])
+
+    def summed_up(request, handler):
+        message = handler(request)
+        return message.model_copy(update={"content": sums_up.invoke(message.text).text})
+
+    agent_whose_tools_are(summed_up, whole).invoke(apps.asked_in_messages(1), listening(heard))
+    assert said(heard.only())[2] == ["\n".join(texts(1))]
+
+
+def test_what_was_kept_from_the_model_is_no_evidence(heard):
+    """It was told that the tool had failed."""
+
+    def refused(request, handler):
+        return handler(request).model_copy(update={"content": "Not for you.", "status": "error"})
+
+    agent_whose_tools_are(refused, whole).invoke(apps.asked_in_messages(1), listening(heard))
+    assert heard.only().problem is AbstentionReason.NO_CONTEXT
+
+
+def test_a_result_that_was_kept_is_evidence_beside_what_other_tools_bring(heard):
+    """No event tells of the tool that is not run again; the model is told of it all the same."""
+
+    @apps.tool
+    def clock(place: str) -> str:
+        """Tell the time."""
+        return "It is noon in Rome."
+
+    def kept(request, handler):
+        call = request.tool_call
+        return (
+            handler(request) if call["name"] == "clock" else ToolMessage(texts(1)[0], tool_call_id=call["id"])
+        )
+
+    calls = [
+        AIMessage(
+            "",
+            tool_calls=[
+                {"name": "whole", "args": {"query": "topic1"}, "id": "a"},
+                {"name": "clock", "args": {"place": "Rome"}, "id": "b"},
+            ],
+        ),
+        AIMessage(answer(1)),
+    ]
+    app = agent_whose_tools_are(kept, whole, clock, model=Script(responses=calls))
+    app.invoke(apps.asked_in_messages(1), listening(heard))
+    assert sorted(said(heard.only())[2]) == ["It is noon in Rome.", texts(1)[0]]
+
+
+@pytest.mark.parametrize("tools", [0, 1])
+def test_what_a_model_says_in_a_tool_s_place_is_no_evidence(tools, heard):
+    """A node may answer a call without any tool that is heard, by a model of its own."""
+    model = Script(
+        responses=[AIMessage("", tool_calls=[{"name": "ask", "args": {}, "id": "a"}]), AIMessage("1")]
+    )
+    inner = FakeListChatModel(responses=["topic1 weighs 1000 kilos and is red."])
+
+    def act(state):
+        for _ in range(tools):
+            whole.invoke({"query": "topic1"})
+        return {"messages": [ToolMessage(inner.invoke("What of topic1?").text, tool_call_id="a")]}
+
+    builder = StateGraph(MessagesState)
+    builder.add_node("think", lambda state: {"messages": [model.invoke(state["messages"])]})
+    builder.add_node("act", act)
+    builder.add_edge(START, "think")
+    builder.add_conditional_edges("think", lambda s: "act" if s["messages"][-1].tool_calls else END)
+    builder.add_edge("act", "think")
+    builder.compile().invoke(apps.asked_in_messages(1), listening(heard))
+    assert not any("1000" in context for context in said(heard.captured[-1])[2])
