@@ -396,3 +396,124 @@ def test_what_a_model_says_in_a_tool_s_place_is_no_evidence(tools, heard):
     builder.add_edge("act", "think")
     builder.compile().invoke(apps.asked_in_messages(1), listening(heard))
     assert not any("1000" in context for context in said(heard.captured[-1])[2])
+
+
+PAGES = [{"url": f"https://a.example/{i}", "content": text} for i, text in enumerate(texts(1))]
+
+
+@apps.tool
+def pages(query: str) -> list:
+    """Search the web."""
+    return PAGES
+
+
+@apps.tool
+def pages_as_json(query: str) -> str:
+    """Search the web."""
+    return json.dumps({"results": PAGES})
+
+
+@apps.tool
+def pages_as_documents(query: str) -> list[Document]:
+    """Search the web."""
+    return documents(1)
+
+
+def contents(found):
+    if isinstance(found, str):
+        found = json.loads(found)["results"]
+    return [page.page_content if isinstance(page, Document) else page["content"] for page in found]
+
+
+def by_template(asked, told):
+    return (PROMPT | Oracle() | StrOutputParser()).invoke({"context": told, "question": asked})
+
+
+def by_documents(asked, told):
+    found = [Document(text) for text in told.splitlines()]
+    return (PROMPT | Oracle() | StrOutputParser()).invoke({"context": found, "question": asked})
+
+
+def by_hand(asked, told):
+    return Oracle().invoke(f"{told}\n\n{asked}").text
+
+
+def searching_by_hand(search, answered, keep):
+    """A graph that runs its search itself, keeps a part of what that brought, and answers from it."""
+    builder = StateGraph(State)
+    builder.add_node("find", lambda state: {"documents": keep(contents(search.invoke(state["question"])))})
+    builder.add_node(
+        "answer",
+        lambda state: {"generation": answered(state["question"], "\n".join(state["documents"]))},
+    )
+    builder.add_edge(START, "find")
+    builder.add_edge("find", "answer")
+    builder.add_edge("answer", END)
+    return builder.compile()
+
+
+@pytest.mark.parametrize("search", [pages, pages_as_json, pages_as_documents])
+@pytest.mark.parametrize("answered", [by_template, by_documents, by_hand])
+def test_of_a_tool_that_an_application_runs_counts_what_it_hands_on(search, answered, heard):
+    """Once, and not what it left out."""
+    app = searching_by_hand(search, answered, keep=lambda found: found[:1])
+    app.invoke({"question": question(1)}, listening(heard))
+    contexts = " ".join(said(heard.only())[2])
+    assert [contexts.count(text) for text in texts(1)] == [1, 0, 0]
+
+
+@pytest.mark.parametrize("search", [pages, pages_as_json, pages_as_documents])
+def test_a_tool_s_results_that_no_model_was_told_are_no_evidence(search, heard):
+    """As where an application leaves all of them out."""
+    app = searching_by_hand(search, by_hand, keep=lambda found: [])
+    app.invoke({"question": question(1)}, listening(heard))
+    assert heard.only().problem is AbstentionReason.NO_CONTEXT
+
+
+def test_results_that_are_told_in_other_words_count_as_they_are(heard):
+    """With figures that stand in a field of their own."""
+
+    @apps.tool
+    def prices(query: str) -> list:
+        """Look prices up."""
+        return [
+            {"name": "a red topic1 of solid wood", "price": 25},
+            {"name": "a big box made of tin", "price": 9},
+        ]
+
+    def answered(asked):
+        rows = prices.invoke(asked)[:1]
+        return Oracle().invoke("\n".join(f"{row['name']}: {row['price']} euros" for row in rows) + asked).text
+
+    RunnableLambda(answered).invoke(question(1), listening(heard))
+    (context,) = said(heard.only())[2]
+    assert json.loads(context) == [{"name": "a red topic1 of solid wood", "price": 25}]
+
+
+def test_results_that_a_model_sums_up_for_the_one_that_answers_count(heard):
+    """Though the one that answers was told none of them."""
+    sums_up = FakeListChatModel(responses=["It is one of those things that one finds in many a house."])
+
+    def answered(asked):
+        notes = sums_up.invoke(f"Sum up: {whole.invoke(asked)}").text
+        return Oracle().invoke(f"{notes}\n\n{asked}").text
+
+    RunnableLambda(answered).invoke(question(1), listening(heard))
+    assert said(heard.only())[2] == ["\n".join(texts(1))]
+
+
+def test_what_a_tool_says_after_the_answer_is_no_evidence(heard):
+    """Such as that it was sent."""
+
+    @apps.tool
+    def send(text: str) -> str:
+        """Send an answer."""
+        return f"Sent: {text}"
+
+    def answered(asked):
+        said = by_hand(asked, whole.invoke(asked))
+        send.invoke(said)
+        return said
+
+    RunnableLambda(answered).invoke(question(1), listening(heard))
+    assert said(heard.only())[2] == ["\n".join(texts(1))]

@@ -1,4 +1,4 @@
-"""What a conversation holds of tools: before a pause, unheard, or otherwise than they said it."""
+"""What tools have said in a conversation, before a pause or without that anybody heard them run."""
 
 from __future__ import annotations
 
@@ -57,47 +57,6 @@ def _asked(unit: Unit) -> set[str]:
 
 def _answered(unit: Unit) -> set[str]:
     return {call for tool in unit.tools for call in values.answered_calls(tool.outputs)}
-
-
-class Told:
-    """What the models of a unit were told that its tools had said."""
-
-    def __init__(self, unit: Unit) -> None:
-        self._unit = unit
-        self._read: dict[int, dict[str, str]] = {}
-
-    def instead(self, tool: Run) -> str | None:
-        """What models were told instead of what a tool said; None where they were told that, or nothing.
-
-        An application may have cut it, or put it away. Where a model made it of what the tool said, as in a
-        summary, that one was told it all.
-        """
-        own = {message.tool_call_id: values.tool_text(message) or "" for message in _of_tools(tool.outputs)}
-        told: dict[str, None] = {}
-        first = tool.started
-        for model in reversed(self._unit.models) if own else ():
-            read = self._by(model)
-            if any(read.get(call) == said for call, said in own.items()):
-                return None
-            there = [read[call] for call in own if call in read]
-            first = model.started if there else first
-            told.update(dict.fromkeys(there))
-        if not told:
-            return None
-        text = "\n\n".join(filter(None, told))
-        makers = (model for model in self._unit.models if tool.started < model.started < first)
-        rest = beside(text, (said for model in makers for said in values.model_words(model.outputs)))
-        return None if text and not rest.strip() else text
-
-    def _by(self, model: Run) -> dict[str, str]:
-        if id(model) not in self._read:
-            given = _of_tools(model.inputs)
-            self._read[id(model)] = {one.tool_call_id: values.tool_text(one) or "" for one in given}
-        return self._read[id(model)]
-
-
-def _of_tools(value: Any) -> Iterator[ToolMessage]:
-    return (message for message in values.tool_messages(value) if isinstance(message, ToolMessage))
 
 
 def _goes_on(run: Run) -> bool:

@@ -221,8 +221,10 @@ def _tool_calls(value: Any) -> Sequence[Mapping[str, Any]]:
 
 
 def tool_messages(value: Any) -> list[BaseMessage]:
-    """The messages of tools in what a tool returned, or in a conversation; a Command may carry them."""
+    """The messages of tools in what a tool returned, or in a conversation; Commands may carry them."""
     value = state(value)
+    if isinstance(value, list) and any(state(one) is not one for one in value):
+        return [message for one in value for message in tool_messages(one)]
     if isinstance(value, Mapping):
         value = value.get("messages")
     return [message for message in messages(value) if message.type == "tool"]
