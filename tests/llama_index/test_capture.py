@@ -8,7 +8,7 @@ import threading
 import pytest
 from llama_index.core import VectorStoreIndex
 from llama_index.core.agent.workflow import AgentWorkflow, FunctionAgent
-from llama_index.core.base.llms.types import ChatMessage
+from llama_index.core.base.llms.types import ChatMessage, ChatResponse, CompletionResponse
 from llama_index.core.base.response.schema import Response
 from llama_index.core.chat_engine import ContextChatEngine
 from llama_index.core.chat_engine.types import StreamingAgentChatResponse
@@ -510,6 +510,10 @@ def test_what_an_engine_in_a_retriever_computes_stays(heard):
     assert passage.text == "There are 3 things to say about topic7."
 
 
+def chatted_back(said):
+    return ChatResponse(message=ChatMessage(role="assistant", content=said))
+
+
 @pytest.mark.parametrize(
     "form",
     [
@@ -517,8 +521,10 @@ def test_what_an_engine_in_a_retriever_computes_stays(heard):
         lambda said: [said],
         lambda said: {"reply": said},
         lambda said: {"a": {"b": said}},
+        lambda said: {"response": chatted_back(said), "sources": []},
+        lambda said: {"reply": [CompletionResponse(text=said)]},
     ],
-    ids=["a pair", "a list", "a key of its own", "nested"],
+    ids=["a pair", "a list", "a key of its own", "nested", "a response under a usual key", "under another"],
 )
 async def test_a_workflow_may_return_its_answer_in_any_form(form, heard):
     """What its model said and stands there is the answer."""
@@ -530,6 +536,22 @@ async def test_a_workflow_may_return_its_answer_in_any_form(form, heard):
             return StopEvent(result=form(str(await Oracle().acomplete(f"From this: {shown}\n{ev.asked}"))))
 
     await Shaped(timeout=20).run(query=question(7))
+    assert is_of(heard.only(), FLOW_APPS["workflow by hand"], 7)
+
+
+async def test_a_workflow_that_reads_its_model_s_stream_may_return_the_last_response(heard):
+    """Under a usual key; its text is that of the whole stream."""
+
+    class Reads(Steps):
+        @step
+        async def tell(self, ev: Fetched) -> StopEvent:
+            shown = "\n".join(node.node.get_content() for node in ev.found)
+            messages = [ChatMessage(role="user", content=f"From this: {shown}\n{ev.asked}")]
+            async for last in await Oracle().astream_chat(messages):
+                response = last
+            return StopEvent(result={"response": response})
+
+    await Reads(timeout=20).run(query=question(7))
     assert is_of(heard.only(), FLOW_APPS["workflow by hand"], 7)
 
 

@@ -77,20 +77,20 @@ def stated(value: Any) -> str | None:
     """What was answered, where it stands as a text; None for other structures, which may be no answers."""
     leaf = _leaf(value)
     if isinstance(leaf, Mapping):
-        leaf = next((leaf[key] for key in ANSWER_KEYS if isinstance(leaf.get(key), str)), None)
+        held = (_leaf(leaf.get(key)) for key in ANSWER_KEYS)  # a text, or a response of any kind
+        leaf = next((said for said in held if isinstance(said, str)), None)
     return None if leaf is None else str(leaf)
 
 
 def texts(value: Any, depth: int = 4) -> Iterator[str]:
     """The texts anywhere in what was returned."""
-    if isinstance(value, StopEvent):
-        value = value.model_dump() if value.result is None else value.result
-    if isinstance(value, str):
-        yield value
+    if isinstance(value, StopEvent) and value.result is not None:
+        value = value.result
+    leaf = _leaf(value)
+    if isinstance(leaf, str):
+        yield leaf
     elif depth:
-        if isinstance(value, BaseModel):
-            value = value.model_dump()
-        held = list(value.values()) if isinstance(value, Mapping) else value
+        held = value if leaf is None else list(leaf.values())
         for one in held if isinstance(held, list | tuple) else ():  # a stream is read by nobody but its owner
             yield from texts(one, depth - 1)
 
