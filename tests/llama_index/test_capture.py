@@ -637,6 +637,26 @@ async def test_a_workflow_whose_model_is_not_heard_says_so_once(heard, caplog):
     assert heard.captured == []
 
 
+async def test_what_a_workflow_s_model_makes_of_engines_answers_is_told_of(heard, caplog):
+    """The engines' answers are judged, and nobody is to take that for a verdict on the last one."""
+
+    class Combines(Workflow):
+        @step
+        async def combine(self, ev: StartEvent) -> StopEvent:
+            parts = [str(await engine().aquery(f"{part} {ev.query}")) for part in ("First:", "Then:")]
+            if ev.last == "joined":
+                return StopEvent(result=" ".join(parts))
+            said = str(await Oracle(reply=lambda n: f"All of topic{n}.").acomplete("\n".join(parts)))
+            return StopEvent(result={"answer": said} if ev.last == "keyed" else said)
+
+    await Combines(timeout=20).run(query=question(7), last="joined")
+    assert "what was made of them" not in caplog.text
+    for last in ("text", "keyed"):
+        await Combines(timeout=20).run(query=question(7), last=last)
+    assert len(heard.captured) == 6
+    assert caplog.text.count("what was made of them") == 1
+
+
 async def test_a_workflow_that_retrieves_nothing_is_no_answer(heard):
     """Most workflows are not about retrieval at all."""
 

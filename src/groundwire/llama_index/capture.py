@@ -198,6 +198,14 @@ class Capture:
                 "groundwire.check(question=..., contexts=..., answer=...). This is said once",
                 part.run_id,
             )
+        elif units.is_made_further(part, result):
+            self.warn_once(
+                "made further",
+                "a model of workflow %s made its answer of what engines in it had answered: groundwire "
+                "judges theirs, and not what was made of them; judge that with "
+                "groundwire.check(question=..., contexts=..., answer=...). This is said once",
+                part.run_id,
+            )
         elif units.is_streamed(part, result):
             self.warn_once(
                 "streamed",

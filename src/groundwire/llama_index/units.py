@@ -192,6 +192,12 @@ def is_unheard(part: Part, result: Any) -> bool:
     return not any(_opening(passage) in said for passage in passages(part.found))
 
 
+def is_made_further(part: Part, result: Any) -> bool:
+    """Whether such a workflow's result is what a model in it said beside engines that were judged."""
+    said = (values.stated(result) or "").strip()
+    return part.answered and (said in part.spoken if said else bool(_told_in(part, result)))
+
+
 def is_streamed(part: Part, result: Any) -> bool:
     """Whether such a workflow returned a stream, which its owner reads, or may have read itself."""
     told = result.result if isinstance(result, StopEvent) else result
