@@ -1,19 +1,31 @@
 """What is taken out of a context is what models have said, and all else stays as it was found."""
 
+import json
+
 import pytest
 from langchain.agents import create_agent
+from langchain.agents.middleware import wrap_tool_call
 from langchain_core.documents import Document
-from langchain_core.language_models.fake_chat_models import FakeListChatModel
+from langchain_core.language_models.fake_chat_models import FakeListChatModel, FakeMessagesListChatModel
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import RunnableLambda, RunnablePassthrough
-from langgraph.graph import END, START, StateGraph
+from langgraph.graph import END, START, MessagesState, StateGraph
 
+from groundwire import AbstentionReason
 from tests.langchain import apps
-from tests.langchain.apps import PROMPT, Library, Oracle, State, answer, joined, question
+from tests.langchain.apps import PROMPT, Library, Oracle, State, answer, documents, joined, question, texts
 from tests.langchain.conftest import listening, said
 
 TEXT = "The topic1 weighs 1 kilos and is blue."
+
+
+class Script(FakeMessagesListChatModel):
+    """A model that says its lines; it may be bound to tools."""
+
+    def bind_tools(self, tools, **kwargs):
+        return self
 
 
 def shelf(*documents):
@@ -159,3 +171,349 @@ def test_a_query_in_a_document_s_words_is_part_of_it_in_a_tool_s_text(asked, hea
     create_agent(Oracle(call=call), [search]).invoke(apps.asked_in_messages(1), listening(heard))
     (passage,) = heard.only().interaction.contexts
     assert (passage.id, passage.text) == ("1", "How long may one keep a topic1? Thirty days.")
+
+
+def text_block(text):
+    return {"type": "text", "text": text}
+
+
+def found_block(text):
+    return {
+        "type": "search_result",
+        "title": "",
+        "source": "a.md",
+        "content": [{"type": "text", "text": text}],
+    }
+
+
+def document_block(text):
+    return {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": text}}
+
+
+def parted_block(text):
+    return {"type": "document", "source": {"type": "content", "content": [{"type": "text", "text": text}]}}
+
+
+def plain_block(text):
+    return {"type": "text-plain", "text": text, "mime_type": "text/plain"}
+
+
+def wrapped_block(text):
+    return {"type": "non_standard", "value": document_block(text)}
+
+
+BLOCKS = [found_block, document_block, parted_block, plain_block, wrapped_block]
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+def test_documents_in_blocks_of_a_prompt_are_what_the_model_was_told(block, heard):
+    """As providers want them for citations; the documents keep their ids."""
+
+    def prompt(given):
+        blocks = [block(document.page_content) for document in given["context"][:2]]
+        return [HumanMessage([*blocks, {"type": "text", "text": given["question"]}])]
+
+    chain = {"context": Library(), "question": RunnablePassthrough()} | RunnableLambda(prompt) | Oracle()
+    chain.invoke(question(1), listening(heard))
+    assert said(heard.only()) == (None, question(1), texts(1)[:2], answer(1))
+    assert [passage.id for passage in heard.only().interaction.contexts] == ["1-0", "1-1"]
+
+
+@pytest.mark.parametrize("block", [found_block, document_block, text_block])
+def test_the_blocks_that_a_tool_returns_are_what_it_brought(block, heard):
+    """Each of them: one sentence does not run into the next."""
+
+    @apps.tool
+    def search(query: str) -> list:
+        """Search."""
+        return [block(text) for text in texts(1)]
+
+    create_agent(Oracle(), [search]).invoke(apps.asked_in_messages(1), listening(heard))
+    assert said(heard.only())[:3] == (None, question(1), ["\n\n".join(texts(1))])
+
+
+def test_a_block_of_json_that_a_tool_returns_is_what_it_brought(heard):
+    """As it was written."""
+
+    @apps.tool
+    def search(query: str) -> list:
+        """Search."""
+        return [{"type": "json", "json": {"rows": texts(1)}}]
+
+    create_agent(Oracle(), [search]).invoke(apps.asked_in_messages(1), listening(heard))
+    (passage,) = heard.only().interaction.contexts
+    assert json.loads(passage.text) == {"rows": texts(1)}
+
+
+def test_pictures_among_a_tool_s_blocks_bring_no_words(heard):
+    """Nor do references to files."""
+
+    @apps.tool
+    def search(query: str) -> list:
+        """Search."""
+        picture = {
+            "type": "image",
+            "source": {"type": "base64", "media_type": "image/png", "data": "aGVsbG8"},
+        }
+        link = {"type": "image_url", "image_url": {"url": "https://a.example/b.png"}}
+        return [picture, link, text_block(texts(1)[0])]
+
+    create_agent(Oracle(), [search]).invoke(apps.asked_in_messages(1), listening(heard))
+    assert said(heard.only())[2] == texts(1)[:1]
+
+
+def agent_whose_tools_are(change, *tools, model=None):
+    """An agent that is told what ``change`` makes of what its tools say."""
+
+    @wrap_tool_call
+    def changed(request, handler):
+        return change(request, handler)
+
+    return create_agent(model or Oracle(), tools, middleware=[changed])
+
+
+@apps.tool
+def whole(query: str) -> str:
+    """Search."""
+    return "\n".join(texts(1))
+
+
+@apps.tool(response_format="content_and_artifact")
+def with_documents(query: str) -> tuple[str, list[Document]]:
+    """Search."""
+    return "\n".join(texts(1)), documents(1)
+
+
+def first_line(request, handler):
+    message = handler(request)
+    return message.model_copy(update={"content": message.text.partition("\n")[0]})
+
+
+@pytest.mark.parametrize(("search", "id_"), [(whole, None), (with_documents, "1-0")])
+def test_of_what_a_tool_said_counts_what_the_model_was_told(search, id_, heard):
+    """An application may cut it before the model reads it, documents and all."""
+    app = agent_whose_tools_are(first_line, search)
+    app.invoke(apps.asked_in_messages(1), listening(heard))
+    (passage,) = heard.only().interaction.contexts
+    assert (passage.id, passage.text) == (id_, texts(1)[0])
+
+
+def test_what_was_put_away_counts_as_far_as_it_is_read(heard):
+    """As where a long result is kept in a file, and the model told of that."""
+    kept = {}
+
+    @apps.tool
+    def read(line: int) -> str:
+        """Read a line of the file."""
+        return kept["file"].splitlines()[line]
+
+    def put_away(request, handler):
+        message = handler(request)
+        if request.tool_call["name"] == "read":
+            return message
+        kept["file"] = message.text
+        return message.model_copy(update={"content": "It is in a file."})
+
+    calls = [
+        AIMessage("", tool_calls=[{"name": "whole", "args": {"query": "topic1"}, "id": "a"}]),
+        AIMessage("", tool_calls=[{"name": "read", "args": {"line": 0}, "id": "b"}]),
+        AIMessage(answer(1)),
+    ]
+    app = agent_whose_tools_are(put_away, whole, read, model=Script(responses=calls))
+    app.invoke(apps.asked_in_messages(1), listening(heard))
+    assert said(heard.only())[2] == ["It is in a file.", texts(1)[0]]
+
+
+def test_of_a_tool_that_a_model_sums_up_on_the_way_counts_what_it_said(heard):
+    """What the model in between made of it is no evidence."""
+    sums_up = FakeListChatModel(responses=["All of it, in short: topic1 weighs 1000 kilos and is red."])
+
+    def summed_up(request, handler):
+        message = handler(request)
+        return message.model_copy(update={"content": sums_up.invoke(message.text).text})
+
+    agent_whose_tools_are(summed_up, whole).invoke(apps.asked_in_messages(1), listening(heard))
+    assert said(heard.only())[2] == ["\n".join(texts(1))]
+
+
+def test_what_was_kept_from_the_model_is_no_evidence(heard):
+    """It was told that the tool had failed."""
+
+    def refused(request, handler):
+        return handler(request).model_copy(update={"content": "Not for you.", "status": "error"})
+
+    agent_whose_tools_are(refused, whole).invoke(apps.asked_in_messages(1), listening(heard))
+    assert heard.only().problem is AbstentionReason.NO_CONTEXT
+
+
+def test_a_result_that_was_kept_is_evidence_beside_what_other_tools_bring(heard):
+    """No event tells of the tool that is not run again; the model is told of it all the same."""
+
+    @apps.tool
+    def clock(place: str) -> str:
+        """Tell the time."""
+        return "It is noon in Rome."
+
+    def kept(request, handler):
+        call = request.tool_call
+        return (
+            handler(request) if call["name"] == "clock" else ToolMessage(texts(1)[0], tool_call_id=call["id"])
+        )
+
+    calls = [
+        AIMessage(
+            "",
+            tool_calls=[
+                {"name": "whole", "args": {"query": "topic1"}, "id": "a"},
+                {"name": "clock", "args": {"place": "Rome"}, "id": "b"},
+            ],
+        ),
+        AIMessage(answer(1)),
+    ]
+    app = agent_whose_tools_are(kept, whole, clock, model=Script(responses=calls))
+    app.invoke(apps.asked_in_messages(1), listening(heard))
+    assert sorted(said(heard.only())[2]) == ["It is noon in Rome.", texts(1)[0]]
+
+
+@pytest.mark.parametrize("tools", [0, 1])
+def test_what_a_model_says_in_a_tool_s_place_is_no_evidence(tools, heard):
+    """A node may answer a call without any tool that is heard, by a model of its own."""
+    model = Script(
+        responses=[AIMessage("", tool_calls=[{"name": "ask", "args": {}, "id": "a"}]), AIMessage("1")]
+    )
+    inner = FakeListChatModel(responses=["topic1 weighs 1000 kilos and is red."])
+
+    def act(state):
+        for _ in range(tools):
+            whole.invoke({"query": "topic1"})
+        return {"messages": [ToolMessage(inner.invoke("What of topic1?").text, tool_call_id="a")]}
+
+    builder = StateGraph(MessagesState)
+    builder.add_node("think", lambda state: {"messages": [model.invoke(state["messages"])]})
+    builder.add_node("act", act)
+    builder.add_edge(START, "think")
+    builder.add_conditional_edges("think", lambda s: "act" if s["messages"][-1].tool_calls else END)
+    builder.add_edge("act", "think")
+    builder.compile().invoke(apps.asked_in_messages(1), listening(heard))
+    assert not any("1000" in context for context in said(heard.captured[-1])[2])
+
+
+PAGES = [{"url": f"https://a.example/{i}", "content": text} for i, text in enumerate(texts(1))]
+
+
+@apps.tool
+def pages(query: str) -> list:
+    """Search the web."""
+    return PAGES
+
+
+@apps.tool
+def pages_as_json(query: str) -> str:
+    """Search the web."""
+    return json.dumps({"results": PAGES})
+
+
+@apps.tool
+def pages_as_documents(query: str) -> list[Document]:
+    """Search the web."""
+    return documents(1)
+
+
+def contents(found):
+    if isinstance(found, str):
+        found = json.loads(found)["results"]
+    return [page.page_content if isinstance(page, Document) else page["content"] for page in found]
+
+
+def by_template(asked, told):
+    return (PROMPT | Oracle() | StrOutputParser()).invoke({"context": told, "question": asked})
+
+
+def by_documents(asked, told):
+    found = [Document(text) for text in told.splitlines()]
+    return (PROMPT | Oracle() | StrOutputParser()).invoke({"context": found, "question": asked})
+
+
+def by_hand(asked, told):
+    return Oracle().invoke(f"{told}\n\n{asked}").text
+
+
+def searching_by_hand(search, answered, keep):
+    """A graph that runs its search itself, keeps a part of what that brought, and answers from it."""
+    builder = StateGraph(State)
+    builder.add_node("find", lambda state: {"documents": keep(contents(search.invoke(state["question"])))})
+    builder.add_node(
+        "answer",
+        lambda state: {"generation": answered(state["question"], "\n".join(state["documents"]))},
+    )
+    builder.add_edge(START, "find")
+    builder.add_edge("find", "answer")
+    builder.add_edge("answer", END)
+    return builder.compile()
+
+
+@pytest.mark.parametrize("search", [pages, pages_as_json, pages_as_documents])
+@pytest.mark.parametrize("answered", [by_template, by_documents, by_hand])
+def test_of_a_tool_that_an_application_runs_counts_what_it_hands_on(search, answered, heard):
+    """Once, and not what it left out."""
+    app = searching_by_hand(search, answered, keep=lambda found: found[:1])
+    app.invoke({"question": question(1)}, listening(heard))
+    contexts = " ".join(said(heard.only())[2])
+    assert [contexts.count(text) for text in texts(1)] == [1, 0, 0]
+
+
+@pytest.mark.parametrize("search", [pages, pages_as_json, pages_as_documents])
+def test_a_tool_s_results_that_no_model_was_told_are_no_evidence(search, heard):
+    """As where an application leaves all of them out."""
+    app = searching_by_hand(search, by_hand, keep=lambda found: [])
+    app.invoke({"question": question(1)}, listening(heard))
+    assert heard.only().problem is AbstentionReason.NO_CONTEXT
+
+
+def test_results_that_are_told_in_other_words_count_as_they_are(heard):
+    """With figures that stand in a field of their own."""
+
+    @apps.tool
+    def prices(query: str) -> list:
+        """Look prices up."""
+        return [
+            {"name": "a red topic1 of solid wood", "price": 25},
+            {"name": "a big box made of tin", "price": 9},
+        ]
+
+    def answered(asked):
+        rows = prices.invoke(asked)[:1]
+        return Oracle().invoke("\n".join(f"{row['name']}: {row['price']} euros" for row in rows) + asked).text
+
+    RunnableLambda(answered).invoke(question(1), listening(heard))
+    (context,) = said(heard.only())[2]
+    assert json.loads(context) == [{"name": "a red topic1 of solid wood", "price": 25}]
+
+
+def test_results_that_a_model_sums_up_for_the_one_that_answers_count(heard):
+    """Though the one that answers was told none of them."""
+    sums_up = FakeListChatModel(responses=["It is one of those things that one finds in many a house."])
+
+    def answered(asked):
+        notes = sums_up.invoke(f"Sum up: {whole.invoke(asked)}").text
+        return Oracle().invoke(f"{notes}\n\n{asked}").text
+
+    RunnableLambda(answered).invoke(question(1), listening(heard))
+    assert said(heard.only())[2] == ["\n".join(texts(1))]
+
+
+def test_what_a_tool_says_after_the_answer_is_no_evidence(heard):
+    """Such as that it was sent."""
+
+    @apps.tool
+    def send(text: str) -> str:
+        """Send an answer."""
+        return f"Sent: {text}"
+
+    def answered(asked):
+        said = by_hand(asked, whole.invoke(asked))
+        send.invoke(said)
+        return said
+
+    RunnableLambda(answered).invoke(question(1), listening(heard))
+    assert said(heard.only())[2] == ["\n".join(texts(1))]

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import pytest
 from langchain.agents import create_agent
-from langchain.agents.middleware import SummarizationMiddleware
+from langchain.agents.middleware import SummarizationMiddleware, wrap_tool_call
 from langchain_classic.retrievers import ContextualCompressionRetriever
 from langchain_classic.retrievers.document_compressors import LLMChainExtractor
 from langchain_core.documents import Document
@@ -53,6 +53,13 @@ def fetch(query: str) -> tuple[str, list[Document]]:
 
 
 @tool
+def cite(query: str) -> list:
+    """Search the price list, for a model that cites."""
+    text = [{"type": "text", "text": RIGHT}]
+    return [{"type": "search_result", "title": "Prices", "source": "a.md", "content": text}]
+
+
+@tool
 def breaks(query: str) -> str:
     """Fail."""
     raise RuntimeError("item3 costs nothing")
@@ -96,13 +103,34 @@ async def test_an_agent_on_an_event_loop_is_judged_alike():
     [
         ([search], "search"),
         ([fetch], "fetch"),
+        ([cite], "cite"),
         ([create_retriever_tool(Shelf(), "shelf", "Find items.")], "shelf"),
     ],
 )
 def test_whatever_a_tool_brought_is_the_context(tools, name):
-    """A plain tool's text, a tool's documents, and a retriever's."""
+    """A plain tool's text, a tool's documents, be it in blocks, and a retriever's."""
     assert ask(agent(call(name), RIGHT, tools=tools))["hallucination"]["hallucinated"] is False
     assert ask(agent(call(name), WRONG, tools=tools))["hallucination"]["hallucinated"] is True
+
+
+def test_of_a_tool_s_documents_count_those_that_the_model_was_told():
+    """Another middleware may have cut its message since."""
+
+    @wrap_tool_call
+    def cut(request, handler):
+        message = handler(request)
+        return message.model_copy(update={"content": message.text.partition("\n")[0]})
+
+    @tool(response_format="content_and_artifact")
+    def prices(query: str) -> tuple[str, list[Document]]:
+        """Search the price list."""
+        return f"{RIGHT}\nitem4 is free", [Document(RIGHT, id="d3"), Document("item4 is free", id="d4")]
+
+    seen = []
+    checking = HallucinationMiddleware(checker=CHECKER, on_hallucination=lambda i, o: seen.append(i))
+    model = Script(responses=[call("prices"), AIMessage(WRONG)])
+    ask(create_agent(model, [prices], middleware=[checking, cut]))
+    assert [(passage.id, passage.text) for passage in seen[0].contexts] == [("d3", RIGHT)]
 
 
 def expert(*, direct=False):

@@ -8,24 +8,25 @@ import threading
 import pytest
 from llama_index.core import VectorStoreIndex
 from llama_index.core.agent.workflow import AgentWorkflow, FunctionAgent
-from llama_index.core.base.llms.types import ChatMessage
+from llama_index.core.base.llms.types import ChatMessage, ChatResponse, CompletionResponse
 from llama_index.core.base.response.schema import Response
 from llama_index.core.chat_engine import ContextChatEngine
 from llama_index.core.chat_engine.types import StreamingAgentChatResponse
 from llama_index.core.instrumentation.dispatcher import instrument_tags
 from llama_index.core.llms.llm import ToolSelection
 from llama_index.core.objects import ObjectIndex
-from llama_index.core.query_engine import CustomQueryEngine, RetryQueryEngine
+from llama_index.core.query_engine import CustomQueryEngine, RetryQueryEngine, TransformQueryEngine
 from llama_index.core.response_synthesizers import get_response_synthesizer
-from llama_index.core.schema import NodeRelationship, NodeWithScore, RelatedNodeInfo, TextNode
-from llama_index.core.tools import FunctionTool, QueryEngineTool, ToolMetadata, function_tool
+from llama_index.core.retrievers import RecursiveRetriever
+from llama_index.core.schema import IndexNode, NodeRelationship, NodeWithScore, RelatedNodeInfo, TextNode
+from llama_index.core.tools import FunctionTool, QueryEngineTool, RetrieverTool, ToolMetadata, function_tool
 from llama_index.core.tools.types import BaseToolAsyncAdapter
 from llama_index.core.workflow import StartEvent, StopEvent, Workflow, step
 from llama_index.core.workflow.errors import WorkflowCancelledByUser
 
 from groundwire import AbstentionReason, Role
 from groundwire.judge.isolation import isolated
-from groundwire.llama_index import Capture, HallucinationEvaluator, values
+from groundwire.llama_index import Capture, CheckedQueryEngine, HallucinationEvaluator, values
 from groundwire.llama_index.spans import SKIP
 from tests.llama_index.apps import (
     AGENT_APPS,
@@ -37,6 +38,7 @@ from tests.llama_index.apps import (
     Library,
     Oracle,
     Reply,
+    Rewords,
     Steps,
     Structured,
     answer,
@@ -50,6 +52,7 @@ from tests.llama_index.apps import (
     searching,
     simple_chat,
     sub_questions,
+    texts,
     told,
     topic,
 )
@@ -435,6 +438,82 @@ def test_an_engine_that_serves_a_retriever_is_no_answer(heard):
     assert heard.captured == []
 
 
+def by_objects(inner):
+    """A retriever whose index holds an engine."""
+    return VectorStoreIndex(objects=[IndexNode(text="All topics", index_id="all", obj=inner)]).as_retriever()
+
+
+def by_names(inner):
+    """A retriever that goes from an index to an engine."""
+    index = VectorStoreIndex([IndexNode(text="All topics", index_id="all")])
+    return RecursiveRetriever("index", {"index": index.as_retriever()}, query_engine_dict={"all": inner})
+
+
+@pytest.mark.parametrize("recursive", [by_objects, by_names])
+@pytest.mark.parametrize("inner", [engine, lambda: engine(streaming=True)], ids=["whole", "streaming"])
+@pytest.mark.parametrize(
+    "asked",
+    [
+        lambda retriever: engine(retriever=retriever).query(question(7)),
+        lambda retriever: CheckedQueryEngine(engine(retriever=retriever)).query(question(7)),
+        lambda retriever: TransformQueryEngine(engine(retriever=retriever), Rewords()).query(question(7)),
+    ],
+    ids=["engine", "checked", "inside another"],
+)
+def test_what_an_engine_in_a_retriever_says_is_no_evidence(recursive, inner, asked, heard):
+    """Its answer comes as a node; the nodes that it was answered from are the evidence."""
+    asked(recursive(inner()))
+    assert [passage.text for passage in heard.only().interaction.contexts] == told(7)
+
+
+async def test_what_an_engine_in_a_tool_s_retriever_says_is_no_evidence(heard):
+    """Nor where an agent is told of it."""
+    tool = RetrieverTool.from_defaults(by_names(engine()), name="library", description="All topics.")
+    await searching(tool).run(question(7))
+    assert [passage.text for passage in heard.only().interaction.contexts] == told(7)
+
+
+def test_what_a_model_in_a_retriever_writes_is_no_evidence(heard):
+    """It may have made the node up; what was found for it is the evidence."""
+
+    class Condenses(Library):
+        def _retrieve(self, query_bundle):
+            found = Library().retrieve(query_bundle)
+            said = Oracle().complete("\n".join(node.text for node in found)).text
+            return [NodeWithScore(node=TextNode(text=said), score=1.0)]
+
+    engine(retriever=Condenses()).query(question(7))
+    assert [passage.text for passage in heard.only().interaction.contexts] == told(7)
+
+
+def test_a_query_that_a_model_in_a_retriever_writes_makes_up_no_node(heard):
+    """What was found for it is evidence, whatever words they share."""
+
+    class Rewrites(Library):
+        def _retrieve(self, query_bundle):
+            query = Oracle(reply=lambda n: texts(n)[0]).complete(query_bundle.query_str).text
+            return nodes(topic(query))[1:]
+
+    engine(retriever=Rewrites()).query(question(7))
+    assert [passage.text for passage in heard.only().interaction.contexts] == told(7)[1:]
+
+
+def test_what_an_engine_in_a_retriever_computes_stays(heard):
+    """No model has said it, and nothing else is known of it."""
+
+    class Counts(CustomQueryEngine):
+        def custom_query(self, query_str):
+            return Response("There are 3 things to say about topic7.")
+
+    engine(retriever=by_objects(Counts())).query(question(7))
+    (passage,) = heard.only().interaction.contexts
+    assert passage.text == "There are 3 things to say about topic7."
+
+
+def chatted_back(said):
+    return ChatResponse(message=ChatMessage(role="assistant", content=said))
+
+
 @pytest.mark.parametrize(
     "form",
     [
@@ -442,8 +521,10 @@ def test_an_engine_that_serves_a_retriever_is_no_answer(heard):
         lambda said: [said],
         lambda said: {"reply": said},
         lambda said: {"a": {"b": said}},
+        lambda said: {"response": chatted_back(said), "sources": []},
+        lambda said: {"reply": [CompletionResponse(text=said)]},
     ],
-    ids=["a pair", "a list", "a key of its own", "nested"],
+    ids=["a pair", "a list", "a key of its own", "nested", "a response under a usual key", "under another"],
 )
 async def test_a_workflow_may_return_its_answer_in_any_form(form, heard):
     """What its model said and stands there is the answer."""
@@ -455,6 +536,22 @@ async def test_a_workflow_may_return_its_answer_in_any_form(form, heard):
             return StopEvent(result=form(str(await Oracle().acomplete(f"From this: {shown}\n{ev.asked}"))))
 
     await Shaped(timeout=20).run(query=question(7))
+    assert is_of(heard.only(), FLOW_APPS["workflow by hand"], 7)
+
+
+async def test_a_workflow_that_reads_its_model_s_stream_may_return_the_last_response(heard):
+    """Under a usual key; its text is that of the whole stream."""
+
+    class Reads(Steps):
+        @step
+        async def tell(self, ev: Fetched) -> StopEvent:
+            shown = "\n".join(node.node.get_content() for node in ev.found)
+            messages = [ChatMessage(role="user", content=f"From this: {shown}\n{ev.asked}")]
+            async for last in await Oracle().astream_chat(messages):
+                response = last
+            return StopEvent(result={"response": response})
+
+    await Reads(timeout=20).run(query=question(7))
     assert is_of(heard.only(), FLOW_APPS["workflow by hand"], 7)
 
 
@@ -538,6 +635,26 @@ async def test_a_workflow_whose_model_is_not_heard_says_so_once(heard, caplog):
     (told_once,) = caplog.messages
     assert "no model was heard" in told_once
     assert heard.captured == []
+
+
+async def test_what_a_workflow_s_model_makes_of_engines_answers_is_told_of(heard, caplog):
+    """The engines' answers are judged, and nobody is to take that for a verdict on the last one."""
+
+    class Combines(Workflow):
+        @step
+        async def combine(self, ev: StartEvent) -> StopEvent:
+            parts = [str(await engine().aquery(f"{part} {ev.query}")) for part in ("First:", "Then:")]
+            if ev.last == "joined":
+                return StopEvent(result=" ".join(parts))
+            said = str(await Oracle(reply=lambda n: f"All of topic{n}.").acomplete("\n".join(parts)))
+            return StopEvent(result={"answer": said} if ev.last == "keyed" else said)
+
+    await Combines(timeout=20).run(query=question(7), last="joined")
+    assert "what was made of them" not in caplog.text
+    for last in ("text", "keyed"):
+        await Combines(timeout=20).run(query=question(7), last=last)
+    assert len(heard.captured) == 6
+    assert caplog.text.count("what was made of them") == 1
 
 
 async def test_a_workflow_that_retrieves_nothing_is_no_answer(heard):

@@ -13,8 +13,9 @@ from typing import Any
 from groundwire.core.interaction import Passage
 from groundwire.host.seen import beside, given_words, is_statement, is_telling, told_of, unechoed
 from groundwire.langchain import placing, values
-from groundwire.langchain.conversation import from_before, own_words, tool_messages
+from groundwire.langchain.conversation import from_before, own_words, tool_messages, unheard, unsaid
 from groundwire.langchain.sources import Quotes, Sources
+from groundwire.langchain.told import Told
 from groundwire.langchain.tree import Kind, Run, Unit
 
 _ALIKE = 0.5  # a text holds reworded documents when so many of its words are theirs
@@ -32,10 +33,11 @@ def contexts(unit: Unit, key: str | None, answering: Run | None) -> list[Passage
     shown = shown or placing.survivors(retrieved, views, _asked(unit))
     if not shown and not _emptied(unit, answering) and _were_told(retrieved, unit, answering, views):
         shown = retrieved
-    found = _unique([*shown, *_brought(sources, shown)])
+    found = _unique([*shown, *_brought(sources, shown, Told(unit, answering, _asked(unit), shown))])
     if not found and not unit.tools:
-        return tool_messages(unit, answering)
-    return _unique([*from_before(unit, answering), *found])
+        return unsaid(tool_messages(unit, answering), unit)
+    before = from_before(unit, answering)
+    return _unique([*before, *found, *unheard(unit, answering, [*before, *found])])
 
 
 def _declared(unit: Unit, key: str | None) -> list[Passage] | None:
@@ -244,10 +246,10 @@ def _placed(retrieved: list[Passage], held: Any) -> list[Passage]:
 
 def brought(unit: Unit, shown: Sequence[Passage] = ()) -> list[Passage]:
     """What the unit's tools brought beside what was shown: the documents found, else the texts returned."""
-    return _brought(Sources(unit), shown)
+    return _brought(Sources(unit), shown, Told(unit))
 
 
-def _brought(sources: Sources, shown: Sequence[Passage]) -> list[Passage]:
+def _brought(sources: Sources, shown: Sequence[Passage], told: Told) -> list[Passage]:
     unit = sources.unit
     inside: dict[int, list[Run]] = {}
     for tool in unit.tools:
@@ -259,7 +261,7 @@ def _brought(sources: Sources, shown: Sequence[Passage]) -> list[Passage]:
     known.add(values.direct(values.state(unit.run.outputs)) or "")
     given = _given(unit)
     outer = (tool for tool in inside.get(0, ()) if tool is not unit.run)
-    passages = (passage for tool in outer for passage in _of_tool(sources, tool, inside, given))
+    passages = (passage for tool in outer for passage in _of_tool(sources, tool, inside, given, told))
     return [passage for passage in passages if passage.text not in known]
 
 
@@ -286,7 +288,11 @@ def _is_from(inputs: Any, said: str) -> bool:
 
 
 def _of_tool(
-    sources: Sources, tool: Run, inside: Mapping[int, Sequence[Run]], given: Mapping[int, Sequence[str]]
+    sources: Sources,
+    tool: Run,
+    inside: Mapping[int, Sequence[Run]],
+    given: Mapping[int, Sequence[str]],
+    told: Told,
 ) -> list[Passage]:
     """What one tool brought; where a model answered in it, what that one was told by the tools inside."""
     unit = sources.unit
@@ -296,13 +302,19 @@ def _of_tool(
     for documents in () if makers else (tool.outputs, getattr(tool.outputs, "artifact", None)):
         found = found or [values.passage(document) for document in values.documents(documents)]
     found += [
-        passage for inner in inside.get(id(tool), ()) for passage in _of_tool(sources, inner, inside, given)
+        passage
+        for inner in inside.get(id(tool), ())
+        for passage in _of_tool(sources, inner, inside, given, told)
     ]
     said = None if values.documents(tool.outputs) else values.tool_text(tool.outputs)
     # What a model inside the tool made of what it found is no evidence: it may have made it up.
     models = [*(model for model in unit.models if model.scope.tool is tool), *makers]
-    if said is None or (models and found):
+    if models and found:
         return found
+    if said is None:
+        return told.among(tool, found)
+    if (instead := told.instead(tool)) is not None:
+        said, found = instead, placing.survivors(found, [instead])
     # Nor are the words that a model gave to it, unless these stand in a document.
     quotes, rest = Quotes(found), beside(said, _said(models))
     own = (words for words in sources.meeting(rest, given.get(id(tool), ())) if not quotes.hold(words))

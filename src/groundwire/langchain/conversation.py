@@ -1,16 +1,17 @@
-"""What tools have said in a conversation, before a pause or outside of the run that answered."""
+"""What tools have said in a conversation, before a pause or without that anybody heard them run."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
 from groundwire.core.interaction import Passage
-from groundwire.host.seen import given_words, is_statement, unechoed
+from groundwire.host.seen import beside, given_words, is_statement, unechoed
 from groundwire.langchain import values
-from groundwire.langchain.tree import Run, Unit
+from groundwire.langchain.tree import Kind, Run, Unit
 
 
 def from_before(unit: Unit, answering: Run | None) -> list[Passage]:
@@ -20,10 +21,42 @@ def from_before(unit: Unit, answering: Run | None) -> list[Passage]:
     """
     if not _goes_on(unit.run):
         return []
-    seen = {call for model in unit.models for call in values.calls(model.outputs)}
-    seen.update(call for tool in unit.tools for call in values.answered_calls(tool.outputs))
+    seen = _asked(unit) | _answered(unit)
     told = {values.tool_text(tool.outputs) for tool in unit.tools}  # one that was run by hand has no id
-    return tool_messages(unit, answering, seen, told)
+    return tool_messages(unit, answering, lambda call: call not in seen, told)
+
+
+def unheard(unit: Unit, answering: Run | None, found: Sequence[Passage]) -> list[Passage]:
+    """What messages hold of tools that were asked for and not heard, such as results that were kept.
+
+    Nobody has to be told of it that holds what was ``found``, and what a model said is no evidence.
+    """
+    if not (missed := _asked(unit) - _answered(unit)):
+        return []
+    told = {values.tool_text(tool.outputs) for tool in unit.tools}
+    said = tool_messages(unit, answering, lambda call: call in missed, told)
+    return unsaid([one for one in said if not any(other.text in one.text for other in found)], unit)
+
+
+def unsaid(passages: Iterable[Passage], unit: Unit) -> list[Passage]:
+    """The passages without what models of the unit said that had not been told them."""
+    models = [*unit.models, *(run for run in unit.inner if run.kind is Kind.MODEL)]
+    told = [(model, values.prompt_text(model.inputs)) for model in models]
+    kept = []
+    for passage in passages:
+        makers = (model for model, read in told if passage.text not in read)
+        rest = beside(passage.text, (said for model in makers for said in values.model_words(model.outputs)))
+        if rest.strip():
+            kept.append(replace(passage, text=rest))
+    return kept
+
+
+def _asked(unit: Unit) -> set[str]:
+    return {call for model in unit.models for call in values.calls(model.outputs)}
+
+
+def _answered(unit: Unit) -> set[str]:
+    return {call for tool in unit.tools for call in values.answered_calls(tool.outputs)}
 
 
 def _goes_on(run: Run) -> bool:
@@ -42,28 +75,37 @@ def resumes(given: Any) -> bool:
     return given is None or type(given).__name__ == "Command"
 
 
+def _any(_: str) -> bool:
+    return True
+
+
 def tool_messages(
-    unit: Unit, answering: Run | None, seen: Container[str] = (), told: Container[str | None] = ()
+    unit: Unit,
+    answering: Run | None,
+    counts: Callable[[str], bool] = _any,
+    told: Container[str | None] = (),
 ) -> list[Passage]:
-    """What tools said since the last human message, but to calls that were ``seen`` and what was ``told``."""
+    """What tools said since the last human message to the calls that count, but what was ``told``."""
     read = [] if answering is None else values.messages(answering.inputs)
-    return said_by_tools(unit.run.outputs, seen, told) or _of_messages(read, seen, told)
+    return said_by_tools(unit.run.outputs, counts, told) or _of_messages(read, counts, told)
 
 
-def said_by_tools(outputs: Any, seen: Container[str] = (), told: Container[str | None] = ()) -> list[Passage]:
+def said_by_tools(
+    outputs: Any, counts: Callable[[str], bool] = _any, told: Container[str | None] = ()
+) -> list[Passage]:
     """What a state's messages hold of it, up to the last answer: nobody has answered from what follows."""
     held = values.messages(values.at(values.state(outputs), "messages"))
     last = max((i for i, message in enumerate(held) if message.type == "ai"), default=0)
-    return _of_messages(held[:last], seen, told)
+    return _of_messages(held[:last], counts, told)
 
 
 def _of_messages(
-    conversation: list[BaseMessage], seen: Container[str], told: Container[str | None] = ()
+    conversation: list[BaseMessage], counts: Callable[[str], bool], told: Container[str | None]
 ) -> list[Passage]:
     found = (
         unechoed(said, given)
         for message, given in given_before(_since(conversation))
-        if isinstance(message, ToolMessage) and message.tool_call_id not in seen
+        if isinstance(message, ToolMessage) and counts(message.tool_call_id)
         if (said := values.tool_text(message) or "") not in told
     )
     return [Passage(text=said) for said in found if said.strip()]

@@ -20,7 +20,7 @@ from groundwire.host.actions import Action, Decision, note
 from groundwire.host.judging import ajudged, judged
 from groundwire.host.options import Common, settle_common
 from groundwire.host.seen import unechoed
-from groundwire.langchain import delegated, values
+from groundwire.langchain import delegated, placing, values
 from groundwire.langchain.conversation import given_before
 from groundwire.langchain.output import KEY, Attach, acted_on, answer_text, attached
 from groundwire.tracing.langsmith import annotate_current_run
@@ -182,11 +182,12 @@ def _found(messages: Sequence[BaseMessage], answer: BaseMessage | None) -> Itera
 def _brought(message: BaseMessage, *, answers: bool) -> list[Passage]:
     """What a tool found: its documents where they are known, else its text, unless that is the answer.
 
-    A failure finds nothing.
+    Of documents of which some stand in that text, those; a failure finds nothing.
     """
     if not isinstance(message, ToolMessage) or message.status == "error":
         return []
     if (noted := delegated.found(message)) is not None:
         return noted
     own = values.passages(values.documents(message.artifact))
-    return own if own or answers else values.passages(message)
+    shown = placing.survivors(own, [values.told(message)]) if own and not answers else []
+    return shown or (own if own or answers else values.passages(message))

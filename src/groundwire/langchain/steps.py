@@ -52,7 +52,7 @@ def _is_told_by_tool(unit: Unit, model: Run) -> bool:
     calls = set(values.answered_calls(tool.outputs))
     text = values.tool_text(tool.outputs)
     return any(
-        getattr(message, "tool_call_id", None) in calls or values.text(message) == text
+        getattr(message, "tool_call_id", None) in calls or values.told(message) == text
         for message in values.tool_messages(model.inputs)
     )
 

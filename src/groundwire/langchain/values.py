@@ -141,15 +141,44 @@ def prompt_text(value: Any) -> str:
     """All that a model was given to read, as one text."""
     if isinstance(value, str):
         return value
-    return "\n\n".join(said for message in messages(value) if (said := text(message)))
+    return "\n\n".join(said for message in messages(value) if (said := told(message)))
+
+
+def told(message: BaseMessage) -> str:
+    """All that a message tells a model, be it in blocks that hold documents; of a model's own its text."""
+    if isinstance(message.content, str) or _by_model(message):
+        return str(message.text)
+    return "\n\n".join(said for block in message.content for said in _block_texts(block) if said.strip())
+
+
+def _block_texts(block: Any, depth: int = 4) -> Iterator[str]:
+    """The texts in one block of a message's content, whichever provider's form it has; of media none."""
+    if isinstance(block, str):
+        yield block
+    elif isinstance(block, list | tuple) and depth:
+        for one in block:
+            yield from _block_texts(one, depth - 1)
+    elif isinstance(block, Mapping) and depth:
+        if block.get("type") == "json":
+            yield json.dumps(plain(block.get("json")), ensure_ascii=False)
+            return
+        held = [block.get(key) for key in ("title", "context", "text", "content", "value")]
+        source = block.get("source")
+        if isinstance(source, Mapping):  # a document's text; a reference to one is a text itself
+            held += [source.get("content"), source.get("data") if source.get("type") == "text" else None]
+        yield "\n".join(said for one in held for said in _block_texts(one, depth - 1) if said.strip())
 
 
 def given_text(value: Any) -> str:
     """What a model was given to read, without what models said as turns of the conversation."""
     if isinstance(value, str):
         return value
-    given = (message for message in messages(value) if message.type not in ("ai", "AIMessageChunk"))
-    return "\n\n".join(said for message in given if (said := text(message)))
+    given = (message for message in messages(value) if not _by_model(message))
+    return "\n\n".join(said for message in given if (said := told(message)))
+
+
+def _by_model(message: BaseMessage) -> bool:
+    return message.type in ("ai", "AIMessageChunk")
 
 
 def model_text(value: Any) -> str | None:
@@ -192,8 +221,10 @@ def _tool_calls(value: Any) -> Sequence[Mapping[str, Any]]:
 
 
 def tool_messages(value: Any) -> list[BaseMessage]:
-    """The messages of tools in what a tool returned, or in a conversation; a Command may carry them."""
+    """The messages of tools in what a tool returned, or in a conversation; Commands may carry them."""
     value = state(value)
+    if isinstance(value, list) and any(state(one) is not one for one in value):
+        return [message for one in value for message in tool_messages(one)]
     if isinstance(value, Mapping):
         value = value.get("messages")
     return [message for message in messages(value) if message.type == "tool"]
@@ -209,7 +240,7 @@ def tool_text(value: Any) -> str | None:
         value = conversation[-1]
     if getattr(value, "status", None) == "error":
         return None
-    said = text(value)
+    said = told(value) if isinstance(value, BaseMessage) else text(value)
     if said is None:
         said = whole(value) or (json.dumps(plain(value), ensure_ascii=False) if value else None)
     return said if said and said.strip() else None
@@ -243,7 +274,7 @@ def answer(value: Any, keys: Iterable[str] = ANSWER_KEYS) -> str | None:
     if (plain := _unwarned(value)) is not None:
         return plain
     if conversation := messages(value):
-        said = [message for message in conversation if message.type in ("ai", "AIMessageChunk")]
+        said = [message for message in conversation if _by_model(message)]
         return _unwarned(said[-1]) if said else None
     found: str | None = None
     for _, found in answers(value, keys):
@@ -266,7 +297,8 @@ def direct(value: Any) -> str | None:
     """What a tool told the user itself, as a state's last message: LangChain's ``return_direct``."""
     last = messages(at(value, "messages"))[-1:]
     structured = at(value, "structured_response") is not None  # a tool stands in for its schema
-    return tool_text(last[0]) if last and last[0].type == "tool" and not structured else None
+    said = tool_text(last[0]) if last and last[0].type == "tool" and not structured else None
+    return said and (text(last[0]) or said)
 
 
 def _unwarned(value: Any) -> str | None:
@@ -281,7 +313,7 @@ def _unwarned(value: Any) -> str | None:
 
 def texts(value: Any, depth: int = 4) -> Iterator[str]:
     """The texts, and those that models said, anywhere in what was returned; documents hold none."""
-    if isinstance(value, str) or (isinstance(value, BaseMessage) and value.type in ("ai", "AIMessageChunk")):
+    if isinstance(value, str) or (isinstance(value, BaseMessage) and _by_model(value)):
         yield text(value) or ""
     elif depth and not isinstance(value, BaseMessage | Document):
         held: Iterable[Any] = ()
@@ -354,8 +386,9 @@ def passages(value: Any) -> list[Passage]:  # noqa: PLR0911 - as above
         return [value]
     if isinstance(value, Document):
         return [passage(value)]
-    if (plain := text(value)) is not None:
-        return [Passage(text=plain)] if plain.strip() else []
+    said = told(value) if isinstance(value, BaseMessage) else text(value)
+    if said is not None:
+        return [Passage(text=said)] if said.strip() else []
     if isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], Document):
         return [passage(*value)]
     if isinstance(value, Mapping):

@@ -138,7 +138,7 @@ class Capture:
             if kind is Kind.WRITER and part is None:
                 part, _ = self._streams.get(id(instance), (self._leaving.get(id(instance)), None))
             elif kind is Kind.MODEL:
-                if part is not None and not part.searching:
+                if part is not None:
                     units.hear(part, span_id, arguments)
             elif kind is not None and kind is not Kind.WRITER:
                 part = Part(span_id=span_id, kind=kind, arguments=arguments, parent=part, root=root)
@@ -195,6 +195,14 @@ class Capture:
                 "unheard",
                 "workflow %s found nodes and gave an answer, and no model was heard, so groundwire judges "
                 "nothing there: answer in it with a LlamaIndex LLM, or judge with "
+                "groundwire.check(question=..., contexts=..., answer=...). This is said once",
+                part.run_id,
+            )
+        elif units.is_made_further(part, result):
+            self.warn_once(
+                "made further",
+                "a model of workflow %s made its answer of what engines in it had answered: groundwire "
+                "judges theirs, and not what was made of them; judge that with "
                 "groundwire.check(question=..., contexts=..., answer=...). This is said once",
                 part.run_id,
             )

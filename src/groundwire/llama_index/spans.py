@@ -122,12 +122,17 @@ class Found(StrEnum):
 
 @dataclass(kw_only=True)
 class Finding:
-    """What one part of an answer found; ``direct`` is what a tool said that may answer the user itself."""
+    """What one part of an answer found.
+
+    ``direct`` is what a tool said that may answer the user itself, ``response`` what an engine inside of a
+    retriever answered from the nodes.
+    """
 
     how: Found
     nodes: Sequence[NodeWithScore] = ()
     passages: Sequence[Passage] = ()
     direct: str | None = None
+    response: Any = None
 
 
 @dataclass(eq=False, kw_only=True)
@@ -146,9 +151,11 @@ class Part:
     ``found`` is what was found inside, ``exchanges`` are those of the last models in it, ``dialogue`` the
     messages that the last one was given, ``condensed`` the conversation that a model was to condense, and
     ``spoken`` what models and engines directly inside said, unless they ``streamed``, ``given`` what tools
-    in it were given at length. ``direct`` says that it is a tool which may answer the user itself,
-    ``answered`` that something inside was captured, ``last`` holds it where the part is CHECKED; ``said`` is
-    what a chat's stream has said, ``written`` and ``exited`` how far it is.
+    in it were given at length. ``searches`` are exchanges of models inside of a retriever, and ``made`` has
+    the nodes of retrievers that hold what those or an engine said, by their ids, and what they were made of.
+    ``direct`` says that it is a tool which may answer the user itself, ``answered`` that something inside was
+    captured, ``last`` holds it where the part is CHECKED; ``said`` is what a chat's stream has said,
+    ``written`` and ``exited`` how far it is.
     """
 
     span_id: str
@@ -164,6 +171,8 @@ class Part:
     spoken: list[str] = field(default_factory=list)
     streamed: bool = False
     given: deque[str] = field(default_factory=lambda: deque(maxlen=_EXCHANGES))
+    searches: deque[Exchange] = field(default_factory=lambda: deque(maxlen=_EXCHANGES))
+    made: dict[str, Sequence[NodeWithScore]] = field(default_factory=dict)
     direct: bool = False
     last: Any = None
     said: list[str] = field(default_factory=list)

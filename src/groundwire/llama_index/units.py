@@ -43,6 +43,9 @@ def hear(part: Part, span_id: str, arguments: Mapping[str, Any]) -> None:
     condensed = (arguments.get("prompt_args") or {}).get("chat_history")
     contents = (m.content for m in messages or () if isinstance(m, ChatMessage) and m.content)
     exchange = Exchange(span_id=span_id, told="\n".join(contents) or prompt or "")
+    if part.searching:
+        part.searches.append(exchange)
+        return
     above: Part | None = part
     while above is not None:
         if messages is not None:
@@ -60,13 +63,20 @@ def report(part: Part, result: Any) -> None:
     if around is None:
         return
     if part.kind is Kind.RETRIEVER:
+        part.made.update(_made(part, values.nodes(result)))
+    elif part.searching:
+        around.searches += part.searches
+    around.made.update(part.made)
+    if part.kind is Kind.RETRIEVER:
         around.found.append(Finding(how=Found.RETRIEVED, nodes=_retrieved(around, result)))
     elif part.kind is Kind.SIFT:
         _sift(around, part, result)
     elif part.kind is Kind.TOOL:
         around.found.append(_brought(around, part, result))
     elif part.kind in ANSWERING and (nodes := values.nodes(result)):
-        around.found.append(Finding(how=Found.ANSWERED, nodes=nodes))
+        answered = Finding(how=Found.ANSWERED, nodes=_unmade(part, nodes))
+        answered.response = result if part.searching else None
+        around.found.append(answered)
     else:
         around.found += part.found
         around.answered |= part.answered
@@ -78,7 +88,46 @@ def report(part: Part, result: Any) -> None:
 
 def _retrieved(around: Part, result: Any) -> list[NodeWithScore]:
     """What a retriever found; the tools that an agent looked up for itself tell nothing of a question."""
-    return [node for node in values.nodes(result) if not (around.kind is Kind.AGENT and values.is_tool(node))]
+    found = _unmade(around, values.nodes(result))
+    return [node for node in found if not (around.kind is Kind.AGENT and values.is_tool(node))]
+
+
+def _made(part: Part, found: Sequence[NodeWithScore]) -> dict[str, Sequence[NodeWithScore]]:
+    """Those of a retriever's nodes that hold what an engine or a model inside of it said, by their ids.
+
+    Beside each is what that one had answered from, or else all that was found inside.
+    """
+    there = {node.node.node_id for finding in part.found for node in finding.nodes}
+    answers = [(finding, (values.answer(finding.response) or "").strip()) for finding in part.found]
+    made: dict[str, Sequence[NodeWithScore]] = {}
+    for node in found:
+        text = node.node.get_content().strip()
+        if node.node.node_id in there or not text:
+            continue
+        for finding, said in answers:
+            if said and (text.endswith(said) or (is_telling(said) and said in text)):
+                made[node.node.node_id] = finding.nodes
+                break
+        else:
+            if any(_is_written(text, exchange) for exchange in part.searches):
+                made[node.node.node_id] = [one for finding in part.found for one in finding.nodes]
+    return made
+
+
+def _is_written(text: str, exchange: Exchange) -> bool:
+    """Whether a model has written this, and had not been told it."""
+    said = (exchange.said or "").strip()
+    return (text == said or (is_telling(text) and text in said)) and text not in exchange.told
+
+
+def _unmade(part: Part, found: Sequence[NodeWithScore]) -> list[NodeWithScore]:
+    """The nodes, but what they were made from for those that hold what was said inside of a retriever."""
+    nodes = list(found)
+    above: Part | None = part
+    while above is not None:
+        nodes = values.unmade(nodes, above.made)
+        above = above.parent
+    return nodes
 
 
 def _brought(around: Part, part: Part, result: Any) -> Finding:
@@ -94,7 +143,7 @@ def _brought(around: Part, part: Part, result: Any) -> Finding:
     # A tool may be called by way of another that is the same to an agent.
     inside = passages([found for found in part.found if not part.direct or found.direct != said])
     spoken = None if part.streamed else part.spoken
-    brought = values.brought(result, inside, spoken=spoken, given=[*own, *around.given])
+    brought = values.brought(result, inside, spoken=spoken, given=[*own, *around.given], made=part.made)
     around.given.extend(filter(is_statement, own))
     direct = said if part.direct and not inside else None
     return Finding(how=Found.BROUGHT, passages=brought, direct=direct)
@@ -103,7 +152,7 @@ def _brought(around: Part, part: Part, result: Any) -> Finding:
 def heard(part: Part, span_id: str, result: Any) -> None:
     """Note what a model has said inside of ``part``. Of a stream nothing tells but its reader."""
     said = values.stated(result)
-    for exchange in part.exchanges:
+    for exchange in (*part.exchanges, *part.searches):
         if exchange.span_id == span_id:
             exchange.said = said
     if part.kind in {Kind.TOOL, Kind.FLOW}:
@@ -119,7 +168,8 @@ def _spoke(part: Part, said: str | None) -> None:
 
 def _sift(around: Part, part: Part, result: Any) -> None:
     """Replace the nodes that a postprocessor was given by those that it let pass."""
-    given = {node.node.node_id for node in values.nodes(part.arguments.get("nodes"))}
+    told = values.nodes(part.arguments.get("nodes"))
+    given = {node.node.node_id for node in (*told, *_unmade(around, told))}
     for finding in around.found:
         if finding.how is Found.RETRIEVED:
             finding.nodes = [node for node in finding.nodes if node.node.node_id not in given]
@@ -140,6 +190,12 @@ def is_unheard(part: Part, result: Any) -> bool:
         return False
     said = values.stated(result) or ""
     return not any(_opening(passage) in said for passage in passages(part.found))
+
+
+def is_made_further(part: Part, result: Any) -> bool:
+    """Whether such a workflow's result is what a model in it said beside engines that were judged."""
+    said = (values.stated(result) or "").strip()
+    return part.answered and (said in part.spoken if said else bool(_told_in(part, result)))
 
 
 def is_streamed(part: Part, result: Any) -> bool:
@@ -195,7 +251,7 @@ def history(part: Part, asked: str | None) -> tuple[Turn, ...]:
 def contexts(part: Part, result: Any) -> list[Passage]:
     """The passages behind the answer that ``part`` ended with."""
     if own := values.nodes(result):
-        return values.passages(own)
+        return values.passages(_unmade(part, own))
     if part.found:
         said = answer(part, result)
         found = [finding for finding in part.found if not _is_said(finding, said)]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from llama_index.core.agent.workflow import AgentOutput, ToolCallResult
@@ -76,20 +77,20 @@ def stated(value: Any) -> str | None:
     """What was answered, where it stands as a text; None for other structures, which may be no answers."""
     leaf = _leaf(value)
     if isinstance(leaf, Mapping):
-        leaf = next((leaf[key] for key in ANSWER_KEYS if isinstance(leaf.get(key), str)), None)
+        held = (_leaf(leaf.get(key)) for key in ANSWER_KEYS)  # a text, or a response of any kind
+        leaf = next((said for said in held if isinstance(said, str)), None)
     return None if leaf is None else str(leaf)
 
 
 def texts(value: Any, depth: int = 4) -> Iterator[str]:
     """The texts anywhere in what was returned."""
-    if isinstance(value, StopEvent):
-        value = value.model_dump() if value.result is None else value.result
-    if isinstance(value, str):
-        yield value
+    if isinstance(value, StopEvent) and value.result is not None:
+        value = value.result
+    leaf = _leaf(value)
+    if isinstance(leaf, str):
+        yield leaf
     elif depth:
-        if isinstance(value, BaseModel):
-            value = value.model_dump()
-        held = list(value.values()) if isinstance(value, Mapping) else value
+        held = value if leaf is None else list(leaf.values())
         for one in held if isinstance(held, list | tuple) else ():  # a stream is read by nobody but its owner
             yield from texts(one, depth - 1)
 
@@ -136,6 +137,13 @@ def nodes(value: Any) -> list[NodeWithScore]:
     return [node for node in found if not _synthetic(node)]
 
 
+def unmade(
+    found: Iterable[NodeWithScore], made: Mapping[str, Sequence[NodeWithScore]]
+) -> list[NodeWithScore]:
+    """The nodes, but for those that were ``made`` what they were made from."""
+    return [one for node in found for one in made.get(node.node.node_id, (node,))]
+
+
 def passages(found: Iterable[NodeWithScore]) -> list[Passage]:
     """Nodes as the answering model saw them: their text with the metadata that is meant for models.
 
@@ -155,8 +163,11 @@ def brought(
     *,
     spoken: Sequence[str] | None = (),
     given: Sequence[str] = (),
+    made: Mapping[str, Sequence[NodeWithScore]] = MappingProxyType({}),
 ) -> list[Passage]:
     """What a tool brought: its nodes, else those that were found ``inside`` it, else its words.
+
+    Of nodes that were ``made`` it is what those were made from.
 
     A failure brings nothing, and neither do words that a model or an engine has ``spoken`` inside, or that
     the tool was ``given``: they are no evidence. None says that one spoke inside, and that its words are not
@@ -164,8 +175,9 @@ def brought(
     """
     if not isinstance(output, ToolOutput) or output.is_error or output.tool_name == _HANDOFF:
         return []
-    found = passages(nodes(output.raw_output)) or list(inside)
-    content = output.content.strip()
+    own = nodes(output.raw_output)
+    found = passages(unmade(own, made)) or list(inside)
+    content = output.content.strip() if not own else ""
     if found or isinstance(output.raw_output, (*_RESPONSES, AgentOutput)) or not content:
         return found
     rest = "" if spoken is None else unechoed(beside(output.content, spoken), given)

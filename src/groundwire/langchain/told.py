@@ -1,0 +1,147 @@
+"""What models were told of what tools said: an application may cut it, or hand on a part of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from langchain_core.messages import ToolMessage
+
+from groundwire.core.interaction import Passage
+from groundwire.core.plain import plain
+from groundwire.host.seen import beside, is_telling, told_of
+from groundwire.langchain import placing, values
+from groundwire.langchain.tree import Kind, Run, Unit
+
+
+class Told:
+    """What the models of a unit were told of its tools, by what they were given to read.
+
+    ``answering`` gave the answer to what was ``asked``, and is known to have been told what is ``shown``.
+    """
+
+    def __init__(
+        self, unit: Unit, answering: Run | None = None, asked: str = "", shown: Sequence[Passage] = ()
+    ) -> None:
+        self._unit = unit
+        self._answering = answering
+        self._asked = asked
+        self._shown = [passage.text for passage in shown]
+        self._read: dict[int, dict[str, str]] = {}
+
+    def instead(self, tool: Run) -> str | None:
+        """What models were told instead of what a tool said; None where they were told that, or nothing.
+
+        Of a tool that the application runs itself it is what that has handed on. Where a model made it of
+        what the tool said, as in a summary, that one was told it all.
+        """
+        own = {message.tool_call_id: values.tool_text(message) or "" for message in _of_tools(tool.outputs)}
+        return self._of_calls(tool, own) if own else self._handed_on(tool)
+
+    def _of_calls(self, tool: Run, own: Mapping[str, str]) -> str | None:
+        told: dict[str, None] = {}
+        first = tool.started
+        for model in reversed(self._unit.models):
+            read = self._by(model)
+            if any(read.get(call) == said for call, said in own.items()):
+                return None
+            there = [read[call] for call in own if call in read]
+            first = model.started if there else first
+            told.update(dict.fromkeys(there))
+        if not told:
+            return None
+        text = "\n\n".join(filter(None, told))
+        makers = (model for model in self._unit.models if tool.started < model.started < first)
+        rest = beside(text, (said for model in makers for said in values.model_words(model.outputs)))
+        return None if text and not rest.strip() else text
+
+    def _by(self, model: Run) -> dict[str, str]:
+        if id(model) not in self._read:
+            given = _of_tools(model.inputs)
+            self._read[id(model)] = {one.tool_call_id: values.tool_text(one) or "" for one in given}
+        return self._read[id(model)]
+
+    def _handed_on(self, tool: Run) -> str | None:
+        if not self._is_by_hand(tool):
+            return None
+        parts = list(_parts(tool.outputs))
+        told = self._told(tool, [_leaves(part) for part in parts])
+        if len(told) == len(parts):
+            return None
+        kept = [parts[i] for i in told]
+        if all(isinstance(part, str) for part in kept):
+            return "\n\n".join(kept)
+        return json.dumps(plain(kept), ensure_ascii=False)
+
+    def among(self, tool: Run, found: list[Passage]) -> list[Passage]:
+        """Those of a tool's documents that were handed on, where the application runs the tool itself."""
+        if not self._is_by_hand(tool):
+            return found
+        return [found[i] for i in self._told(tool, [[passage.text] for passage in found])]
+
+    def _is_by_hand(self, tool: Run) -> bool:
+        answering = self._answering
+        if answering is None or answering.kind is not Kind.MODEL or tool.scope.tool in self._unit.tools:
+            return False
+        return tool.ended is not None and not any(_of_tools(tool.outputs))
+
+    def _told(self, tool: Run, parts: Sequence[Sequence[str]]) -> list[int]:
+        """Which parts models were told after the tool, but for those that are known to be shown.
+
+        Parts are told by their own words; where none is, by a fair part of them. Where the model that
+        answered, and those whose words it was handed, were told none, any other may have been.
+        """
+        after = [model for model in self._unit.models if tool.ended and model.started > tool.ended]
+        for readers in (self._readers(after), after):
+            views = [values.prompt_text(model.inputs) for model in readers]
+            stand = [i for i, part in enumerate(parts) if _stands(part, views)]
+            if stand or (stand := self._reworded(parts, views)):
+                return [i for i in stand if not _stands(parts[i], self._shown)]
+        return []
+
+    def _reworded(self, parts: Sequence[Sequence[str]], views: Sequence[str]) -> list[int]:
+        view = "\n\n".join(views)
+        if not view:
+            return []
+        wholes = [Passage(text="\n".join(part)) for part in parts]
+        return [i for i, whole in enumerate(wholes) if told_of([whole], view, self._asked)]
+
+    def _readers(self, models: Sequence[Run]) -> list[Run]:
+        if self._answering not in models:
+            return []
+        assert self._answering is not None
+        readers = [self._answering]
+        seen = values.prompt_text(self._answering.inputs)
+        for model in reversed(models):
+            said = (values.model_text(model.outputs) or "").strip()
+            if model is not self._answering and is_telling(said) and said in seen:
+                readers.append(model)
+                seen += values.prompt_text(model.inputs)
+        return readers
+
+
+def _of_tools(value: Any) -> Iterator[ToolMessage]:
+    return (message for message in values.tool_messages(value) if isinstance(message, ToolMessage))
+
+
+def _parts(value: Any) -> Iterator[Any]:
+    """What a tool returned, result by result where it is a list of them, be it as JSON or in a field."""
+    if isinstance(value, str) and value.lstrip()[:1] in {"[", "{"}:
+        with suppress(ValueError, RecursionError):
+            value = json.loads(value)
+    if isinstance(value, Mapping):
+        lists = [held for held in value.values() if isinstance(held, list) and held]
+        value = lists[0] if len(lists) == 1 else value
+    yield from value if isinstance(value, list | tuple) else [value]
+
+
+def _leaves(part: Any) -> list[str]:
+    """The texts in a part of what a tool returned that tell it from others; else all of it."""
+    telling = [text for text in values.texts(part) if is_telling(text)]
+    return telling or [values.tool_text(part) or ""]
+
+
+def _stands(leaves: Sequence[str], views: Sequence[str]) -> bool:
+    return bool(placing.survivors([Passage(text=leaf) for leaf in leaves], views))
