@@ -87,16 +87,17 @@ def to_read(answer: Answer, lexical: Weighed) -> tuple[int, ...]:
 
     Of a short context, of which half is in sight, that words were found is no safety, and all are. A claim
     that needs no weighing is never read. Of a long one a part is seen, and the worst of many readings is
-    mostly a mistake: the fewer claims are read, the better answers are told apart (training/README.md).
+    mostly a mistake: of more claims than a few, the fewer are read, the better answers are told apart
+    (training/README.md).
     """
     open_ = [i for i, seen in enumerate(answer.claims) if seen.settled is None]
-    if in_sight(answer) >= _HALF:
+    if in_sight(answer) >= _HALF or len(open_) <= _FEW:
         return tuple(open_)
     first = sorted(open_, key=lambda i: -lexical.odds[i])[:_ALWAYS_READ]
     return tuple(i for i in open_ if i in first or lexical.odds[i] >= _DOUBTED)
 
 
-_ALWAYS_READ, _DOUBTED, _HALF = 1, 0.3, 0.5
+_ALWAYS_READ, _DOUBTED, _HALF, _FEW = 1, 0.3, 0.5, 3
 
 
 def but_for(claim: ReadClaim, known: Sequence[Span]) -> ReadClaim:
