@@ -15,7 +15,6 @@ from groundwire.core.budget import counted, over_budget, request_tokens
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.plan import (
     Complete,
-    Completed,
     Embed,
     Encode,
     Failed,
@@ -34,8 +33,7 @@ from groundwire.judge.isolation import isolated
 from groundwire.judge.limits import Allowance, Limits, Pace, Paced, Purse
 from groundwire.judge.memory import Memory, MemoryMode
 from groundwire.judge.prices import Price
-
-_LONGEST_REPLY = 1_000_000  # characters
+from groundwire.judge.replies import bounded, failure_of, filled, lacking, merged, texts_of
 
 
 class Judge:
@@ -201,15 +199,15 @@ class Judge:
         """One reply for each request, in order. ``timeout`` is for all of them together."""
         until = _until(timeout)
         replies = self._performed(requests, until)
-        if missing := _missing(requests, replies):
-            return _filled(replies, missing, self._performed(list(missing.values()), until))
+        if missing := lacking(requests, replies):
+            return filled(replies, missing, self._performed(list(missing.values()), until))
         return replies
 
     def _performed(self, requests: Sequence[Request], until: float | None) -> list[Reply]:
         begun = [self._begin(request, until) for request in requests]
         try:
             return [
-                _merged([self._reply(call, request) for call in calls])
+                merged([self._reply(call, request) for call in calls])
                 for request, calls in zip(requests, begun, strict=True)
             ]
         finally:
@@ -219,15 +217,15 @@ class Judge:
         """``perform`` for callers on an event loop, which is never held."""
         until = _until(timeout)
         replies = await self._aperformed(requests, until)
-        if missing := _missing(requests, replies):
-            return _filled(replies, missing, await self._aperformed(list(missing.values()), until))
+        if missing := lacking(requests, replies):
+            return filled(replies, missing, await self._aperformed(list(missing.values()), until))
         return replies
 
     async def _aperformed(self, requests: Sequence[Request], until: float | None) -> list[Reply]:
         begun = [self._begin(request, until) for request in requests]
         try:
             return [
-                _merged([await self._areply(call, request) for call in calls])
+                merged([await self._areply(call, request) for call in calls])
                 for request, calls in zip(requests, begun, strict=True)
             ]
         finally:
@@ -264,7 +262,7 @@ class Judge:
         except NotMadeError as error:
             return Failed(reason=AbstentionReason.TIMEOUT, detail=str(error))
         except BaseException as error:  # any failure is a reply, and no one above this thread hears it
-            return failed(error, model=self._asked(request).name, said=_said(request))
+            return failed(error, model=self._asked(request).name, said=texts_of(request))
 
     def _recalled(self, request: ModelRequest) -> Reply:
         """What memory has, where it may be asked; else what the model says."""
@@ -296,7 +294,7 @@ class Judge:
         try:
             reply, telling = self._tried(request)
             if telling:
-                circuit.leave(call, failure=_told(reply))
+                circuit.leave(call, failure=failure_of(reply))
             return reply
         finally:
             circuit.forget(call)
@@ -321,7 +319,9 @@ class Judge:
             except BaseException as error:  # told as a reply, with what all attempts have used
                 again = attempt <= self.limits.retries and transient(error)
                 telling = not of_the_request(error)
-                reply = failed(error, model=self._asked(request).name, said=_said(request), attempts=attempt)
+                reply = failed(
+                    error, model=self._asked(request).name, said=texts_of(request), attempts=attempt
+                )
             reply = self._settled(request, reply)
             spent += reply.usage
             reply = replace(reply, usage=spent)
@@ -342,7 +342,7 @@ class Judge:
 
     def _ask(self, request: ModelRequest) -> Reply:
         if isinstance(request, Complete):
-            return _bounded(self._asked(request).complete(request))
+            return bounded(self._asked(request).complete(request))
         if isinstance(request, Ground):
             return self._chat.ground(request)
         assert self._embedder is not None
@@ -402,63 +402,6 @@ class Judge:
                 self._calls.abandon(call)
                 if circuit is not None:
                     circuit.forget(call)
-
-
-def _bounded(reply: Completed) -> Reply:
-    """The reply, unless it is longer than any that could be read: none is to keep or search such a text."""
-    longest = max(map(len, reply.texts), default=0)
-    if longest <= _LONGEST_REPLY:
-        return reply
-    detail = f"the reply has {longest} characters, and none of more than {_LONGEST_REPLY} is read"
-    return Failed(reason=AbstentionReason.UNREADABLE_REPLY, detail=detail, usage=reply.usage)
-
-
-def _missing(requests: Sequence[Request], replies: Sequence[Reply]) -> dict[int, Complete]:
-    """For each request whose model gave fewer samples than it was asked for, a request for the others."""
-    return {
-        i: replace(request, samples=request.samples - len(reply.texts))
-        for i, (request, reply) in enumerate(zip(requests, replies, strict=True))
-        if isinstance(request, Complete)
-        and isinstance(reply, Completed)
-        and len(reply.texts) < request.samples
-    }
-
-
-def _filled(replies: list[Reply], missing: Mapping[int, Complete], others: list[Reply]) -> list[Reply]:
-    given = dict(zip(missing, others, strict=True))
-    return [_merged([reply, given[i]]) if i in given else reply for i, reply in enumerate(replies)]
-
-
-def _merged(replies: list[Reply]) -> Reply:
-    """The samples of one request as one reply; one that failed fails the request, which keeps its cost."""
-    if len(replies) == 1:
-        return replies[0]
-    usage = sum((reply.usage for reply in replies), Usage())
-    for reply in replies:
-        if isinstance(reply, Failed):
-            return Failed(reason=reply.reason, detail=reply.detail, usage=usage)
-    completed = [reply for reply in replies if isinstance(reply, Completed)]
-    tokens = [token for reply in completed for token in reply.tokens]
-    texts = tuple(text for reply in completed for text in reply.texts)
-    return Completed(texts=texts, usage=usage, tokens=tuple(tokens) if len(tokens) == len(texts) else ())
-
-
-def _said(request: ModelRequest) -> tuple[str, ...]:
-    if isinstance(request, Complete):
-        return request.system, request.user
-    if isinstance(request, Ground):
-        return (*request.sources, request.query, request.text)
-    return request.texts
-
-
-def _told(reply: Reply) -> str | None:
-    """What failed, if it did, by its kind alone: the rest of the detail is about one answer.
-
-    Who replies at too great a length is there: whoever has it say so much must not have it left alone.
-    """
-    if not isinstance(reply, Failed) or reply.reason is AbstentionReason.UNREADABLE_REPLY:
-        return None
-    return reply.detail.partition(":")[0] or reply.reason
 
 
 def _until(timeout: float | None) -> float | None:

@@ -42,7 +42,7 @@ def _default() -> tuple[Stage | Detector | str, ...]:
     from groundwire.detectors.judge import JudgeDetector  # noqa: PLC0415 - prompts, likewise
 
     return (
-        Stage(detector=Lexical(), flag=0.79),
+        Stage(detector=Lexical(), flag=0.78),
         Stage(detector=Embedded(), accept=0.21, flag=0.67),
         Stage(detector=JudgeDetector(), optional=True),
     )
