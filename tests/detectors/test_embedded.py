@@ -78,6 +78,14 @@ def test_of_many_safe_claims_beside_a_long_context_the_most_suspicious_is_read()
         assert verdict.claims[i].evidence
 
 
+def test_of_an_answer_of_a_few_claims_beside_a_long_context_all_are_read():
+    """The worst of a few readings tells something, and that of many little."""
+    answer = ". ".join(SAFE.split(". ")[:3]) + "."
+    context = HANDBOOK + " The cellar keeps maps of the harbour and of its quays." * 30
+    (request,), _ = steps(answer, context)
+    assert len(request.claims) == len(request.stated) == 3
+
+
 def test_whatever_is_in_doubt_is_read():
     answer = "It has a pool on the roof. Concerts are held by candlelight. Poets live in the cellar."
     (request,), verdict = steps(answer, HANDBOOK)

@@ -12,7 +12,7 @@ from typing import Any
 
 from groundwire.core.interaction import Passage
 from groundwire.host.seen import beside, given_words, is_statement, is_telling, told_of, unechoed
-from groundwire.langchain import placing, values
+from groundwire.langchain import placing, results, values
 from groundwire.langchain.conversation import from_before, own_words, tool_messages, unheard, unsaid
 from groundwire.langchain.sources import Quotes, Sources
 from groundwire.langchain.told import Told
@@ -90,7 +90,7 @@ def _readers(sources: Sources, answering: Run | None) -> list[Run]:
         if isinstance(held, str)
     }
     for run in reversed(unit.models):
-        said = (values.model_text(run.outputs) or "").strip()
+        said = (results.model_text(run.outputs) or "").strip()
         handed_on = said in filled or is_telling(said)
         if run is not answering and said and handed_on and said in seen and _after_retrieval(unit, run):
             readers.append(run)
@@ -323,7 +323,7 @@ def _of_tool(
 
 
 def _said(models: Iterable[Run]) -> Iterator[str]:
-    return (words for model in models for words in values.model_words(model.outputs))
+    return (words for model in models for words in results.model_words(model.outputs))
 
 
 def _unique(passages: Iterator[Passage] | Sequence[Passage]) -> list[Passage]:

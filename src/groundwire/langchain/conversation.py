@@ -10,7 +10,7 @@ from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
 from groundwire.core.interaction import Passage
 from groundwire.host.seen import beside, given_words, is_statement, unechoed
-from groundwire.langchain import values
+from groundwire.langchain import results, values
 from groundwire.langchain.tree import Kind, Run, Unit
 
 
@@ -45,14 +45,14 @@ def unsaid(passages: Iterable[Passage], unit: Unit) -> list[Passage]:
     kept = []
     for passage in passages:
         makers = (model for model, read in told if passage.text not in read)
-        rest = beside(passage.text, (said for model in makers for said in values.model_words(model.outputs)))
+        rest = beside(passage.text, (said for model in makers for said in results.model_words(model.outputs)))
         if rest.strip():
             kept.append(replace(passage, text=rest))
     return kept
 
 
 def _asked(unit: Unit) -> set[str]:
-    return {call for model in unit.models for call in values.calls(model.outputs)}
+    return {call for model in unit.models for call in results.calls(model.outputs)}
 
 
 def _answered(unit: Unit) -> set[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from groundwire.core.interaction import Passage
 from groundwire.host.seen import is_statement, is_telling
-from groundwire.langchain import placing, values
+from groundwire.langchain import placing, results, values
 from groundwire.langchain.tree import Kind, Run, Unit
 from groundwire.text.tokens import words as words_of
 
@@ -111,7 +111,7 @@ class Sources:
 
 def _whole(model: Run) -> tuple[str, set[str]]:
     """What a model has said, and the lines of it; both are folded."""
-    said = list(values.model_words(model.outputs))
+    said = list(results.model_words(model.outputs))
     lines = {_folded(line) for one in said for line in (one, *one.splitlines())}
     return "\n".join(map(_folded, said)), lines - {_folded("")}
 

@@ -12,7 +12,7 @@ from langchain_core.messages import ToolMessage
 from groundwire.core.interaction import Passage
 from groundwire.core.plain import plain
 from groundwire.host.seen import beside, is_telling, told_of
-from groundwire.langchain import placing, values
+from groundwire.langchain import placing, results, values
 from groundwire.langchain.tree import Kind, Run, Unit
 
 
@@ -54,7 +54,7 @@ class Told:
             return None
         text = "\n\n".join(filter(None, told))
         makers = (model for model in self._unit.models if tool.started < model.started < first)
-        rest = beside(text, (said for model in makers for said in values.model_words(model.outputs)))
+        rest = beside(text, (said for model in makers for said in results.model_words(model.outputs)))
         return None if text and not rest.strip() else text
 
     def _by(self, model: Run) -> dict[str, str]:
@@ -115,7 +115,7 @@ class Told:
         readers = [self._answering]
         seen = values.prompt_text(self._answering.inputs)
         for model in reversed(models):
-            said = (values.model_text(model.outputs) or "").strip()
+            said = (results.model_text(model.outputs) or "").strip()
             if model is not self._answering and is_telling(said) and said in seen:
                 readers.append(model)
                 seen += values.prompt_text(model.inputs)

@@ -15,7 +15,7 @@ from typing import Any
 from groundwire.core.interaction import Turn
 from groundwire.core.verdict import AbstentionReason
 from groundwire.host.seen import EDITED, is_telling, share
-from groundwire.langchain import values
+from groundwire.langchain import results, values
 from groundwire.langchain.declared import Block
 from groundwire.langchain.tree import Kind, Run, Unit
 
@@ -173,7 +173,7 @@ def _wrote(run: Run, key: str, said: str, is_top: bool) -> bool:
 
 def _fields(run: Run) -> Iterator[str]:
     """All that a model said, in parts: its text, or where that is JSON the texts in it."""
-    yield from values.model_words(run.outputs)
+    yield from results.model_words(run.outputs)
     with suppress(ValueError, RecursionError):
         yield from values.texts(json.loads(words(run)))
 
@@ -182,7 +182,7 @@ def _was_said(unit: Unit, key: str, said: str) -> bool:
     """Whether the models have said this, or most of it; yes of a structure, which has other words."""
     if not said or values.answer(values.at(values.state(unit.run.outputs), key)) is None:
         return bool(said)
-    told = [one for run in unit.models for one in values.model_words(run.outputs) if one]
+    told = [one for run in unit.models for one in results.model_words(run.outputs) if one]
     return any(said.strip() == one.strip() for one in told) or share(said, "\n".join(told)) >= EDITED
 
 
@@ -204,7 +204,7 @@ def _may_answer(unit: Unit, said: str) -> bool:
 
 def _of(run: Run) -> str | None:
     if run.kind is Kind.MODEL:
-        return values.model_text(run.outputs)
+        return results.model_text(run.outputs)
     return values.answer(values.state(run.outputs))
 
 
@@ -243,7 +243,7 @@ def _most_like(said: str, ended: Sequence[Run]) -> list[Run]:
     """
     if len(ended) < 2:
         return []
-    told = (" ".join(values.model_words(run.outputs)).strip() for run in ended)
+    told = (" ".join(results.model_words(run.outputs)).strip() for run in ended)
     shares = [share(said, one) for one in takewhile(bool, told)]
     most = max(shares, default=0.0)
     return [ended[shares.index(most)]] if most >= EDITED else []
@@ -296,7 +296,7 @@ def spoken(unit: Unit, answering: Run | None) -> str | None:
 
 def on_the_way(unit: Unit, said: str | None, answering: Run | None) -> bool:
     """Whether this is no answer but a step towards one: a bare tool call, or a pause to ask a human."""
-    calls = answering is not None and values.calls_tools(answering.outputs)
+    calls = answering is not None and results.calls_tools(answering.outputs)
     if unit.interrupted:
         return calls or not said
     return calls and unit.run.kind is Kind.MODEL and not said

@@ -181,43 +181,9 @@ def _by_model(message: BaseMessage) -> bool:
     return message.type in ("ai", "AIMessageChunk")
 
 
-def model_text(value: Any) -> str | None:
-    """The text of a model's result; None when it has none yet, empty when it only called tools."""
-    generations = getattr(value, "generations", None)
-    if not generations or not generations[0]:
-        return None
-    first = generations[0][0]
-    message = getattr(first, "message", None)
-    return str(first.text) if message is None else text(message)
-
-
-def calls_tools(value: Any) -> bool:
-    """Whether a model's result asks for tools to be called."""
-    return bool(_tool_calls(value))
-
-
-def calls(value: Any) -> Iterator[str]:
-    """The ids of the tool calls that a model's result asks for."""
-    return (identity for call in _tool_calls(value) if (identity := call.get("id")))
-
-
 def answered_calls(value: Any) -> Iterator[str]:
     """The ids of the tool calls that a tool's result answers, as far as it says so."""
     return (message.tool_call_id for message in tool_messages(value) if isinstance(message, ToolMessage))
-
-
-def model_words(value: Any) -> Iterator[str]:
-    """All that a model's result says: its text, and what it gives to tools, or fills a structure with."""
-    yield model_text(value) or ""
-    for call in _tool_calls(value):
-        yield from texts(call.get("args"))
-
-
-def _tool_calls(value: Any) -> Sequence[Mapping[str, Any]]:
-    generations = getattr(value, "generations", None)
-    if not generations or not generations[0]:
-        return ()
-    return getattr(getattr(generations[0][0], "message", None), "tool_calls", None) or ()
 
 
 def tool_messages(value: Any) -> list[BaseMessage]:

@@ -1,0 +1,45 @@
+"""Reading what a model returned: its text, the calls that it asks for, and all that it says.
+
+As in ``values``, each function takes any value at all and says nothing where it finds nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from groundwire.langchain import values
+
+
+def model_text(value: Any) -> str | None:
+    """The text of a model's result; None when it has none yet, empty when it only called tools."""
+    generations = getattr(value, "generations", None)
+    if not generations or not generations[0]:
+        return None
+    first = generations[0][0]
+    message = getattr(first, "message", None)
+    return str(first.text) if message is None else values.text(message)
+
+
+def calls_tools(value: Any) -> bool:
+    """Whether a model's result asks for tools to be called."""
+    return bool(_tool_calls(value))
+
+
+def calls(value: Any) -> Iterator[str]:
+    """The ids of the tool calls that a model's result asks for."""
+    return (identity for call in _tool_calls(value) if (identity := call.get("id")))
+
+
+def model_words(value: Any) -> Iterator[str]:
+    """All that a model's result says: its text, and what it gives to tools, or fills a structure with."""
+    yield model_text(value) or ""
+    for call in _tool_calls(value):
+        yield from values.texts(call.get("args"))
+
+
+def _tool_calls(value: Any) -> Sequence[Mapping[str, Any]]:
+    generations = getattr(value, "generations", None)
+    if not generations or not generations[0]:
+        return ()
+    return getattr(getattr(generations[0][0], "message", None), "tool_calls", None) or ()
