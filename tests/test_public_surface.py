@@ -103,12 +103,14 @@ print(json.dumps({"loaded": sorted(loaded), "read": Watched.reads}))
 
 
 def test_judging_with_the_default_checker_loads_no_framework():
+    """Nor what reads settings and replies, which would take longer than all the rest."""
     seen = in_fresh_interpreter(
         """
 import json, sys
 import groundwire as gw
 outcome = gw.check(contexts="The fee is 25 EUR.", answer="The fee is 75 EUR.")
 names = ["langchain_core", "langchain", "langsmith", "llama_index", "boto3", "jinja2", "pyarrow", "sklearn"]
+names += ["pydantic"]
 print(json.dumps({"loaded": [n for n in names if n in sys.modules], "hallucinated": outcome.hallucinated}))
 """
     )

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from groundwire import config, detectors
+from groundwire import detectors
 from groundwire.core.budget import within
 from groundwire.core.detector import Detector
 from groundwire.core.errors import ConfigurationError, InputError, gathered
@@ -72,6 +72,8 @@ class Checker:
         ``judge`` stands in for the one that the settings name, which then is not built. Raises
         ConfigurationError naming every mistake at once.
         """
+        from groundwire import config  # noqa: PLC0415 - slow to load, and settings alone need it
+
         settings = config.load(source)
         judged, tuned, redact, fallback, built, _ = gathered(
             (

@@ -68,7 +68,7 @@ from groundwire.core.redaction import Redaction
 from groundwire.core.sink import Sink
 from groundwire.core.tuned import Tuned
 from groundwire.detectors import settings
-from groundwire.tuned import from_dict as tuned_from_dict
+from groundwire.tuned_file import from_dict as tuned_from_dict
 
 Fraction = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 JUDGING: Mapping[str, Any] = MappingProxyType(

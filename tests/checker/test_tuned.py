@@ -11,7 +11,8 @@ from groundwire.core.example import Example, Examples
 from groundwire.core.tuned import Labels, Measured, Tuned
 from groundwire.detectors import JudgeDetector, Lexical
 from groundwire.judge.memory import Memory
-from groundwire.tuned import from_dict, origin_of, save, settings_of, to_dict
+from groundwire.tuned import origin_of
+from groundwire.tuned_file import from_dict, save, settings_of, to_dict
 
 LABELS = Labels(fingerprint="f" * 16, answers=200, hallucinated=80, groups=150)
 INTERACTION = Interaction(contexts="The bag costs 25 EUR.", answer="The bag costs 75 EUR.")

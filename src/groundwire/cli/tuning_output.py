@@ -14,7 +14,7 @@ from rich.table import Table
 from groundwire.cli.outputs import console
 from groundwire.core.plain import plain
 from groundwire.report.visible import escaped
-from groundwire.tuned import to_dict
+from groundwire.tuned_file import to_dict
 
 if TYPE_CHECKING:
     from groundwire.bench.tuning import Tuning

@@ -1,6 +1,7 @@
 """A tuning: how the scores of one detector are to be read, fitted to somebody's labels.
 
-The value, its laws and what it was made with. ``bench.tuning`` fits it, ``groundwire.tuned`` has its files.
+The value, its laws and what it was made with. ``bench.tuning`` fits it, ``groundwire.tuned_file`` writes and
+reads it.
 """
 
 from __future__ import annotations

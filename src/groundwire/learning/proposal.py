@@ -15,7 +15,7 @@ from groundwire import config
 from groundwire.bench.tuning import Target, TuningError
 from groundwire.core.errors import ConfigurationError
 from groundwire.learning.retuning import Retuned
-from groundwire.tuned import settings_of
+from groundwire.tuned_file import settings_of
 
 _TOLD = ("target", "threshold", "medium", "high", "calibration", "aggregation", "promise", "fingerprint")
 

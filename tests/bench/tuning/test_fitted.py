@@ -14,7 +14,7 @@ from groundwire.bench.tuning import TuningError
 from groundwire.core.tuned import Measured
 from groundwire.detectors import Cascade, Lexical, Stacked, TokenOverlap
 from groundwire.detectors.cascade.stages import Facts, Stage
-from groundwire.tuned import from_dict, settings_of, to_dict
+from groundwire.tuned_file import from_dict, settings_of, to_dict
 from tests.bench.tuning.drawn import Told, example, examples, judged
 
 

@@ -41,7 +41,8 @@ from groundwire.core.verdict import Verdict
 from groundwire.detectors.combination import Combination, Logistic
 from groundwire.detectors.stacked import Stacked
 from groundwire.judge.drivers import NoBackend
-from groundwire.tuned import origin_of, save, settings_of
+from groundwire.tuned import origin_of
+from groundwire.tuned_file import save, settings_of
 
 _PARTS = 5  # of the outer cross-validation
 
