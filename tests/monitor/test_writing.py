@@ -156,6 +156,19 @@ def test_one_that_can_not_be_encoded_costs_no_other(store, caplog):
     assert store.count() == 2
 
 
+def rows_kept_by(code, folder):
+    """How many rows a process that ran this code with a database's address has left there."""
+    subprocess.run(
+        [sys.executable, "-c", code, f"sqlite:///{folder}/answers.db"],
+        check=True,
+        timeout=60,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": f"{ROOT}/src:{ROOT}"},
+    )
+    with sqlite3.connect(folder / "answers.db") as connection:
+        return connection.execute("SELECT count(*) FROM answers").fetchone()[0]
+
+
 def test_an_exit_of_the_interpreter_writes_what_waits(tmp_path):
     code = """
 import sys
@@ -165,15 +178,7 @@ store = Monitor(sys.argv[1])
 for n in range(300):
     store.keep(interaction(n), verdict())
 """
-    subprocess.run(
-        [sys.executable, "-c", code, f"sqlite:///{tmp_path}/answers.db"],
-        check=True,
-        timeout=60,
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": f"{ROOT}/src:{ROOT}"},
-    )
-    with sqlite3.connect(tmp_path / "answers.db") as connection:
-        assert connection.execute("SELECT count(*) FROM answers").fetchone() == (300,)
+    assert rows_kept_by(code, tmp_path) == 300
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
@@ -270,15 +275,7 @@ for worker in workers:
 for worker in workers:
     worker.join()
 """
-    subprocess.run(
-        [sys.executable, "-c", code, f"sqlite:///{tmp_path}/answers.db"],
-        check=True,
-        timeout=60,
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": f"{ROOT}/src:{ROOT}"},
-    )
-    with sqlite3.connect(tmp_path / "answers.db") as connection:
-        assert connection.execute("SELECT count(*) FROM answers").fetchone() == (10,)
+    assert rows_kept_by(code, tmp_path) == 10
 
 
 def test_a_file_that_was_removed_takes_no_rows_with_it(tmp_path, opened):

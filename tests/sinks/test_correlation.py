@@ -208,17 +208,21 @@ def openinference(traced):
     instrumentor.uninstrument()
 
 
+def assert_each_is_on_its_own_span(sink, traced):
+    assert len(sink.seen) == 4
+    for told, where in sink.seen:
+        span = traced.spans[where.span_id]
+        assert span.name == "airline desk"
+        assert asked(told) in span.attributes["input.value"]
+
+
 @every_mode
 def test_a_verdict_is_on_the_span_that_openinference_made_of_the_run(run, openinference, traced):
     """Which is current nowhere, but known by the run's id."""
     sink = Places()
     with GroundwireCallbackHandler(CHECKER, langsmith=False, sinks=[sink]) as ours:
         run_all(run, [ours])
-    assert len(sink.seen) == 4
-    for told, where in sink.seen:
-        span = traced.spans[where.span_id]
-        assert span.name == "airline desk"
-        assert asked(told) in span.attributes["input.value"]
+    assert_each_is_on_its_own_span(sink, traced)
 
 
 @every_mode
@@ -230,11 +234,7 @@ def test_an_installed_handler_finds_the_span_that_openinference_made(run, openin
             run_all(run, [])
         finally:
             ours.uninstall()
-    assert len(sink.seen) == 4
-    for told, where in sink.seen:
-        span = traced.spans[where.span_id]
-        assert span.name == "airline desk"
-        assert asked(told) in span.attributes["input.value"]
+    assert_each_is_on_its_own_span(sink, traced)
 
 
 @every_mode
@@ -246,11 +246,7 @@ def test_a_chain_in_a_larger_one_has_its_verdict_on_its_own_span(run, openinfere
     sink = Places()
     with GroundwireCallbackHandler(CHECKER, langsmith=False, sinks=[sink]) as ours:
         run(larger, BAGS[:4], {"callbacks": [ours]})
-    assert len(sink.seen) == 4
-    for told, where in sink.seen:
-        span = traced.spans[where.span_id]
-        assert span.name == "airline desk"
-        assert asked(told) in span.attributes["input.value"]
+    assert_each_is_on_its_own_span(sink, traced)
 
 
 def test_separate_calls_have_their_verdict_on_the_span_of_the_one_that_answered(openinference, traced):
