@@ -202,6 +202,17 @@ def test_a_reply_that_calls_a_tool_is_what_it_was_called_with(bedrock):
     assert (outcome.grounded, outcome.usage.calls) == (True, 1)
 
 
+def test_what_a_tool_is_called_with_is_read_as_a_whole(bedrock):
+    """Also where it quotes, from what is judged, how thoughts end."""
+    quoting = json.loads(SUPPORTED)
+    quoting["claims"][0]["reason"] = "It also says </think>."
+    called = {"toolUse": {"toolUseId": "t", "name": "Verdict", "input": quoting}}
+    bedrock.always = says([{"text": "Let me check."}, called], stop="tool_use")
+    model = from_string(f"bedrock:{MODEL}").bind_tools([VERDICT], tool_choice="Verdict")
+    outcome = Checker("judge", judge=Judge(model)).check(INTERACTION)
+    assert (outcome.grounded, outcome.usage.calls) == (True, 1)
+
+
 def test_parameters_reach_the_service_and_a_request_s_temperature_wins(bedrock):
     parameters = {"temperature": 0.0, "max_tokens": 99, "top_p": 0.5, "stop_sequences": ["END"]}
     judge = Judge(f"bedrock:{MODEL}", parameters=parameters)

@@ -16,6 +16,7 @@ from langchain_core.runnables import RunnableLambda
 
 from groundwire import AbstentionReason, Checker, ConfigurationError, Interaction, Judge, Usage
 from groundwire.core.plan import Complete, Completed, Embed, Embedded, Failed, Token
+from groundwire.judge.adapters.function import CallableEmbedder
 from groundwire.judge.memory import Memory, MemoryMode
 from groundwire.judge.stores import InFile, InMemory
 from tests.scripted import AsksModel
@@ -218,6 +219,37 @@ def test_functions_that_were_given_the_same_are_one_model(memory):
         first, second = (Judge(made("a"), memory=memory) for _ in range(2))
         ask(first, prompt("u"))
         assert ask(second, prompt("u"))[0].usage.calls == 0
+
+
+class Keyed(Desk):
+    def __init__(self, name, api_key):
+        super().__init__(name)
+        self.api_key = api_key
+
+
+def keyed(name, api_key):
+    def model(system, user):
+        return f"{name} {api_key}"
+
+    return model
+
+
+@pytest.mark.parametrize("made", [Keyed, lambda *given: Keyed(*given).ask, keyed])
+def test_a_function_is_the_same_model_with_another_key(memory, made):
+    """Keys are changed from time to time, and what was paid for, or tuned, still holds."""
+    first, second = (Judge(made("a", key), memory=memory) for key in ("1", "2"))
+    ask(first, prompt("u"))
+    assert ask(second, prompt("u"))[0].usage.calls == 0
+
+
+def test_what_a_function_looks_up_is_no_part_of_its_name():
+    """A table of vectors may be of any length, and of any form: it stands in itself, too."""
+    table = {str(i): [float(i)] * 10 for i in range(5_000)}
+    table["itself"] = table
+    few = [table]
+    few.append(few)
+    embedder = CallableEmbedder(lambda texts: [table[text] or few for text in texts])
+    assert len(embedder.identity) < 1_000
 
 
 def test_embedding_models_of_one_class_are_told_apart_by_what_they_were_given(memory):

@@ -36,11 +36,10 @@ class JudgeDetector(PromptDetector):
 
     "Supported" counts only with a quotation that stands in a passage, word for word, and bears on the claim:
     the two share a content word, and the quotation has three of them or shares more than half of the claim's.
-    A claim of fewer than three ("Yes, they are.") may be read together with the question, and a quotation in
-    another language than the answer's only needs to have three. "Unsupported" and
-    "contradicted" are believed without a quotation, and so is "inferred", which clears a claim on the
-    model's word alone. Claims that got no usable verdict are asked for once more, and are unverified after
-    that.
+    A claim of fewer than three ("Yes, they are.") may be read together with the question, and where no
+    passage is in the answer's language, a quotation only needs to have three. "Unsupported" and
+    "contradicted" are believed without a quotation, and so is "inferred", which clears a claim on the model's
+    word alone. Claims that got no usable verdict are asked for once more, and are unverified after that.
 
     Source: a strong model as judge (Zheng et al., 2023, arXiv:2306.05685), over single claims (Min et al.,
     2023, arXiv:2305.14251). Assumes that a claim can be judged from one sentence and the answer around it.

@@ -53,7 +53,7 @@ class ShownPassages:
     def bears(self, quote: str, claim: str) -> bool:
         """Whether a quotation says enough, and of what the claim speaks of, to be shown for it.
 
-        In another language than the answer's, its words can't tell, and it only has to say enough.
+        Where the answer's language is no passage's, words can't tell, and it only has to say enough.
         """
         quoted, claimed = content(quote), content(claim)
         readings = [claimed]
@@ -65,16 +65,24 @@ class ShownPassages:
         return len(quoted) >= _TELLING and self._foreign(quote)
 
     def _foreign(self, quote: str) -> bool:
-        """Whether the answer is in one language, and what is quoted stands in passages in others."""
+        """Whether the answer is in one language, no passage is, and what is quoted stands in others.
+
+        One passage in another language than the rest may have been written to be quoted for every claim.
+        """
         spoken = _language(self._interaction.answer)
-        quoted = {self._interaction.contexts[one.passage].text for one in self.evidence(quote)}
-        return spoken is not None and all(_language(text) not in (None, spoken) for text in quoted)
+        if spoken is None or spoken in self._languages.values():
+            return False
+        return all(self._languages[one.passage] is not None for one in self.evidence(quote))
 
     def _cited(self, quote: str) -> tuple[Evidence, ...]:
         for i, passage in self._passages.items():
             if spans := passage.find(quote):
                 return tuple(Evidence.cite(self._interaction, i, span) for span in spans)
         return ()
+
+    @cached_property
+    def _languages(self) -> dict[int, str | None]:
+        return {i: _language(passage.text) for i, passage in enumerate(self._interaction.contexts)}
 
     @cached_property
     def _passages(self) -> dict[int, Shown]:

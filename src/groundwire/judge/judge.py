@@ -337,6 +337,8 @@ class Judge:
         """The seconds until the rates let the call go; it takes no turn that it could not wait for."""
         until = self._calls.here().until
         left = math.inf if until is None else until - time.monotonic()
+        if until is not None and (wait := self._requests.take(within=-math.inf)) >= left:  # which takes none
+            return wait
         wait = self._tokens.take(request_tokens(request), within=left)
         return max(wait, self._requests.take(within=left)) if wait < left else wait
 

@@ -182,21 +182,32 @@ def _told(error: ValidationError) -> str:
 
 
 _FENCE = re.compile(r"^[^\S\n]*+```[\w-]*+[^\S\n]*+$", re.MULTILINE)
-# Such as "<think>", "[THINK]" or "<seed:think>", as each model was taught to.
-_THOUGHT = r"(?:seed:)?(?:think|thinking|thoughts?|reasoning)"
-_THOUGHT_BEGINS = re.compile(rf"[<\[◁]{_THOUGHT}[>\]▷]", re.IGNORECASE)
-_THOUGHT_ENDS = re.compile(rf"[<\[◁]/{_THOUGHT}[>\]▷]", re.IGNORECASE)
+# As each model was taught to. Between square brackets that is one word; others are headings there.
+_WORDS = "(?:think|thinking|thoughts?|reasoning)"
+_THOUGHTS = (
+    (
+        re.compile(rf"<(?:seed:)?{_WORDS}>", re.IGNORECASE),
+        re.compile(rf"</(?:seed:)?{_WORDS}>", re.IGNORECASE),
+    ),
+    (re.compile("◁think▷"), re.compile("◁/think▷")),
+)
+_BRACKETED = (re.compile(r"\[think\]", re.IGNORECASE), re.compile(r"\[/think\]", re.IGNORECASE))
 
 
 def without_thoughts(text: str) -> str:
-    """The reply after its thinking. Some prompts open the thinking, so that only its end is seen."""
+    """The reply after its thinking. Some prompts open the thinking, so that only its end is seen.
+
+    What began in one way ends in that way alone: the other ends may be quoted from what is judged.
+    """
     text = text.strip()
-    begins = _THOUGHT_BEGINS.match(text)
-    if text.startswith(("{", "[", "`")) and not begins:
+    for begins, ends in (*_THOUGHTS, _BRACKETED):
+        if begins.match(text):
+            end = ends.search(text)
+            return text[end.end() :] if end else ""
+    if text.startswith(("{", "[", "`")):
         return text
-    if ends := _THOUGHT_ENDS.search(text):
-        return text[ends.end() :]
-    return "" if begins else text
+    end = next(filter(None, (ends.search(text) for _, ends in _THOUGHTS)), None)
+    return text[end.end() :] if end else text
 
 
 def _values(text: str) -> Iterator[Any]:

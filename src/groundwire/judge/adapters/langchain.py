@@ -237,14 +237,15 @@ def _samples(result: LLMResult) -> Completed:
 
 
 def _said(reply: BaseMessage) -> str:
-    """Its text, and what it called tools with: some are told to reply by calling one.
+    """What it called tools with, for some are told to reply by calling one, and its text.
 
-    .text leaves thinking blocks out and joins the text of list content.
+    In this order: before such a call, the text would have it read as if it were prose. .text leaves thinking
+    blocks out and joins the text of list content.
     """
     calls = [*getattr(reply, "tool_calls", ()), *getattr(reply, "invalid_tool_calls", ())]
     given = [call["args"] for call in calls]
     told = [one if isinstance(one, str) else json.dumps(one, ensure_ascii=False) for one in given if one]
-    return "\n".join(part for part in (str(reply.text), *told) if part)
+    return "\n".join(part for part in (*told, str(reply.text)) if part)
 
 
 def _cache_point(kept: str, rest: str) -> list[Any]:
