@@ -107,6 +107,9 @@ def test_a_spans_own_text_must_stand_there(tmp_path):
     told = {"start": 7, "end": 13, "text": " 90 EUR"}
     (one,) = load(written(tmp_path, [{**row, "spans": [told]}]))
     assert one.spans == (Span(7, 13),)
+    assert load(written(tmp_path, [{**row, "spans": [{**told, "text": ""}]}])) == [one], (
+        "an empty text says none"
+    )
     with pytest.raises(TableError, match="offsets must count characters, and not bytes"):
         load(written(tmp_path, [{**row, "spans": [{**told, "start": 9, "end": 15}]}]))
 

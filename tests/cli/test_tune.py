@@ -106,6 +106,21 @@ def test_another_target_judges_nothing_again(run, labelled):
     assert told["file"] == "tuned.json"
 
 
+def test_when_more_answers_are_labelled_only_those_are_judged(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    everyone = rows()
+    path = write(tmp_path / "some.jsonl", [{**row, "label": None} for row in everyone[:2]] + everyone[2:])
+    assert run(path, "--detector", "lexical", "--outcomes", "kept", "-q")[0] == 0
+    (record,) = Path("kept").iterdir()
+    before = record.read_bytes()
+    write(path, everyone)
+    code, _, err = run(path, "--detector", "lexical", "--outcomes", "kept", "-q")
+    assert code == 0, err
+    assert record.read_bytes().startswith(before)
+    added = record.read_bytes()[len(before) :].splitlines()
+    assert [json.loads(line)["row"] for line in added] == [0, 1]
+
+
 def test_warnings_go_to_stderr_also_where_nothing_else_is_printed(run, labelled):
     code, out, err = run(labelled, "--detector", "lexical", "--target", "precision>=0.9", "-q")
     assert code == 0

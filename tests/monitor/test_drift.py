@@ -209,6 +209,17 @@ def test_a_web_hook_that_has_moved_is_a_failure_and_the_log_has_the_alarm(opened
     )
 
 
+def test_a_web_hook_goes_through_the_proxy_of_the_time_it_posts(hook, monkeypatch):
+    """An application may read its environment from a file after its imports."""
+    hook.heard.append("so that the first post arrives")
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{hook.server_port}")
+    alarm = Alarm(what=Drifting.ABSTENTIONS, row=70, at=NOW, before=0.1, now=0.4, p=1e-6, stability=None)
+    Webhook(url="http://nowhere.invalid/hook")(alarm)
+    assert hook.heard[1:] == [{"text": alarm.message, **alarm.to_dict()}]
+
+
 def test_alarms_are_logged_by_default_and_a_new_reference_ends_them(opened, caplog):
     store = opened(drift=Drift(reference=50, window=20, step=5))
     with caplog.at_level(logging.WARNING, logger="groundwire.monitor"):

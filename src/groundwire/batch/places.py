@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import Any, BinaryIO, NoReturn
+from typing import Any, BinaryIO
 
 from groundwire.core.errors import ConfigurationError, MissingExtraError
 from groundwire.core.secrets import without_secrets
@@ -18,6 +18,7 @@ from groundwire.tables import TableError
 
 _ENDINGS = (".parquet", ".pq", ".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".tab")
 _PASSED_OVER = (".", "_")
+_OF_THE_SYSTEM = ("lost+found", "System Volume Information")  # at the top of a disk; no tables of anybody's
 _PACKED = (".gz", ".bz2", ".xz", ".zst", ".zip")  # also what can't be read: it is told, and not passed over
 
 
@@ -111,7 +112,9 @@ def _within(folder: Path) -> Iterator[Path]:
                 yield path
 
 
-def _unread(error: OSError) -> NoReturn:
+def _unread(error: OSError) -> None:
+    if Path(error.filename).name in _OF_THE_SYSTEM:
+        return
     raise TableError(f"{error.filename}: this folder can't be read: {error.strerror}") from error
 
 

@@ -184,9 +184,9 @@ def _span(item: Any, answer: str) -> Span:
 
 
 def _require_text(told: Any, span: Span, answer: str) -> None:
-    """Raises ValueError where a span's own text is not what it spans; how that is spaced does not matter."""
+    """Raises ValueError where a span's own text, if any, is not what it spans, however that is spaced."""
     there = answer[span.start : span.end]
-    if isinstance(told, str) and span.end <= len(answer) and told.split() != there.split():
+    if isinstance(told, str) and told.strip() and span.end <= len(answer) and told.split() != there.split():
         raise ValueError(
             f"a span from {span.start} to {span.end} is told to be {told!r:.40}, and there stands "
             f"{there!r:.40}: offsets must count characters, and not bytes, UTF-16 units or tokens"

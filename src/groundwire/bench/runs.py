@@ -52,6 +52,7 @@ def judge(
     progress: bool = False,
     what: str = "judged",
     retry_errors: bool = False,
+    labelled: bool = False,
 ) -> Iterator[Judged]:
     """Judge the examples, in their order. Each outcome's id is its example's.
 
@@ -60,10 +61,12 @@ def judge(
     process. Rows that it holds as over the budget are judged again, and with ``retry_errors`` all that could
     not be judged for a reason that may have passed. ``concurrency`` is how many rows are out at once: by
     default as many calls as the judge makes at once, and one where no model is asked. ``progress`` draws a
-    bar named ``what`` on stderr. Raises ConfigurationError at once for a record of another detector, model or
-    data, and where the detector is shown some of these very answers as reviewed examples.
+    bar named ``what`` on stderr. With ``labelled`` only labelled ones are judged; a record is of all of them,
+    so that it still holds when more are labelled. Raises ConfigurationError at once for a record of another
+    detector, model or data, and where the detector is shown some of these very answers as reviewed examples.
     """
-    if known := shown_as_examples(checker.detector, examples):
+    wanted = [at for at, one in enumerate(examples) if not labelled or one.label is not None]
+    if known := shown_as_examples(checker.detector, [examples[at] for at in wanted]):
         raise ConfigurationError(
             f"{len(known)} of the answers are from passages of the examples that the "
             f"{checker.detector.name!r} detector is shown, such as {known[0]}: what it says of them is no "
@@ -73,8 +76,8 @@ def judge(
     at_once = _concurrency(checker, concurrency)
     again = PASSING if retry_errors else _UNPAID
     kept = None if record is None else _Record(record, checker, examples, again=again)
-    judged = _judged(examples, checker, kept, at_once)
-    return track(judged, total=len(examples), what=what) if progress else judged
+    judged = _judged(examples, wanted, checker, kept, at_once)
+    return track(judged, total=len(wanted), what=what) if progress else judged
 
 
 def _concurrency(checker: Checker, given: int | None) -> int:
@@ -87,7 +90,11 @@ def _concurrency(checker: Checker, given: int | None) -> int:
 
 
 def _judged(
-    examples: Sequence[Example], checker: Checker, kept: _Record | None, at_once: int
+    examples: Sequence[Example],
+    wanted: Sequence[int],
+    checker: Checker,
+    kept: _Record | None,
+    at_once: int,
 ) -> Iterator[Judged]:
     def one(at: int) -> Judged:
         if kept is not None and (known := kept.known(at)) is not None:
@@ -97,16 +104,16 @@ def _judged(
 
     with kept or contextlib.nullcontext():
         if at_once == 1:
-            yield from map(one, range(len(examples)))
+            yield from map(one, wanted)
         else:
-            yield from _in_threads(one, len(examples), at_once)
+            yield from _in_threads(one, wanted, at_once)
 
 
-def _in_threads(one: Callable[[int], Judged], count: int, at_once: int) -> Iterator[Judged]:
+def _in_threads(one: Callable[[int], Judged], wanted: Sequence[int], at_once: int) -> Iterator[Judged]:
     pool = ThreadPoolExecutor(at_once, thread_name_prefix="groundwire-bench")
     out: deque[Future[Judged]] = deque()
     try:
-        for at in range(count):
+        for at in wanted:
             out.append(pool.submit(one, at))
             if len(out) >= at_once * _AHEAD:
                 yield out.popleft().result()

@@ -132,10 +132,9 @@ def tune(given: argparse.Namespace) -> int:
         aggregation=given.aggregation,
         combination=given.combination,
     )
-    everyone = _examples(given)
-    tuning.require_labels(everyone, target, stack=len(checkers) > 1)
-    examples = [one for one in everyone if one.label is not None]
-    if (left_out := len(everyone) - len(examples)) and not (given.json or given.quiet):
+    examples = _examples(given)
+    tuning.require_labels(examples, target, stack=len(checkers) > 1)
+    if (left_out := sum(one.label is None for one in examples)) and not (given.json or given.quiet):
         console(stderr=True).print(f"{left_out:,} answers without a label are left out.", style="dim")
     cascade = len(checkers) == 1 and checkers[0].detector.name == "cascade"
     judging = tuning.stages(checkers[0]) if cascade else checkers
@@ -229,6 +228,7 @@ def _judged(examples: list[Example], checker: Checker, given: argparse.Namespace
         record=record,
         concurrency=given.concurrency,
         retry_errors=given.retry_errors,
+        labelled=True,
         progress=not given.quiet,
         what=checker.detector.name,
     )

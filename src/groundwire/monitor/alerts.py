@@ -56,9 +56,10 @@ class Webhook:
         request = urllib.request.Request(  # noqa: S310 - the scheme was checked
             self.url, data=body, headers={"Content-Type": "application/json"}, method="POST"
         )
+        opener = urllib.request.build_opener(_Stays)  # only now, for the proxies that are set by now
         for attempt in range(1, _ATTEMPTS + 1):
             try:
-                _OPENER.open(request, timeout=self.timeout).close()
+                opener.open(request, timeout=self.timeout).close()
             except OSError:
                 if attempt == _ATTEMPTS:
                     raise
@@ -71,9 +72,6 @@ class _Stays(urllib.request.HTTPRedirectHandler):
 
     def redirect_request(self, *_: Any) -> None:
         return None
-
-
-_OPENER = urllib.request.build_opener(_Stays)
 
 
 class Alerts:
