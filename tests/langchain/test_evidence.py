@@ -1,10 +1,14 @@
 """What is taken out of a context is what models have said, and all else stays as it was found."""
 
 import json
+import re
+from datetime import date
+from decimal import Decimal
 
 import pytest
 from langchain.agents import create_agent
 from langchain.agents.middleware import wrap_tool_call
+from langchain.agents.structured_output import ToolStrategy
 from langchain_core.documents import Document
 from langchain_core.language_models.fake_chat_models import FakeListChatModel, FakeMessagesListChatModel
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
@@ -12,8 +16,10 @@ from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import RunnableLambda, RunnablePassthrough
 from langgraph.graph import END, START, MessagesState, StateGraph
+from pydantic import BaseModel
 
 from groundwire import AbstentionReason
+from groundwire.langchain import values
 from tests.langchain import apps
 from tests.langchain.apps import PROMPT, Library, Oracle, State, answer, documents, joined, question, texts
 from tests.langchain.conftest import listening, said
@@ -488,6 +494,75 @@ def test_results_that_are_told_in_other_words_count_as_they_are(heard):
     RunnableLambda(answered).invoke(question(1), listening(heard))
     (context,) = said(heard.only())[2]
     assert json.loads(context) == [{"name": "a red topic1 of solid wood", "price": 25}]
+
+
+@pytest.mark.parametrize(
+    ("found", "told"),
+    [
+        (25.4567, "{:.1f} days"),
+        (Decimal("25.50"), "{} days"),
+        (date(2026, 3, 4), "from {}"),
+        ([101.5, 102.25], "{0[0]:.2f} and {0[1]:.1f} euros"),
+        ({"net": 100, "vat": 19}, "Net {0[net]:.2f}, tax {0[vat]:.2f} euros."),
+        ({"name": "a red chair of solid wood", "price": 25.5}, "{0[price]} euros"),
+    ],
+)
+def test_figures_that_an_application_writes_in_its_own_way_count(found, told, heard):
+    """All of them: nobody knows them again for sure."""
+
+    @apps.tool
+    def look(query: str) -> object:
+        """Look something up."""
+        return found
+
+    def answered(asked):
+        return Oracle().invoke(told.format(look.invoke(asked)) + "\n\n" + asked).text
+
+    RunnableLambda(answered).invoke(question(1), listening(heard))
+    (context,) = said(heard.only())[2]
+    assert context == values.tool_text(found)
+
+
+def test_a_result_that_is_told_in_other_words_counts_beside_one_that_is_told_in_its_own(heard):
+    """As where an application takes marks out of what it found."""
+
+    @apps.tool
+    def look(query: str) -> list:
+        """Look something up."""
+        return ["The topic1 is a thing of solid wood.", "It *weighs* 1 kilos[3] and comes *painted* in blue."]
+
+    def answered(asked):
+        found = [re.sub(r"[*]|\[\d+\]", "", text) for text in look.invoke(asked)]
+        return Oracle().invoke("\n".join(found) + "\n\n" + asked).text
+
+    RunnableLambda(answered).invoke(question(1), listening(heard))
+    (context,) = said(heard.only())[2]
+    assert "solid wood" in context
+    assert "painted" in context
+
+
+def test_what_is_said_of_an_answer_that_lacks_its_form_is_no_evidence(heard):
+    """It holds the model's own words."""
+
+    class Weight(BaseModel):
+        """A weight."""
+
+        answer: str
+        kilos: int
+
+    def call(name, **args):
+        return AIMessage("", tool_calls=[{"name": name, "args": args, "id": f"{name} {args}"}])
+
+    model = Script(
+        responses=[
+            call("whole", query="topic1"),
+            call("Weight", answer=answer(1), kilos="It weighs a lot"),
+            call("Weight", answer=answer(1), kilos=1),
+        ]
+    )
+    agent = create_agent(model, [whole], response_format=ToolStrategy(Weight))
+    agent.invoke(apps.asked_in_messages(1), listening(heard))
+    assert said(heard.only())[2] == ["\n".join(texts(1))]
 
 
 def test_results_that_a_model_sums_up_for_the_one_that_answers_count(heard):

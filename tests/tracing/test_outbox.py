@@ -141,6 +141,9 @@ def test_a_system_without_a_thread_to_give_delays_a_letter(monkeypatch):
     with monkeypatch.context() as poor:
         poor.setattr(threading.Thread, "start", refuse)
         outbox.post("letter")
+        began = time.monotonic()
+        assert not outbox.flush(5)  # nobody would come
+        assert time.monotonic() - began < 2
     assert outbox.counts.pending == 1
     assert outbox.flush(5)
     assert service.taken == ["letter"]

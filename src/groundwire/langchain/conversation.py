@@ -85,9 +85,26 @@ def tool_messages(
     counts: Callable[[str], bool] = _any,
     told: Container[str | None] = (),
 ) -> list[Passage]:
-    """What tools said since the last human message to the calls that count, but what was ``told``."""
+    """What tools said since the last human message to the calls that count, but what was ``told``.
+
+    What a model is told of an answer that did not fit the form which it was to have is said by no tool.
+    """
+    forms = _forms(unit, answering)
+
+    def tells(call: str) -> bool:
+        return call not in forms and counts(call)
+
     read = [] if answering is None else values.messages(answering.inputs)
-    return said_by_tools(unit.run.outputs, counts, told) or _of_messages(read, counts, told)
+    return said_by_tools(unit.run.outputs, tells, told) or _of_messages(read, tells, told)
+
+
+def _forms(unit: Unit, answering: Run | None) -> set[str]:
+    """The calls by which models gave a structured answer, whose form is a tool to them."""
+    if answering is None or values.at(values.state(unit.run.outputs), "structured_response") is None:
+        return set()
+    names = {name for name, _ in results.calls_by_tool(answering.outputs)}
+    made = (call for model in unit.models for call in results.calls_by_tool(model.outputs))
+    return {call for name, call in made if name in names}
 
 
 def said_by_tools(

@@ -38,6 +38,11 @@ def model_words(value: Any) -> Iterator[str]:
         yield from values.texts(call.get("args"))
 
 
+def calls_by_tool(value: Any) -> Iterator[tuple[str, str]]:
+    """The names of the tools that a model's result asks for, with the ids of the calls."""
+    return ((call["name"], identity) for call in _tool_calls(value) if (identity := call.get("id")))
+
+
 def _tool_calls(value: Any) -> Sequence[Mapping[str, Any]]:
     generations = getattr(value, "generations", None)
     if not generations or not generations[0]:

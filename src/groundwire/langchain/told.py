@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -14,6 +15,8 @@ from groundwire.core.plain import plain
 from groundwire.host.seen import beside, is_telling, told_of
 from groundwire.langchain import placing, results, values
 from groundwire.langchain.tree import Kind, Run, Unit
+
+_FIGURE = re.compile(r"\d[\d.]*\d")  # of one digit there are some in any text
 
 
 class Told:
@@ -67,7 +70,7 @@ class Told:
         if not self._is_by_hand(tool):
             return None
         parts = list(_parts(tool.outputs))
-        told = self._told(tool, [_leaves(part) for part in parts])
+        told = self._told(tool, parts)
         if len(told) == len(parts):
             return None
         kept = [parts[i] for i in told]
@@ -79,7 +82,7 @@ class Told:
         """Those of a tool's documents that were handed on, where the application runs the tool itself."""
         if not self._is_by_hand(tool):
             return found
-        return [found[i] for i in self._told(tool, [[passage.text] for passage in found])]
+        return [found[i] for i in self._told(tool, [passage.text for passage in found])]
 
     def _is_by_hand(self, tool: Run) -> bool:
         answering = self._answering
@@ -87,26 +90,41 @@ class Told:
             return False
         return tool.ended is not None and not any(_of_tools(tool.outputs))
 
-    def _told(self, tool: Run, parts: Sequence[Sequence[str]]) -> list[int]:
+    def _told(self, tool: Run, parts: Sequence[Any]) -> list[int]:
         """Which parts models were told after the tool, but for those that are known to be shown.
 
-        Parts are told by their own words; where none is, by a fair part of them. Where the model that
-        answered, and those whose words it was handed, were told none, any other may have been.
+        Parts are told by their own words, or by a fair part of them beside what others say; where none is, by
+        their figures. Where the model that answered, and those whose words it was handed, were told none, any
+        other may have been.
+        Figures alone, and a word or two, are written in so many ways that nobody can miss them.
         """
         after = [model for model in self._unit.models if tool.ended and model.started > tool.ended]
+        own = [_telling(part) for part in parts]
+        told = {i for i, words in enumerate(own) if after and not words}
         for readers in (self._readers(after), after):
             views = [values.prompt_text(model.inputs) for model in readers]
-            stand = [i for i, part in enumerate(parts) if _stands(part, views)]
-            if stand or (stand := self._reworded(parts, views)):
-                return [i for i in stand if not _stands(parts[i], self._shown)]
-        return []
+            stand = [i for i, words in enumerate(own) if _stands(words, views)]
+            stand += self._reworded(own, stand, views)
+            if stand := stand or self._figured(parts, views):
+                told.update(i for i in stand if not _stands(own[i], self._shown))
+                break
+        return sorted(told)
 
-    def _reworded(self, parts: Sequence[Sequence[str]], views: Sequence[str]) -> list[int]:
+    def _reworded(
+        self, own: Sequence[Sequence[str]], stand: Sequence[int], views: Sequence[str]
+    ) -> list[int]:
         view = "\n\n".join(views)
-        if not view:
+        for text in (text for i in stand for text in own[i]):
+            view = view.replace(text.strip(), "\n")
+        if not view.strip():
             return []
-        wholes = [Passage(text="\n".join(part)) for part in parts]
-        return [i for i, whole in enumerate(wholes) if told_of([whole], view, self._asked)]
+        left = [(i, Passage(text="\n".join(own[i]))) for i in range(len(own)) if own[i] and i not in stand]
+        return [i for i, whole in left if told_of([whole], view, self._asked)]
+
+    def _figured(self, parts: Sequence[Any], views: Iterable[str]) -> list[int]:
+        there = {figure for view in views for figure in _FIGURE.findall(view)}
+        there.difference_update(_FIGURE.findall(self._asked))
+        return [i for i, part in enumerate(parts) if not there.isdisjoint(_figures(part))]
 
     def _readers(self, models: Sequence[Run]) -> list[Run]:
         if self._answering not in models:
@@ -137,10 +155,18 @@ def _parts(value: Any) -> Iterator[Any]:
     yield from value if isinstance(value, list | tuple) else [value]
 
 
-def _leaves(part: Any) -> list[str]:
-    """The texts in a part of what a tool returned that tell it from others; else all of it."""
-    telling = [text for text in values.texts(part) if is_telling(text)]
-    return telling or [values.tool_text(part) or ""]
+def _telling(part: Any) -> list[str]:
+    """The texts in a part of what a tool returned that tell it from others."""
+    return [text for text in values.texts(part) if is_telling(text)]
+
+
+def _figures(part: Any) -> Iterator[str]:
+    """The numbers in a part of what a tool returned that are values of their own."""
+    if isinstance(part, int | float):
+        yield from _FIGURE.findall(str(part))
+    elif isinstance(part, Mapping):
+        for held in part.values():
+            yield from _figures(held)
 
 
 def _stands(leaves: Sequence[str], views: Sequence[str]) -> bool:

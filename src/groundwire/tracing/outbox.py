@@ -107,7 +107,10 @@ class Outbox(Generic[T]):
             self._farewell()
 
     def flush(self, timeout: float | None = None) -> bool:
-        """Wait until nothing is pending; letters put off are tried at once. False when time ran out."""
+        """Wait until nothing is pending; letters put off are tried at once.
+
+        False when time ran out, or at once where the system has no thread to give that would deliver them.
+        """
         with self._changed:
             now = time.monotonic()
             for letter in self._letters:
@@ -115,7 +118,8 @@ class Outbox(Generic[T]):
             heapq.heapify(self._letters)
             self._ensure_threads()
             self._changed.notify_all()
-            return self._changed.wait_for(lambda: not self._pending(), timeout)
+            self._changed.wait_for(lambda: not (self._pending() and self._threads), timeout)
+            return not self._pending()
 
     @property
     def counts(self) -> Counts:
