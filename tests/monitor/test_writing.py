@@ -74,15 +74,21 @@ def test_a_database_that_is_away_costs_nothing_but_time(postgres, opened, caplog
     assert caplog.text.count("outcomes are kept on disk") == 1
 
 
-def test_what_a_process_left_on_disk_the_next_one_writes(tmp_path, opened):
-    """Its database locked, a process ends; what it had kept is in the next one's database, in order."""
-    url = f"sqlite:///{tmp_path}/answers.db"
+def left_on_disk(folder, opened):
+    """A database's address, and the ids of what was kept for it on disk: it was locked until the end."""
+    url = f"sqlite:///{folder}/answers.db"
     store = opened(url, timeout=0.2)
-    with sqlite3.connect(tmp_path / "answers.db", isolation_level=None) as other:
+    with sqlite3.connect(folder / "answers.db", isolation_level=None) as other:
         other.execute("BEGIN IMMEDIATE")
         told = [store.keep(interaction(n), verdict()) for n in range(20)]
         assert not store.close(timeout=1)
         other.execute("ROLLBACK")
+    return url, told
+
+
+def test_what_a_process_left_on_disk_the_next_one_writes(tmp_path, opened):
+    """Its database locked, a process ends; what it had kept is in the next one's database, in order."""
+    url, told = left_on_disk(tmp_path, opened)
     assert list((tmp_path / "spool").iterdir())
     later = opened(url)
     told += keep(later, 0.9)
@@ -91,13 +97,7 @@ def test_what_a_process_left_on_disk_the_next_one_writes(tmp_path, opened):
 
 
 def test_what_a_process_left_on_disk_is_there_for_who_only_reads(tmp_path, opened):
-    url = f"sqlite:///{tmp_path}/answers.db"
-    store = opened(url, timeout=0.2)
-    with sqlite3.connect(tmp_path / "answers.db", isolation_level=None) as other:
-        other.execute("BEGIN IMMEDIATE")
-        told = [store.keep(interaction(n), verdict()) for n in range(20)]
-        assert not store.close(timeout=1)
-        other.execute("ROLLBACK")
+    url, told = left_on_disk(tmp_path, opened)
     reader = opened(url, drift=None)
     assert reader.flush(20)
     assert [row.id for row in reader.rows()] == told

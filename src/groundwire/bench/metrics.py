@@ -18,6 +18,7 @@ from groundwire.core.span import Span, union
 
 Floats = NDArray[np.float64]
 BINS = 15
+KNOWS_NOTHING = 0.5  # the AUROC of a score by chance; far below it, labels are the wrong way round
 
 
 @dataclass(frozen=True, kw_only=True)

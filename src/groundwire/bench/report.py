@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from groundwire import __version__
-from groundwire.bench import curves
+from groundwire.bench import curves, metrics
 from groundwire.bench.comparison import Comparison, Contestant, beats_shortcuts, worst
 from groundwire.bench.intervals import Difference, Figure
 from groundwire.bench.runs import Judged
@@ -17,7 +17,6 @@ from groundwire.core.plain import plain
 
 VERSION = 1
 _CLEAR = 0.05  # below this, chance seldom parts two equally good methods so far
-_NOTHING = 0.5  # the AUROC of a score that knows nothing
 _DIGITS = 6
 _WORST = 4
 _PASSAGES = 8  # of those that a worst mistake was judged by
@@ -120,7 +119,7 @@ def summary(report: Mapping[str, Any], order: Sequence[str]) -> list[str]:
 
 
 def _best(name: str, auroc: Mapping[str, float]) -> str:
-    if auroc["high"] >= _NOTHING:
+    if auroc["high"] >= metrics.KNOWS_NOTHING:
         return f"{name} orders answers best: AUROC {_shown(auroc)}."
     return (
         f"Every detector scores hallucinated answers lower than grounded ones: {name}, the best, has AUROC "

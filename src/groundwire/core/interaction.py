@@ -80,7 +80,7 @@ class Interaction:
         if question is not None:
             _require_text("question", question)
         if not (id is None or isinstance(id, str)):
-            raise InputError(f"id must be a str, not {type(id).__name__} {id!r:.60}; give its text: str(id)")
+            raise InputError(f"id must be a str, not {shown(id)}; give its text: str(id)")
         if not (metadata is None or isinstance(metadata, Mapping)):
             raise InputError(f"metadata must be a mapping, not {type(metadata).__name__}")
         keep = object.__setattr__  # the class is frozen: only its constructor may set fields
@@ -123,12 +123,12 @@ def _turns(history: Iterable[Turn] | None) -> tuple[Turn, ...]:
     if history is None:
         return ()
     if isinstance(history, str | bytes | Mapping) or not isinstance(history, Iterable):
-        raise InputError(f"history must be a list of Turns, not {type(history).__name__} {history!r:.60}")
+        raise InputError(f"history must be a list of Turns, not {shown(history)}")
     turns = tuple(history)
     for i, turn in enumerate(turns):
         if not isinstance(turn, Turn):
             raise InputError(
-                f"history[{i}] must be a Turn, not {type(turn).__name__} {turn!r:.60}; "
+                f"history[{i}] must be a Turn, not {shown(turn)}; "
                 "give its role and its text: Turn(role=Role.USER, text=...)"
             )
     return turns

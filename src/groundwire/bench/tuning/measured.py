@@ -20,7 +20,6 @@ from groundwire.bench.tuning.targets import CONFIDENCE, Measure, Target
 _WIDE = 0.1  # half the width of an interval that says little
 _GOAL = 0.05  # half the width that people want
 _TOO_MANY = 20  # times as many labels as there are, beyond which a number helps nobody
-_NOTHING = 0.5  # the AUROC of a score that knows nothing
 _ROUGH = 30  # sources of a kind, with fewer of which an interval itself is a guess
 
 
@@ -87,7 +86,7 @@ def warnings(
 ) -> Iterator[str]:
     """What these labels can't show, each with how many would."""
     yield from _few_sources(rows)
-    if (auroc := after.get("auroc")) and auroc.high < _NOTHING:
+    if (auroc := after.get("auroc")) and auroc.high < metrics.KNOWS_NOTHING:
         yield (
             f"hallucinated answers are scored lower than grounded ones: AUROC {auroc}. Are the labels the "
             "wrong way round? 1 is hallucinated, 0 grounded"
