@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from groundwire.core.claim import Claim, Evidence
 from groundwire.core.interaction import Interaction, Passage
 from groundwire.core.span import Span
+from groundwire.core.thoughts import without_thoughts
 from groundwire.core.verdict import Outcome, Verdict
 from groundwire.text import citations, plain
 from groundwire.text.claims import cut
@@ -16,9 +17,9 @@ from groundwire.text.plain import Plain
 
 @dataclass(frozen=True, kw_only=True)
 class AsRead:
-    """``interaction`` without what only dresses its texts, and without its answer's pointers to sources.
+    """``interaction`` without what only dresses its texts, its answer's thinking and pointers to sources.
 
-    ``claims`` are the statements of that answer: what consists of such pointers alone states nothing.
+    ``claims`` are the statements of that answer: what consists of such things alone states nothing.
     """
 
     interaction: Interaction
@@ -31,10 +32,9 @@ class AsRead:
     @classmethod
     def of(cls, interaction: Interaction) -> AsRead:
         """Read an interaction."""
-        pointers = citations.find(
-            interaction.answer, [citations.named(_names(passage)) for passage in interaction.contexts]
-        )
-        answer = plain.undressed(interaction.answer, pointers)
+        sources = [citations.named(_names(passage)) for passage in interaction.contexts]
+        pointers = citations.find(interaction.answer, sources)
+        answer = plain.undressed(interaction.answer, [*_thinking(interaction.answer), *pointers])
         passages = tuple(plain.passage(passage.text) for passage in interaction.contexts)
         spans = [(answer.left(span), span) for span in cut(interaction.answer)]
         stated = [(left, span) for left, span in spans if any(map(str.isalnum, left.of(answer.text)))]
@@ -74,6 +74,14 @@ class AsRead:
     def _evidence(self, evidence: Evidence) -> Evidence:
         span = self.passages[evidence.passage].stood(evidence.span)
         return Evidence.cite(self.original, evidence.passage, span)
+
+
+def _thinking(answer: str) -> Iterator[Span]:
+    """What a model thought before it answered."""
+    said = without_thoughts(answer)
+    end = len(answer.rstrip()) - len(said.rstrip())
+    if said.strip() != answer.strip():
+        yield Span(0, end)
 
 
 def _names(passage: Passage) -> Iterator[str]:

@@ -68,11 +68,11 @@ def passage(text: str) -> Plain:
 
 
 def undressed(text: str, besides: Iterable[Span] = ()) -> Plain:
-    """``text`` without emphasis and characters that can't be seen, references read, and without ``besides``.
+    r"""``text`` without emphasis and characters that can't be seen, references read, and without ``besides``.
 
     * Emphasis is a pair of "*", "**", "***", "__" or "`" around words of one line: "2 * 3" and "a_b" stay.
     * What can't be seen are soft hyphens, zero-width spaces, word joiners, and marks of direction and order.
-    * References are HTML's to characters: "&amp;", "&#39;", "&#x27;".
+    * References are HTML's to characters ("&amp;", "&#39;", "&#x27;") and JSON's ("\u2019").
     """
     edits = [Edit(span) for span in besides]
     if _DRESSED.search(text) is not None:
@@ -89,9 +89,16 @@ def _edits(text: str) -> Iterator[Edit]:
     for match in _UNSEEN.finditer(text):
         yield Edit(Span(*match.span()))
     for match in _REFERENCE.finditer(text):
-        read = html.unescape(match.group())
+        read = _read(match.group())
         if read != match.group():
             yield Edit(Span(*match.span()), _UNSEEN.sub("", read))
+
+
+def _read(reference: str) -> str:
+    if reference[0] == "&":
+        return html.unescape(reference)
+    units = bytes.fromhex(reference.replace("\\u", ""))
+    return units.decode("utf-16-be", errors="replace")
 
 
 def _disjoint(edits: Iterable[Edit]) -> Iterator[Edit]:
@@ -104,7 +111,7 @@ def _disjoint(edits: Iterable[Edit]) -> Iterator[Edit]:
 
 _PASSAGES = Remembered(undressed, most=1_000_000)
 _INVISIBLE = "\u00ad\u200b\u200e\u200f\u2060\ufeff"
-_DRESSED = re.compile(rf"[*`&{_INVISIBLE}]|__")
+_DRESSED = re.compile(rf"[*`&{_INVISIBLE}]|__|\\u")
 _EMPHASIS = (
     re.compile(r"(?<![\w*])(?P<mark>\*{2,3}+)(?=[^\s*])(?:(?!\*\*).)+(?<=[^\s*])(?P=mark)(?![\w*])"),
     re.compile(r"(?<![\w*])(?P<mark>\*)(?=[^\s*])[^*\n]+(?<=[^\s*])\*(?![\w*])"),
@@ -112,4 +119,11 @@ _EMPHASIS = (
     re.compile(r"(?<!`)(?P<mark>`)[^`\n]+`(?!`)"),
 )
 _UNSEEN = re.compile(rf"[{_INVISIBLE}]+")
-_REFERENCE = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});")
+# Of JSON's, one for a control character, a quotation mark or a backslash stays: read, it would end a string.
+_REFERENCE = re.compile(
+    r"""&(?:\#\d{1,7}|\#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});
+      | \\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}
+      | \\u(?![dD][89a-fA-F]|00[01]|0022|005[cC])[0-9a-fA-F]{4}
+    """,
+    re.VERBOSE,
+)
