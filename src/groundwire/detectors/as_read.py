@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from groundwire.core.claim import Claim, Evidence
 from groundwire.core.interaction import Interaction, Passage
 from groundwire.core.span import Span
-from groundwire.core.thoughts import without_thoughts
+from groundwire.core.thoughts import said_from
 from groundwire.core.verdict import Outcome, Verdict
 from groundwire.text import citations, plain
 from groundwire.text.claims import cut
@@ -34,7 +34,7 @@ class AsRead:
         """Read an interaction."""
         sources = [citations.named(_names(passage)) for passage in interaction.contexts]
         pointers = citations.find(interaction.answer, sources)
-        answer = plain.undressed(interaction.answer, [*_thinking(interaction.answer), *pointers])
+        answer = plain.undressed(interaction.answer, [Span(0, said_from(interaction.answer)), *pointers])
         passages = tuple(plain.passage(passage.text) for passage in interaction.contexts)
         spans = [(answer.left(span), span) for span in cut(interaction.answer)]
         stated = [(left, span) for left, span in spans if any(map(str.isalnum, left.of(answer.text)))]
@@ -42,10 +42,10 @@ class AsRead:
             interaction=replace(
                 interaction,
                 answer=answer.text,
-                contexts=[
+                contexts=tuple(
                     replace(passage, text=read.text)
                     for passage, read in zip(interaction.contexts, passages, strict=True)
-                ],
+                ),
             ),
             claims=tuple(left for left, _ in stated),
             original=interaction,
@@ -74,14 +74,6 @@ class AsRead:
     def _evidence(self, evidence: Evidence) -> Evidence:
         span = self.passages[evidence.passage].stood(evidence.span)
         return Evidence.cite(self.original, evidence.passage, span)
-
-
-def _thinking(answer: str) -> Iterator[Span]:
-    """What a model thought before it answered."""
-    said = without_thoughts(answer)
-    end = len(answer.rstrip()) - len(said.rstrip())
-    if said.strip() != answer.strip():
-        yield Span(0, end)
 
 
 def _names(passage: Passage) -> Iterator[str]:
