@@ -26,7 +26,8 @@ def followed(tokens: Iterator[str], end: End) -> Generator[str, None, None]:
     said: list[str] = []
     try:
         for token in tokens:
-            said.append(token)
+            if isinstance(token, str):  # a provider's own stream may end with None
+                said.append(token)
             yield token
     except GeneratorExit:
         if callable(close := getattr(tokens, "close", None)):
@@ -42,7 +43,8 @@ async def afollowed(tokens: AsyncIterator[str], end: End) -> AsyncGenerator[str,
     said: list[str] = []
     try:
         async for token in tokens:
-            said.append(token)
+            if isinstance(token, str):
+                said.append(token)
             yield token
     except (GeneratorExit, asyncio.CancelledError):
         if callable(close := getattr(tokens, "aclose", None)):
