@@ -182,6 +182,7 @@ class Capture:
     # -- answers -----------------------------------------------------------------------------------------
 
     def _ended(self, part: Part, result: Any) -> None:
+        units.note_made(part, result)
         if part.kind is Kind.CHECKED:
             self._release(part, result)
         if part.kind in ANSWERING and part.outer is None and not part.searching:
@@ -218,13 +219,15 @@ class Capture:
     def _answered(self, part: Part, result: Any) -> None:
         """The outermost answering span has ended; a stream it returned may have yet to begin."""
         part.where = self._mark()
-        above = part.parent
+        above, stream = part.parent, isinstance(result, values.STREAMS) and result.response_txt is None
+        if above is not None and not stream and (finding := units.answered(part, result)):
+            above.found.append(finding)
         while above is not None:
             above.answered = True
             above = above.parent
         if isinstance(result, StreamingAgentChatResponse):
             self._begun(part, result)
-        elif isinstance(result, values.STREAMS) and result.response_txt is None:
+        elif stream:
             self._listen(part, result)
         elif result is None and part.kind is Kind.AGENT:  # whoever ran it has cancelled it
             self.tell(part, units.contexts(part, result), "", result, partial=True)

@@ -12,7 +12,7 @@ from typing import Any
 
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.schema import NodeWithScore
-from llama_index.core.workflow import StopEvent
+from llama_index.core.workflow import StartEvent, StopEvent
 
 from groundwire.core.interaction import Passage, Turn
 from groundwire.core.verdict import AbstentionReason
@@ -32,6 +32,7 @@ NOT_READ = "no answer could be read from a result of type %s"
 
 _ASKED = {Kind.QUERY: "str_or_query_bundle", Kind.SYNTHESIS: "query", Kind.CHAT: "message"}
 _OPENING = 200
+_LATEST = 200  # findings of a part in which is looked for what was said
 
 
 def hear(part: Part, span_id: str, arguments: Mapping[str, Any]) -> None:
@@ -57,14 +58,21 @@ def hear(part: Part, span_id: str, arguments: Mapping[str, Any]) -> None:
         above = above.parent
 
 
+def note_made(part: Part, result: Any) -> None:
+    """Note which nodes that ``part`` has ended with hold what an engine or a model has said, and of what."""
+    for finding in part.found:
+        if finding.response is result:  # a circle would keep a stream that is given up open
+            finding.response = None
+    if part.kind is Kind.RETRIEVER or part.kind in ANSWERING:
+        part.made.update(_made(part, values.nodes(result)))
+
+
 def report(part: Part, result: Any) -> None:
     """Tell the part around ``part``, which has ended, what was found in it."""
     around = part.parent
     if around is None:
         return
-    if part.kind is Kind.RETRIEVER:
-        part.made.update(_made(part, values.nodes(result)))
-    elif part.searching:
+    if part.kind is not Kind.RETRIEVER and part.searching:
         around.searches += part.searches
     around.made.update(part.made)
     if part.kind is Kind.RETRIEVER:
@@ -73,10 +81,8 @@ def report(part: Part, result: Any) -> None:
         _sift(around, part, result)
     elif part.kind is Kind.TOOL:
         around.found.append(_brought(around, part, result))
-    elif part.kind in ANSWERING and (nodes := values.nodes(result)):
-        answered = Finding(how=Found.ANSWERED, nodes=_unmade(part, nodes))
-        answered.response = result if part.searching else None
-        around.found.append(answered)
+    elif part.kind in ANSWERING and (finding := answered(part, result)):
+        around.found.append(finding)
     else:
         around.found += part.found
         around.answered |= part.answered
@@ -86,32 +92,49 @@ def report(part: Part, result: Any) -> None:
         _spoke(around, values.answer(result))
 
 
+def answered(part: Part, result: Any) -> Finding | None:
+    """What an engine answered from; None where that is not known."""
+    nodes = _unmade(part, values.nodes(result))
+    return Finding(how=Found.ANSWERED, nodes=nodes, response=result) if nodes else None
+
+
 def _retrieved(around: Part, result: Any) -> list[NodeWithScore]:
     """What a retriever found; the tools that an agent looked up for itself tell nothing of a question."""
     found = _unmade(around, values.nodes(result))
     return [node for node in found if not (around.kind is Kind.AGENT and values.is_tool(node))]
 
 
-def _made(part: Part, found: Sequence[NodeWithScore]) -> dict[str, Sequence[NodeWithScore]]:
-    """Those of a retriever's nodes that hold what an engine or a model inside of it said, by their ids.
+def _made(part: Part, nodes: Sequence[NodeWithScore]) -> dict[str, Sequence[NodeWithScore]]:
+    """Those of the nodes that nobody found, and that hold what an engine or a model said, by their ids.
 
-    Beside each is what that one had answered from, or else all that was found inside.
+    The engine may have been asked inside of ``part`` or before it, the model inside. Beside each is what that
+    one had answered from, or else all that was found inside.
     """
-    there = {node.node.node_id for finding in part.found for node in finding.nodes}
-    answers = [(finding, (values.answer(finding.response) or "").strip()) for finding in part.found]
+    left = {node.node.node_id: text for node in nodes if (text := node.node.get_content().strip())}
+    answers: list[Finding] = []
+    above: Part | None = part
+    while above is not None and left:
+        for finding in above.found[-_LATEST:]:
+            for node in finding.nodes:
+                left.pop(node.node.node_id, None)
+            answers.append(finding)
+        above = above.parent
     made: dict[str, Sequence[NodeWithScore]] = {}
-    for node in found:
-        text = node.node.get_content().strip()
-        if node.node.node_id in there or not text:
-            continue
-        for finding, said in answers:
-            if said and (text.endswith(said) or (is_telling(said) and said in text)):
-                made[node.node.node_id] = finding.nodes
-                break
-        else:
-            if any(_is_written(text, exchange) for exchange in part.searches):
-                made[node.node.node_id] = [one for finding in part.found for one in finding.nodes]
+    for key, text in left.items():
+        told = (one for one in answers if (said := _said(one)) and _holds(text, said))
+        if (finding := next(told, None)) is not None:
+            made[key] = finding.nodes
+        elif any(_is_written(text, exchange) for exchange in part.searches):
+            made[key] = [one for finding in part.found for one in finding.nodes]
     return made
+
+
+def _said(finding: Finding) -> str:
+    return (values.answer(finding.response) or "").strip()
+
+
+def _holds(text: str, said: str) -> bool:
+    return text.endswith(said) or (is_telling(said) and said in text)
 
 
 def _is_written(text: str, exchange: Exchange) -> bool:
@@ -225,35 +248,38 @@ def answer(part: Part, result: Any) -> str | None:
 
 
 def question(part: Part) -> str | None:
-    """What the user asked."""
+    """What the user asked; of a workflow, where no usual name tells, the only text that it was started with."""
     if part.kind in _ASKED:
         return values.question(part.arguments.get(_ASKED[part.kind]))
-    start = part.arguments.get("start_event")
-    given: dict[str, Any] = {
-        key: part.arguments.get(key) or getattr(start, key, None)
-        for key in (*values.QUESTION_KEYS, "chat_history")
-    }
-    asked = next(filter(None, map(values.question, given.values())), None)
-    return asked or values.question(part.dialogue)
+    given = _given(part)
+    likely = [given.get(key) for key in (*values.QUESTION_KEYS, "chat_history")]
+    said = [one for one in given.values() if isinstance(one, str)] if part.kind is Kind.FLOW else []
+    likely += [*(said if len(said) == 1 else ()), part.dialogue]
+    return next(filter(None, map(values.question, likely)), None)
 
 
 def history(part: Part, asked: str | None) -> tuple[Turn, ...]:
     """The turns before the question, oldest first: as the model saw them, else as the call was given them."""
     if earlier := values.before(part.dialogue, asked):
         return earlier
-    start = part.arguments.get("start_event")
-    given = part.arguments.get("chat_history") or getattr(start, "chat_history", None)
-    if given:
+    if given := _given(part).get("chat_history"):
         return values.before(given, asked) or values.turns(given)
     return values.spoken(part.condensed) if part.kind is Kind.CHAT else ()
 
 
+def _given(part: Part) -> Mapping[str, Any]:
+    """What a call was given by name, and what the event holds that a workflow was started with."""
+    start = part.arguments.get("start_event")
+    held = {**vars(start), **start.to_dict()} if isinstance(start, StartEvent) else {}
+    return {**part.arguments, **held}
+
+
 def contexts(part: Part, result: Any) -> list[Passage]:
     """The passages behind the answer that ``part`` ended with."""
-    if own := values.nodes(result):
-        return values.passages(_unmade(part, own))
+    said = answer(part, result)
+    if own := _unmade(part, values.nodes(result)):
+        return values.passages([*own, *_behind(part, own, said)])
     if part.found:
-        said = answer(part, result)
         found = [finding for finding in part.found if not _is_said(finding, said)]
         return _shown(part, passages(found), said)
     return _unique(
@@ -261,6 +287,25 @@ def contexts(part: Part, result: Any) -> list[Passage]:
         for call in values.tool_results(result)
         for passage in values.brought(call.tool_output, given=list(given_words(call.tool_kwargs)))
     )
+
+
+def _behind(part: Part, own: Sequence[NodeWithScore], said: str | None) -> list[NodeWithScore]:
+    """What engines inside had answered from beside the answer's own nodes, where the model was told what."""
+    known = {node.node.node_id for node in own}
+    others = [
+        finding
+        for finding in part.found
+        if finding.how is Found.ANSWERED and any(node.node.node_id not in known for node in finding.nodes)
+    ]
+    if not others or not part.exchanges:
+        return []
+    told = _answering(list(part.exchanges), (said or "").strip(), ()).told
+    return [
+        node
+        for finding in others
+        if is_telling(one := _said(finding)) and one in told
+        for node in finding.nodes
+    ]
 
 
 def _is_said(finding: Finding, said: str | None) -> bool:
