@@ -81,8 +81,8 @@ def report(part: Part, result: Any) -> None:
         _sift(around, part, result)
     elif part.kind is Kind.TOOL:
         around.found.append(_brought(around, part, result))
-    elif part.kind in ANSWERING and (finding := answered(part, result)):
-        around.found.append(finding)
+    elif part.kind in ANSWERING and (of := answered(part, result)):
+        around.found.append(of)
     else:
         around.found += part.found
         around.answered |= part.answered
@@ -248,7 +248,7 @@ def answer(part: Part, result: Any) -> str | None:
 
 
 def question(part: Part) -> str | None:
-    """What the user asked; of a workflow, where no usual name tells, the only text that it was started with."""
+    """What the user asked; of a workflow, where no usual name tells, the only text that it was given."""
     if part.kind in _ASKED:
         return values.question(part.arguments.get(_ASKED[part.kind]))
     given = _given(part)
