@@ -168,13 +168,14 @@ class _CheckedStream:
 
     _ending: Ending
     response: str
+    unformatted_response: str
 
     @property
     def response_gen(self) -> Generator[str, None, None]:
         try:
             yield from super().response_gen  # type: ignore[misc]  # of the response's own class
         except GeneratorExit:
-            self._ending.give_up(self.response)
+            self._ending.give_up(self.unformatted_response)
             raise
         if warning := self._ending.complete(self.response):
             yield warning
@@ -185,7 +186,7 @@ class _CheckedStream:
             async for token in super().async_response_gen():  # type: ignore[misc]  # as above
                 yield token
         except (GeneratorExit, asyncio.CancelledError):
-            self._ending.give_up(self.response)
+            self._ending.give_up(self.unformatted_response)
             raise
         if warning := await self._ending.acomplete(self.response):
             yield warning

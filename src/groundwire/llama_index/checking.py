@@ -19,11 +19,21 @@ from groundwire.llama_index.reading import Call, Reading
 
 @dataclass(frozen=True, kw_only=True)
 class Answered:
-    """A response and the call that gave it. ``stream`` is the kind of stream that it was read from."""
+    """A response and the call that gave it. ``stream`` is the kind of stream that it was read from.
+
+    Raises TypeError for what is no response.
+    """
 
     response: Any
     call: Call
     stream: type | None = None
+
+    def __post_init__(self) -> None:
+        if not hasattr(self.response, "source_nodes"):
+            raise TypeError(
+                f"the engine returned a {type(self.response).__name__}, which a verdict can't be put on: "
+                "have it return a text or a response, such as Response(text, source_nodes=nodes)"
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,34 +72,39 @@ class Ending:
         self._found = answered.call.found(answered.response)
         self._marks = settings.sinks.locate()  # now: at its end, a stream is in its reader's context
         self._metadata: dict[str, Any] = {}
+        self._warning: str | None = None  # until it is judged
         self._put(wire.pending(answered.call.id))
 
     def complete(self, text: str) -> str:
-        """The warning to end the stream with; empty where there is none."""
-        reading = self._read(text)
-        outcome = unjudged(self._settings, reading)
-        return self._settle(reading, outcome or judged(self._settings.checker, reading.interaction))
+        """The warning to end the stream with; empty where there is none. A chat's may be read again."""
+        if self._warning is None:
+            reading = self._read(text)
+            outcome = unjudged(self._settings, reading)
+            self._settle(reading, outcome or judged(self._settings.checker, reading.interaction))
+        return self._warning or ""
 
     async def acomplete(self, text: str) -> str:
         """``complete`` for streams on an event loop."""
-        reading = self._read(text)
-        outcome = unjudged(self._settings, reading)
-        return self._settle(reading, outcome or await ajudged(self._settings.checker, reading.interaction))
+        if self._warning is None:
+            reading = self._read(text)
+            outcome = unjudged(self._settings, reading)
+            self._settle(reading, outcome or await ajudged(self._settings.checker, reading.interaction))
+        return self._warning or ""
 
     def give_up(self, text: str) -> None:
         """Say that the stream was not read to its end."""
-        del text
-        partial = Abstention(why=AbstentionReason.PARTIAL_ANSWER, detail=units.GIVEN_UP, id=self._call.id)
-        self._put(partial.to_dict())
+        if self._warning is None:
+            partial = Abstention(why=AbstentionReason.PARTIAL_ANSWER, detail=units.GIVEN_UP, id=self._call.id)
+            self._settle(self._read(text), partial)
 
     def _read(self, text: str) -> Reading:
         return self._call.read(self._asked, self._response(), text, self._found)
 
-    def _settle(self, reading: Reading, outcome: Outcome) -> str:
+    def _settle(self, reading: Reading, outcome: Outcome) -> None:
         decision = self._settings.reactions.decide(reading.interaction, outcome, attempt=1)
         self._settings.keep(reading.interaction, outcome, decision, attempt=1, marks=self._marks)
         self._put(outcome.to_dict())
-        return parted(decision.text)
+        self._warning = parted(decision.text)
 
     def _put(self, verdict: dict[str, Any]) -> None:
         response = self._response()

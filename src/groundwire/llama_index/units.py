@@ -81,8 +81,8 @@ def report(part: Part, result: Any) -> None:
         _sift(around, part, result)
     elif part.kind is Kind.TOOL:
         around.found.append(_brought(around, part, result))
-    elif part.kind in ANSWERING and (of := answered(part, result)):
-        around.found.append(of)
+    elif part.kind in ANSWERING and (finding := answered(part, result)):
+        around.found.append(finding)
     else:
         around.found += part.found
         around.answered |= part.answered
@@ -122,8 +122,8 @@ def _made(part: Part, nodes: Sequence[NodeWithScore]) -> dict[str, Sequence[Node
     made: dict[str, Sequence[NodeWithScore]] = {}
     for key, text in left.items():
         told = (one for one in answers if (said := _said(one)) and _holds(text, said))
-        if (finding := next(told, None)) is not None:
-            made[key] = finding.nodes
+        if (source := next(told, None)) is not None:
+            made[key] = source.nodes
         elif any(_is_written(text, exchange) for exchange in part.searches):
             made[key] = [one for finding in part.found for one in finding.nodes]
     return made
