@@ -11,8 +11,9 @@ import inspect
 import logging
 import threading
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -84,7 +85,7 @@ class Capture:
         self._mark = mark
         self._evicted = 0
         self._warned: set[str] = set()
-        self.span_handler: BaseSpanHandler[BaseSpan] = _Spans(self)
+        self.span_handler: BaseSpanHandler[BaseSpan] = Spans(lambda: (self,))
         self.after_fork()
         renew_after_fork(self)
 
@@ -191,30 +192,8 @@ class Capture:
             units.report(part, result)
         elif units.is_answer(part, result):
             self._answered(part, result)
-        elif units.is_unheard(part, result):
-            self.warn_once(
-                "unheard",
-                "workflow %s found nodes and gave an answer, and no model was heard, so groundwire judges "
-                "nothing there: answer in it with a LlamaIndex LLM, or judge with "
-                "groundwire.check(question=..., contexts=..., answer=...). This is said once",
-                part.run_id,
-            )
-        elif units.is_made_further(part, result):
-            self.warn_once(
-                "made further",
-                "a model of workflow %s made its answer of what engines in it had answered: groundwire "
-                "judges theirs, and not what was made of them; judge that with "
-                "groundwire.check(question=..., contexts=..., answer=...). This is said once",
-                part.run_id,
-            )
-        elif units.is_streamed(part, result):
-            self.warn_once(
-                "streamed",
-                "workflow %s found nodes and a model streamed its answer, which groundwire does not read: "
-                "return its text as the result, or judge it with "
-                "groundwire.check(question=..., contexts=..., answer=...). This is said once",
-                part.run_id,
-            )
+        elif why := units.untold(part, result):
+            self.warn_once(why, f"workflow %s {why}. This is said once", part.run_id)
 
     def _answered(self, part: Part, result: Any) -> None:
         """The outermost answering span has ended; a stream it returned may have yet to begin."""
@@ -356,14 +335,17 @@ class _Listening:
         )
 
 
-class _Spans(BaseSpanHandler[BaseSpan]):
-    """What LlamaIndex calls. It keeps no spans of its own, for the base class keeps all that ever ended."""
+class Spans(BaseSpanHandler[BaseSpan]):
+    """What LlamaIndex calls: it tells each span to the captures that listen at that moment.
 
-    _capture: Capture = PrivateAttr()
+    It keeps no spans of its own, for the base class keeps all that ever ended.
+    """
 
-    def __init__(self, capture: Capture) -> None:
+    _listening: Callable[[], Iterable[Capture]] = PrivateAttr()
+
+    def __init__(self, listening: Callable[[], Iterable[Capture]]) -> None:
         super().__init__()
-        self._capture = capture
+        self._listening = listening
 
     @classmethod
     def class_name(cls) -> str:
@@ -378,20 +360,20 @@ class _Spans(BaseSpanHandler[BaseSpan]):
         tags: dict[str, Any] | None = None,
         **_: Any,
     ) -> None:
-        capture = self._capture
-        capture.guard("a span", lambda: capture.enter(id_, bound_args, instance, parent_id, tags))
+        for one in self._listening():
+            one.guard("a span", partial(one.enter, id_, bound_args, instance, parent_id, tags))
 
     def span_exit(
         self, id_: str, bound_args: Any, instance: Any = None, result: Any = None, **_: Any
     ) -> None:
         del bound_args
-        capture = self._capture
-        capture.guard("an answer", lambda: capture.leave(id_, instance, result))
+        for one in self._listening():
+            one.guard("an answer", partial(one.leave, id_, instance, result))
 
     def span_drop(self, id_: str, bound_args: Any, instance: Any = None, err: Any = None, **_: Any) -> None:
         del bound_args
-        capture = self._capture
-        capture.guard("a failed span", lambda: capture.drop(id_, instance, err))
+        for one in self._listening():
+            one.guard("a failed span", partial(one.drop, id_, instance, err))
 
     def new_span(self, *_: Any, **__: Any) -> None:
         """Nothing: see span_enter."""

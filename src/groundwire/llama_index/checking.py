@@ -1,11 +1,13 @@
-"""What both checked engines do with an answer once it is read: report it, or end a stream with it."""
+"""What both checked engines do with an answer: have it judged, report it, or end a stream with it."""
 
 from __future__ import annotations
 
 import weakref
+from collections.abc import Awaitable, Callable, Generator
 from dataclasses import dataclass
 from typing import Any
 
+from groundwire.checker import Checker
 from groundwire.core import wire
 from groundwire.core.interaction import Interaction
 from groundwire.core.verdict import Abstention, AbstentionReason, Outcome
@@ -13,7 +15,7 @@ from groundwire.host.actions import Decision
 from groundwire.host.judging import ajudged, judged
 from groundwire.llama_index import units
 from groundwire.llama_index.options import Settings
-from groundwire.llama_index.output import KEY, Attach, parted
+from groundwire.llama_index.output import KEY, Attach, acted_on, attached, parted
 from groundwire.llama_index.reading import Call, Reading
 
 
@@ -43,18 +45,57 @@ class Finished:
     response: Any
 
 
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """What a plan has done, in the colour in which the engine was called."""
+
+    do: Callable[[], Any]
+    ado: Callable[[], Awaitable[Any]]
+
+
+Plan = Generator[Step | Interaction | Finished, Any, None]
+"""Asks, has judged, and perhaps asks again: written once, performed in two colours."""
+
+
+def performed(plan: Plan, checker: Checker) -> Any:
+    """What a plan comes to."""
+    step = next(plan)
+    while not isinstance(step, Finished):
+        step = plan.send(judged(checker, step) if isinstance(step, Interaction) else step.do())
+    return step.response
+
+
+async def aperformed(plan: Plan, checker: Checker) -> Any:
+    """``performed`` for callers on an event loop."""
+    step = next(plan)
+    while not isinstance(step, Finished):
+        doing = ajudged(checker, step) if isinstance(step, Interaction) else step.ado()
+        step = plan.send(await doing)
+    return step.response
+
+
 def unjudged(settings: Settings, reading: Reading) -> Outcome | None:
     """The outcome of what can't be judged; a policy that is switched off has its own to give."""
     return reading.abstention if settings.checker.policy.enabled else None
 
 
-def report(
-    settings: Settings, interaction: Interaction, outcome: Outcome, decision: Decision, attempt: int
-) -> None:
-    """Keep the outcome, tell the sinks, in the call it is made in, then raise what was asked for."""
+def concluded(
+    settings: Settings,
+    answered: Answered,
+    interaction: Interaction,
+    outcome: Outcome,
+    decision: Decision,
+    *,
+    attempt: int,
+) -> Any:
+    """The response after what was decided, with its verdict, which is kept and told within its own call.
+
+    Raises what was decided to be raised.
+    """
     settings.keep(interaction, outcome, decision, attempt)
     if decision.error is not None:
         raise decision.error
+    return attached(acted_on(answered.response, decision), outcome.to_dict(), settings.attach)
 
 
 class Ending:

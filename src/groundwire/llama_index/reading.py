@@ -15,14 +15,12 @@ from uuid import uuid4
 
 from llama_index.core.chat_engine.types import StreamingAgentChatResponse
 from llama_index_instrumentation import get_dispatcher
-from llama_index_instrumentation.span import BaseSpan
-from llama_index_instrumentation.span_handlers import BaseSpanHandler
 
 from groundwire.core.interaction import Interaction, Passage
 from groundwire.core.secrets import Traced
 from groundwire.core.verdict import Abstention, AbstentionReason
 from groundwire.llama_index import units, values
-from groundwire.llama_index.capture import Capture
+from groundwire.llama_index.capture import Capture, Spans
 from groundwire.llama_index.spans import Part
 
 _LOG = logging.getLogger(__name__)
@@ -99,36 +97,7 @@ class Call(Capture):
 _CALLS: ContextVar[tuple[Call, ...]] = ContextVar("groundwire_calls", default=())
 
 
-class _ToCalls(BaseSpanHandler[BaseSpan]):
-    """Tells each span to the checked calls that it stands in: one call may be part of another."""
-
-    @classmethod
-    def class_name(cls) -> str:
-        return "GroundwireCallsSpanHandler"
-
-    def span_enter(self, *arguments: Any, **named: Any) -> None:
-        for call in _CALLS.get():
-            call.span_handler.span_enter(*arguments, **named)
-
-    def span_exit(self, *arguments: Any, **named: Any) -> None:
-        for call in _CALLS.get():
-            call.span_handler.span_exit(*arguments, **named)
-
-    def span_drop(self, *arguments: Any, **named: Any) -> None:
-        for call in _CALLS.get():
-            call.span_handler.span_drop(*arguments, **named)
-
-    def new_span(self, *_: Any, **__: Any) -> None:
-        """Nothing: see span_enter."""
-
-    def prepare_to_exit_span(self, *_: Any, **__: Any) -> None:
-        """Nothing: see span_exit."""
-
-    def prepare_to_drop_span(self, *_: Any, **__: Any) -> None:
-        """Nothing: see span_drop."""
-
-
-_TO_CALLS = _ToCalls()
+_TO_CALLS = Spans(_CALLS.get)  # one call may be part of another
 
 
 def _listen() -> None:

@@ -20,15 +20,28 @@ from groundwire.host.seen import EDITED, given_words, is_statement, is_telling, 
 from groundwire.llama_index import values
 from groundwire.llama_index.spans import ANSWERING, Exchange, Finding, Found, Kind, Part
 
+_BY_HAND = "groundwire.check(question=..., contexts=..., answer=...)"
 NOT_SEEN = (
     "no nodes were seen: nothing was retrieved that a LlamaIndex retriever, tool or response tells of; "
-    "judge such answers with groundwire.check(question=..., contexts=..., answer=...)"
+    f"judge such answers with {_BY_HAND}"
 )
 NOT_FOUND = "nodes were looked for, and the model was given none"
 GIVEN_UP = (
     "the answer was given up before its end: its stream was not read to the last token, or it was cancelled"
 )
 NOT_READ = "no answer could be read from a result of type %s"
+_UNHEARD = (
+    "found nodes and gave an answer, and no model was heard, so groundwire judges nothing there: "
+    f"answer in it with a LlamaIndex LLM, or judge with {_BY_HAND}"
+)
+_MADE_FURTHER = (
+    "had a model make its answer of what engines in it had answered: groundwire judges theirs, and not what "
+    f"was made of them; judge that with {_BY_HAND}"
+)
+_STREAMED = (
+    "found nodes and a model streamed its answer, which groundwire does not read: return its text as the "
+    f"result, or judge it with {_BY_HAND}"
+)
 
 _ASKED = {Kind.QUERY: "str_or_query_bundle", Kind.SYNTHESIS: "query", Kind.CHAT: "message"}
 _OPENING = 200
@@ -204,25 +217,26 @@ def is_answer(part: Part, result: Any) -> bool:
     return bool(part.exchanges) and _answers(part, result)
 
 
-def is_unheard(part: Part, result: Any) -> bool:
-    """Whether such a workflow answered from what it found, and no model was heard.
+def untold(part: Part, result: Any) -> str | None:
+    """What to tell of such a workflow that answered, and of which nothing, or only a part, is judged."""
+    if _is_unheard(part, result):
+        return _UNHEARD
+    said = (values.stated(result) or "").strip()
+    if part.answered and (said in part.spoken if said else bool(_told_in(part, result))):
+        return _MADE_FURTHER
+    return _STREAMED if _is_streamed(part, result) else None
 
-    A text that holds a node's is no answer but what was found.
-    """
+
+def _is_unheard(part: Part, result: Any) -> bool:
+    """Whether no model was heard. A text that holds a node's is no answer but what was found."""
     if part.exchanges or not _answers(part, result):
         return False
     said = values.stated(result) or ""
     return not any(_opening(passage) in said for passage in passages(part.found))
 
 
-def is_made_further(part: Part, result: Any) -> bool:
-    """Whether such a workflow's result is what a model in it said beside engines that were judged."""
-    said = (values.stated(result) or "").strip()
-    return part.answered and (said in part.spoken if said else bool(_told_in(part, result)))
-
-
-def is_streamed(part: Part, result: Any) -> bool:
-    """Whether such a workflow returned a stream, which its owner reads, or may have read itself."""
+def _is_streamed(part: Part, result: Any) -> bool:
+    """Whether it returned a stream, which its owner reads, or may have read itself."""
     told = result.result if isinstance(result, StopEvent) else result
     if part.answered or not part.found:
         return False
