@@ -28,7 +28,7 @@ from groundwire.core.interaction import Interaction, Passage
 from groundwire.core.secrets import Traced
 from groundwire.core.verdict import AbstentionReason
 from groundwire.judge.isolation import JUDGING
-from groundwire.llama_index import units, values
+from groundwire.llama_index import findings, units, values
 from groundwire.llama_index.spans import (
     ANSWERING,
     SKIP,
@@ -140,7 +140,7 @@ class Capture:
                 part, _ = self._streams.get(id(instance), (self._leaving.get(id(instance)), None))
             elif kind is Kind.MODEL:
                 if part is not None:
-                    units.hear(part, span_id, arguments)
+                    findings.hear(part, span_id, arguments)
             elif kind is not None and kind is not Kind.WRITER:
                 part = Part(span_id=span_id, kind=kind, arguments=arguments, parent=part, root=root)
                 part.direct = kind is Kind.TOOL and answers_itself(instance)
@@ -157,7 +157,7 @@ class Capture:
                 return
             kind = part.kind if part.span_id == span_id else kind_of(span_id, instance)
             if part.span_id != span_id and kind is Kind.MODEL:
-                units.heard(part, span_id, result)
+                findings.heard(part, span_id, result)
             if part.span_id == span_id and isinstance(result, StreamingAgentChatResponse):
                 self._leaving[id(result)] = part  # its writer may begin before it is followed
         if part.span_id == span_id:
@@ -183,13 +183,13 @@ class Capture:
     # -- answers -----------------------------------------------------------------------------------------
 
     def _ended(self, part: Part, result: Any) -> None:
-        units.note_made(part, result)
+        findings.note_made(part, result)
         if part.kind is Kind.CHECKED:
             self._release(part, result)
         if part.kind in ANSWERING and part.outer is None and not part.searching:
             self._answered(part, result)
         elif part.kind is not Kind.FLOW or part.parent is not None:
-            units.report(part, result)
+            findings.report(part, result)
         elif units.is_answer(part, result):
             self._answered(part, result)
         elif why := units.untold(part, result):
@@ -199,7 +199,7 @@ class Capture:
         """The outermost answering span has ended; a stream it returned may have yet to begin."""
         part.where = self._mark()
         above, stream = part.parent, isinstance(result, values.STREAMS) and result.response_txt is None
-        if above is not None and not stream and (finding := units.answered(part, result)):
+        if above is not None and not stream and (finding := findings.answered(part, result)):
             above.found.append(finding)
         while above is not None:
             above.answered = True
