@@ -789,6 +789,28 @@ async def test_engines_answers_that_are_made_nodes_stand_for_what_they_were_answ
     assert [passage.text for passage in last.interaction.contexts] == [*told(7), *told(8)]
 
 
+@pytest.mark.parametrize("first", ["an engine", "a retriever"])
+def test_a_document_that_says_what_an_engine_has_said_is_evidence(first, heard):
+    """Whoever found it: it has more to say, or another source."""
+    chunk = f"{texts(8)[0]} {answer(7)}"
+
+    class Finds(Library):
+        def _retrieve(self, query_bundle):
+            return [NodeWithScore(node=TextNode(text=chunk))]
+
+    class Compares(CustomQueryEngine):
+        def custom_query(self, query_str):
+            engine().query(query_str)
+            if first == "a retriever":
+                return engine(retriever=Finds()).query(query_str)
+            document = NodeWithScore(node=TextNode(text=chunk, metadata={"source": "elsewhere"}))
+            return get_response_synthesizer(llm=Oracle()).synthesize(query_str, [document])
+
+    Compares().query(question(7))
+    (passage,) = heard.only().interaction.contexts
+    assert passage.text.endswith(chunk)
+
+
 @pytest.mark.parametrize("is_told", [True, False])
 def test_what_an_answer_was_made_of_that_the_next_engine_is_told_is_evidence(is_told, heard):
     """As of tables, and then of texts; an answer that nobody passes on is none."""

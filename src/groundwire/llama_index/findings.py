@@ -101,7 +101,7 @@ def answered(part: Part, result: Any) -> Finding | None:
 
 
 def unmade(part: Part, found: Sequence[NodeWithScore]) -> list[NodeWithScore]:
-    """The nodes, but what they were made from for those that hold what was said inside of a retriever."""
+    """The nodes, but what they were made from for those that hold what a model or an engine said."""
     nodes = list(found)
     above: Part | None = part
     while above is not None:
@@ -123,18 +123,24 @@ def passages(found: Sequence[Finding]) -> list[Passage]:
 def _made(part: Part, nodes: Sequence[NodeWithScore]) -> dict[str, Sequence[NodeWithScore]]:
     """Those of the nodes that nobody found, and that hold what an engine or a model said, by their ids.
 
-    The engine may have been asked inside of ``part`` or before it, the model inside. Beside each is what that
-    one had answered from, or else all that was found inside.
+    Beside each is what that one had answered from, or else all that was found inside. What a retriever brings
+    may be made of anything that was said inside of it. An engine may be given nodes of what others said
+    before it, but documents that say the same come from somewhere.
     """
-    left = {node.node.node_id: text for node in nodes if (text := node.node.get_content().strip())}
+    inside = part.kind is Kind.RETRIEVER
+    left = {
+        node.node.node_id: text
+        for node in nodes
+        if (text := node.node.get_content().strip()) and (inside or values.is_from_nowhere(node))
+    }
     answers: list[Finding] = []
     above: Part | None = part
     while above is not None and left:
-        for finding in above.found[-_LATEST:]:
-            for node in finding.nodes:
-                left.pop(node.node.node_id, None)
-            answers.append(finding)
-        above = above.parent
+        answers += above.found[-_LATEST:]
+        above = None if inside else above.parent
+    for finding in answers:
+        for node in finding.nodes:
+            left.pop(node.node.node_id, None)
     made: dict[str, Sequence[NodeWithScore]] = {}
     for key, text in left.items():
         told = (one for one in answers if (said := said_in(one)) and _holds(text, said))
@@ -146,6 +152,7 @@ def _made(part: Part, nodes: Sequence[NodeWithScore]) -> dict[str, Sequence[Node
 
 
 def said_in(finding: Finding) -> str:
+    """What an engine answered; of a stream, once it is read as a whole."""
     return (values.answer(finding.response) or "").strip()
 
 
@@ -201,6 +208,7 @@ def _unless(finding: Finding, answered: set[str]) -> Iterable[NodeWithScore]:
 
 
 def unique(found: Iterable[Passage]) -> list[Passage]:
+    """Each passage once."""
     seen: dict[Any, Passage] = {}
     for passage in found:
         seen.setdefault((passage.id, passage.text), passage)

@@ -148,12 +148,13 @@ def _behind(part: Part, own: Sequence[NodeWithScore], said: str | None) -> list[
     if not others or not part.exchanges:
         return []
     told = _answering(list(part.exchanges), (said or "").strip(), ()).told
-    return [
-        node
-        for finding in others
-        if is_telling(one := findings.said_in(finding)) and one in told
-        for node in finding.nodes
-    ]
+    shown = "\n".join(node.node.get_content() for node in own)  # a document may say the same
+    behind: list[NodeWithScore] = []
+    for finding in others:
+        one = findings.said_in(finding)
+        if is_telling(one) and one in told and one not in shown:
+            behind += finding.nodes
+    return behind
 
 
 def _is_said(finding: Finding, said: str | None) -> bool:

@@ -248,8 +248,13 @@ def _scored(item: NodeWithScore | BaseNode) -> NodeWithScore:
     return item if isinstance(item, NodeWithScore) else NodeWithScore(node=item)
 
 
+def is_from_nowhere(node: NodeWithScore) -> bool:
+    """Whether a node says nothing of where it comes from, as one that was made of a mere text."""
+    return not node.node.metadata and not node.node.relationships
+
+
 def _synthetic(node: NodeWithScore) -> bool:
     """Whether a model wrote this node: nothing retrieved it, and it reads as one would."""
-    if node.score is not None or node.node.metadata or node.node.relationships:
+    if node.score is not None or not is_from_nowhere(node):
         return False
     return _SYNTHETIC.match(node.node.get_content()) is not None
