@@ -200,7 +200,7 @@ class Capture:
         part.where = self._mark()
         above, stream = part.parent, isinstance(result, values.STREAMS) and result.response_txt is None
         if above is not None and not stream and (finding := findings.answered(part, result)):
-            above.found.append(finding)
+            above.found = [*above.found[-findings.LATEST :], finding]  # a workflow may go on for days
         while above is not None:
             above.answered = True
             above = above.parent

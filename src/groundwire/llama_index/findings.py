@@ -17,7 +17,8 @@ from groundwire.host.seen import given_words, is_statement, is_telling
 from groundwire.llama_index import values
 from groundwire.llama_index.spans import ANSWERING, Exchange, Finding, Found, Kind, Part
 
-_LATEST = 200  # findings of a part in which is looked for what was said
+LATEST = 200
+"""How many findings of a part are looked through for what was said."""
 
 
 def hear(part: Part, span_id: str, arguments: Mapping[str, Any]) -> None:
@@ -136,7 +137,7 @@ def _made(part: Part, nodes: Sequence[NodeWithScore]) -> dict[str, Sequence[Node
     answers: list[Finding] = []
     above: Part | None = part
     while above is not None and left:
-        answers += above.found[-_LATEST:]
+        answers += above.found[-LATEST:]
         above = None if inside else above.parent
     for finding in answers:
         for node in finding.nodes:
