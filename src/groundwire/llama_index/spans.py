@@ -53,33 +53,34 @@ class Kind(StrEnum):
 
 ANSWERING = frozenset({Kind.QUERY, Kind.CHAT, Kind.SYNTHESIS, Kind.AGENT})
 
-_MODEL_METHODS = frozenset(
-    name
-    for call in ("chat", "complete", "stream_chat", "stream_complete", "predict", "stream")
-    for name in (call, f"a{call}")
-)
+
+def _both(*names: str) -> frozenset[str]:
+    """Methods by their names, and those that are the same for event loops."""
+    return frozenset(f"{colour}{name}" for name in names for colour in ("", "a"))
+
+
+_ASKING = _both("query", "chat", "stream_chat")
 _KINDS: tuple[tuple[Kind, frozenset[str], Any], ...] = (
-    (Kind.MODEL, _MODEL_METHODS | {"astream_chat", "astream_complete"}, BaseLLM),
-    (Kind.RETRIEVER, frozenset({"retrieve", "aretrieve"}), BaseRetriever),
-    (Kind.SYNTHESIS, frozenset({"synthesize", "asynthesize"}), BaseSynthesizer),
-    (Kind.QUERY, frozenset({"query", "aquery"}), BaseQueryEngine),
-    (Kind.CHAT, frozenset({"chat", "achat", "stream_chat", "astream_chat"}), BaseChatEngine),
     (
-        Kind.WRITER,
-        frozenset({"write_response_to_history", "awrite_response_to_history"}),
-        StreamingAgentChatResponse,
+        Kind.MODEL,
+        _both("chat", "complete", "stream_chat", "stream_complete", "predict", "stream"),
+        BaseLLM,
     ),
+    (Kind.RETRIEVER, _both("retrieve"), BaseRetriever),
+    (Kind.SYNTHESIS, _both("synthesize"), BaseSynthesizer),
+    (Kind.QUERY, _both("query"), BaseQueryEngine),
+    (Kind.CHAT, _both("chat", "stream_chat"), BaseChatEngine),
+    (Kind.WRITER, _both("write_response_to_history"), StreamingAgentChatResponse),
     (
         Kind.SIFT,
-        frozenset({"_postprocess_nodes", "_apostprocess_nodes", "postprocess_nodes", "apostprocess_nodes"}),
+        _both("postprocess_nodes") | {"_postprocess_nodes", "_apostprocess_nodes"},
         BaseNodePostprocessor,
     ),
-    (Kind.TOOL, frozenset({"call", "acall", "__call__"}), BaseTool),
+    (Kind.TOOL, _both("call") | {"__call__"}, BaseTool),
     (Kind.AGENT, frozenset({"run"}), (AgentWorkflow, BaseWorkflowAgent)),
     (Kind.FLOW, frozenset({"run"}), Workflow),
 )
 _METHODS = frozenset().union(*(methods for _, methods, _ in _KINDS))
-_ASKING = frozenset(f"{a}{name}" for name in ("query", "chat", "stream_chat") for a in ("", "a"))
 _UUID_LENGTH = 36
 
 
@@ -124,8 +125,8 @@ class Found(StrEnum):
 class Finding:
     """What one part of an answer found.
 
-    ``direct`` is what a tool said that may answer the user itself, ``response`` what an engine inside of a
-    retriever answered from the nodes.
+    ``direct`` is what a tool said that may answer the user itself, ``response`` what an engine answered with
+    from the nodes.
     """
 
     how: Found
@@ -152,7 +153,7 @@ class Part:
     messages that the last one was given, ``condensed`` the conversation that a model was to condense, and
     ``spoken`` what models and engines directly inside said, unless they ``streamed``, ``given`` what tools
     in it were given at length. ``searches`` are exchanges of models inside of a retriever, and ``made`` has
-    the nodes of retrievers that hold what those or an engine said, by their ids, and what they were made of.
+    the nodes that hold what those or an engine said, by their ids, and what they were made of.
     ``direct`` says that it is a tool which may answer the user itself, ``answered`` that something inside was
     captured, ``last`` holds it where the part is CHECKED; ``said`` is what a chat's stream has said,
     ``written`` and ``exited`` how far it is.
