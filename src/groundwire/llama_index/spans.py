@@ -61,11 +61,7 @@ def _both(*names: str) -> frozenset[str]:
 
 _ASKING = _both("query", "chat", "stream_chat")
 _KINDS: tuple[tuple[Kind, frozenset[str], Any], ...] = (
-    (
-        Kind.MODEL,
-        _both("chat", "complete", "stream_chat", "stream_complete", "predict", "stream"),
-        BaseLLM,
-    ),
+    (Kind.MODEL, _both("chat", "complete", "stream_chat", "stream_complete", "predict", "stream"), BaseLLM),
     (Kind.RETRIEVER, _both("retrieve"), BaseRetriever),
     (Kind.SYNTHESIS, _both("synthesize"), BaseSynthesizer),
     (Kind.QUERY, _both("query"), BaseQueryEngine),
