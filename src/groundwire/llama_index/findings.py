@@ -129,21 +129,20 @@ def _made(part: Part, nodes: Sequence[NodeWithScore]) -> dict[str, Sequence[Node
     before it, but documents that say the same come from somewhere.
     """
     inside = part.kind is Kind.RETRIEVER
-    left = {
-        node.node.node_id: text
-        for node in nodes
-        if (text := node.node.get_content().strip()) and (inside or values.is_from_nowhere(node))
-    }
+    left = {node.node.node_id: node for node in nodes}
     answers: list[Finding] = []
     above: Part | None = part
     while above is not None and left:
-        answers += above.found[-LATEST:]
+        for finding in above.found[-LATEST:]:
+            for node in finding.nodes:
+                left.pop(node.node.node_id, None)
+            answers.append(finding)
         above = None if inside else above.parent
-    for finding in answers:
-        for node in finding.nodes:
-            left.pop(node.node.node_id, None)
     made: dict[str, Sequence[NodeWithScore]] = {}
-    for key, text in left.items():
+    for key, node in left.items() if answers or part.searches else ():
+        text = node.node.get_content().strip()
+        if not text or not (inside or values.is_from_nowhere(node)):
+            continue
         told = (one for one in answers if (said := said_in(one)) and _holds(text, said))
         if (source := next(told, None)) is not None:
             made[key] = source.nodes
