@@ -253,17 +253,10 @@ class Capture:
         problem, detail = units.problem(part, answer, found, response)
         if partial:
             problem, detail = AbstentionReason.PARTIAL_ANSWER, units.GIVEN_UP
-        asked = units.question(part)
         captured = Captured(
             run_id=part.run_id,
             trace_id=part.root,
-            interaction=Interaction(
-                question=asked,
-                contexts=found,
-                answer=answer or "",
-                history=units.history(part, asked),
-                id=str(part.run_id),
-            ),
+            interaction=units.interaction(part, units.question(part), found, answer, str(part.run_id)),
             problem=problem,
             detail=detail,
             response=response,

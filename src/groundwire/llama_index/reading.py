@@ -79,19 +79,11 @@ class Call(Capture):
             )
 
     def _read(self, asked: str, response: Any, answer: str | None, found: list[Passage]) -> Reading:
-        part = self._part
-        interaction = Interaction(
-            question=asked,
-            contexts=found,
-            answer=answer or "",
-            # By its own words, to which a retry has added a note.
-            history=() if part is None else units.history(part, units.question(part)),
-            id=self.id,
+        why, detail = units.problem(self._part, answer, found, response)
+        return Reading(
+            interaction=units.interaction(self._part, asked, found, answer, self.id),
+            abstention=None if why is None else Abstention(why=why, detail=detail, id=self.id),
         )
-        why, detail = units.problem(part, answer, found, response)
-        if why is None:
-            return Reading(interaction=interaction)
-        return Reading(interaction=interaction, abstention=Abstention(why=why, detail=detail, id=self.id))
 
 
 _CALLS: ContextVar[tuple[Call, ...]] = ContextVar("groundwire_calls", default=())

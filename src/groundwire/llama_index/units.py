@@ -13,7 +13,7 @@ from typing import Any
 from llama_index.core.schema import NodeWithScore
 from llama_index.core.workflow import StartEvent, StopEvent
 
-from groundwire.core.interaction import Passage, Turn
+from groundwire.core.interaction import Interaction, Passage, Turn
 from groundwire.core.verdict import AbstentionReason
 from groundwire.host.seen import EDITED, given_words, is_telling, share, told_of
 from groundwire.llama_index import findings, values
@@ -85,6 +85,14 @@ def _answers(part: Part, result: Any) -> bool:
 def _told_in(part: Part, result: Any) -> set[str]:
     """What models said inside of ``part`` and its result holds, in whatever form."""
     return set(part.spoken).intersection(text.strip() for text in values.texts(result))
+
+
+def interaction(
+    part: Part | None, asked: str | None, found: Sequence[Passage], answer: str | None, identity: str
+) -> Interaction:
+    """What is judged. Its history is told by the part's own question, to which a retry has added a note."""
+    earlier = () if part is None else history(part, question(part))
+    return Interaction(question=asked, contexts=found, answer=answer or "", history=earlier, id=identity)
 
 
 def answer(part: Part, result: Any) -> str | None:
