@@ -56,6 +56,7 @@ from tests.llama_index.apps import (
     told,
     topic,
 )
+from tests.llama_index.test_query_engine import Breaks
 
 
 def is_of(captured, app, n):
@@ -957,14 +958,6 @@ async def test_a_stream_may_hold_what_is_no_text(checked, heard):
     tokens = (await app.aquery(question(7))).response_gen
     assert [token async for token in tokens] == ["It ", "weighs.", None]
     assert [captured.interaction.answer for captured in heard.captured] == ["It weighs."] * 2
-
-
-class Breaks(Oracle):
-    """Goes away after its first word."""
-
-    def stream_chat(self, messages, **kwargs):
-        yield next(super().stream_chat(messages, **kwargs))
-        raise ConnectionError("the model went away")
 
 
 def test_an_error_in_a_stream_is_its_readers(heard):

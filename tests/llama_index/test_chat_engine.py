@@ -28,7 +28,16 @@ from tests.llama_index.apps import (
     topic,
 )
 from tests.llama_index.test_handler import calling
-from tests.llama_index.test_query_engine import Improves, Told, flagged, odd_ones_invent, right, verdict
+from tests.llama_index.test_query_engine import (
+    Breaks,
+    Improves,
+    Told,
+    everything,
+    flagged,
+    odd_ones_invent,
+    right,
+    verdict,
+)
 from tests.scripted import NovelWords
 
 CHECKER = Checker(NovelWords())
@@ -228,6 +237,19 @@ def test_a_stream_that_is_given_up_says_so():
     tokens.close()
     assert verdict(response)["abstention"] == "PARTIAL_ANSWER"
     assert told.outcomes == [("annotate", AbstentionReason.PARTIAL_ANSWER)]
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+@pytest.mark.parametrize("way", ["stream_chat", "astream_chat"])
+async def test_a_stream_that_fails_says_so(way):
+    """Its error is its reader's, and no verdict stays pending that will never come."""
+    chat = checked(Breaks())
+    response = (
+        await chat.astream_chat(question(3)) if way == "astream_chat" else chat.stream_chat(question(3))
+    )
+    with pytest.raises(ConnectionError):
+        _ = await everything(response) if way == "astream_chat" else list(response.response_gen)
+    assert verdict(response)["abstention"] == "PARTIAL_ANSWER"
 
 
 @pytest.mark.parametrize("way", ["stream_chat", "astream_chat"])

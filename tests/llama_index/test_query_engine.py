@@ -66,6 +66,21 @@ class Improves(Oracle):
         return right(n) if "support this part" in text else odd_ones_invent(n)
 
 
+class Breaks(Oracle):
+    """Goes away after its first word."""
+
+    def stream_chat(self, messages, **kwargs):
+        yield next(super().stream_chat(messages, **kwargs))
+        raise ConnectionError("the model went away")
+
+    async def astream_chat(self, messages, **kwargs):
+        async def stream():
+            for part in self.stream_chat(messages):
+                yield part
+
+        return stream()
+
+
 class Told(Sink):
     """Keeps what was done about each answer, and why it could not be judged."""
 
@@ -382,6 +397,18 @@ async def test_an_asynchronous_stream_that_is_given_up_says_so():
     await anext(response.response_gen)
     await response.response_gen.aclose()
     assert verdict(response)["abstention"] == "PARTIAL_ANSWER"
+
+
+@pytest.mark.parametrize("way", ["query", "aquery"])
+async def test_a_stream_that_fails_says_so(way):
+    """Its error is its reader's, and no verdict stays pending that will never come."""
+    told = Told()
+    app = checked(engine(llm=Breaks(), streaming=True), sinks=[told])
+    response = app.query(question(3)) if way == "query" else await app.aquery(question(3))
+    with pytest.raises(ConnectionError):
+        _ = str(response) if way == "query" else await everything(response)
+    assert verdict(response)["abstention"] == "PARTIAL_ANSWER"
+    assert told.outcomes == [("annotate", AbstentionReason.PARTIAL_ANSWER)]
 
 
 # -- wherever an engine can stand

@@ -318,8 +318,9 @@ class _Listening:
     async def acomplete(self, text: str) -> str:
         return self.complete(text)
 
-    def give_up(self, text: str) -> None:
-        self._hear(text, partial=True)
+    def give_up(self, text: str, *, failed: bool) -> None:
+        if not failed:  # there is no answer then, and its reader knows
+            self._hear(text, partial=True)
 
     def _hear(self, text: str, *, partial: bool) -> None:
         self.capture.guard(

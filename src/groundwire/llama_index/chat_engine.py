@@ -6,7 +6,6 @@ memory is put right. What is done about a hallucination is said in ``groundwire.
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 import logging
 from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
@@ -143,7 +142,7 @@ class _CheckedStream:
     def response_gen(self) -> Generator[str, None, None]:
         try:
             yield from super().response_gen  # type: ignore[misc]  # of the response's own class
-        except GeneratorExit:
+        except BaseException:
             self._ending.give_up(self.unformatted_response)
             raise
         if warning := self._ending.complete(self.response):
@@ -154,7 +153,7 @@ class _CheckedStream:
         try:
             async for token in super().async_response_gen():  # type: ignore[misc]  # as above
                 yield token
-        except (GeneratorExit, asyncio.CancelledError):
+        except BaseException:
             self._ending.give_up(self.unformatted_response)
             raise
         if warning := await self._ending.acomplete(self.response):

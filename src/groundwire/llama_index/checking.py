@@ -132,8 +132,9 @@ class Ending:
             self._settle(reading, outcome or await ajudged(self._settings.checker, reading.interaction))
         return self._warning or ""
 
-    def give_up(self, text: str) -> None:
-        """Say that the stream was not read to its end."""
+    def give_up(self, text: str, *, failed: bool = False) -> None:
+        """Say that the stream was not read to its end, or did not come to it."""
+        del failed
         if self._warning is None:
             partial = Abstention(why=AbstentionReason.PARTIAL_ANSWER, detail=units.GIVEN_UP, id=self._call.id)
             self._settle(self._read(text), partial)

@@ -5,7 +5,6 @@ A stream that nobody reads is never begun, so nothing is heard of it.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator
 from typing import Any, Protocol
 
@@ -17,8 +16,8 @@ class End(Protocol):
 
     async def acomplete(self, text: str) -> str: ...
 
-    def give_up(self, text: str) -> None:
-        """The reader went away; ``text`` is as far as it got."""
+    def give_up(self, text: str, *, failed: bool) -> None:
+        """The reader went away, or the stream ``failed``; ``text`` is as far as it got."""
 
 
 def followed(tokens: Iterator[str], end: End) -> Generator[str, None, None]:
@@ -29,10 +28,10 @@ def followed(tokens: Iterator[str], end: End) -> Generator[str, None, None]:
             if isinstance(token, str):  # a provider's own stream may end with None
                 said.append(token)
             yield token
-    except GeneratorExit:
+    except BaseException as error:
         if callable(close := getattr(tokens, "close", None)):
             close()
-        end.give_up("".join(said))
+        end.give_up("".join(said), failed=isinstance(error, Exception))
         raise
     if more := end.complete("".join(said)):
         yield more
@@ -46,10 +45,10 @@ async def afollowed(tokens: AsyncIterator[str], end: End) -> AsyncGenerator[str,
             if isinstance(token, str):
                 said.append(token)
             yield token
-    except (GeneratorExit, asyncio.CancelledError):
+    except BaseException as error:
         if callable(close := getattr(tokens, "aclose", None)):
             await close()
-        end.give_up("".join(said))
+        end.give_up("".join(said), failed=isinstance(error, Exception))
         raise
     if more := await end.acomplete("".join(said)):
         yield more

@@ -26,7 +26,8 @@ NOT_SEEN = (
 )
 NOT_FOUND = "nodes were looked for, and the model was given none"
 GIVEN_UP = (
-    "the answer was given up before its end: its stream was not read to the last token, or it was cancelled"
+    "the answer was given up before its end: its stream was not read to the last token, failed, or was "
+    "cancelled"
 )
 NOT_READ = "no answer could be read from a result of type %s"
 _UNHEARD = (
