@@ -17,7 +17,6 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
-from llama_index.core.base.response.schema import AsyncStreamingResponse
 from llama_index.core.chat_engine.types import StreamingAgentChatResponse
 from llama_index_instrumentation.span import BaseSpan
 from llama_index_instrumentation.span_handlers import BaseSpanHandler
@@ -39,7 +38,7 @@ from groundwire.llama_index.spans import (
     kind_of,
     uuid_of,
 )
-from groundwire.llama_index.streams import afollowed, followed, note_chat
+from groundwire.llama_index.streams import follow, note_chat
 
 _LOG = logging.getLogger(__name__)
 
@@ -215,9 +214,7 @@ class Capture:
 
     def _listen(self, part: Part, response: Any) -> None:
         """Follow an engine's stream, which may be read late, elsewhere, or not at all."""
-        end = _Listening(self, part, units.contexts(part, response), weakref.ref(response))
-        follow = afollowed if isinstance(response, AsyncStreamingResponse) else followed
-        response.response_gen = follow(response.response_gen, end)
+        follow(response, _Listening(self, part, units.contexts(part, response), weakref.ref(response)))
 
     def _begun(self, part: Part, response: StreamingAgentChatResponse) -> None:
         """A chat engine has returned its stream; who writes it to the memory may have finished already."""

@@ -22,7 +22,7 @@ from groundwire.llama_index.checking import Answered, Ending, Finished, Plan, St
 from groundwire.llama_index.options import Options, settle
 from groundwire.llama_index.reading import Call
 from groundwire.llama_index.spans import Transparent
-from groundwire.llama_index.streams import afollowed, followed
+from groundwire.llama_index.streams import follow
 
 
 class CheckedQueryEngine(Transparent, BaseQueryEngine):
@@ -62,8 +62,9 @@ class CheckedQueryEngine(Transparent, BaseQueryEngine):
         engine, asked = self._engine, query
         for attempt in itertools.count(1):
             answered: Answered = yield _ask(engine, asked, whole=settings.reactions.gating)
-            if isinstance(answered.response, values.STREAMS):
-                yield Finished(response=self._passing(query, answered))
+            if isinstance(answered.response, values.STREAMS):  # it ends with the warning, and has its verdict
+                follow(answered.response, Ending(settings, answered, query.query_str))
+                yield Finished(response=answered.response)
                 return
             said = values.answer(answered.response)
             reading = answered.call.read(query.query_str, answered.response, said)
@@ -81,14 +82,6 @@ class CheckedQueryEngine(Transparent, BaseQueryEngine):
             )
             yield Finished(response=_as_stream(response, answered.stream))
             return
-
-    def _passing(self, query: QueryBundle, answered: Answered) -> Any:
-        """The same stream, that ends with the warning, where there is one, and then has its verdict."""
-        response = answered.response
-        ending = Ending(self._settings, answered, query.query_str)
-        follow = afollowed if isinstance(response, AsyncStreamingResponse) else followed
-        response.response_gen = follow(response.response_gen, ending)
-        return response
 
     # -- what it looks like from outside -----------------------------------------------------------------
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator
 from typing import Any, Protocol
 
+from llama_index.core.base.response.schema import AsyncStreamingResponse
+
 
 class End(Protocol):
     """What is done at the end of a stream, and said after it; an empty text says nothing."""
@@ -20,7 +22,13 @@ class End(Protocol):
         """The reader went away, or the stream ``failed``; ``text`` is as far as it got."""
 
 
-def followed(tokens: Iterator[str], end: End) -> Generator[str, None, None]:
+def follow(response: Any, end: End) -> None:
+    """Have ``end`` told of what an engine's response streams."""
+    kind = _afollowed if isinstance(response, AsyncStreamingResponse) else _followed
+    response.response_gen = kind(response.response_gen, end)
+
+
+def _followed(tokens: Iterator[str], end: End) -> Generator[str, None, None]:
     """The same tokens, and what ``end`` says after them. An error in the stream is the reader's alone."""
     said: list[str] = []
     try:
@@ -37,8 +45,8 @@ def followed(tokens: Iterator[str], end: End) -> Generator[str, None, None]:
         yield more
 
 
-async def afollowed(tokens: AsyncIterator[str], end: End) -> AsyncGenerator[str, None]:
-    """``followed`` for asynchronous streams."""
+async def _afollowed(tokens: AsyncIterator[str], end: End) -> AsyncGenerator[str, None]:
+    """``_followed`` for asynchronous streams."""
     said: list[str] = []
     try:
         async for token in tokens:
