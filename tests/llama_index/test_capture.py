@@ -410,13 +410,14 @@ class Named(StartEvent):
     "given",
     [
         {"request": question(7)},
-        {"request": "A letter.", "question": question(7)},
+        {"request": question(7), "user": "Jane Roe, of the office", "id": "7"},
+        {"request": "Tell me about it.", "question": question(7)},
         {"start_event": Named(request=question(7))},
         {"start_event": StartEvent(request=question(7))},
     ],
-    ids=["its only text", "a usual name", "an event of its own", "a plain event"],
+    ids=["its only text", "the one a model was told", "a usual name", "an event of its own", "a plain event"],
 )
-async def test_a_workflow_is_asked_by_a_usual_name_or_by_its_only_text(given, heard):
+async def test_a_workflow_is_asked_by_a_usual_name_or_by_the_text_that_its_model_is_told(given, heard):
     """Whatever its start event calls it."""
 
     class Requested(Workflow):

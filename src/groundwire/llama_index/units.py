@@ -105,14 +105,20 @@ def answer(part: Part, result: Any) -> str | None:
 
 
 def question(part: Part) -> str | None:
-    """What the user asked; of a workflow, where no usual name tells, the only text that it was given."""
+    """What the user asked; of a workflow without a usual name for it, the only text it passed to a model."""
     if part.kind in _ASKED:
         return values.question(part.arguments.get(_ASKED[part.kind]))
     given = _given(part)
     likely = [given.get(key) for key in (*values.QUESTION_KEYS, "chat_history")]
-    said = [one for one in given.values() if isinstance(one, str)] if part.kind is Kind.FLOW else []
-    likely += [*(said if len(said) == 1 else ()), part.dialogue]
+    passed = [one for one in given.values() if part.kind is Kind.FLOW and _is_passed(part, one)]
+    likely += [*(passed if len(passed) == 1 else ()), part.dialogue]
     return next(filter(None, map(values.question, likely)), None)
+
+
+def _is_passed(part: Part, given: Any) -> bool:
+    """Whether a model was told what a call was given."""
+    is_text = isinstance(given, str) and is_telling(given)
+    return is_text and any(given in exchange.told for exchange in part.exchanges)
 
 
 def history(part: Part, asked: str | None) -> tuple[Turn, ...]:
