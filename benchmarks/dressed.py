@@ -1,15 +1,16 @@
-"""The same answers in other dress: with markers of sources, emphasis, thinking, and passages as pages have them.
+"""The same answers in other dress: with markers of sources, emphasis or thinking, and passages as of a page.
 
     python -m benchmarks.dressed [--data DIR] [--detector NAME] [--sample N]
 
-RAGTruth's held-out answers are judged as they are and dressed, which changes nothing of what they say. Printed
-is which share of the wrong and of the right ones is flagged, and how far scores move on average.
+RAGTruth's held-out answers are judged as they are and dressed, which changes nothing of what they say.
+Printed is which share of the wrong and of the right ones is flagged, and how far scores move on average.
 """
 
 from __future__ import annotations
 
 import argparse
 import html
+import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -17,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import judged
-from benchmarks.judged import Judged, Row
+from benchmarks.judged import Judged
 from groundwire.text import claims
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -55,6 +56,7 @@ ANSWERS: Mapping[str, Dress] = {
     "emphasis": emphasised,
     "pictures": pictures,
     "thinking": "<think>The user wants to know this, and 12 things more.</think>\n\n{}".format,
+    "JSON": lambda text: json.dumps({"answer": text, "confidence": 0.92, "sources": [1, 2]}),
     "references": html.escape,
 }
 PASSAGES: Mapping[str, Dress] = {

@@ -26,6 +26,8 @@ DRESSED = [
     "The user asks for fees. Is it 40 EUR?</think>\n{0}. {1}.",
     "{0}. {1}.\n\nSources:\n- fees.pdf, page 3\n- Pets",
     "{0}. {1}.\n\nSources: [1], [2]",
+    '{{"answer": "{0}. {1}.", "confidence": 0.92, "sources": [1, 2]}}',
+    '```json\n{{"answer": "{0}.\\n- {1}.",\n "certainty": "high", "sources": ["fees.pdf"]}}\n```',
 ]
 
 

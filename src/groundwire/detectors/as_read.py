@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from groundwire.core.claim import Claim, Evidence
 from groundwire.core.interaction import Interaction, Passage
 from groundwire.core.span import Span
-from groundwire.core.thoughts import said_from
 from groundwire.core.verdict import Outcome, Verdict
 from groundwire.text import citations, plain
 from groundwire.text.claims import cut
 from groundwire.text.plain import Plain
+from groundwire.text.said import said
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,8 +33,8 @@ class AsRead:
     def of(cls, interaction: Interaction) -> AsRead:
         """Read an interaction."""
         sources = [citations.named(_names(passage)) for passage in interaction.contexts]
-        pointers = citations.find(interaction.answer, sources)
-        answer = plain.undressed(interaction.answer, [Span(0, said_from(interaction.answer)), *pointers])
+        spoken = said(interaction.answer)
+        answer = plain.undressed(spoken, citations.find(spoken, sources))
         passages = tuple(plain.passage(passage.text) for passage in interaction.contexts)
         spans = [(answer.left(span), span) for span in cut(interaction.answer)]
         stated = [(left, span) for left, span in spans if any(map(str.isalnum, left.of(answer.text)))]

@@ -74,7 +74,7 @@ def undressed(text: str, besides: Iterable[Span] = ()) -> Plain:
     * What can't be seen are soft hyphens, zero-width spaces, word joiners, and marks of direction and order.
     * References are HTML's to characters ("&amp;", "&#39;", "&#x27;") and JSON's ("\u2019").
     """
-    edits = [Edit(span) for span in besides if len(span)]
+    edits = [Edit(span) for span in besides]
     if _DRESSED.search(text) is not None:
         edits += _edits(text)
     return Plain(text, list(_disjoint(edits)))
