@@ -20,6 +20,7 @@ import numpy as np
 from benchmarks import judged
 from benchmarks.judged import Judged
 from groundwire.text import claims
+from training.labelled_sets import contexts
 
 ROOT = Path(__file__).resolve().parents[1]
 Dress = Callable[[str], str]
@@ -81,7 +82,7 @@ def main() -> None:
         dressed = [{**row, "answer": dress(row["answer"])} for row in rows]
         print(line(f"answers, {name}", method.judge(dressed), plain), flush=True)
     for name, dress in PASSAGES.items():
-        dressed = [{**row, "contexts": [dress(text) for text in judged.contexts(row)]} for row in rows]
+        dressed = [{**row, "contexts": [dress(text) for text in contexts(row)]} for row in rows]
         print(line(f"passages, {name}", method.judge(dressed), plain), flush=True)
 
 
