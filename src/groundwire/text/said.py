@@ -37,14 +37,12 @@ def _is_object(text: str) -> bool:
         return False
 
 
-def _opened(text: str) -> str:
-    """An object's text without what is not said."""
+def _opened(text: str) -> str | None:
+    """An object's text without what is not said; None where it holds no sentence."""
     marks = [*_MARK.finditer(text)]
-    sentences = [
-        a for a, b in pairwise([*marks, None]) if a["string"] and not _is_name(b) and _is_sentence(a)
-    ]
-    if not sentences:
-        return text
+    followed = zip(marks, [*marks[1:], None], strict=True)
+    if not any(mark["string"] and not _is_name(after) and _is_sentence(mark) for mark, after in followed):
+        return None
     parts, at = [], 0
     for span, put in _left_out(marks):
         if span[0] >= at:
