@@ -71,18 +71,19 @@ _COUNTING = frozenset(
     see from in the and document documents doc docs source sources file files page pages p pp pg
     """.split()  # noqa: SIM905 - a list of twenty words reads best as words
 )
-_NUMBERS = r"\d{1,3}(?:\ ?(?:[,;–&-]|and)\ ?\d{1,3}){0,20}"
-_ITEM = (
+_AND = r"(?:\ ?[,;:/&–-]\ ?|\ and\ |\ )"
+_NUMBERS = rf"\d{{1,3}}(?:{_AND}\d{{1,3}}){{0,20}}"
+_LABEL = (
     r"(?:doc(?:ument)?|source|passage|citation|cite|ref(?:erence)?|context|chunk|snippet|excerpt|page|pp?|pg)s?"
-    rf"[\ \u00a0.:\#_-]{{0,3}}{_NUMBERS}"
+    r"[\ \u00a0.:\#_-]{0,3}"
 )
-_MORE = rf"(?:(?:\ ?[,;:/&]|\ and)?\ (?:{_ITEM}|{_NUMBERS})){{0,10}}"
+_ITEMS = rf"{_LABEL}\d{{1,3}}(?:{_AND}(?:{_LABEL})?\d{{1,3}}){{0,20}}"
 _SUPERSCRIPT = "[¹²³⁴⁵⁶⁷⁸⁹⁰]"
 _NUMBERED = re.compile(
     rf"""[ \u00a0]{{0,2}}(?:
           \[\[?\^?{_NUMBERS}\]?\](?:\([^()\s]{{1,500}}\))?
         | \[\^[\w-]{{1,20}}\]
-        | [(\[](?:(?:see|cf\.?|from|in)\ )?(?:the\ )?{_ITEM}{_MORE}[)\]]
+        | [(\[](?:(?:see|cf\.?|from|in)\ )?(?:the\ )?{_ITEMS}[)\]]
         | 【(?:[^【】†\n]{{0,60}}†[^【】\n]{{0,60}}|{_NUMBERS})】
         | <sup>[\W\d]{{1,20}}</sup>
         | (?:(?<=[^\W\d_]{{4}})|(?<=[.,;:!?)"”\s])){_SUPERSCRIPT}+(?:,{_SUPERSCRIPT}+)*

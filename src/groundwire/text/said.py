@@ -96,7 +96,7 @@ _ABOUT_ITSELF = re.compile(
         )\"\s*+:\s*+
         (?: -?\d[\d.]*+%?
           | \"(?:very[ ])?(?:high|medium|low|\d[\d.]*+[ ]?%?)\"
-          | \[\s*+(?:\"?\d{1,3}\"?\s*+(?:,\s*+)?)*+\]
+          | \[\s*+(?>(?:\"?\d{1,3}\"?\s*+(?:,\s*+)?)*)\]
         )""",
     re.VERBOSE | re.IGNORECASE,
 )
