@@ -317,8 +317,7 @@ def _of_tool(
         said, found = instead, placing.survivors(found, [instead])
     # Nor are the words that a model gave to it, unless these stand in a document.
     quotes, rest = Quotes(found), beside(said, _said(models))
-    own = (words for words in sources.meeting(rest, given.get(id(tool), ())) if not quotes.hold(words))
-    rest = unechoed(rest, own)
+    rest = unechoed(rest, (words for words in given.get(id(tool), ()) if not quotes.hold(words)))
     return _placed(found, rest) if rest.strip() else found
 
 

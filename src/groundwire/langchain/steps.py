@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 
-from groundwire.host.seen import is_telling
+from groundwire.host.seen import has_part, is_telling
 from groundwire.langchain import values
 from groundwire.langchain.tree import Run, Unit
 from groundwire.langchain.units import (
@@ -23,10 +23,6 @@ from groundwire.langchain.units import (
     sayers,
     words,
 )
-from groundwire.text.tokens import words as split
-
-_RUN = 6  # so many of an answer's words one after the other are a part of it
-_MOST = 100_000  # characters that are looked through
 
 
 def is_step(unit: Unit, model: Run, supplied: Sequence[Run]) -> bool:
@@ -117,21 +113,8 @@ def _was_told(model: Run, unit: Unit) -> bool:
     asked = ""
     with suppress(Exception):  # a question that can't be read is told of where it is looked for
         asked = question(unit, None, None) or ""
-    given = _folded(values.prompt_text(model.inputs))
-    return any(
-        _holds_run(given, _folded(said), _folded(asked)) for said in _sayings(unit) if is_telling(said)
-    )
-
-
-def _holds_run(given: str, said: str, asked: str) -> bool:
-    """Whether so many words of what was said as nobody says by chance stand there one after the other."""
-    own = said.split()
-    runs = (" ".join(own[i : i + _RUN]) for i in range(max(1, len(own) - _RUN + 1)))
-    return any(f" {run} " in given and f" {run} " not in asked for run in runs)
-
-
-def _folded(text: str) -> str:
-    return f" {' '.join(word.text.lower() for word in split(text[:_MOST]))} "
+    given = values.prompt_text(model.inputs)
+    return any(is_telling(said) and has_part(given, said, asked) for said in _sayings(unit))
 
 
 def _stand_in(sayings: Sequence[str], texts: Sequence[str]) -> bool:
