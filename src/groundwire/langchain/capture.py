@@ -116,7 +116,7 @@ class Capture(BaseCallbackHandler):
         **_: Any,
     ) -> None:
         kind = Kind.PROMPT if run_type == "prompt" else Kind.CHAIN
-        self._start(kind, inputs, run_id, parent_run_id, tags, metadata)
+        self._start(kind, inputs, run_id, parent_run_id, tags, metadata, serialized)
 
     def on_retriever_start(self, serialized: Any, query: str, *, run_id: UUID, **event: Any) -> None:
         self._started(Kind.RETRIEVER, query, run_id, event)
@@ -167,6 +167,7 @@ class Capture(BaseCallbackHandler):
         parent_run_id: UUID | None,
         tags: list[str] | None,
         metadata: Mapping[str, Any] | None,
+        template: Any = None,
     ) -> None:
         runs = self._runs
         try:
@@ -174,6 +175,7 @@ class Capture(BaseCallbackHandler):
                 parent_run_id = self._enter_block()
             ready = runs.start(kind, run_id, parent_run_id, tags=tags, metadata=metadata, inputs=inputs)
             if (run := runs.live(run_id)) is not None:
+                run.template = template if kind is Kind.PROMPT else None
                 self.begun(run)
             if ready:
                 self._emit(ready)

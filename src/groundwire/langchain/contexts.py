@@ -230,11 +230,19 @@ def _variables(unit: Unit, answering: Run | None) -> Iterator[dict[str, Any]]:
     ]
     view = values.prompt_text(answering.inputs)
     filled = [p for p in before if (said := values.prompt_text(p.outputs)) and said in view]
-    yield from (p.inputs for p in filled or before if filled or p.parent is answering.parent)
+    yield from (_filled(p) for p in filled or before if filled or p.parent is answering.parent)
     # Chains of the older kind fill their prompts without telling; their model's parent has the variables.
     parent = answering.parent
     if parent is not None and isinstance(parent.inputs, dict):
         yield {name: held for name, held in parent.inputs.items() if isinstance(held, str) and held in view}
+
+
+def _filled(prompt: Run) -> dict[str, Any]:
+    """What stands in a prompt: it is often given a whole state, of which its template fills in a part."""
+    template = values.at(prompt.template, "kwargs")
+    parts = (values.at(template, name) or () for name in ("input_variables", "optional_variables"))
+    named = {name for part in parts for name in part}
+    return {name: held for name, held in prompt.inputs.items() if not named or name in named}
 
 
 def _placed(retrieved: list[Passage], held: Any) -> list[Passage]:
