@@ -107,21 +107,17 @@ def _after_retrieval(unit: Unit, run: Run) -> bool:
 def _shown(sources: Sources, retrieved: list[Passage], answering: Run | None) -> list[Passage]:
     """The context as it stands in the prompt of the answering model, from the variable that holds it."""
     unit, quotes = sources.unit, Quotes(retrieved)
-    view = "" if answering is None else values.prompt_text(answering.inputs)
     for filled in _variables(unit, answering):
         inputs = {name: _not_made_up(held, sources, quotes, answering) for name, held in filled.items()}
         shown: list[Passage] = []
         for _, held in values.known(inputs, values.CONTEXT_KEYS):
-            placed = _placed(retrieved, held)
-            # A prompt is often given a whole state, of which its template fills in a part.
-            shown += placed if _were_told(placed, unit, answering, [view]) else []
+            shown += _placed(retrieved, held)
         others = [
             _unasked(held, unit, quotes) for name, held in inputs.items() if name not in values.CONTEXT_KEYS
         ]
         for held in others:
             if len(shown) < len(retrieved) and (told := _as_text(held)):
-                placed = placing.place(retrieved, told, mostly=True)
-                shown += placed if _were_told(placed, unit, answering, [view]) else []
+                shown += placing.place(retrieved, told, mostly=True)
         if shown:
             return shown
         reworded = [held for held in others if isinstance(held, str) or values.documents(held)]
