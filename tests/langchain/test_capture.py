@@ -447,6 +447,18 @@ def test_documents_that_a_prompt_leaves_out_were_not_shown(name, heard):
     assert said(heard.only()) == (AbstentionReason.NO_CONTEXT, question(1), [], answer(1))
 
 
+def test_documents_that_an_application_took_out_of_the_context_were_not_shown(heard):
+    """The prompt is given both, and its template fills in what was left."""
+    chain = (
+        RunnablePassthrough.assign(docs=(lambda x: x["question"]) | Library())
+        | RunnablePassthrough.assign(context=lambda x: joined(x["docs"][:1]))
+        | PROMPT
+        | Oracle()
+    )
+    chain.invoke({"question": question(1)}, listening(heard))
+    assert said(heard.only()) == (None, question(1), texts(1)[:1], answer(1))
+
+
 def test_a_question_in_a_document_s_words_leaves_the_document_whole(heard):
     """Its title may be the question."""
 

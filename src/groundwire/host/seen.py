@@ -1,7 +1,7 @@
 """Whether a model was told of what was found for it, and what a text says that no model has said.
 
-What a model gave to a tool, it has said as well. Texts are compared by their words in small letters, and known
-again as JSON and Python write them.
+What a model gave to a tool, it has said as well. Texts are compared by their words in small letters, be they
+written by JSON or Python.
 """
 
 from __future__ import annotations

@@ -15,8 +15,9 @@ from groundwire.host.seen import beside, given_words, is_statement, is_telling, 
 from groundwire.langchain import placing, results, values
 from groundwire.langchain.conversation import from_before, own_words, tool_messages, unheard, unsaid
 from groundwire.langchain.sources import Quotes, Sources
-from groundwire.langchain.told import Told
+from groundwire.langchain.told import Told, readers
 from groundwire.langchain.tree import Kind, Run, Unit
+from groundwire.langchain.units import found as found_texts
 
 _ALIKE = 0.5  # a text holds reworded documents when so many of its words are theirs
 _MOST_KEPT = 256  # statements of models that a later tool may say back
@@ -81,23 +82,14 @@ def _readers(sources: Sources, answering: Run | None) -> list[Run]:
     if answering is None:
         return []
     unit = sources.unit
-    readers = [answering]
-    seen = values.prompt_text(answering.inputs)
-    filled = {
-        held.strip()
-        for variables in (_variables(unit, answering) if unit.models != readers else ())
-        for held in variables.values()
-        if isinstance(held, str)
-    }
-    for run in reversed(unit.models):
-        said = (results.model_text(run.outputs) or "").strip()
-        handed_on = said in filled or is_telling(said)
-        if run is not answering and said and handed_on and said in seen and _after_retrieval(unit, run):
-            readers.append(run)
-            seen += values.prompt_text(run.inputs)
+    later = [run for run in unit.models if _after_retrieval(unit, run)]
+    held = (variables.values() for variables in _variables(unit, answering)) if len(unit.models) > 1 else ()
+    filled = {text.strip() for values_ in held for text in values_ if isinstance(text, str)}
+    told = readers(answering, later, filled, found_texts(unit.retrievals))
+    seen = "\n".join(values.prompt_text(run.inputs) for run in told)
     made = (pair for run in unit.retrievals for pair in sources.made(run))
     makers = {id(model): model for model, passage in made if passage.text.strip() in seen}
-    return [*readers, *makers.values()]
+    return [*told, *makers.values()]
 
 
 def _after_retrieval(unit: Unit, run: Run) -> bool:

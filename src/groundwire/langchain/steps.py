@@ -11,6 +11,7 @@ from contextlib import suppress
 
 from groundwire.host.seen import has_part, is_telling
 from groundwire.langchain import values
+from groundwire.langchain.told import is_handed_on
 from groundwire.langchain.tree import Run, Unit
 from groundwire.langchain.units import (
     TELLING,
@@ -33,11 +34,16 @@ def is_step(unit: Unit, model: Run, supplied: Sequence[Run]) -> bool:
     given = values.given_text(model.inputs)
     if not supplied and any(opening in given for opening in openings(unit)):
         return True
-    return _is_told_by_tool(unit, model) or any(
-        _is_handed_on(said, unit, model, supplied)
-        for said in _sayings(unit)
-        if _is_telling(said) and said in given
-    )
+    if _is_told_by_tool(unit, model):
+        return True
+    handed = [said for said in _sayings(unit) if _is_telling(said) and said in given]
+    documents = list(found([*unit.retrievals, *supplied])) if handed else []
+    return any(is_handed_on(said, _own_prompt(unit, said), given, documents) for said in handed)
+
+
+def _own_prompt(unit: Unit, said: str) -> str:
+    model = answering_model(unit, said)
+    return "" if model is None else values.given_text(model.inputs)
 
 
 def _is_told_by_tool(unit: Unit, model: Run) -> bool:
@@ -51,20 +57,6 @@ def _is_told_by_tool(unit: Unit, model: Run) -> bool:
         getattr(message, "tool_call_id", None) in calls or values.told(message) == text
         for message in values.tool_messages(model.inputs)
     )
-
-
-def _is_handed_on(said: str, unit: Unit, model: Run, supplied: Sequence[Run]) -> bool:
-    """Whether the model was given these words of the unit's, and not just words that the unit had been given.
-
-    A document that both were given may hold them, and so may the template of both their prompts.
-    """
-    own = answering_model(unit, said)
-    given = [values.given_text(run.inputs) for run in (model, own) if run is not None]
-    for text in found([*unit.retrievals, *supplied]):
-        if said in text:
-            given = [one.replace(text, "") for one in given]
-    now, *before = [one.count(said) for one in given]
-    return now > sum(before)
 
 
 def is_shown(unit: Unit, top: Run, others: Sequence[Unit]) -> bool:
