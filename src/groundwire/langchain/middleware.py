@@ -179,7 +179,7 @@ def _found(messages: Sequence[BaseMessage], answer: BaseMessage | None) -> Itera
 
 
 def _brought(message: ToolMessage, given: Sequence[str], *, answers: bool) -> list[Passage]:
-    """What a tool found: its text with its documents looked up in it, else those; as the answer, those alone."""
+    """What a tool found: its text, its documents looked up in it, else those; as the answer, those alone."""
     own = values.passages(values.documents(message.artifact))
     if answers:
         return own
