@@ -310,7 +310,7 @@ def answered_unheard(unit: Unit, key: str | None) -> bool:
     """
     outputs = values.state(unit.run.outputs)
     said = answer(unit, key) or ""
-    if unit.interrupted or not said.strip():
+    if unit.interrupted or not said.strip() or not any(found(unit.retrievals)):
         return False
     if values.text(outputs) is None:
         return True
