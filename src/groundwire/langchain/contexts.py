@@ -11,16 +11,15 @@ from contextlib import suppress
 from typing import Any
 
 from groundwire.core.interaction import Passage
-from groundwire.host.seen import beside, given_words, is_statement, is_telling, told_of, unechoed
+from groundwire.host.seen import beside, is_telling, told_of, unechoed
 from groundwire.langchain import placing, results, values
-from groundwire.langchain.conversation import from_before, own_words, tool_messages, unheard, unsaid
+from groundwire.langchain.conversation import Given, from_before, tool_messages, unheard, unsaid
 from groundwire.langchain.sources import Quotes, Sources
 from groundwire.langchain.told import Told, readers
 from groundwire.langchain.tree import Kind, Run, Unit
 from groundwire.langchain.units import found as found_texts
 
 _ALIKE = 0.5  # a text holds reworded documents when so many of its words are theirs
-_MOST_KEPT = 256  # statements of models that a later tool may say back
 
 
 def contexts(unit: Unit, key: str | None, answering: Run | None) -> list[Passage]:
@@ -262,20 +261,16 @@ def _brought(sources: Sources, shown: Sequence[Passage], told: Told) -> list[Pas
 
 
 def _given(unit: Unit) -> dict[int, list[str]]:
-    """Of each tool what models gave to it, and to those before it: one may keep what another returns.
+    """Of each tool what models gave to it, and to those before it.
 
     What was given by the application itself, such as documents to be sorted, no model has made up.
     """
     said = "\n".join(_said(unit.models))
-    given: dict[int, list[str]] = {}
-    before: list[str] = []
-    found = [(tool, values.tool_text(tool.outputs) or "") for tool in unit.tools]
+    given, to_tools = Given(), dict[int, list[str]]()
     for tool in sorted(unit.tools, key=lambda run: run.started):
-        earlier = [text for other, text in found if other.started < tool.started]
-        own = own_words(given_words(tool.inputs), earlier) if _is_from(tool.inputs, said) else []
-        given[id(tool)] = [*own, *before]
-        before = [*before, *filter(is_statement, own)][-_MOST_KEPT:]
-    return given
+        to_tools[id(tool)] = given.to(tool.inputs) if _is_from(tool.inputs, said) else given.before
+        given.found.append(values.tool_text(tool.outputs) or "")
+    return to_tools
 
 
 def _is_from(inputs: Any, said: str) -> bool:

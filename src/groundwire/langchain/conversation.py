@@ -13,6 +13,8 @@ from groundwire.host.seen import beside, given_words, is_statement, unechoed
 from groundwire.langchain import results, values
 from groundwire.langchain.tree import Kind, Run, Unit
 
+_MOST_KEPT = 256  # statements of models that a later tool may say back
+
 
 def from_before(unit: Unit, answering: Run | None) -> list[Passage]:
     """What tools had said since the last human message when the run went on after a pause.
@@ -130,21 +132,31 @@ def _of_messages(
 
 def given_before(messages: Iterable[BaseMessage]) -> Iterator[tuple[BaseMessage, list[str]]]:
     """Each message, and what models gave to the tool that it is from, or stated to those before it."""
-    given: dict[str | None, list[str]] = {}
-    before: list[str] = []
-    found: list[str] = []
+    given, by_call = Given(), dict[str | None, list[str]]()
     for message in messages:
         for call in message.tool_calls if isinstance(message, AIMessage) else ():
-            given[call["id"]] = own_words(given_words(call["args"]), found)
-            before += filter(is_statement, given[call["id"]])
-        yield message, [*given.get(getattr(message, "tool_call_id", None), ()), *before]
+            by_call[call["id"]] = given.to(call["args"])
+        yield message, by_call.get(getattr(message, "tool_call_id", None), given.before)
         if isinstance(message, ToolMessage):
-            found.append(values.tool_text(message) or "")
+            given.found.append(values.tool_text(message) or "")
 
 
-def own_words(words: Iterable[str], found: Sequence[str]) -> list[str]:
-    """What a model gave to a tool and did not have from what another had found."""
-    return [one for one in words if not any(one.strip() in text for text in found)]
+class Given:
+    """What models gave to one tool after the other, and did not have from what an earlier one had found.
+
+    What they stated ``before`` counts too, as far as it is kept: a tool may hold on to what another returns.
+    """
+
+    def __init__(self) -> None:
+        self.found: list[str] = []
+        self.before: list[str] = []
+
+    def to(self, inputs: Any) -> list[str]:
+        words = given_words(inputs)
+        own = [one for one in words if not any(one.strip() in text for text in self.found)]
+        given = [*own, *self.before]
+        self.before = [*self.before, *filter(is_statement, own)][-_MOST_KEPT:]
+        return given
 
 
 def _since(conversation: list[BaseMessage]) -> list[BaseMessage]:
