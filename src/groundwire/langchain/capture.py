@@ -104,31 +104,24 @@ class Capture(BaseCallbackHandler):
     # -- events, as LangChain names them -----------------------------------------------------------------
 
     def on_chain_start(
-        self,
-        serialized: Any,
-        inputs: Any,
-        *,
-        run_id: UUID,
-        parent_run_id: UUID | None = None,
-        tags: list[str] | None = None,
-        metadata: Mapping[str, Any] | None = None,
-        run_type: str | None = None,
-        **_: Any,
+        self, serialized: Any, inputs: Any, *, run_id: UUID, run_type: str | None = None, **event: Any
     ) -> None:
-        kind = Kind.PROMPT if run_type == "prompt" else Kind.CHAIN
-        self._start(kind, inputs, run_id, parent_run_id, tags, metadata, serialized)
+        if run_type == "prompt":
+            self._start(Kind.PROMPT, inputs, run_id, event, template=serialized)
+        else:
+            self._start(Kind.CHAIN, inputs, run_id, event)
 
     def on_retriever_start(self, serialized: Any, query: str, *, run_id: UUID, **event: Any) -> None:
-        self._started(Kind.RETRIEVER, query, run_id, event)
+        self._start(Kind.RETRIEVER, query, run_id, event)
 
     def on_tool_start(self, serialized: Any, input_str: str, *, run_id: UUID, **event: Any) -> None:
-        self._started(Kind.TOOL, event.get("inputs") or input_str, run_id, event)
+        self._start(Kind.TOOL, event.get("inputs") or input_str, run_id, event)
 
     def on_chat_model_start(self, serialized: Any, messages: Any, *, run_id: UUID, **event: Any) -> None:
-        self._started(Kind.MODEL, _first(messages, []), run_id, event)
+        self._start(Kind.MODEL, _first(messages, []), run_id, event)
 
     def on_llm_start(self, serialized: Any, prompts: list[str], *, run_id: UUID, **event: Any) -> None:
-        self._started(Kind.MODEL, _first(prompts, ""), run_id, event)
+        self._start(Kind.MODEL, _first(prompts, ""), run_id, event)
 
     def on_chain_end(self, outputs: Any, *, run_id: UUID, inputs: Any = ABSENT, **_: Any) -> None:
         self._end(run_id, outputs, inputs)
@@ -154,28 +147,17 @@ class Capture(BaseCallbackHandler):
     def on_llm_error(self, error: BaseException, *, run_id: UUID, **_: Any) -> None:
         self._fail(run_id, error)
 
-    def _started(self, kind: Kind, inputs: Any, run_id: UUID, event: Mapping[str, Any]) -> None:
-        self._start(
-            kind, inputs, run_id, event.get("parent_run_id"), event.get("tags"), event.get("metadata")
-        )
-
-    def _start(  # noqa: PLR0917 - called for every event, and keywords cost
-        self,
-        kind: Kind,
-        inputs: Any,
-        run_id: UUID,
-        parent_run_id: UUID | None,
-        tags: list[str] | None,
-        metadata: Mapping[str, Any] | None,
-        template: Any = None,
+    def _start(
+        self, kind: Kind, inputs: Any, run_id: UUID, event: Mapping[str, Any], template: Any = None
     ) -> None:
-        runs = self._runs
+        runs, parent_id = self._runs, event.get("parent_run_id")
         try:
-            if CURRENT.get() is not None and not runs.known(parent_run_id):
-                parent_run_id = self._enter_block()
-            ready = runs.start(kind, run_id, parent_run_id, tags=tags, metadata=metadata, inputs=inputs)
+            if CURRENT.get() is not None and not runs.known(parent_id):
+                parent_id = self._enter_block()
+            tags, metadata = event.get("tags"), event.get("metadata")
+            ready = runs.start(kind, run_id, parent_id, tags=tags, metadata=metadata, inputs=inputs)
             if (run := runs.live(run_id)) is not None:
-                run.template = template if kind is Kind.PROMPT else None
+                run.template = template
                 self.begun(run)
             if ready:
                 self._emit(ready)

@@ -54,10 +54,11 @@ class Inside(Capture):
         return result if self._found is None else cast(T, _noted(result, self._found))
 
     def _start(
-        self, kind: Kind, inputs: Any, run_id: UUID, parent_run_id: UUID | None, *declared: Any
+        self, kind: Kind, inputs: Any, run_id: UUID, event: Mapping[str, Any], template: Any = None
     ) -> None:
-        known = self._runs.known(parent_run_id)
-        super()._start(kind, inputs, run_id, parent_run_id if known else self._call, *declared)
+        if not self._runs.known(event.get("parent_run_id")):
+            event = {**event, "parent_run_id": self._call}
+        super()._start(kind, inputs, run_id, event, template)
 
     def _read(self, unit: Unit) -> Captured | None:
         if unit.models or contexts.rewritten(unit):
