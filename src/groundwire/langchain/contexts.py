@@ -17,7 +17,7 @@ from groundwire.langchain.conversation import Given, from_before, tool_messages,
 from groundwire.langchain.sources import Quotes, Sources
 from groundwire.langchain.told import Told, readers
 from groundwire.langchain.tree import Kind, Run, Unit
-from groundwire.langchain.units import found as found_texts
+from groundwire.langchain.units import found_texts
 
 _ALIKE = 0.5  # a text holds reworded documents when so many of its words are theirs
 

@@ -17,12 +17,12 @@ from groundwire.langchain.units import (
     TELLING,
     answer,
     answering_model,
-    found,
     found_by,
+    found_texts,
     openings,
     question,
+    said_by,
     sayers,
-    words,
 )
 
 
@@ -37,7 +37,7 @@ def is_step(unit: Unit, model: Run, supplied: Sequence[Run]) -> bool:
     if _is_told_by_tool(unit, model):
         return True
     handed = [said for said in _sayings(unit) if _is_telling(said) and said in given]
-    documents = list(found([*unit.retrievals, *supplied])) if handed else []
+    documents = list(found_texts([*unit.retrievals, *supplied])) if handed else []
     return any(is_handed_on(said, _own_prompt(unit, said), given, documents) for said in handed)
 
 
@@ -82,7 +82,7 @@ def built_on(
     said = answer(Unit(run=run, models=everyone, retrievals=retrievals), key)
     held = {text.strip() for text in ([said] if said else values.texts(values.state(run.outputs)))} - {""}
     ended = [model for model in reversed(everyone) if model.ended is not None]
-    shown = [model for model in ended if words(model) in held]
+    shown = [model for model in ended if said_by(model) in held]
     is_exact = bool(said and shown)
     if not is_exact and any(_stand_in(_sayings(unit), list(held)) for unit in waiting):
         return None
@@ -131,6 +131,6 @@ def _sayings(unit: Unit) -> tuple[str, ...]:
         if said is None:
             first = found_by(unit)
             tellers = [model for model in reversed(unit.models) if model.started > first]
-        told = [said or "", *(words(model) for model in tellers if model is not None)]
+        told = [said or "", *(said_by(model) for model in tellers if model is not None)]
         unit.sayings = tuple(dict.fromkeys(filter(None, map(str.strip, told))))
     return unit.sayings
