@@ -859,6 +859,14 @@ def test_a_step_can_be_declared_to_give_the_answer(heard):
     assert said(heard.only()) == whole(1)
 
 
+def test_a_step_that_is_declared_to_give_the_answer_was_told_no_document_that_was_thrown_out(heard):
+    """It was handed an empty context."""
+    sdk = RunnableLambda(lambda asked: answer(1)).with_config(tags=["groundwire:answer"])
+    chain = {"context": Library() | (lambda found: []), "question": RunnablePassthrough()} | sdk
+    chain.invoke(question(1), listening(heard))
+    assert said(heard.only()) == (AbstentionReason.NO_CONTEXT, question(1), [], answer(1))
+
+
 def test_a_topmost_run_that_never_ends_holds_back_a_bounded_number_of_answers(heard):
     """A worker that loops inside one run has its answers judged while it goes on."""
     seen = []

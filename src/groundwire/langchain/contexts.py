@@ -198,11 +198,11 @@ def _emptied(unit: Unit, answering: Run | None) -> bool:
     """Whether the model was handed an empty context, as where a grader has thrown out all that was found."""
     if answering is None:
         return False
-    holders: list[Any] = [*_variables(unit, answering), values.state(unit.run.outputs)]
+    holders: list[Any] = [*_variables(unit, answering), answering.inputs]
     given = answering.parent
     if given is not None and not any(run.within(given) for run in unit.retrievals):
-        holders.insert(-1, given.inputs)  # of a graph's node: the state, as those before it have left it
-    for holder in holders:
+        holders.append(given.inputs)  # of a graph's node: the state, as those before it have left it
+    for holder in (*holders, values.state(unit.run.outputs)):
         if held := [held for _, held in values.known(holder, values.CONTEXT_KEYS)]:
             return not any(map(values.passages, held))
     return False
