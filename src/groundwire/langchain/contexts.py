@@ -85,10 +85,10 @@ def _readers(sources: Sources, answering: Run | None) -> list[Run]:
     held = (variables.values() for variables in _variables(unit, answering)) if len(unit.models) > 1 else ()
     filled = {text.strip() for values_ in held for text in values_ if isinstance(text, str)}
     told = readers(answering, later, filled, found_texts(unit.retrievals))
-    seen = "\n".join(values.prompt_text(run.inputs) for run in told)
-    made = (pair for run in unit.retrievals for pair in sources.made(run))
-    makers = {id(model): model for model, passage in made if passage.text.strip() in seen}
-    return [*told, *makers.values()]
+    if made := [pair for run in unit.retrievals for pair in sources.made(run)]:
+        seen = "\n".join(values.prompt_text(run.inputs) for run in told)
+        told += {id(model): model for model, passage in made if passage.text.strip() in seen}.values()
+    return told
 
 
 def _after_retrieval(unit: Unit, run: Run) -> bool:
@@ -312,8 +312,8 @@ def _of_tool(
     return _placed(found, rest) if rest.strip() else found
 
 
-def _said(models: Iterable[Run]) -> Iterator[str]:
-    return (words for model in models for words in results.model_words(model.outputs))
+def _said(models: Iterable[Run]) -> Iterable[str]:
+    return dict.fromkeys(words for model in models for words in results.model_words(model.outputs))
 
 
 def _unique(passages: Iterator[Passage] | Sequence[Passage]) -> list[Passage]:

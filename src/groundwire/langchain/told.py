@@ -138,12 +138,14 @@ def readers(
     Be these a word or two, where they have ``filled`` a variable of its prompt.
     """
     found, seen, documents = [answering], values.prompt_text(answering.inputs), list(documents)
+    everything = "\0".join(documents)
     for model in reversed(models):
         said = (results.model_text(model.outputs) or "").strip()
         if model is answering or not said or said not in seen:
             continue
         own = values.prompt_text(model.inputs)
-        if said in filled or (is_telling(said) and is_handed_on(said, own, seen, documents)):
+        given = documents if said in everything else ()
+        if said in filled or (is_telling(said) and is_handed_on(said, own, seen, given)):
             found.append(model)
             seen += own
     return found
