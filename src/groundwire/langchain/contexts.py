@@ -13,7 +13,7 @@ from typing import Any
 from groundwire.core.interaction import Passage
 from groundwire.host.seen import beside, is_telling, told_of, unechoed
 from groundwire.langchain import placing, results, values
-from groundwire.langchain.conversation import Given, from_before, tool_messages, unheard, unsaid
+from groundwire.langchain.conversation import Given, unheard
 from groundwire.langchain.sources import Quotes, Sources
 from groundwire.langchain.told import Told, readers
 from groundwire.langchain.tree import Kind, Run, Unit
@@ -34,10 +34,7 @@ def contexts(unit: Unit, key: str | None, answering: Run | None) -> list[Passage
     if not shown and not _emptied(unit, answering) and _were_told(retrieved, unit, answering, views):
         shown = retrieved
     found = _unique([*shown, *_brought(sources, shown, Told(unit, answering, _asked(unit), shown))])
-    if not found and not unit.tools:
-        return unsaid(tool_messages(unit, answering), unit)
-    before = from_before(unit, answering)
-    return _unique([*before, *found, *unheard(unit, answering, [*before, *found])])
+    return _unique([*unheard(unit, answering, found), *found])
 
 
 def _declared(unit: Unit, key: str | None) -> list[Passage] | None:

@@ -16,27 +16,20 @@ from groundwire.langchain.tree import Kind, Run, Unit
 _MOST_KEPT = 256  # statements of models that a later tool may say back
 
 
-def from_before(unit: Unit, answering: Run | None) -> list[Passage]:
-    """What tools had said since the last human message when the run went on after a pause.
-
-    What was asked for or brought since then was seen.
-    """
-    if not _goes_on(unit.run):
-        return []
-    seen = _asked(unit) | _answered(unit)
-    told = {values.tool_text(tool.outputs) for tool in unit.tools}  # one that was run by hand has no id
-    return tool_messages(unit, answering, lambda call: call not in seen, told)
-
-
 def unheard(unit: Unit, answering: Run | None, found: Sequence[Passage]) -> list[Passage]:
-    """What messages hold of tools that were asked for and not heard, such as results that were kept.
+    """What messages hold of tools that nobody heard run: before a pause, or as results that were kept.
 
-    Nobody has to be told of it that holds what was ``found``, and what a model said is no evidence.
+    Where neither is known, and nothing else was found, it is whatever they hold. Nobody has to be told of it
+    that holds what was ``found``, and what a model said is no evidence.
     """
-    if not (missed := _asked(unit) - _answered(unit)):
+    asked, answered = _asked(unit), _answered(unit)
+    any_call = _goes_on(unit.run) or not (found or unit.tools)
+    if not any_call and asked <= answered:
         return []
-    told = {values.tool_text(tool.outputs) for tool in unit.tools}
-    said = tool_messages(unit, answering, lambda call: call in missed, told)
+    told = {values.tool_text(tool.outputs) for tool in unit.tools}  # one that was run by hand has no id
+    said = tool_messages(
+        unit, answering, lambda call: call not in answered and (any_call or call in asked), told
+    )
     return unsaid([one for one in said if not any(other.text in one.text for other in found)], unit)
 
 
