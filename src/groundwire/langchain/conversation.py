@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -22,18 +22,26 @@ def unheard(unit: Unit, answering: Run | None, found: Sequence[Passage]) -> list
     Where neither is known, and nothing else was found, it is whatever they hold. Nobody has to be told of it
     that holds what was ``found``, and what a model said is no evidence.
     """
-    asked, answered = _asked(unit), _answered(unit)
+    asked = {call for model in unit.models for call in results.calls(model.outputs)}
+    answered = {call for tool in unit.tools for call in values.answered_calls(tool.outputs)}
     any_call = _goes_on(unit.run) or not (found or unit.tools)
     if not any_call and asked <= answered:
         return []
+    known = answered | _forms(unit, answering)
     told = {values.tool_text(tool.outputs) for tool in unit.tools}  # one that was run by hand has no id
-    said = tool_messages(
-        unit, answering, lambda call: call not in answered and (any_call or call in asked), told
-    )
-    return unsaid([one for one in said if not any(other.text in one.text for other in found)], unit)
+    held = [passage.text for passage in found if passage.text.strip()]
+
+    def counts(call: str, said: str) -> bool:
+        if call in known or said in told or not (any_call or call in asked):
+            return False
+        return not any(text in said for text in held)
+
+    read = [] if answering is None else values.messages(answering.inputs)
+    said = said_by_tools(unit.run.outputs, counts) or _of_messages(read, counts)
+    return _unsaid(said, unit)
 
 
-def unsaid(passages: Iterable[Passage], unit: Unit) -> list[Passage]:
+def _unsaid(passages: Iterable[Passage], unit: Unit) -> list[Passage]:
     """The passages without what models of the unit said that had not been told them."""
     models = [*unit.models, *(run for run in unit.inner if run.kind is Kind.MODEL)]
     told = [(model, values.prompt_text(model.inputs)) for model in models]
@@ -44,14 +52,6 @@ def unsaid(passages: Iterable[Passage], unit: Unit) -> list[Passage]:
         if rest.strip():
             kept.append(replace(passage, text=rest))
     return kept
-
-
-def _asked(unit: Unit) -> set[str]:
-    return {call for model in unit.models for call in results.calls(model.outputs)}
-
-
-def _answered(unit: Unit) -> set[str]:
-    return {call for tool in unit.tools for call in values.answered_calls(tool.outputs)}
 
 
 def _goes_on(run: Run) -> bool:
@@ -70,31 +70,11 @@ def resumes(given: Any) -> bool:
     return given is None or type(given).__name__ == "Command"
 
 
-def _any(_: str) -> bool:
-    return True
-
-
-def tool_messages(
-    unit: Unit,
-    answering: Run | None,
-    counts: Callable[[str], bool] = _any,
-    told: Container[str | None] = (),
-) -> list[Passage]:
-    """What tools said since the last human message to the calls that count, but what was ``told``.
-
-    What a model is told of an answer that did not fit the form which it was to have is said by no tool.
-    """
-    forms = _forms(unit, answering)
-
-    def tells(call: str) -> bool:
-        return call not in forms and counts(call)
-
-    read = [] if answering is None else values.messages(answering.inputs)
-    return said_by_tools(unit.run.outputs, tells, told) or _of_messages(read, tells, told)
-
-
 def _forms(unit: Unit, answering: Run | None) -> set[str]:
-    """The calls by which models gave a structured answer, whose form is a tool to them."""
+    """The calls by which models gave a structured answer, whose form is a tool to them.
+
+    What a model is told of an answer that did not fit its form is said by no tool.
+    """
     if answering is None or values.at(values.state(unit.run.outputs), "structured_response") is None:
         return set()
     names = {name for name, _ in results.calls_by_tool(answering.outputs)}
@@ -102,23 +82,22 @@ def _forms(unit: Unit, answering: Run | None) -> set[str]:
     return {call for name, call in made if name in names}
 
 
-def said_by_tools(
-    outputs: Any, counts: Callable[[str], bool] = _any, told: Container[str | None] = ()
-) -> list[Passage]:
-    """What a state's messages hold of it, up to the last answer: nobody has answered from what follows."""
+def said_by_tools(outputs: Any, counts: Callable[[str, str], bool] | None = None) -> list[Passage]:
+    """What tools said in a state's messages since the last human one, as far as it ``counts``.
+
+    Up to the last answer: nobody has answered from what follows.
+    """
     held = values.messages(values.at(values.state(outputs), "messages"))
     last = max((i for i, message in enumerate(held) if message.type == "ai"), default=0)
-    return _of_messages(held[:last], counts, told)
+    return _of_messages(held[:last], counts)
 
 
-def _of_messages(
-    conversation: list[BaseMessage], counts: Callable[[str], bool], told: Container[str | None]
-) -> list[Passage]:
+def _of_messages(conversation: list[BaseMessage], counts: Callable[[str, str], bool] | None) -> list[Passage]:
     found = (
         unechoed(said, given)
         for message, given in given_before(_since(conversation))
-        if isinstance(message, ToolMessage) and counts(message.tool_call_id)
-        if (said := values.tool_text(message) or "") not in told
+        if isinstance(message, ToolMessage) and (said := values.tool_text(message))
+        if counts is None or counts(message.tool_call_id, said)
     )
     return [Passage(text=said) for said in found if said.strip()]
 
