@@ -6,16 +6,17 @@ the retrieved documents found again in it; then the documents themselves; then w
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
 from groundwire.core.interaction import Passage
 from groundwire.host.seen import beside, is_telling, told_of, unechoed
-from groundwire.langchain import placing, results, values
-from groundwire.langchain.conversation import Given, unheard
+from groundwire.langchain import placing, values
+from groundwire.langchain.conversation import unheard
 from groundwire.langchain.sources import Quotes, Sources
 from groundwire.langchain.told import Told, readers
+from groundwire.langchain.tools import Tools, placed, said_in
 from groundwire.langchain.tree import Kind, Run, Unit
 from groundwire.langchain.units import found_texts
 
@@ -33,7 +34,8 @@ def contexts(unit: Unit, key: str | None, answering: Run | None) -> list[Passage
     shown = shown or placing.survivors(retrieved, views, _asked(unit))
     if not shown and not _emptied(unit, answering) and _were_told(retrieved, unit, answering, views):
         shown = retrieved
-    found = _unique([*shown, *_brought(sources, shown, Told(unit, answering, _asked(unit), shown))])
+    told = Told(unit, answering, _asked(unit), shown)
+    found = _unique([*shown, *Tools(sources, told).brought(shown)])
     return _unique([*unheard(unit, answering, found), *found])
 
 
@@ -47,7 +49,7 @@ def _declared(unit: Unit, key: str | None) -> list[Passage] | None:
     for holder in holders:
         held = values.at(values.state(holder), key)
         if held is not None:
-            return _placed(list(_retrieved(Sources(unit))), held)
+            return placed(list(_retrieved(Sources(unit))), held)
     return None
 
 
@@ -62,12 +64,6 @@ def _retrieved(sources: Sources) -> Iterator[Passage]:
     for run in unit.retrievals:
         if run.scope.tool not in unit.tools:  # what a tool of the unit finds is read in the tool's words
             yield from sources.found(run)
-
-
-def rewritten(unit: Unit) -> bool:
-    """Whether a retriever of the unit has handed on documents in a model's words."""
-    sources = Sources(unit)
-    return any(sources.made(retrieval) for retrieval in unit.retrievals)
 
 
 def _readers(sources: Sources, answering: Run | None) -> list[Run]:
@@ -99,7 +95,7 @@ def _shown(sources: Sources, retrieved: list[Passage], answering: Run | None) ->
         inputs = {name: _not_made_up(held, sources, quotes, answering) for name, held in filled.items()}
         shown: list[Passage] = []
         for _, held in values.known(inputs, values.CONTEXT_KEYS):
-            shown += _placed(retrieved, held)
+            shown += placed(retrieved, held)
         others = [
             _unasked(held, unit, quotes) for name, held in inputs.items() if name not in values.CONTEXT_KEYS
         ]
@@ -178,7 +174,7 @@ def _not_said(held: str, sources: Sources, quotes: Quotes, answering: Run | None
         return held
     inner = (run for run in unit.inner if run.kind is Kind.MODEL)
     earlier = [run for run in (*unit.models, *inner) if run is not answering]
-    said = _said(run for run in earlier if held not in values.prompt_text(run.inputs))
+    said = said_in(run for run in earlier if held not in values.prompt_text(run.inputs))
     return beside(held, (words for words in said if not quotes.hold(words)))
 
 
@@ -229,89 +225,5 @@ def _filled(prompt: Run) -> dict[str, Any]:
     return {name: held for name, held in prompt.inputs.items() if not named or name in named}
 
 
-def _placed(retrieved: list[Passage], held: Any) -> list[Passage]:
-    """A context value as passages; a text is taken apart where retrieved documents are found in it."""
-    if isinstance(held, str) and (placed := placing.place(retrieved, held)):
-        return placed
-    return values.passages(held)
-
-
-def brought(unit: Unit, shown: Sequence[Passage] = ()) -> list[Passage]:
-    """What the unit's tools brought beside what was shown: the documents found, else the texts returned."""
-    return _brought(Sources(unit), shown, Told(unit))
-
-
-def _brought(sources: Sources, shown: Sequence[Passage], told: Told) -> list[Passage]:
-    unit = sources.unit
-    inside: dict[int, list[Run]] = {}
-    for tool in unit.tools:
-        around = tool.scope.tool
-        outermost = around is None or around is unit.run or around not in unit.tools
-        inside.setdefault(0 if outermost else id(around), []).append(tool)
-    known = {passage.text for passage in shown}
-    # What a tool tells the user itself is the answer, and no evidence for it.
-    known.add(values.direct(values.state(unit.run.outputs)) or "")
-    given = _given(unit)
-    outer = (tool for tool in inside.get(0, ()) if tool is not unit.run)
-    passages = (passage for tool in outer for passage in _of_tool(sources, tool, inside, given, told))
-    return [passage for passage in passages if passage.text not in known]
-
-
-def _given(unit: Unit) -> dict[int, list[str]]:
-    """Of each tool what models gave to it, and to those before it.
-
-    What was given by the application itself, such as documents to be sorted, no model has made up.
-    """
-    said = "\n".join(_said(unit.models))
-    given, to_tools = Given(), dict[int, list[str]]()
-    for tool in sorted(unit.tools, key=lambda run: run.started):
-        to_tools[id(tool)] = given.to(tool.inputs) if _is_from(tool.inputs, said) else given.before
-        given.found.append(values.tool_text(tool.outputs) or "")
-    return to_tools
-
-
-def _is_from(inputs: Any, said: str) -> bool:
-    """Whether models have said all that a tool was given, as far as it is text."""
-    return all(text in said for text in values.texts(inputs))
-
-
-def _of_tool(
-    sources: Sources,
-    tool: Run,
-    inside: Mapping[int, Sequence[Run]],
-    given: Mapping[int, Sequence[str]],
-    told: Told,
-) -> list[Passage]:
-    """What one tool brought; where a model answered in it, what that one was told by the tools inside."""
-    unit = sources.unit
-    searches = [run for run in unit.retrievals if run.scope.tool is tool]
-    found = [passage for run in searches for passage in sources.found(run)]
-    makers = [model for run in searches for model, _ in sources.made(run)]
-    for documents in () if makers else (tool.outputs, getattr(tool.outputs, "artifact", None)):
-        found = found or [values.passage(document) for document in values.documents(documents)]
-    found += [
-        passage
-        for inner in inside.get(id(tool), ())
-        for passage in _of_tool(sources, inner, inside, given, told)
-    ]
-    said = None if values.documents(tool.outputs) else values.tool_text(tool.outputs)
-    # What a model inside the tool made of what it found is no evidence: it may have made it up.
-    models = [*(model for model in unit.models if model.scope.tool is tool), *makers]
-    if models and found:
-        return found
-    if said is None:
-        return told.among(tool, found)
-    if (instead := told.instead(tool)) is not None:
-        said, found = instead, placing.survivors(found, [instead])
-    # Nor are the words that a model gave to it, unless these stand in a document.
-    quotes, rest = Quotes(found), beside(said, _said(models))
-    rest = unechoed(rest, (words for words in given.get(id(tool), ()) if not quotes.hold(words)))
-    return _placed(found, rest) if rest.strip() else found
-
-
-def _said(models: Iterable[Run]) -> Iterable[str]:
-    return dict.fromkeys(words for model in models for words in results.model_words(model.outputs))
-
-
-def _unique(passages: Iterator[Passage] | Sequence[Passage]) -> list[Passage]:
+def _unique(passages: Sequence[Passage]) -> list[Passage]:
     return list({(passage.id, passage.text): passage for passage in passages}.values())

@@ -19,9 +19,11 @@ from langchain_core.tracers.context import register_configure_hook
 from groundwire.core.errors import InputError
 from groundwire.core.interaction import Passage
 from groundwire.core.plain import plain
-from groundwire.langchain import contexts
 from groundwire.langchain.capture import Capture, Captured
 from groundwire.langchain.declared import UNIT
+from groundwire.langchain.sources import Sources
+from groundwire.langchain.told import Told
+from groundwire.langchain.tools import Tools
 from groundwire.langchain.tree import Kind, Unit
 
 _KEY = "groundwire_found"
@@ -61,9 +63,10 @@ class Inside(Capture):
         super()._start(kind, inputs, run_id, event, template)
 
     def _read(self, unit: Unit) -> Captured | None:
-        if unit.models or contexts.rewritten(unit):
+        sources = Sources(unit)
+        if unit.models or any(map(sources.made, unit.retrievals)):
             self._found = []  # what can't be read is no evidence
-            self._found = contexts.brought(unit)
+            self._found = Tools(sources, Told(unit)).brought()
         return None
 
 
