@@ -7,7 +7,6 @@ the retrieved documents found again in it; then the documents themselves; then w
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from typing import Any
 
 from groundwire.core.interaction import Passage
@@ -18,7 +17,7 @@ from groundwire.langchain.sources import Quotes, Sources
 from groundwire.langchain.told import Told, readers
 from groundwire.langchain.tools import Tools, placed, said_in
 from groundwire.langchain.tree import Kind, Run, Unit
-from groundwire.langchain.units import found_texts
+from groundwire.langchain.units import asked, found_by, found_texts
 
 _ALIKE = 0.5  # a text holds reworded documents when so many of its words are theirs
 
@@ -31,10 +30,10 @@ def contexts(unit: Unit, key: str | None, answering: Run | None) -> list[Passage
     retrieved = list(_retrieved(sources))  # a document that was found twice may stand in the prompt twice
     views = [values.prompt_text(run.inputs) for run in _readers(sources, answering)]
     shown = _shown(sources, retrieved, answering) if len(views) <= 1 else []
-    shown = shown or placing.survivors(retrieved, views, _asked(unit))
+    shown = shown or placing.survivors(retrieved, views, asked(unit))
     if not shown and not _emptied(unit, answering) and _were_told(retrieved, unit, answering, views):
         shown = retrieved
-    told = Told(unit, answering, _asked(unit), shown)
+    told = Told(unit, answering, asked(unit), shown)
     found = _unique([*shown, *Tools(sources, told).brought(shown)])
     return _unique([*unheard(unit, answering, found), *found])
 
@@ -74,7 +73,8 @@ def _readers(sources: Sources, answering: Run | None) -> list[Run]:
     if answering is None:
         return []
     unit = sources.unit
-    later = [run for run in unit.models if _after_retrieval(unit, run)]
+    first = found_by(unit)
+    later = [run for run in unit.models if 0 < first < run.started]
     held = (variables.values() for variables in _variables(unit, answering)) if len(unit.models) > 1 else ()
     filled = {text.strip() for values_ in held for text in values_ if isinstance(text, str)}
     told = readers(answering, later, filled, found_texts(unit.retrievals))
@@ -82,10 +82,6 @@ def _readers(sources: Sources, answering: Run | None) -> list[Run]:
         seen = "\n".join(values.prompt_text(run.inputs) for run in told)
         told += {id(model): model for model, passage in made if passage.text.strip() in seen}.values()
     return told
-
-
-def _after_retrieval(unit: Unit, run: Run) -> bool:
-    return any(r.ended is not None and r.ended < run.started for r in unit.retrievals)
 
 
 def _shown(sources: Sources, retrieved: list[Passage], answering: Run | None) -> list[Passage]:
@@ -104,8 +100,7 @@ def _shown(sources: Sources, retrieved: list[Passage], answering: Run | None) ->
                 shown += placing.place(retrieved, told, mostly=True)
         if shown:
             return shown
-        reworded = [held for held in others if isinstance(held, str) or values.documents(held)]
-        likely = max(reworded, key=lambda held: placing.likeness(retrieved, _as_text(held)), default="")
+        likely = max(others, key=lambda held: placing.likeness(retrieved, _as_text(held)), default="")
         if placing.likeness(retrieved, _as_text(likely)) >= _ALIKE:
             return values.passages(likely)
     return []
@@ -126,22 +121,11 @@ def _texts_of(held: Any) -> list[str]:
 
 def _unasked(held: Any, unit: Unit, quotes: Quotes) -> Any:
     """A text of the prompt without the user's question, which may hold what no document says."""
-    if not isinstance(held, str) or not is_telling(asked := _asked(unit)):
+    if not isinstance(held, str) or not is_telling(question := asked(unit)):
         return held
-    if held.strip() != asked and quotes.hold(asked):
+    if held.strip() != question and quotes.hold(question):
         return held
-    return unechoed(held.replace(asked, ""), [asked])
-
-
-def _asked(unit: Unit) -> str:
-    """What the unit, or else what it is part of, was asked; empty where that isn't known."""
-    run: Run | None = unit.run
-    while run is not None:
-        with suppress(Exception):  # a question that can't be read is told of where it is looked for
-            if asked := values.question(run.inputs):
-                return asked.strip()
-        run = run.parent
-    return ""
+    return unechoed(held.replace(question, ""), [question])
 
 
 def _not_made_up(held: Any, sources: Sources, quotes: Quotes, answering: Run | None) -> Any:
@@ -184,7 +168,7 @@ def _were_told(retrieved: list[Passage], unit: Unit, answering: Run | None, view
         return True
     if any(passage.text.strip() and passage.text in view for passage in retrieved for view in views):
         return True
-    return told_of(retrieved, "\n".join(views), _asked(unit))
+    return told_of(retrieved, "\n".join(views), asked(unit))
 
 
 def _emptied(unit: Unit, answering: Run | None) -> bool:

@@ -7,7 +7,6 @@ topmost run returned.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 
 from groundwire.host.seen import has_part, is_telling
 from groundwire.langchain import values
@@ -17,10 +16,10 @@ from groundwire.langchain.units import (
     TELLING,
     answer,
     answering_model,
+    asked,
     found_by,
     found_texts,
     openings,
-    question,
     said_by,
     sayers,
 )
@@ -102,11 +101,8 @@ def _was_told(model: Run, unit: Unit) -> bool:
         return False
     if any(reader is model for reader in unit.read_by) or _is_told_by_tool(unit, model):
         return True
-    asked = ""
-    with suppress(Exception):  # a question that can't be read is told of where it is looked for
-        asked = question(unit, None, None) or ""
     given = values.prompt_text(model.inputs)
-    return any(is_telling(said) and has_part(given, said, asked) for said in _sayings(unit))
+    return any(is_telling(said) and has_part(given, said, asked(unit)) for said in _sayings(unit))
 
 
 def _stand_in(sayings: Sequence[str], texts: Sequence[str]) -> bool:

@@ -64,6 +64,13 @@ def question(unit: Unit, key: str | None, answering: Run | None) -> str | None:
     return next(filter(None, map(values.question, [*filled, *searched, *asked_model])), None)
 
 
+def asked(unit: Unit) -> str:
+    """What the user asked, to be told from what was found; empty where it isn't known."""
+    with suppress(Exception):  # what can't be read is told of where the question is looked for
+        return (question(unit, None, None) or "").strip()
+    return ""
+
+
 def _as_asked(run: Run) -> Run:
     """The run whose input is the user's own: that of a retry adds to it."""
     above: Run | None = run
