@@ -237,45 +237,45 @@ class Capture(BaseCallbackHandler):
     def _read(self, unit: Unit) -> Captured | None:
         keys = self._keys_of(unit.run)
         if unit.unheard:
-            if self._part(
-                "answer", lambda: units.answered_unheard(unit, keys["answer_key"]), otherwise=False
-            ):
+            answered = self._part("answer", lambda: units.answered_unheard(unit, keys["answer_key"]), None)
+            if answered:
                 self.unheard(unit.run.id)
             return None
         said = self._part("answer", lambda: units.answer(unit, keys["answer_key"]), None)
         answering = self._part("model", lambda: units.answering_model(unit, said), None)
-        found: list[Passage] = self._part(
-            "contexts", lambda: contexts(unit, keys["context_key"], answering), []
-        )
-        has_context = any(passage.text.strip() for passage in found)
         if units.on_the_way(unit, said, answering):
             return None
+        found: list[Passage] = []
+        found = self._part("contexts", lambda: contexts(unit, keys["context_key"], answering), found)
         if said is None and not unit.abandoned:
             said = self._part("answer", lambda: units.spoken(unit, answering), None)
+        has_context = any(passage.text.strip() for passage in found)
         problem, detail = units.problem(unit, said, answering, has_context=has_context)
         run = units.answering_run(unit, answering)
-        interaction = None
-        nothing: dict[str, Any] = {}
-        if said is not None or problem is AbstentionReason.PARTIAL_ANSWER:
-            interaction = Interaction(
-                question=self._part(
-                    "question", lambda: units.question(unit, keys["question_key"], answering), None
-                ),
-                contexts=found,
-                answer=said or "",
-                history=self._part("history", lambda: units.history(unit), ()),
-                id=str(run.id),
-                metadata=self._part("labels", lambda: labels(unit, answering), nothing),
-            )
+        readable = said is not None or problem is AbstentionReason.PARTIAL_ANSWER
         return Captured(
             run_id=run.id,
             trace_id=run.tree.root_id or run.id,
-            interaction=interaction,
+            interaction=self._interaction(unit, run, answering, found, said) if readable else None,
             problem=problem,
             detail=detail,
             started=datetime.fromtimestamp(run.time, UTC),
             trace=run.trace,
             places=run.places,
+        )
+
+    def _interaction(
+        self, unit: Unit, run: Run, answering: Run | None, found: list[Passage], said: str | None
+    ) -> Interaction:
+        key = self._keys_of(unit.run)["question_key"]
+        nothing: dict[str, Any] = {}
+        return Interaction(
+            question=self._part("question", lambda: units.question(unit, key, answering), None),
+            contexts=found,
+            answer=said or "",
+            history=self._part("history", lambda: units.history(unit), ()),
+            id=str(run.id),
+            metadata=self._part("labels", lambda: labels(unit, answering), nothing),
         )
 
     def is_step(self, unit: Unit, model: Run, supplied: Sequence[Run]) -> bool:
