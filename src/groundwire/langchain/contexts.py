@@ -88,7 +88,7 @@ def _shown(sources: Sources, retrieved: list[Passage], answering: Run | None) ->
     """The context as it stands in the prompt of the answering model, from the variable that holds it."""
     unit, quotes = sources.unit, Quotes(retrieved)
     for filled in _variables(unit, answering):
-        inputs = {name: _not_made_up(held, sources, quotes, answering) for name, held in filled.items()}
+        inputs = {name: _not_made_up(held, unit, quotes, answering) for name, held in filled.items()}
         shown: list[Passage] = []
         for _, held in values.known(inputs, values.CONTEXT_KEYS):
             shown += placed(retrieved, held)
@@ -128,13 +128,13 @@ def _unasked(held: Any, unit: Unit, quotes: Quotes) -> Any:
     return unechoed(held.replace(question, ""), [question])
 
 
-def _not_made_up(held: Any, sources: Sources, quotes: Quotes, answering: Run | None) -> Any:
+def _not_made_up(held: Any, unit: Unit, quotes: Quotes, answering: Run | None) -> Any:
     """A variable of the prompt without the words of earlier models, who may have made them up."""
     if isinstance(held, str):
-        return _not_said(held, sources, quotes, answering)
+        return _not_said(held, unit, quotes, answering)
     if not (texts := _texts_of(held)):
         return held
-    kept = [_not_said(text, sources, quotes, answering) for text in texts]
+    kept = [_not_said(text, unit, quotes, answering) for text in texts]
     if kept == texts:
         return held
     documents = values.documents(held)
@@ -147,14 +147,13 @@ def _not_made_up(held: Any, sources: Sources, quotes: Quotes, answering: Run | N
     ]
 
 
-def _not_said(held: str, sources: Sources, quotes: Quotes, answering: Run | None) -> str:
+def _not_said(held: str, unit: Unit, quotes: Quotes, answering: Run | None) -> str:
     """A text without the words of earlier models.
 
     Nobody has made up what the unit was given, what a retriever has found, what they were told themselves, or
     quoted from a document.
     """
-    unit = sources.unit
-    if sources.is_found(held) or any(held in given for given in values.texts(unit.run.inputs)):
+    if quotes.hold(held) or any(held in given for given in values.texts(unit.run.inputs)):
         return held
     inner = (run for run in unit.inner if run.kind is Kind.MODEL)
     earlier = [run for run in (*unit.models, *inner) if run is not answering]

@@ -24,18 +24,11 @@ class Sources:
         self._retrievers = [run for run in unit.inner if run.kind is Kind.RETRIEVER]
         self._made: dict[int, list[tuple[Run, Passage]]] = {}
         self._found: dict[int, list[Passage]] = {}
-        self._texts: set[str] | None = None
 
     def found(self, retrieval: Run) -> list[Passage]:
         if id(retrieval) not in self._found:
             self._found[id(retrieval)] = self.unmade(values.passages(retrieval.outputs), [retrieval])
         return self._found[id(retrieval)]
-
-    def is_found(self, text: str) -> bool:
-        """Whether a text is a document as a retriever of the unit has found it."""
-        if self._texts is None:
-            self._texts = {one.text for run in self.unit.retrievals for one in self.found(run)}
-        return text in self._texts
 
     def unmade(self, found: list[Passage], retrievals: Sequence[Run]) -> list[Passage]:
         """What was found; where models inside of retrievers made that up, what those were told instead."""
