@@ -29,12 +29,11 @@ def unheard(unit: Unit, answering: Run | None, found: Sequence[Passage]) -> list
         return []
     known = answered | _forms(unit, answering)
     told = {values.tool_text(tool.outputs) for tool in unit.tools}  # one that was run by hand has no id
-    held = [passage.text for passage in found if passage.text.strip()]
 
     def counts(call: str, said: str) -> bool:
         if call in known or said in told or not (any_call or call in asked):
             return False
-        return not any(text in said for text in held)
+        return not any(passage.text in said for passage in found)
 
     read = [] if answering is None else values.messages(answering.inputs)
     said = said_by_tools(unit.run.outputs, counts) or _of_messages(read, counts)
