@@ -11,11 +11,11 @@ from typing import Any
 
 from groundwire.core.interaction import Passage
 from groundwire.host.seen import beside, is_telling, told_of, unechoed
-from groundwire.langchain import placing, values
+from groundwire.langchain import placing, results, values
 from groundwire.langchain.conversation import unheard
 from groundwire.langchain.sources import Quotes, Sources
 from groundwire.langchain.told import Told, readers
-from groundwire.langchain.tools import Tools, placed, said_in
+from groundwire.langchain.tools import Tools, placed
 from groundwire.langchain.tree import Kind, Run, Unit
 from groundwire.langchain.units import asked, found_by, found_texts
 
@@ -157,7 +157,7 @@ def _not_said(held: str, unit: Unit, quotes: Quotes, answering: Run | None) -> s
         return held
     inner = (run for run in unit.inner if run.kind is Kind.MODEL)
     earlier = [run for run in (*unit.models, *inner) if run is not answering]
-    said = said_in(run for run in earlier if held not in values.prompt_text(run.inputs))
+    said = results.said_in(run for run in earlier if held not in values.prompt_text(run.inputs))
     return beside(held, (words for words in said if not quotes.hold(words)))
 
 

@@ -46,8 +46,9 @@ def _unsaid(passages: Iterable[Passage], unit: Unit) -> list[Passage]:
     told = [(model, values.prompt_text(model.inputs)) for model in models]
     kept = []
     for passage in passages:
-        makers = (model for model, read in told if passage.text not in read)
-        rest = beside(passage.text, (said for model in makers for said in results.model_words(model.outputs)))
+        rest = beside(
+            passage.text, results.said_in(model for model, read in told if passage.text not in read)
+        )
         if rest.strip():
             kept.append(replace(passage, text=rest))
     return kept

@@ -57,7 +57,7 @@ class Told:
             return None
         text = "\n\n".join(filter(None, told))
         makers = (model for model in self._unit.models if tool.started < model.started < first)
-        rest = beside(text, (said for model in makers for said in results.model_words(model.outputs)))
+        rest = beside(text, results.said_in(makers))
         return None if text and not rest.strip() else text
 
     def _by(self, model: Run) -> dict[str, str]:

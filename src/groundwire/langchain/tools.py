@@ -6,7 +6,7 @@ a model gave to one that says it back.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from groundwire.core.interaction import Passage
@@ -53,7 +53,7 @@ class Tools:
             return self._told.among(tool, found)
         if (instead := self._told.instead(tool)) is not None:
             said, found = instead, placing.survivors(found, [instead])
-        quotes, rest = Quotes(found), beside(said, said_in(models))
+        quotes, rest = Quotes(found), beside(said, results.said_in(models))
         given = (words for words in self._given[id(tool)] if not quotes.hold(words))
         rest = unechoed(rest, given)
         return placed(found, rest) if rest.strip() else found
@@ -71,18 +71,13 @@ def _given(unit: Unit) -> dict[int, list[str]]:
 
     What was given by the application itself, such as documents to be sorted, no model has made up.
     """
-    said = "\n".join(said_in(unit.models))
+    said = "\n".join(results.said_in(unit.models))
     given, to_tools = Given(), dict[int, list[str]]()
     for tool in sorted(unit.tools, key=lambda run: run.started):
         is_theirs = all(text in said for text in values.texts(tool.inputs))
         to_tools[id(tool)] = given.to(tool.inputs) if is_theirs else given.before
         given.found.append(values.tool_text(tool.outputs) or "")
     return to_tools
-
-
-def said_in(models: Iterable[Run]) -> Iterable[str]:
-    """All that the models have said."""
-    return dict.fromkeys(words for model in models for words in results.model_words(model.outputs))
 
 
 def placed(retrieved: Sequence[Passage], held: Any) -> list[Passage]:

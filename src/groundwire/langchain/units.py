@@ -189,7 +189,7 @@ def _was_said(unit: Unit, key: str, said: str) -> bool:
     """Whether the models have said this, or most of it; yes of a structure, which has other words."""
     if not said or values.answer(values.at(values.state(unit.run.outputs), key)) is None:
         return bool(said)
-    told = [one for run in unit.models for one in results.model_words(run.outputs) if one]
+    told = [one for one in results.said_in(unit.models) if one]
     return any(said.strip() == one.strip() for one in told) or share(said, "\n".join(told)) >= EDITED
 
 
