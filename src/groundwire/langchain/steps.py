@@ -13,7 +13,7 @@ from groundwire.langchain import values
 from groundwire.langchain.told import is_handed_on
 from groundwire.langchain.tree import Run, Unit
 from groundwire.langchain.units import (
-    TELLING,
+    DISTINCT,
     answer,
     answering_model,
     asked,
@@ -35,7 +35,7 @@ def is_step(unit: Unit, model: Run, supplied: Sequence[Run]) -> bool:
         return True
     if _is_told_by_tool(unit, model):
         return True
-    handed = [said for said in _sayings(unit) if _is_telling(said) and said in given]
+    handed = [said for said in _sayings(unit) if _is_distinct(said) and said in given]
     documents = list(found_texts([*unit.retrievals, *supplied])) if handed else []
     return any(is_handed_on(said, _own_prompt(unit, said), given, documents) for said in handed)
 
@@ -108,12 +108,13 @@ def _was_told(model: Run, unit: Unit) -> bool:
 def _stand_in(sayings: Sequence[str], texts: Sequence[str]) -> bool:
     """Whether one of the sayings is one of the texts, or stands in one where that can't be chance."""
     return any(
-        said == text.strip() or (_is_telling(said) and said in text) for said in sayings for text in texts
+        said == text.strip() or (_is_distinct(said) and said in text) for said in sayings for text in texts
     )
 
 
-def _is_telling(said: str) -> bool:
-    return len(said) >= TELLING or len(said.split()) > 1
+def _is_distinct(said: str) -> bool:
+    """Whether words can be looked for at all: two of them, or a long one."""
+    return len(said) >= DISTINCT or len(said.split()) > 1
 
 
 def _sayings(unit: Unit) -> tuple[str, ...]:

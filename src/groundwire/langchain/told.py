@@ -99,7 +99,7 @@ class Told:
         Figures alone, and a word or two, are written in so many ways that nobody can miss them.
         """
         after = [model for model in self._unit.models if tool.ended and model.started > tool.ended]
-        own = [_telling(part) for part in parts]
+        own = [_telling_texts(part) for part in parts]
         told = {i for i, words in enumerate(own) if after and not words}
         texts = (text for words in own for text in words)
         answering = self._answering
@@ -177,7 +177,7 @@ def _parts(value: Any) -> Iterator[Any]:
     yield from value if isinstance(value, list | tuple) else [value]
 
 
-def _telling(part: Any) -> list[str]:
+def _telling_texts(part: Any) -> list[str]:
     """The texts in a part of what a tool returned that tell it from others."""
     return [text for text in values.texts(part) if is_telling(text)]
 

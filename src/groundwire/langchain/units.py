@@ -38,7 +38,7 @@ UNCLEAR = (
     "{'groundwire': {'answer_key': ...}}"
 )
 
-TELLING = 8  # a shorter word than this stands in many a prompt by chance
+DISTINCT = 8  # a shorter word than this stands in many a prompt by chance
 _OPENING = 200
 
 
@@ -279,7 +279,7 @@ def openings(unit: Unit) -> tuple[str, ...]:
     """How each document of the unit begins, where that is enough to know it by."""
     if unit.openings is None:
         begun = (text[:_OPENING] for text in found_texts(unit.retrievals))
-        unit.openings = tuple(opening for opening in begun if len(opening) >= TELLING)
+        unit.openings = tuple(opening for opening in begun if len(opening) >= DISTINCT)
     return unit.openings
 
 
