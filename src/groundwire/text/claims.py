@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 from groundwire.core.span import Span
+from groundwire.core.thoughts import said_from
 from groundwire.text import courtesy, sentences
 from groundwire.text.layout import FENCE, HEADING, MARKER, NUMBERED_DAY, RULE, Line, lines
 
@@ -26,10 +27,16 @@ def cut(answer: str) -> list[Span]:
     * Headings, bold titles on a line of their own, and labels of up to three words with a colon ("Key
       facts:") name what follows and claim nothing. An answer that has nothing else is judged by them. A
       longer lead-in ("Refunds are possible in these cases:") is a claim: such lines can be invented too.
+    * What a model thought before it answered ("<think>...</think>") is no part of the answer.
     * Markers of sources ("[1]", "(Passage 2)"), courtesies ("Sure!", "Have a nice day!"), questions back to
       the asker ("Which one do you mean?") and marks without a letter or digit claim nothing. "Sure!" is
       judged where it is the whole answer: it may affirm.
     """
+    start = said_from(answer)
+    return [span.shifted(start) for span in _cut(answer[start:])] if start else _cut(answer)
+
+
+def _cut(answer: str) -> list[Span]:
     page = _Page(answer)
     said = [_unmarked(answer, span) for span in sentences.split(page.masked())]
     claims = _statements(answer, [*page.whole, *said])
