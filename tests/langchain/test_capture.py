@@ -459,6 +459,16 @@ def test_documents_that_an_application_took_out_of_the_context_were_not_shown(he
     assert said(heard.only()) == (None, question(1), texts(1)[:1], answer(1))
 
 
+def test_a_context_that_takes_the_place_of_a_default_was_shown(heard):
+    """Reworded, so that the prompt alone would not tell; a default is no variable that has to be given."""
+    context = "One kilo, from 1001, of a blue colour."
+    prompt = PROMPT.partial(context="Nothing is known.")
+    ({"context": lambda _: context, "question": RunnablePassthrough()} | prompt | Oracle()).invoke(
+        question(1), listening(heard)
+    )
+    assert said(heard.only()) == (None, question(1), [context], answer(1))
+
+
 def test_a_question_in_a_document_s_words_leaves_the_document_whole(heard):
     """Its title may be the question."""
 
