@@ -203,7 +203,7 @@ def _variables(unit: Unit, answering: Run | None) -> Iterator[dict[str, Any]]:
 def _filled(prompt: Run) -> dict[str, Any]:
     """What stands in a prompt: it is often given a whole state, of which its template fills in a part."""
     template = values.at(prompt.template, "kwargs")
-    kinds = ("input_variables", "optional_variables", "partial_variables")  # given, the last are no default
+    kinds = ("input_variables", "optional_variables", "partial_variables")  # the last have defaults
     named = {name for kind in kinds for name in values.at(template, kind) or ()}
     return {name: held for name, held in prompt.inputs.items() if not named or name in named}
 
