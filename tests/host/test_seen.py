@@ -6,7 +6,7 @@ import unicodedata
 import pytest
 
 from groundwire import Passage
-from groundwire.host.seen import beside, given_words, told_of, unechoed
+from groundwire.host.seen import beside, given_words, has_part, told_of, unechoed
 
 FOUND = [
     Passage(text="A second bag costs 25 EUR."),
@@ -55,6 +55,26 @@ def test_a_model_that_was_shown_nothing_was_told_of_nothing_in_any_script(passag
     for nothing in ("", " ", "---", "N/A"):
         assert not told_of([Passage(text=passage), Passage(text=nothing)], told, asked)
         assert told_of([Passage(text=nothing)], told, asked)
+
+
+TOLD = "The bag weighs one kilo and a half, and café owners carry it."
+
+
+@pytest.mark.parametrize(
+    ("told", "asked", "expected"),
+    [
+        ("Go on from: the bag *weighs* one kilo and a... What next?", "", True),
+        (json.dumps({"so far": TOLD}), "", True),
+        ("The bag weighs one kilo, I think, and a half.", "", False),
+        (f"{TOLD} What next?", TOLD, False),
+        ("", "", False),
+    ],
+)
+def test_six_words_in_a_row_are_a_part_of_what_was_said(told, asked, expected):
+    """However they are written, and unless the question has them too; all of it, where it is shorter."""
+    assert has_part(told, TOLD, asked) is expected
+    assert has_part("Well: it costs 5 EUR. What next?", "It costs 5 EUR.", asked)
+    assert not has_part("It costs 9 EUR.", "It costs 5 EUR.", asked)
 
 
 SAID = 'It costs 75 EUR, "all in", and is paid online.'

@@ -447,6 +447,28 @@ def test_documents_that_a_prompt_leaves_out_were_not_shown(name, heard):
     assert said(heard.only()) == (AbstentionReason.NO_CONTEXT, question(1), [], answer(1))
 
 
+def test_documents_that_an_application_took_out_of_the_context_were_not_shown(heard):
+    """The prompt is given both, and its template fills in what was left."""
+    chain = (
+        RunnablePassthrough.assign(docs=(lambda x: x["question"]) | Library())
+        | RunnablePassthrough.assign(context=lambda x: joined(x["docs"][:1]))
+        | PROMPT
+        | Oracle()
+    )
+    chain.invoke({"question": question(1)}, listening(heard))
+    assert said(heard.only()) == (None, question(1), texts(1)[:1], answer(1))
+
+
+def test_a_context_that_takes_the_place_of_a_default_was_shown(heard):
+    """Reworded, so that the prompt alone would not tell; a default is no variable that has to be given."""
+    context = "One kilo, from 1001, of a blue colour."
+    prompt = PROMPT.partial(context="Nothing is known.")
+    ({"context": lambda _: context, "question": RunnablePassthrough()} | prompt | Oracle()).invoke(
+        question(1), listening(heard)
+    )
+    assert said(heard.only()) == (None, question(1), [context], answer(1))
+
+
 def test_a_question_in_a_document_s_words_leaves_the_document_whole(heard):
     """Its title may be the question."""
 
@@ -845,6 +867,14 @@ def test_a_step_can_be_declared_to_give_the_answer(heard):
     )
     (Library() | generate | (lambda said: {"shown": "something else"})).invoke(question(1), listening(heard))
     assert said(heard.only()) == whole(1)
+
+
+def test_a_step_that_is_declared_to_give_the_answer_was_told_no_document_that_was_thrown_out(heard):
+    """It was handed an empty context."""
+    sdk = RunnableLambda(lambda asked: answer(1)).with_config(tags=["groundwire:answer"])
+    chain = {"context": Library() | (lambda found: []), "question": RunnablePassthrough()} | sdk
+    chain.invoke(question(1), listening(heard))
+    assert said(heard.only()) == (AbstentionReason.NO_CONTEXT, question(1), [], answer(1))
 
 
 def test_a_topmost_run_that_never_ends_holds_back_a_bounded_number_of_answers(heard):

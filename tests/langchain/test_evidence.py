@@ -381,6 +381,22 @@ def test_a_result_that_was_kept_is_evidence_beside_what_other_tools_bring(heard)
     assert sorted(said(heard.only())[2]) == ["It is noon in Rome.", texts(1)[0]]
 
 
+def test_what_an_application_writes_in_a_tool_s_message_itself_is_evidence(heard):
+    """No tool was heard, and no model has asked for one."""
+
+    def fetch(state):
+        calls = [{"name": "whole", "args": {}, "id": "a"}]
+        return {"messages": [AIMessage("", tool_calls=calls), ToolMessage(TEXT, tool_call_id="a")]}
+
+    builder = StateGraph(MessagesState)
+    builder.add_node("fetch", fetch)
+    builder.add_node("tell", lambda state: {"messages": [Oracle().invoke(state["messages"])]})
+    builder.add_edge(START, "fetch")
+    builder.add_edge("fetch", "tell")
+    builder.compile().invoke(apps.asked_in_messages(1), listening(heard))
+    assert said(heard.only()) == (None, question(1), [TEXT], answer(1))
+
+
 @pytest.mark.parametrize("tools", [0, 1])
 def test_what_a_model_says_in_a_tool_s_place_is_no_evidence(tools, heard):
     """A node may answer a call without any tool that is heard, by a model of its own."""

@@ -201,6 +201,13 @@ def test_an_answer_by_no_model_that_was_heard_is_told_loudly_once(chain, caplog)
     assert "groundwire:answer" in told
 
 
+class Empty(Library):
+    """Finds nothing."""
+
+    def _get_relevant_documents(self, query, *, run_manager):
+        return []
+
+
 @pytest.mark.parametrize(
     "chain",
     [
@@ -214,11 +221,20 @@ def test_an_answer_by_no_model_that_was_heard_is_told_loudly_once(chain, caplog)
         | PROMPT
         | SDK.with_config(tags=["groundwire:answer"]),
         lcel(),
+        {"documents": Empty()} | RunnablePassthrough.assign(answer=lambda _: "Nothing was found."),
     ],
-    ids=["a text of documents", "a prompt", "its text", "a state without an answer", "tagged", "a model"],
+    ids=[
+        "a text of documents",
+        "a prompt",
+        "its text",
+        "a state without an answer",
+        "tagged",
+        "a model",
+        "nothing found",
+    ],
 )
 def test_a_search_is_not_told_as_an_answer(chain, caplog):
-    """What only looks documents up is no answer, and one that was captured needs no word."""
+    """What only looks documents up is no answer; one that was captured, or made of none, needs no word."""
     handler = GroundwireCallbackHandler(CHECKER)
     chain.invoke(question(1), listening(handler))
     assert handler.flush(30)

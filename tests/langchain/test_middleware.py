@@ -423,6 +423,21 @@ def test_documents_keep_what_is_known_of_them():
     assert (passage.text, passage.id, passage.metadata) == ("item3 costs 3euro", "d3", {"page": 4})
 
 
+def test_documents_keep_the_headings_that_the_model_was_told():
+    """A tool writes more than a document's text, and the model may answer from all of it."""
+
+    @tool(response_format="content_and_artifact")
+    def headed(query: str) -> tuple[str, list[Document]]:
+        """Fetch from the price list."""
+        found = Document(page_content=RIGHT, id="d3", metadata={"page": 4})
+        return f"From the winter catalogue, page 4:\n{RIGHT}", [found]
+
+    seen = []
+    ask(agent(call("headed"), WRONG, tools=[headed], on_hallucination=lambda i, o: seen.append(i)))
+    (passage,) = seen[0].contexts
+    assert (passage.text, passage.id) == (f"From the winter catalogue, page 4:\n{RIGHT}", "d3")
+
+
 def test_a_tool_that_failed_brought_nothing():
     """An error's text is no document, whatever it says."""
     failed = ToolMessage(WRONG, tool_call_id="call1", status="error")

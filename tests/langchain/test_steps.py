@@ -449,6 +449,22 @@ def test_an_answer_condensed_in_steps_rests_on_all_documents(heard):
     assert said(heard.only()) == whole(6)
 
 
+def test_what_every_prompt_suggests_was_handed_on_by_no_model(heard):
+    """Each document is asked by itself, and the answer of one is chosen: it rests on that document."""
+    unsure = "The document does not tell."
+
+    def answered(asked):
+        prompts = [f"{d.page_content} Or say: {unsure} {asked}" for d in Library().invoke(asked)]
+        told = [
+            Oracle(reply=lambda n, i=i: unsure if i else answer(n)).invoke(prompt).text
+            for i, prompt in enumerate(prompts)
+        ]
+        return told[0]
+
+    RunnableLambda(answered).invoke(question(1), listening(heard))
+    assert said(heard.only()) == (None, question(1), texts(1)[:1], answer(1))
+
+
 @pytest.mark.parametrize("drawn", ["5 kilos", "It weighs 5 kilos."])
 def test_short_answers_that_are_put_together_rest_on_all_documents(drawn, heard):
     """Whatever fills a variable of the last prompt was handed on, be it two words."""

@@ -1,6 +1,7 @@
 """Whether a model was told of what was found for it, and what a text says that no model has said.
 
-What a model gave to a tool, it has said as well.
+What a model gave to a tool, it has said as well. Texts are compared by their words in small letters, be they
+written by JSON or Python.
 """
 
 from __future__ import annotations
@@ -59,6 +60,22 @@ def told_of(passages: Iterable[Passage], told: str, asked: str) -> bool:
             return True
         missed = missed or bool(telling)
     return not missed
+
+
+def has_part(told: str, said: str, asked: str = "") -> bool:
+    """Whether so many words of what was ``said`` as nobody says by chance stand one after the other there.
+
+    All of them where they are fewer; and none that stand in the question, too.
+    """
+    own = _folded(said[:_MOST])
+    length = min(_RUN, len(own))
+    there = _runs(_folded(told[:_MOST]), length) - _runs(_folded(asked), length)
+    return not there.isdisjoint(_runs(own, length))
+
+
+def folded(text: str) -> str:
+    """The words of a text, of a very long one the first, so that one such text stands in another."""
+    return _joined(_folded(text[:_MOST]))
 
 
 def beside(text: str, spoken: Iterable[str]) -> str:
@@ -234,8 +251,8 @@ def _telling(folded: Iterable[str]) -> set[str]:
     return {word for word in folded if len(word) >= _LONG or word.isdigit() or word >= _UNSPACED}
 
 
-def _runs(folded: list[str]) -> set[tuple[str, ...]]:
-    return {tuple(folded[i : i + _RUN]) for i in range(len(folded) - _RUN + 1)}
+def _runs(folded: list[str], length: int = _RUN) -> set[tuple[str, ...]]:
+    return {tuple(folded[i : i + length]) for i in range(len(folded) - length + 1)}
 
 
 def _joined(folded: Iterable[str]) -> str:

@@ -104,31 +104,24 @@ class Capture(BaseCallbackHandler):
     # -- events, as LangChain names them -----------------------------------------------------------------
 
     def on_chain_start(
-        self,
-        serialized: Any,
-        inputs: Any,
-        *,
-        run_id: UUID,
-        parent_run_id: UUID | None = None,
-        tags: list[str] | None = None,
-        metadata: Mapping[str, Any] | None = None,
-        run_type: str | None = None,
-        **_: Any,
+        self, serialized: Any, inputs: Any, *, run_id: UUID, run_type: str | None = None, **event: Any
     ) -> None:
-        kind = Kind.PROMPT if run_type == "prompt" else Kind.CHAIN
-        self._start(kind, inputs, run_id, parent_run_id, tags, metadata)
+        if run_type == "prompt":
+            self._start(Kind.PROMPT, inputs, run_id, event, template=serialized)
+        else:
+            self._start(Kind.CHAIN, inputs, run_id, event)
 
     def on_retriever_start(self, serialized: Any, query: str, *, run_id: UUID, **event: Any) -> None:
-        self._started(Kind.RETRIEVER, query, run_id, event)
+        self._start(Kind.RETRIEVER, query, run_id, event)
 
     def on_tool_start(self, serialized: Any, input_str: str, *, run_id: UUID, **event: Any) -> None:
-        self._started(Kind.TOOL, event.get("inputs") or input_str, run_id, event)
+        self._start(Kind.TOOL, event.get("inputs") or input_str, run_id, event)
 
     def on_chat_model_start(self, serialized: Any, messages: Any, *, run_id: UUID, **event: Any) -> None:
-        self._started(Kind.MODEL, _first(messages, []), run_id, event)
+        self._start(Kind.MODEL, _first(messages, []), run_id, event)
 
     def on_llm_start(self, serialized: Any, prompts: list[str], *, run_id: UUID, **event: Any) -> None:
-        self._started(Kind.MODEL, _first(prompts, ""), run_id, event)
+        self._start(Kind.MODEL, _first(prompts, ""), run_id, event)
 
     def on_chain_end(self, outputs: Any, *, run_id: UUID, inputs: Any = ABSENT, **_: Any) -> None:
         self._end(run_id, outputs, inputs)
@@ -154,26 +147,17 @@ class Capture(BaseCallbackHandler):
     def on_llm_error(self, error: BaseException, *, run_id: UUID, **_: Any) -> None:
         self._fail(run_id, error)
 
-    def _started(self, kind: Kind, inputs: Any, run_id: UUID, event: Mapping[str, Any]) -> None:
-        self._start(
-            kind, inputs, run_id, event.get("parent_run_id"), event.get("tags"), event.get("metadata")
-        )
-
-    def _start(  # noqa: PLR0917 - called for every event, and keywords cost
-        self,
-        kind: Kind,
-        inputs: Any,
-        run_id: UUID,
-        parent_run_id: UUID | None,
-        tags: list[str] | None,
-        metadata: Mapping[str, Any] | None,
+    def _start(
+        self, kind: Kind, inputs: Any, run_id: UUID, event: Mapping[str, Any], template: Any = None
     ) -> None:
-        runs = self._runs
+        runs, parent_id = self._runs, event.get("parent_run_id")
         try:
-            if CURRENT.get() is not None and not runs.known(parent_run_id):
-                parent_run_id = self._enter_block()
-            ready = runs.start(kind, run_id, parent_run_id, tags=tags, metadata=metadata, inputs=inputs)
+            if CURRENT.get() is not None and not runs.known(parent_id):
+                parent_id = self._enter_block()
+            tags, metadata = event.get("tags"), event.get("metadata")
+            ready = runs.start(kind, run_id, parent_id, tags=tags, metadata=metadata, inputs=inputs)
             if (run := runs.live(run_id)) is not None:
+                run.template = template
                 self.begun(run)
             if ready:
                 self._emit(ready)
@@ -253,45 +237,45 @@ class Capture(BaseCallbackHandler):
     def _read(self, unit: Unit) -> Captured | None:
         keys = self._keys_of(unit.run)
         if unit.unheard:
-            if self._part(
-                "answer", lambda: units.answered_unheard(unit, keys["answer_key"]), otherwise=False
-            ):
+            answered = self._part("answer", lambda: units.answered_unheard(unit, keys["answer_key"]), None)
+            if answered:
                 self.unheard(unit.run.id)
             return None
         said = self._part("answer", lambda: units.answer(unit, keys["answer_key"]), None)
         answering = self._part("model", lambda: units.answering_model(unit, said), None)
-        found: list[Passage] = self._part(
-            "contexts", lambda: contexts(unit, keys["context_key"], answering), []
-        )
-        has_context = any(passage.text.strip() for passage in found)
         if units.on_the_way(unit, said, answering):
             return None
+        found: list[Passage] = []
+        found = self._part("contexts", lambda: contexts(unit, keys["context_key"], answering), found)
         if said is None and not unit.abandoned:
             said = self._part("answer", lambda: units.spoken(unit, answering), None)
+        has_context = any(passage.text.strip() for passage in found)
         problem, detail = units.problem(unit, said, answering, has_context=has_context)
         run = units.answering_run(unit, answering)
-        interaction = None
-        nothing: dict[str, Any] = {}
-        if said is not None or problem is AbstentionReason.PARTIAL_ANSWER:
-            interaction = Interaction(
-                question=self._part(
-                    "question", lambda: units.question(unit, keys["question_key"], answering), None
-                ),
-                contexts=found,
-                answer=said or "",
-                history=self._part("history", lambda: units.history(unit), ()),
-                id=str(run.id),
-                metadata=self._part("labels", lambda: labels(unit, answering), nothing),
-            )
+        readable = said is not None or problem is AbstentionReason.PARTIAL_ANSWER
         return Captured(
             run_id=run.id,
             trace_id=run.tree.root_id or run.id,
-            interaction=interaction,
+            interaction=self._interaction(unit, run, answering, found, said) if readable else None,
             problem=problem,
             detail=detail,
             started=datetime.fromtimestamp(run.time, UTC),
             trace=run.trace,
             places=run.places,
+        )
+
+    def _interaction(
+        self, unit: Unit, run: Run, answering: Run | None, found: list[Passage], said: str | None
+    ) -> Interaction:
+        key = self._keys_of(unit.run)["question_key"]
+        nothing: dict[str, Any] = {}
+        return Interaction(
+            question=self._part("question", lambda: units.question(unit, key, answering), None),
+            contexts=found,
+            answer=said or "",
+            history=self._part("history", lambda: units.history(unit), ()),
+            id=str(run.id),
+            metadata=self._part("labels", lambda: labels(unit, answering), nothing),
         )
 
     def is_step(self, unit: Unit, model: Run, supplied: Sequence[Run]) -> bool:

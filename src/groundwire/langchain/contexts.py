@@ -6,20 +6,20 @@ the retrieved documents found again in it; then the documents themselves; then w
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from groundwire.core.interaction import Passage
-from groundwire.host.seen import beside, given_words, is_statement, is_telling, told_of, unechoed
+from groundwire.host.seen import beside, is_telling, told_of, unechoed
 from groundwire.langchain import placing, results, values
-from groundwire.langchain.conversation import from_before, own_words, tool_messages, unheard, unsaid
+from groundwire.langchain.conversation import unheard
 from groundwire.langchain.sources import Quotes, Sources
-from groundwire.langchain.told import Told
+from groundwire.langchain.told import Told, readers
+from groundwire.langchain.tools import Tools, placed
 from groundwire.langchain.tree import Kind, Run, Unit
+from groundwire.langchain.units import asked, found_by, found_texts
 
 _ALIKE = 0.5  # a text holds reworded documents when so many of its words are theirs
-_MOST_KEPT = 256  # statements of models that a later tool may say back
 
 
 def contexts(unit: Unit, key: str | None, answering: Run | None) -> list[Passage]:
@@ -30,14 +30,12 @@ def contexts(unit: Unit, key: str | None, answering: Run | None) -> list[Passage
     retrieved = list(_retrieved(sources))  # a document that was found twice may stand in the prompt twice
     views = [values.prompt_text(run.inputs) for run in _readers(sources, answering)]
     shown = _shown(sources, retrieved, answering) if len(views) <= 1 else []
-    shown = shown or placing.survivors(retrieved, views, _asked(unit))
+    shown = shown or placing.survivors(retrieved, views, asked(unit))
     if not shown and not _emptied(unit, answering) and _were_told(retrieved, unit, answering, views):
         shown = retrieved
-    found = _unique([*shown, *_brought(sources, shown, Told(unit, answering, _asked(unit), shown))])
-    if not found and not unit.tools:
-        return unsaid(tool_messages(unit, answering), unit)
-    before = from_before(unit, answering)
-    return _unique([*before, *found, *unheard(unit, answering, [*before, *found])])
+    told = Told(unit, answering, asked(unit), shown)
+    found = _unique([*shown, *Tools(sources, told).brought(shown)])
+    return _unique([*unheard(unit, answering, found), *found])
 
 
 def _declared(unit: Unit, key: str | None) -> list[Passage] | None:
@@ -50,7 +48,7 @@ def _declared(unit: Unit, key: str | None) -> list[Passage] | None:
     for holder in holders:
         held = values.at(values.state(holder), key)
         if held is not None:
-            return _placed(list(_retrieved(Sources(unit))), held)
+            return placed(list(_retrieved(Sources(unit))), held)
     return None
 
 
@@ -67,12 +65,6 @@ def _retrieved(sources: Sources) -> Iterator[Passage]:
             yield from sources.found(run)
 
 
-def rewritten(unit: Unit) -> bool:
-    """Whether a retriever of the unit has handed on documents in a model's words."""
-    sources = Sources(unit)
-    return any(sources.made(retrieval) for retrieval in unit.retrievals)
-
-
 def _readers(sources: Sources, answering: Run | None) -> list[Run]:
     """The models whose reading went into the answer: the last one, and those whose words it was shown.
 
@@ -81,51 +73,34 @@ def _readers(sources: Sources, answering: Run | None) -> list[Run]:
     if answering is None:
         return []
     unit = sources.unit
-    readers = [answering]
-    seen = values.prompt_text(answering.inputs)
-    filled = {
-        held.strip()
-        for variables in (_variables(unit, answering) if unit.models != readers else ())
-        for held in variables.values()
-        if isinstance(held, str)
-    }
-    for run in reversed(unit.models):
-        said = (results.model_text(run.outputs) or "").strip()
-        handed_on = said in filled or is_telling(said)
-        if run is not answering and said and handed_on and said in seen and _after_retrieval(unit, run):
-            readers.append(run)
-            seen += values.prompt_text(run.inputs)
-    made = (pair for run in unit.retrievals for pair in sources.made(run))
-    makers = {id(model): model for model, passage in made if passage.text.strip() in seen}
-    return [*readers, *makers.values()]
-
-
-def _after_retrieval(unit: Unit, run: Run) -> bool:
-    return any(r.ended is not None and r.ended < run.started for r in unit.retrievals)
+    first = found_by(unit)
+    later = [run for run in unit.models if 0 < first < run.started]
+    held = (variables.values() for variables in _variables(unit, answering)) if len(unit.models) > 1 else ()
+    filled = {text.strip() for values_ in held for text in values_ if isinstance(text, str)}
+    told = readers(answering, later, filled, found_texts(unit.retrievals))
+    if made := [pair for run in unit.retrievals for pair in sources.made(run)]:
+        seen = "\n".join(values.prompt_text(run.inputs) for run in told)
+        told += {id(model): model for model, passage in made if passage.text.strip() in seen}.values()
+    return told
 
 
 def _shown(sources: Sources, retrieved: list[Passage], answering: Run | None) -> list[Passage]:
     """The context as it stands in the prompt of the answering model, from the variable that holds it."""
     unit, quotes = sources.unit, Quotes(retrieved)
-    view = "" if answering is None else values.prompt_text(answering.inputs)
     for filled in _variables(unit, answering):
-        inputs = {name: _not_made_up(held, sources, quotes, answering) for name, held in filled.items()}
+        inputs = {name: _not_made_up(held, unit, quotes, answering) for name, held in filled.items()}
         shown: list[Passage] = []
         for _, held in values.known(inputs, values.CONTEXT_KEYS):
-            placed = _placed(retrieved, held)
-            # A prompt is often given a whole state, of which its template fills in a part.
-            shown += placed if _were_told(placed, unit, answering, [view]) else []
+            shown += placed(retrieved, held)
         others = [
             _unasked(held, unit, quotes) for name, held in inputs.items() if name not in values.CONTEXT_KEYS
         ]
         for held in others:
             if len(shown) < len(retrieved) and (told := _as_text(held)):
-                placed = placing.place(retrieved, told, mostly=True)
-                shown += placed if _were_told(placed, unit, answering, [view]) else []
+                shown += placing.place(retrieved, told, mostly=True)
         if shown:
             return shown
-        reworded = [held for held in others if isinstance(held, str) or values.documents(held)]
-        likely = max(reworded, key=lambda held: placing.likeness(retrieved, _as_text(held)), default="")
+        likely = max(others, key=lambda held: placing.likeness(retrieved, _as_text(held)), default="")
         if placing.likeness(retrieved, _as_text(likely)) >= _ALIKE:
             return values.passages(likely)
     return []
@@ -146,31 +121,20 @@ def _texts_of(held: Any) -> list[str]:
 
 def _unasked(held: Any, unit: Unit, quotes: Quotes) -> Any:
     """A text of the prompt without the user's question, which may hold what no document says."""
-    if not isinstance(held, str) or not is_telling(asked := _asked(unit)):
+    if not isinstance(held, str) or not is_telling(question := asked(unit)):
         return held
-    if held.strip() != asked and quotes.hold(asked):
+    if held.strip() != question and quotes.hold(question):
         return held
-    return unechoed(held.replace(asked, ""), [asked])
+    return unechoed(held.replace(question, ""), [question])
 
 
-def _asked(unit: Unit) -> str:
-    """What the unit, or else what it is part of, was asked; empty where that isn't known."""
-    run: Run | None = unit.run
-    while run is not None:
-        with suppress(Exception):  # a question that can't be read is told of where it is looked for
-            if asked := values.question(run.inputs):
-                return asked.strip()
-        run = run.parent
-    return ""
-
-
-def _not_made_up(held: Any, sources: Sources, quotes: Quotes, answering: Run | None) -> Any:
+def _not_made_up(held: Any, unit: Unit, quotes: Quotes, answering: Run | None) -> Any:
     """A variable of the prompt without the words of earlier models, who may have made them up."""
     if isinstance(held, str):
-        return _not_said(held, sources, quotes, answering)
+        return _not_said(held, unit, quotes, answering)
     if not (texts := _texts_of(held)):
         return held
-    kept = [_not_said(text, sources, quotes, answering) for text in texts]
+    kept = [_not_said(text, unit, quotes, answering) for text in texts]
     if kept == texts:
         return held
     documents = values.documents(held)
@@ -183,18 +147,17 @@ def _not_made_up(held: Any, sources: Sources, quotes: Quotes, answering: Run | N
     ]
 
 
-def _not_said(held: str, sources: Sources, quotes: Quotes, answering: Run | None) -> str:
+def _not_said(held: str, unit: Unit, quotes: Quotes, answering: Run | None) -> str:
     """A text without the words of earlier models.
 
     Nobody has made up what the unit was given, what a retriever has found, what they were told themselves, or
     quoted from a document.
     """
-    unit = sources.unit
-    if sources.is_found(held) or any(held in given for given in values.texts(unit.run.inputs)):
+    if quotes.hold(held) or any(held in given for given in values.texts(unit.run.inputs)):
         return held
     inner = (run for run in unit.inner if run.kind is Kind.MODEL)
     earlier = [run for run in (*unit.models, *inner) if run is not answering]
-    said = _said(run for run in earlier if held not in values.prompt_text(run.inputs))
+    said = results.said_in(run for run in earlier if held not in values.prompt_text(run.inputs))
     return beside(held, (words for words in said if not quotes.hold(words)))
 
 
@@ -204,18 +167,18 @@ def _were_told(retrieved: list[Passage], unit: Unit, answering: Run | None, view
         return True
     if any(passage.text.strip() and passage.text in view for passage in retrieved for view in views):
         return True
-    return told_of(retrieved, "\n".join(views), _asked(unit))
+    return told_of(retrieved, "\n".join(views), asked(unit))
 
 
 def _emptied(unit: Unit, answering: Run | None) -> bool:
     """Whether the model was handed an empty context, as where a grader has thrown out all that was found."""
     if answering is None:
         return False
-    holders: list[Any] = [*_variables(unit, answering), values.state(unit.run.outputs)]
+    holders: list[Any] = [*_variables(unit, answering), answering.inputs]
     given = answering.parent
     if given is not None and not any(run.within(given) for run in unit.retrievals):
-        holders.insert(-1, given.inputs)  # of a graph's node: the state, as those before it have left it
-    for holder in holders:
+        holders.append(given.inputs)  # of a graph's node: the state, as those before it have left it
+    for holder in (*holders, values.state(unit.run.outputs)):
         if held := [held for _, held in values.known(holder, values.CONTEXT_KEYS)]:
             return not any(map(values.passages, held))
     return False
@@ -230,101 +193,20 @@ def _variables(unit: Unit, answering: Run | None) -> Iterator[dict[str, Any]]:
     ]
     view = values.prompt_text(answering.inputs)
     filled = [p for p in before if (said := values.prompt_text(p.outputs)) and said in view]
-    yield from (p.inputs for p in filled or before if filled or p.parent is answering.parent)
+    yield from (_filled(p) for p in filled or before if filled or p.parent is answering.parent)
     # Chains of the older kind fill their prompts without telling; their model's parent has the variables.
     parent = answering.parent
     if parent is not None and isinstance(parent.inputs, dict):
         yield {name: held for name, held in parent.inputs.items() if isinstance(held, str) and held in view}
 
 
-def _placed(retrieved: list[Passage], held: Any) -> list[Passage]:
-    """A context value as passages; a text is taken apart where retrieved documents are found in it."""
-    if isinstance(held, str) and (placed := placing.place(retrieved, held)):
-        return placed
-    return values.passages(held)
+def _filled(prompt: Run) -> dict[str, Any]:
+    """What stands in a prompt: it is often given a whole state, of which its template fills in a part."""
+    template = values.at(prompt.template, "kwargs")
+    kinds = ("input_variables", "optional_variables", "partial_variables")  # the last have defaults
+    named = {name for kind in kinds for name in values.at(template, kind) or ()}
+    return {name: held for name, held in prompt.inputs.items() if not named or name in named}
 
 
-def brought(unit: Unit, shown: Sequence[Passage] = ()) -> list[Passage]:
-    """What the unit's tools brought beside what was shown: the documents found, else the texts returned."""
-    return _brought(Sources(unit), shown, Told(unit))
-
-
-def _brought(sources: Sources, shown: Sequence[Passage], told: Told) -> list[Passage]:
-    unit = sources.unit
-    inside: dict[int, list[Run]] = {}
-    for tool in unit.tools:
-        around = tool.scope.tool
-        outermost = around is None or around is unit.run or around not in unit.tools
-        inside.setdefault(0 if outermost else id(around), []).append(tool)
-    known = {passage.text for passage in shown}
-    # What a tool tells the user itself is the answer, and no evidence for it.
-    known.add(values.direct(values.state(unit.run.outputs)) or "")
-    given = _given(unit)
-    outer = (tool for tool in inside.get(0, ()) if tool is not unit.run)
-    passages = (passage for tool in outer for passage in _of_tool(sources, tool, inside, given, told))
-    return [passage for passage in passages if passage.text not in known]
-
-
-def _given(unit: Unit) -> dict[int, list[str]]:
-    """Of each tool what models gave to it, and to those before it: one may keep what another returns.
-
-    What was given by the application itself, such as documents to be sorted, no model has made up.
-    """
-    said = "\n".join(_said(unit.models))
-    given: dict[int, list[str]] = {}
-    before: list[str] = []
-    found = [(tool, values.tool_text(tool.outputs) or "") for tool in unit.tools]
-    for tool in sorted(unit.tools, key=lambda run: run.started):
-        earlier = [text for other, text in found if other.started < tool.started]
-        own = own_words(given_words(tool.inputs), earlier) if _is_from(tool.inputs, said) else []
-        given[id(tool)] = [*own, *before]
-        before = [*before, *filter(is_statement, own)][-_MOST_KEPT:]
-    return given
-
-
-def _is_from(inputs: Any, said: str) -> bool:
-    """Whether models have said all that a tool was given, as far as it is text."""
-    return all(text in said for text in values.texts(inputs))
-
-
-def _of_tool(
-    sources: Sources,
-    tool: Run,
-    inside: Mapping[int, Sequence[Run]],
-    given: Mapping[int, Sequence[str]],
-    told: Told,
-) -> list[Passage]:
-    """What one tool brought; where a model answered in it, what that one was told by the tools inside."""
-    unit = sources.unit
-    searches = [run for run in unit.retrievals if run.scope.tool is tool]
-    found = [passage for run in searches for passage in sources.found(run)]
-    makers = [model for run in searches for model, _ in sources.made(run)]
-    for documents in () if makers else (tool.outputs, getattr(tool.outputs, "artifact", None)):
-        found = found or [values.passage(document) for document in values.documents(documents)]
-    found += [
-        passage
-        for inner in inside.get(id(tool), ())
-        for passage in _of_tool(sources, inner, inside, given, told)
-    ]
-    said = None if values.documents(tool.outputs) else values.tool_text(tool.outputs)
-    # What a model inside the tool made of what it found is no evidence: it may have made it up.
-    models = [*(model for model in unit.models if model.scope.tool is tool), *makers]
-    if models and found:
-        return found
-    if said is None:
-        return told.among(tool, found)
-    if (instead := told.instead(tool)) is not None:
-        said, found = instead, placing.survivors(found, [instead])
-    # Nor are the words that a model gave to it, unless these stand in a document.
-    quotes, rest = Quotes(found), beside(said, _said(models))
-    own = (words for words in sources.meeting(rest, given.get(id(tool), ())) if not quotes.hold(words))
-    rest = unechoed(rest, own)
-    return _placed(found, rest) if rest.strip() else found
-
-
-def _said(models: Iterable[Run]) -> Iterator[str]:
-    return (words for model in models for words in results.model_words(model.outputs))
-
-
-def _unique(passages: Iterator[Passage] | Sequence[Passage]) -> list[Passage]:
+def _unique(passages: Sequence[Passage]) -> list[Passage]:
     return list({(passage.id, passage.text): passage for passage in passages}.values())

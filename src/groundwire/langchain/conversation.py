@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,50 +13,45 @@ from groundwire.host.seen import beside, given_words, is_statement, unechoed
 from groundwire.langchain import results, values
 from groundwire.langchain.tree import Kind, Run, Unit
 
-
-def from_before(unit: Unit, answering: Run | None) -> list[Passage]:
-    """What tools had said since the last human message when the run went on after a pause.
-
-    What was asked for or brought since then was seen.
-    """
-    if not _goes_on(unit.run):
-        return []
-    seen = _asked(unit) | _answered(unit)
-    told = {values.tool_text(tool.outputs) for tool in unit.tools}  # one that was run by hand has no id
-    return tool_messages(unit, answering, lambda call: call not in seen, told)
+_MOST_KEPT = 256  # statements of models that a later tool may say back
 
 
 def unheard(unit: Unit, answering: Run | None, found: Sequence[Passage]) -> list[Passage]:
-    """What messages hold of tools that were asked for and not heard, such as results that were kept.
+    """What messages hold of tools that nobody heard run: before a pause, or as results that were kept.
 
-    Nobody has to be told of it that holds what was ``found``, and what a model said is no evidence.
+    Where neither is known, and nothing else was found, it is whatever they hold. Nobody has to be told of it
+    that holds what was ``found``, and what a model said is no evidence.
     """
-    if not (missed := _asked(unit) - _answered(unit)):
+    asked = {call for model in unit.models for call in results.calls(model.outputs)}
+    answered = {call for tool in unit.tools for call in values.answered_calls(tool.outputs)}
+    any_call = _goes_on(unit.run) or not (found or unit.tools)
+    if not any_call and asked <= answered:
         return []
-    told = {values.tool_text(tool.outputs) for tool in unit.tools}
-    said = tool_messages(unit, answering, lambda call: call in missed, told)
-    return unsaid([one for one in said if not any(other.text in one.text for other in found)], unit)
+    known = answered | _forms(unit, answering)
+    told = {values.tool_text(tool.outputs) for tool in unit.tools}  # one that was run by hand has no id
+
+    def counts(call: str, said: str) -> bool:
+        if call in known or said in told or not (any_call or call in asked):
+            return False
+        return not any(passage.text in said for passage in found)
+
+    read = [] if answering is None else values.messages(answering.inputs)
+    said = said_by_tools(unit.run.outputs, counts) or _of_messages(read, counts)
+    return _unsaid(said, unit)
 
 
-def unsaid(passages: Iterable[Passage], unit: Unit) -> list[Passage]:
+def _unsaid(passages: Iterable[Passage], unit: Unit) -> list[Passage]:
     """The passages without what models of the unit said that had not been told them."""
     models = [*unit.models, *(run for run in unit.inner if run.kind is Kind.MODEL)]
     told = [(model, values.prompt_text(model.inputs)) for model in models]
     kept = []
     for passage in passages:
-        makers = (model for model, read in told if passage.text not in read)
-        rest = beside(passage.text, (said for model in makers for said in results.model_words(model.outputs)))
+        rest = beside(
+            passage.text, results.said_in(model for model, read in told if passage.text not in read)
+        )
         if rest.strip():
             kept.append(replace(passage, text=rest))
     return kept
-
-
-def _asked(unit: Unit) -> set[str]:
-    return {call for model in unit.models for call in results.calls(model.outputs)}
-
-
-def _answered(unit: Unit) -> set[str]:
-    return {call for tool in unit.tools for call in values.answered_calls(tool.outputs)}
 
 
 def _goes_on(run: Run) -> bool:
@@ -75,31 +70,11 @@ def resumes(given: Any) -> bool:
     return given is None or type(given).__name__ == "Command"
 
 
-def _any(_: str) -> bool:
-    return True
-
-
-def tool_messages(
-    unit: Unit,
-    answering: Run | None,
-    counts: Callable[[str], bool] = _any,
-    told: Container[str | None] = (),
-) -> list[Passage]:
-    """What tools said since the last human message to the calls that count, but what was ``told``.
-
-    What a model is told of an answer that did not fit the form which it was to have is said by no tool.
-    """
-    forms = _forms(unit, answering)
-
-    def tells(call: str) -> bool:
-        return call not in forms and counts(call)
-
-    read = [] if answering is None else values.messages(answering.inputs)
-    return said_by_tools(unit.run.outputs, tells, told) or _of_messages(read, tells, told)
-
-
 def _forms(unit: Unit, answering: Run | None) -> set[str]:
-    """The calls by which models gave a structured answer, whose form is a tool to them."""
+    """The calls by which models gave a structured answer, whose form is a tool to them.
+
+    What a model is told of an answer that did not fit its form is said by no tool.
+    """
     if answering is None or values.at(values.state(unit.run.outputs), "structured_response") is None:
         return set()
     names = {name for name, _ in results.calls_by_tool(answering.outputs)}
@@ -107,44 +82,53 @@ def _forms(unit: Unit, answering: Run | None) -> set[str]:
     return {call for name, call in made if name in names}
 
 
-def said_by_tools(
-    outputs: Any, counts: Callable[[str], bool] = _any, told: Container[str | None] = ()
-) -> list[Passage]:
-    """What a state's messages hold of it, up to the last answer: nobody has answered from what follows."""
+def said_by_tools(outputs: Any, counts: Callable[[str, str], bool] | None = None) -> list[Passage]:
+    """What tools said in a state's messages since the last human one, as far as it ``counts``.
+
+    Up to the last answer: nobody has answered from what follows.
+    """
     held = values.messages(values.at(values.state(outputs), "messages"))
     last = max((i for i, message in enumerate(held) if message.type == "ai"), default=0)
-    return _of_messages(held[:last], counts, told)
+    return _of_messages(held[:last], counts)
 
 
-def _of_messages(
-    conversation: list[BaseMessage], counts: Callable[[str], bool], told: Container[str | None]
-) -> list[Passage]:
+def _of_messages(conversation: list[BaseMessage], counts: Callable[[str, str], bool] | None) -> list[Passage]:
     found = (
         unechoed(said, given)
         for message, given in given_before(_since(conversation))
-        if isinstance(message, ToolMessage) and counts(message.tool_call_id)
-        if (said := values.tool_text(message) or "") not in told
+        if isinstance(message, ToolMessage) and (said := values.tool_text(message))
+        if counts is None or counts(message.tool_call_id, said)
     )
     return [Passage(text=said) for said in found if said.strip()]
 
 
 def given_before(messages: Iterable[BaseMessage]) -> Iterator[tuple[BaseMessage, list[str]]]:
     """Each message, and what models gave to the tool that it is from, or stated to those before it."""
-    given: dict[str | None, list[str]] = {}
-    before: list[str] = []
-    found: list[str] = []
+    given, by_call = Given(), dict[str | None, list[str]]()
     for message in messages:
         for call in message.tool_calls if isinstance(message, AIMessage) else ():
-            given[call["id"]] = own_words(given_words(call["args"]), found)
-            before += filter(is_statement, given[call["id"]])
-        yield message, [*given.get(getattr(message, "tool_call_id", None), ()), *before]
+            by_call[call["id"]] = given.to(call["args"])
+        yield message, by_call.get(getattr(message, "tool_call_id", None), given.before)
         if isinstance(message, ToolMessage):
-            found.append(values.tool_text(message) or "")
+            given.found.append(values.tool_text(message) or "")
 
 
-def own_words(words: Iterable[str], found: Sequence[str]) -> list[str]:
-    """What a model gave to a tool and did not have from what another had found."""
-    return [one for one in words if not any(one.strip() in text for text in found)]
+class Given:
+    """What models gave to one tool after the other, and did not have from what an earlier one had found.
+
+    What they stated ``before`` counts too, as far as it is kept: a tool may hold on to what another returns.
+    """
+
+    def __init__(self) -> None:
+        self.found: list[str] = []
+        self.before: list[str] = []
+
+    def to(self, inputs: Any) -> list[str]:
+        words = given_words(inputs)
+        own = [one for one in words if not any(one.strip() in text for text in self.found)]
+        given = [*own, *self.before]
+        self.before = [*self.before, *filter(is_statement, own)][-_MOST_KEPT:]
+        return given
 
 
 def _since(conversation: list[BaseMessage]) -> list[BaseMessage]:

@@ -19,9 +19,11 @@ from langchain_core.tracers.context import register_configure_hook
 from groundwire.core.errors import InputError
 from groundwire.core.interaction import Passage
 from groundwire.core.plain import plain
-from groundwire.langchain import contexts
 from groundwire.langchain.capture import Capture, Captured
 from groundwire.langchain.declared import UNIT
+from groundwire.langchain.sources import Sources
+from groundwire.langchain.told import Told
+from groundwire.langchain.tools import Tools
 from groundwire.langchain.tree import Kind, Unit
 
 _KEY = "groundwire_found"
@@ -54,15 +56,17 @@ class Inside(Capture):
         return result if self._found is None else cast(T, _noted(result, self._found))
 
     def _start(
-        self, kind: Kind, inputs: Any, run_id: UUID, parent_run_id: UUID | None, *declared: Any
+        self, kind: Kind, inputs: Any, run_id: UUID, event: Mapping[str, Any], template: Any = None
     ) -> None:
-        known = self._runs.known(parent_run_id)
-        super()._start(kind, inputs, run_id, parent_run_id if known else self._call, *declared)
+        if not self._runs.known(event.get("parent_run_id")):
+            event = {**event, "parent_run_id": self._call}
+        super()._start(kind, inputs, run_id, event, template)
 
     def _read(self, unit: Unit) -> Captured | None:
-        if unit.models or contexts.rewritten(unit):
+        sources = Sources(unit)
+        if unit.models or any(map(sources.made, unit.retrievals)):
             self._found = []  # what can't be read is no evidence
-            self._found = contexts.brought(unit)
+            self._found = Tools(sources, Told(unit)).brought()
         return None
 
 

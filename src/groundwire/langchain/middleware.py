@@ -7,7 +7,6 @@ reads the state alone, and keeps nothing between turns.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from dataclasses import replace
 from typing import Annotated, Any, NotRequired, TypeVar, Unpack
 from uuid import UUID, uuid4
 
@@ -23,6 +22,7 @@ from groundwire.host.seen import unechoed
 from groundwire.langchain import delegated, placing, values
 from groundwire.langchain.conversation import given_before
 from groundwire.langchain.output import KEY, Attach, acted_on, answer_text, attached
+from groundwire.langchain.sources import Quotes
 from groundwire.tracing.langsmith import annotate_current_run
 
 try:
@@ -173,21 +173,16 @@ def _found(messages: Sequence[BaseMessage], answer: BaseMessage | None) -> Itera
     Nor are those that the model gave them itself.
     """
     for message, given in given_before(messages):
-        for passage in _brought(message, answers=message is answer):
-            told = passage.text if passage.id or passage.metadata else unechoed(passage.text, given)
-            if told.strip():
-                yield passage if told == passage.text else replace(passage, text=told)
+        if isinstance(message, ToolMessage) and message.status != "error":
+            noted = delegated.found(message)
+            yield from _brought(message, given, answers=message is answer) if noted is None else noted
 
 
-def _brought(message: BaseMessage, *, answers: bool) -> list[Passage]:
-    """What a tool found: its documents where they are known, else its text, unless that is the answer.
-
-    Of documents of which some stand in that text, those; a failure finds nothing.
-    """
-    if not isinstance(message, ToolMessage) or message.status == "error":
-        return []
-    if (noted := delegated.found(message)) is not None:
-        return noted
+def _brought(message: ToolMessage, given: Sequence[str], *, answers: bool) -> list[Passage]:
+    """What a tool found: its text, its documents looked up in it, else those; as the answer, those alone."""
     own = values.passages(values.documents(message.artifact))
-    shown = placing.survivors(own, [values.told(message)]) if own and not answers else []
-    return shown or (own if own or answers else values.passages(message))
+    if answers:
+        return own
+    quotes = Quotes(own)
+    told = unechoed(values.told(message), (words for words in given if not quotes.hold(words)))
+    return placing.place(own, told) or own or values.passages(told)

@@ -21,7 +21,7 @@ from groundwire.host.actions import Action, Decision
 from groundwire.langchain import values
 
 KEY = "hallucination"
-_TELLING = 8  # shorter answers than this stand in other texts by chance
+_DISTINCT = 8  # shorter answers than this stand in other texts by chance
 
 
 class Attach(StrEnum):
@@ -195,7 +195,7 @@ def _edited(
 def _without(value: Any, answer: str, text: str) -> Any:  # noqa: PLR0911 - one return a kind of value
     """The same value with ``text`` wherever the answer stood, but in documents and in what a user said."""
     if isinstance(value, str):
-        return text if value == answer or (len(answer) >= _TELLING and answer in value) else value
+        return text if value == answer or (len(answer) >= _DISTINCT and answer in value) else value
     if isinstance(value, BaseMessage):
         said = values.text(value) or ""
         written = value.type in ("ai", "AIMessageChunk", "tool") and _without(said, answer, text) != said

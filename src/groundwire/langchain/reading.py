@@ -35,9 +35,9 @@ _PAUSE = "__interrupt__"  # where LangGraph says in a graph's output what it wai
 class Keys:
     """Where question, documents and answer stand, as far as the user said so."""
 
-    question: str | None = None
-    context: str | None = None
-    answer: str | None = None
+    question_key: str | None = None
+    context_key: str | None = None
+    answer_key: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,12 +75,8 @@ class Call:
         self.config = patch_config(config, callbacks=run_manager.get_child())
         callbacks = self.config["callbacks"]
         assert isinstance(callbacks, BaseCallbackManager)
-        named: dict[str, Any] = {
-            "question_key": keys.question,
-            "context_key": keys.context,
-            "answer_key": keys.answer,
-        }
-        for handler in (_Units(self._units.append, **named), _Whole(self._all.append, **named), self._top):
+        units, whole = _Units(self._units.append, **vars(keys)), _Whole(self._all.append, **vars(keys))
+        for handler in (units, whole, self._top):
             callbacks.add_handler(handler, inherit=True)
 
     @property
@@ -106,7 +102,7 @@ class Call:
         units = [unit for seen in self._units if (unit := seen.interaction) and unit.has_context]
         whole = next((seen.interaction for seen in self._all if seen.interaction), None)
         answer = self._answer(given, output, whole)
-        if answer is None and self._keys.answer is None and len(units) == 1:
+        if answer is None and self._keys.answer_key is None and len(units) == 1:
             answer = units[0].answer
         interaction = Interaction(
             question=self._question(given, output, whole),
@@ -117,22 +113,22 @@ class Call:
             metadata=whole.metadata if whole else None,
         )
         if answer is None:
-            return _unreadable(interaction, output, self._keys.answer)
+            return _unreadable(interaction, output, self._keys.answer_key)
         if not interaction.has_context:
             return _without_context(interaction, self._units)
         return Reading(interaction=interaction)
 
     def _answer(self, given: Any, output: Any, whole: Interaction | None) -> str | None:
         """What stands in the output for the answer, and not what only stood in the input there."""
-        answer = answer_text(output, self._keys.answer)
-        if self._keys.answer is not None or whole is None or answer == whole.answer:
+        answer = answer_text(output, self._keys.answer_key)
+        if self._keys.answer_key is not None or whole is None or answer == whole.answer:
             return answer
         if whole.answer in values.texts(output):
             return whole.answer
         return None if any(answer == text for _, text in values.answers(given)) else answer
 
     def _question(self, given: Any, output: Any, whole: Interaction | None) -> str | None:
-        keys = values.QUESTION_KEYS if self._keys.question is None else (self._keys.question,)
+        keys = values.QUESTION_KEYS if self._keys.question_key is None else (self._keys.question_key,)
         if asked := values.question(given, keys) or (whole and whole.question):
             return asked
         return values.question(output, keys) if resumes(given) and values.text(output) is None else None
@@ -145,8 +141,8 @@ class Call:
         An output made of several units' answers can only be held against everything they were given; where
         no unit was seen, because LangChain does not see the model, against everything that was found.
         """
-        if self._keys.context is not None:
-            held = (values.passages(values.at(part, self._keys.context)) for part in (output, given))
+        if self._keys.context_key is not None:
+            held = (values.passages(values.at(part, self._keys.context_key)) for part in (output, given))
             return next((passages for passages in held if passages), [])
         if len(units) == 1:
             return list(units[0].contexts)

@@ -5,10 +5,11 @@ As in ``values``, each function takes any value at all and says nothing where it
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from groundwire.langchain import values
+from groundwire.langchain.tree import Run
 
 
 def model_text(value: Any) -> str | None:
@@ -36,6 +37,11 @@ def model_words(value: Any) -> Iterator[str]:
     yield model_text(value) or ""
     for call in _tool_calls(value):
         yield from values.texts(call.get("args"))
+
+
+def said_in(models: Iterable[Run]) -> Iterable[str]:
+    """All that these models have said, each text once."""
+    return dict.fromkeys(words for model in models for words in model_words(model.outputs))
 
 
 def calls_by_tool(value: Any) -> Iterator[tuple[str, str]]:

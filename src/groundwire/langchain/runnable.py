@@ -270,7 +270,7 @@ class RunnableWithHallucinationCheck(RunnableSerializable[Any, Any]):
 
     @property
     def _keys(self) -> Keys:
-        return Keys(question=self.question_key, context=self.context_key, answer=self.answer_key)
+        return Keys(question_key=self.question_key, context_key=self.context_key, answer_key=self.answer_key)
 
     def _passing(self) -> OutputStream:
         kind = GraphStream if is_graph(self.bound) else OutputStream

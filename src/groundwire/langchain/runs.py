@@ -93,24 +93,16 @@ class Runs:
         run = self._live.get(run_id.int)
         return None if run is None or run.scope.hidden else run
 
-    def start(
+    def start(self, kind: Kind, run_id: UUID, parent_id: UUID | None, **about: Any) -> list[Unit]:
+        """Note that a run has started; what is to be judged now is of runs that ended in its midst."""
+        return self._in_turn(lambda: self._start(kind, run_id, parent_id, **about))
+
+    def _start(
         self,
         kind: Kind,
         run_id: UUID,
         parent_id: UUID | None,
         *,
-        tags: list[str] | None,
-        metadata: Mapping[str, Any] | None,
-        inputs: Any,
-    ) -> list[Unit]:
-        """Note that a run has started; what is to be judged now is of runs that ended in its midst."""
-        return self._in_turn(lambda: self._start(kind, run_id, parent_id, tags, metadata, inputs))
-
-    def _start(  # noqa: PLR0917 - as above
-        self,
-        kind: Kind,
-        run_id: UUID,
-        parent_id: UUID | None,
         tags: list[str] | None,
         metadata: Mapping[str, Any] | None,
         inputs: Any,

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from groundwire.core.interaction import Passage
-from groundwire.host.seen import is_statement, is_telling
+from groundwire.host.seen import folded, is_statement, is_telling
 from groundwire.langchain import placing, results, values
 from groundwire.langchain.tree import Kind, Run, Unit
-from groundwire.text.tokens import words as words_of
 
-_MOST = 100_000  # characters of a text that is read word by word
 _MOST_SOUGHT = 500_000_000  # characters of what models said, times documents: a tenth of a second
-_ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})|\\'")
 
 
 class Sources:
@@ -28,19 +24,11 @@ class Sources:
         self._retrievers = [run for run in unit.inner if run.kind is Kind.RETRIEVER]
         self._made: dict[int, list[tuple[Run, Passage]]] = {}
         self._found: dict[int, list[Passage]] = {}
-        self._texts: set[str] | None = None
-        self._folds: dict[str, str] = {}
 
     def found(self, retrieval: Run) -> list[Passage]:
         if id(retrieval) not in self._found:
             self._found[id(retrieval)] = self.unmade(values.passages(retrieval.outputs), [retrieval])
         return self._found[id(retrieval)]
-
-    def is_found(self, text: str) -> bool:
-        """Whether a text is a document as a retriever of the unit has found it."""
-        if self._texts is None:
-            self._texts = {one.text for run in self.unit.retrievals for one in self.found(run)}
-        return text in self._texts
 
     def unmade(self, found: list[Passage], retrievals: Sequence[Run]) -> list[Passage]:
         """What was found; where models inside of retrievers made that up, what those were told instead."""
@@ -74,35 +62,15 @@ class Sources:
         found = values.passages(retrieval.outputs)
         if len(found) * len(everything) > _MOST_SOUGHT:
             return []
-        own = [(one, folded) for one in found if (folded := _folded(one.text)) in everything]
+        own = [(one, text) for one in found if (text := folded(one.text)) in everything]
         return [
             (model, passage)
-            for passage, folded in own
+            for passage, text in own
             if not inside.hold(passage.text)
             for model, told, said, lines in spoken
-            if folded in lines or (folded in said and is_statement(passage.text))
+            if text in lines or (text in said and is_statement(passage.text))
             if passage.text not in told
         ]
-
-    def meeting(self, said: str, given: Iterable[str]) -> list[str]:
-        """What of it stands in what a tool has said, or it in that, the longest first; none in a long text.
-
-        What stands in another of them is left out: a model may have written one text again and again.
-        """
-        whole = self._fold(said)
-        if not whole.strip():
-            return []
-        likely = [(len(folded), folded, one) for one in given if (folded := self._fold(one)).strip()]
-        met: list[tuple[str, str]] = []
-        for _, folded, one in sorted(likely, reverse=True):
-            if (folded in whole or whole in folded) and not any(folded in other for other, _ in met):
-                met.append((folded, one))
-        return [one for _, one in met]
-
-    def _fold(self, text: str) -> str:
-        if text not in self._folds:
-            self._folds[text] = _folded(text)
-        return self._folds[text]
 
     def _inside(self, retrieval: Run) -> list[Passage]:
         within = (run for run in self._retrievers if run is not retrieval and run.within(retrieval))
@@ -112,31 +80,24 @@ class Sources:
 def _whole(model: Run) -> tuple[str, set[str]]:
     """What a model has said, and the lines of it; both are folded."""
     said = list(results.model_words(model.outputs))
-    lines = {_folded(line) for one in said for line in (one, *one.splitlines())}
-    return "\n".join(map(_folded, said)), lines - {_folded("")}
+    lines = {folded(line) for one in said for line in (one, *one.splitlines())}
+    return "\n".join(map(folded, said)), lines - {folded("")}
 
 
 class Quotes:
     """What stands in passages, which are folded once for all that is looked for in them."""
 
     def __init__(self, passages: Sequence[Passage]) -> None:
-        self._passages = passages
-        self._folded: list[str] | None = None
+        self._texts = [passage.text for passage in passages]
+        self._as_they_are = "\0".join(self._texts)
+        self._folded: str | None = None
 
     def hold(self, words: str) -> bool:
         """Whether words stand in a passage, be it in other letters where they are enough to tell."""
-        if any(words.strip() in passage.text for passage in self._passages):
-            return True
-        if not self._passages or not is_telling(words) or not (folded := _folded(words)).strip():
+        if not self._texts or words.strip() in self._as_they_are:
+            return bool(self._texts)
+        if not is_telling(words):
             return False
         if self._folded is None:
-            self._folded = [_folded(passage.text) for passage in self._passages]
-        return any(folded in one for one in self._folded)
-
-
-def _folded(text: str) -> str:
-    """The words of a text in small letters, so that one such text stands in another; of a long one none."""
-    if len(text) > _MOST:
-        return " " * 2
-    plain = _ESCAPED.sub(lambda found: chr(int(found[1], 16)) if found[1] else "'", text)
-    return f" {' '.join(word.text.lower() for word in words_of(plain))} "
+            self._folded = "\0".join(map(folded, self._texts))
+        return folded(words) in self._folded

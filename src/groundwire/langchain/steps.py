@@ -7,26 +7,22 @@ topmost run returned.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 
-from groundwire.host.seen import is_telling
+from groundwire.host.seen import has_part, is_telling
 from groundwire.langchain import values
+from groundwire.langchain.told import is_handed_on
 from groundwire.langchain.tree import Run, Unit
 from groundwire.langchain.units import (
-    TELLING,
+    DISTINCT,
     answer,
     answering_model,
-    found,
+    asked,
     found_by,
+    found_texts,
     openings,
-    question,
+    said_by,
     sayers,
-    words,
 )
-from groundwire.text.tokens import words as split
-
-_RUN = 6  # so many of an answer's words one after the other are a part of it
-_MOST = 100_000  # characters that are looked through
 
 
 def is_step(unit: Unit, model: Run, supplied: Sequence[Run]) -> bool:
@@ -37,11 +33,16 @@ def is_step(unit: Unit, model: Run, supplied: Sequence[Run]) -> bool:
     given = values.given_text(model.inputs)
     if not supplied and any(opening in given for opening in openings(unit)):
         return True
-    return _is_told_by_tool(unit, model) or any(
-        _is_handed_on(said, unit, model, supplied)
-        for said in _sayings(unit)
-        if _is_telling(said) and said in given
-    )
+    if _is_told_by_tool(unit, model):
+        return True
+    handed = [said for said in _sayings(unit) if _is_distinct(said) and said in given]
+    documents = list(found_texts([*unit.retrievals, *supplied])) if handed else []
+    return any(is_handed_on(said, _own_prompt(unit, said), given, documents) for said in handed)
+
+
+def _own_prompt(unit: Unit, said: str) -> str:
+    model = answering_model(unit, said)
+    return "" if model is None else values.given_text(model.inputs)
 
 
 def _is_told_by_tool(unit: Unit, model: Run) -> bool:
@@ -55,20 +56,6 @@ def _is_told_by_tool(unit: Unit, model: Run) -> bool:
         getattr(message, "tool_call_id", None) in calls or values.told(message) == text
         for message in values.tool_messages(model.inputs)
     )
-
-
-def _is_handed_on(said: str, unit: Unit, model: Run, supplied: Sequence[Run]) -> bool:
-    """Whether the model was given these words of the unit's, and not just words that the unit had been given.
-
-    A document that both were given may hold them, and so may the template of both their prompts.
-    """
-    own = answering_model(unit, said)
-    given = [values.given_text(run.inputs) for run in (model, own) if run is not None]
-    for text in found([*unit.retrievals, *supplied]):
-        if said in text:
-            given = [one.replace(text, "") for one in given]
-    now, *before = [one.count(said) for one in given]
-    return now > sum(before)
 
 
 def is_shown(unit: Unit, top: Run, others: Sequence[Unit]) -> bool:
@@ -94,7 +81,7 @@ def built_on(
     said = answer(Unit(run=run, models=everyone, retrievals=retrievals), key)
     held = {text.strip() for text in ([said] if said else values.texts(values.state(run.outputs)))} - {""}
     ended = [model for model in reversed(everyone) if model.ended is not None]
-    shown = [model for model in ended if words(model) in held]
+    shown = [model for model in ended if said_by(model) in held]
     is_exact = bool(said and shown)
     if not is_exact and any(_stand_in(_sayings(unit), list(held)) for unit in waiting):
         return None
@@ -114,35 +101,20 @@ def _was_told(model: Run, unit: Unit) -> bool:
         return False
     if any(reader is model for reader in unit.read_by) or _is_told_by_tool(unit, model):
         return True
-    asked = ""
-    with suppress(Exception):  # a question that can't be read is told of where it is looked for
-        asked = question(unit, None, None) or ""
-    given = _folded(values.prompt_text(model.inputs))
-    return any(
-        _holds_run(given, _folded(said), _folded(asked)) for said in _sayings(unit) if is_telling(said)
-    )
-
-
-def _holds_run(given: str, said: str, asked: str) -> bool:
-    """Whether so many words of what was said as nobody says by chance stand there one after the other."""
-    own = said.split()
-    runs = (" ".join(own[i : i + _RUN]) for i in range(max(1, len(own) - _RUN + 1)))
-    return any(f" {run} " in given and f" {run} " not in asked for run in runs)
-
-
-def _folded(text: str) -> str:
-    return f" {' '.join(word.text.lower() for word in split(text[:_MOST]))} "
+    given = values.prompt_text(model.inputs)
+    return any(is_telling(said) and has_part(given, said, asked(unit)) for said in _sayings(unit))
 
 
 def _stand_in(sayings: Sequence[str], texts: Sequence[str]) -> bool:
     """Whether one of the sayings is one of the texts, or stands in one where that can't be chance."""
     return any(
-        said == text.strip() or (_is_telling(said) and said in text) for said in sayings for text in texts
+        said == text.strip() or (_is_distinct(said) and said in text) for said in sayings for text in texts
     )
 
 
-def _is_telling(said: str) -> bool:
-    return len(said) >= TELLING or len(said.split()) > 1
+def _is_distinct(said: str) -> bool:
+    """Whether words can be looked for at all: two of them, or a long one."""
+    return len(said) >= DISTINCT or len(said.split()) > 1
 
 
 def _sayings(unit: Unit) -> tuple[str, ...]:
@@ -156,6 +128,6 @@ def _sayings(unit: Unit) -> tuple[str, ...]:
         if said is None:
             first = found_by(unit)
             tellers = [model for model in reversed(unit.models) if model.started > first]
-        told = [said or "", *(words(model) for model in tellers if model is not None)]
+        told = [said or "", *(said_by(model) for model in tellers if model is not None)]
         unit.sayings = tuple(dict.fromkeys(filter(None, map(str.strip, told))))
     return unit.sayings

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -57,7 +57,7 @@ class Told:
             return None
         text = "\n\n".join(filter(None, told))
         makers = (model for model in self._unit.models if tool.started < model.started < first)
-        rest = beside(text, (said for model in makers for said in results.model_words(model.outputs)))
+        rest = beside(text, results.said_in(makers))
         return None if text and not rest.strip() else text
 
     def _by(self, model: Run) -> dict[str, str]:
@@ -99,10 +99,13 @@ class Told:
         Figures alone, and a word or two, are written in so many ways that nobody can miss them.
         """
         after = [model for model in self._unit.models if tool.ended and model.started > tool.ended]
-        own = [_telling(part) for part in parts]
+        own = [_telling_texts(part) for part in parts]
         told = {i for i, words in enumerate(own) if after and not words}
-        for readers in (self._readers(after), after):
-            views = [values.prompt_text(model.inputs) for model in readers]
+        texts = (text for words in own for text in words)
+        answering = self._answering
+        handed = readers(answering, after, documents=texts) if answering and answering in after else []
+        for models in (handed, after):
+            views = [values.prompt_text(model.inputs) for model in models]
             stand = [i for i, words in enumerate(own) if _stands(words, views)]
             stand += self._reworded(own, stand, views)
             if stand := stand or self._figured(parts, views):
@@ -126,18 +129,37 @@ class Told:
         there.difference_update(_FIGURE.findall(self._asked))
         return [i for i, part in enumerate(parts) if not there.isdisjoint(_figures(part))]
 
-    def _readers(self, models: Sequence[Run]) -> list[Run]:
-        if self._answering not in models:
-            return []
-        assert self._answering is not None
-        readers = [self._answering]
-        seen = values.prompt_text(self._answering.inputs)
-        for model in reversed(models):
-            said = (results.model_text(model.outputs) or "").strip()
-            if model is not self._answering and is_telling(said) and said in seen:
-                readers.append(model)
-                seen += values.prompt_text(model.inputs)
-        return readers
+
+def readers(
+    answering: Run, models: Sequence[Run], filled: Container[str] = (), documents: Iterable[str] = ()
+) -> list[Run]:
+    """The model that answered, and those of the ``models`` whose words it was handed, or that another was.
+
+    Be these a word or two, where they have ``filled`` a variable of its prompt.
+    """
+    found, seen, documents = [answering], values.prompt_text(answering.inputs), list(documents)
+    everything = "\0".join(documents)
+    for model in reversed(models):
+        said = (results.model_text(model.outputs) or "").strip()
+        if model is answering or not said or said not in seen:
+            continue
+        own = values.prompt_text(model.inputs)
+        given = documents if said in everything else ()
+        if said in filled or (is_telling(said) and is_handed_on(said, own, seen, given)):
+            found.append(model)
+            seen += own
+    return found
+
+
+def is_handed_on(said: str, own: str, told: str, documents: Iterable[str]) -> bool:
+    """Whether a model was ``told`` what another has said, and not just what that one's ``own`` prompt held.
+
+    One of the documents that both were given may hold the words, and so may the template of both prompts.
+    """
+    for text in documents:
+        if said in text:
+            own, told = own.replace(text, ""), told.replace(text, "")
+    return told.count(said) > own.count(said)
 
 
 def _of_tools(value: Any) -> Iterator[ToolMessage]:
@@ -155,7 +177,7 @@ def _parts(value: Any) -> Iterator[Any]:
     yield from value if isinstance(value, list | tuple) else [value]
 
 
-def _telling(part: Any) -> list[str]:
+def _telling_texts(part: Any) -> list[str]:
     """The texts in a part of what a tool returned that tell it from others."""
     return [text for text in values.texts(part) if is_telling(text)]
 

@@ -69,6 +69,7 @@ class Run:
     context: bool = False
     answer: bool = False
     keys: Mapping[str, Any] | None = None
+    template: Any = None
     tags: Sequence[str] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict)
     trace: Any = None

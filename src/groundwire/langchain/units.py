@@ -38,7 +38,7 @@ UNCLEAR = (
     "{'groundwire': {'answer_key': ...}}"
 )
 
-TELLING = 8  # a shorter word than this stands in many a prompt by chance
+DISTINCT = 8  # a shorter word than this stands in many a prompt by chance
 _OPENING = 200
 
 
@@ -62,6 +62,13 @@ def question(unit: Unit, key: str | None, answering: Run | None) -> str | None:
     searched = [retrieval.inputs for retrieval in unit.retrievals]
     asked_model = [] if answering is None or searched else [answering.inputs]
     return next(filter(None, map(values.question, [*filled, *searched, *asked_model])), None)
+
+
+def asked(unit: Unit) -> str:
+    """What the user asked, to be told from what was found; empty where it isn't known."""
+    with suppress(Exception):  # what can't be read is told of where the question is looked for
+        return (question(unit, None, None) or "").strip()
+    return ""
 
 
 def _as_asked(run: Run) -> Run:
@@ -175,14 +182,14 @@ def _fields(run: Run) -> Iterator[str]:
     """All that a model said, in parts: its text, or where that is JSON the texts in it."""
     yield from results.model_words(run.outputs)
     with suppress(ValueError, RecursionError):
-        yield from values.texts(json.loads(words(run)))
+        yield from values.texts(json.loads(said_by(run)))
 
 
 def _was_said(unit: Unit, key: str, said: str) -> bool:
     """Whether the models have said this, or most of it; yes of a structure, which has other words."""
     if not said or values.answer(values.at(values.state(unit.run.outputs), key)) is None:
         return bool(said)
-    told = [one for run in unit.models for one in results.model_words(run.outputs) if one]
+    told = [one for one in results.said_in(unit.models) if one]
     return any(said.strip() == one.strip() for one in told) or share(said, "\n".join(told)) >= EDITED
 
 
@@ -195,7 +202,7 @@ def _may_answer(unit: Unit, said: str) -> bool:
     told = sayers(said, [run for run in reversed(unit.models) if run.ended is not None])
     for run in told:
         given = values.given_text(run.inputs)
-        others = (words(other) for other in unit.models if other is not run)
+        others = (said_by(other) for other in unit.models if other is not run)
         read = (*openings(unit), *(one for one in others if is_telling(one[:_OPENING])))
         if run.started < first or any(one in given for one in read):
             return True
@@ -222,7 +229,7 @@ def answering_model(unit: Unit, said: str | None) -> Run | None:
         told = sayers(said, ended)
     else:
         held = {text.strip() for text in values.texts(values.state(unit.run.outputs))} - {""}
-        told = [run for run in ended if words(run) in held]
+        told = [run for run in ended if said_by(run) in held]
         reading = [_read_documents(unit, run) for run in told]
         if any(reading) and not reading[0]:
             return None
@@ -233,7 +240,7 @@ def answering_model(unit: Unit, said: str | None) -> Run | None:
 
 def sayers(said: str, ended: Sequence[Run]) -> list[Run]:
     """Those of the ``ended`` models, last first, that said exactly this, else the one it is most like."""
-    return [run for run in ended if said.strip() and words(run) == said.strip()] or _most_like(said, ended)
+    return [run for run in ended if said.strip() and said_by(run) == said.strip()] or _most_like(said, ended)
 
 
 def _most_like(said: str, ended: Sequence[Run]) -> list[Run]:
@@ -249,7 +256,7 @@ def _most_like(said: str, ended: Sequence[Run]) -> list[Run]:
     return [ended[shares.index(most)]] if most >= EDITED else []
 
 
-def words(model: Run) -> str:
+def said_by(model: Run) -> str:
     """What a model said, without the white space around it."""
     return (_of(model) or "").strip()
 
@@ -261,7 +268,7 @@ def _read_documents(unit: Unit, model: Run) -> bool:
     if not any(opening in given for opening in begun):
         return False
     if unit.telling is None:
-        told = dict.fromkeys(map(words, unit.models))
+        told = dict.fromkeys(map(said_by, unit.models))
         unit.telling = tuple(said for said in told if is_telling(said[:_OPENING]))
     for said in unit.telling:
         given = given.replace(said, "")
@@ -271,8 +278,8 @@ def _read_documents(unit: Unit, model: Run) -> bool:
 def openings(unit: Unit) -> tuple[str, ...]:
     """How each document of the unit begins, where that is enough to know it by."""
     if unit.openings is None:
-        begun = (text[:_OPENING] for text in found(unit.retrievals))
-        unit.openings = tuple(opening for opening in begun if len(opening) >= TELLING)
+        begun = (text[:_OPENING] for text in found_texts(unit.retrievals))
+        unit.openings = tuple(opening for opening in begun if len(opening) >= DISTINCT)
     return unit.openings
 
 
@@ -281,7 +288,7 @@ def found_by(unit: Unit) -> int:
     return min((run.ended for run in unit.retrievals if run.ended is not None), default=0)
 
 
-def found(retrievals: Iterable[Run]) -> Iterator[str]:
+def found_texts(retrievals: Iterable[Run]) -> Iterator[str]:
     """The documents that were found, as texts."""
     return (passage.text.strip() for run in retrievals for passage in values.passages(run.outputs))
 
@@ -310,7 +317,7 @@ def answered_unheard(unit: Unit, key: str | None) -> bool:
     """
     outputs = values.state(unit.run.outputs)
     said = answer(unit, key) or ""
-    if unit.interrupted or not said.strip():
+    if unit.interrupted or not said.strip() or not any(found_texts(unit.retrievals)):
         return False
     if values.text(outputs) is None:
         return True

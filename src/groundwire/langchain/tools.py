@@ -1,0 +1,87 @@
+"""What the tools of a unit brought: the documents that they found, and else what they said.
+
+What a model inside of one made of what it found is no evidence, since it may have made it up; neither is what
+a model gave to one that says it back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from groundwire.core.interaction import Passage
+from groundwire.host.seen import beside, unechoed
+from groundwire.langchain import placing, results, values
+from groundwire.langchain.conversation import Given
+from groundwire.langchain.sources import Quotes, Sources
+from groundwire.langchain.told import Told
+from groundwire.langchain.tree import Run, Unit
+
+
+class Tools:
+    """What the tools of a unit brought, as far as models were ``told`` of it."""
+
+    def __init__(self, sources: Sources, told: Told) -> None:
+        self._sources = sources
+        self._unit = unit = sources.unit
+        self._told = told
+        self._given = _given(unit)
+        self._inside: dict[int, list[Run]] = {}
+        for tool in unit.tools:
+            around = tool.scope.tool
+            outermost = around is None or around is unit.run or around not in unit.tools
+            self._inside.setdefault(0 if outermost else id(around), []).append(tool)
+
+    def brought(self, shown: Sequence[Passage] = ()) -> list[Passage]:
+        """What they brought beside what was shown in another way."""
+        known = {passage.text for passage in shown}
+        # What a tool tells the user itself is the answer, and no evidence for it.
+        known.add(values.direct(values.state(self._unit.run.outputs)) or "")
+        outer = (tool for tool in self._inside.get(0, ()) if tool is not self._unit.run)
+        return [passage for tool in outer for passage in self._of(tool) if passage.text not in known]
+
+    def _of(self, tool: Run) -> list[Passage]:
+        """What one tool brought; where a model answered in it, what that one was told by the tools inside."""
+        searches = [run for run in self._unit.retrievals if run.scope.tool is tool]
+        makers = [model for run in searches for model, _ in self._sources.made(run)]
+        found = self._found(tool, searches, handed_over=not makers)
+        models = [*(model for model in self._unit.models if model.scope.tool is tool), *makers]
+        if models and found:
+            return found
+        said = None if values.documents(tool.outputs) else values.tool_text(tool.outputs)
+        if said is None:
+            return self._told.among(tool, found)
+        if (instead := self._told.instead(tool)) is not None:
+            said, found = instead, placing.survivors(found, [instead])
+        quotes, rest = Quotes(found), beside(said, results.said_in(models))
+        given = (words for words in self._given[id(tool)] if not quotes.hold(words))
+        rest = unechoed(rest, given)
+        return placed(found, rest) if rest.strip() else found
+
+    def _found(self, tool: Run, searches: Sequence[Run], *, handed_over: bool) -> list[Passage]:
+        """The documents found in a tool, else those ``handed_over``; and what the tools inside brought."""
+        found = [passage for run in searches for passage in self._sources.found(run)]
+        for documents in (tool.outputs, getattr(tool.outputs, "artifact", None)) if handed_over else ():
+            found = found or [values.passage(document) for document in values.documents(documents)]
+        return [*found, *(one for inner in self._inside.get(id(tool), ()) for one in self._of(inner))]
+
+
+def _given(unit: Unit) -> dict[int, list[str]]:
+    """Of each tool what models gave to it, and to those before it.
+
+    What was given by the application itself, such as documents to be sorted, no model has made up.
+    """
+    said = "\n".join(results.said_in(unit.models))
+    given, to_tools = Given(), dict[int, list[str]]()
+    for tool in sorted(unit.tools, key=lambda run: run.started):
+        is_theirs = all(text in said for text in values.texts(tool.inputs))
+        to_tools[id(tool)] = given.to(tool.inputs) if is_theirs else given.before
+        given.found.append(values.tool_text(tool.outputs) or "")
+    return to_tools
+
+
+def placed(retrieved: Sequence[Passage], held: Any) -> list[Passage]:
+    """A context value as passages; a text is taken apart where retrieved documents are found in it."""
+    if isinstance(held, str) and (found := placing.place(retrieved, held)):
+        return found
+    return values.passages(held)
