@@ -7,7 +7,7 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from groundwire import ConfigurationError, InputError, Passage, Span
-from groundwire.monitor import Filter, Opinion, Queue, Sampling
+from groundwire.monitor import Basis, Filter, Opinion, Queue, Sampling
 from groundwire.monitor.statistics import kappa
 from tests.monitor.told import DETECTOR, abstention, interaction, keep, verdict
 
@@ -159,6 +159,29 @@ def test_reviews_of_other_queues_do_not_bend_what_the_random_one_tells(opened):
     assert whole.recall.value == pytest.approx(recall)
     assert whole.precision.value == pytest.approx(precision)
     assert whole.recall_basis == "all answers kept by chance"
+
+
+def test_what_could_not_be_judged_keeps_no_hand_out_waiting(store):
+    """It enters no figure, whether anybody says something of it or not."""
+    keep(store, *[None] * 4, *[0.9, 0.1] * 8)
+    for row in store.next("ann", limit=12):
+        if row.outcome.hallucinated is not None:
+            store.review(row.id, "agree", reviewer="ann")
+    quality = store.figures().quality
+    assert (quality.waiting, quality.recall.value) == (0, 1)
+    assert quality.recall_basis == "answers drawn by chance"
+
+
+def test_to_ask_for_reviewed_answers_makes_no_sample_of_those_that_people_chose(store):
+    """All of these are reviewed, and not all that is flagged."""
+    for key in keep(store, *[0.9] * 9)[:3]:
+        store.review(key, "agree", reviewer="ann")
+    reviewed = Filter(reviewed=True)
+    assert "people chose" in store.figures(reviewed).quality.precision_basis
+    assert store.figures(reviewed).quality == store.figures().quality
+    assert [told.basis for told in store.thresholds(reviewed)] == [Basis.CHOSEN]
+    assert store.labels(reviewed).basis == store.labels().basis
+    assert store.figures(Filter(reviewed=False)).quality.reviewed == 0
 
 
 def test_what_a_rule_kept_does_not_enter_precision(opened):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 import sqlalchemy as sa
@@ -67,6 +67,11 @@ class Filter:
     def narrow(self) -> bool:
         """Whether it leaves out answers of some time, tag or detector: no fair sample of the others."""
         return bool(self.tags) or any(one is not None for one in (self.since, self.until, self.detector))
+
+    @property
+    def for_reviews(self) -> Filter:
+        """The same for figures of reviewed answers alone, of which it asks nothing that they are reviewed."""
+        return replace(self, reviewed=None) if self.reviewed else self
 
     def conditions(self) -> list[sa.ColumnElement[bool]]:
         """The same for a query of the table ``answers``."""

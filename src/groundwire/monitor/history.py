@@ -11,9 +11,9 @@ import numpy as np
 import sqlalchemy as sa
 
 from groundwire.monitor.database import Database
+from groundwire.monitor.drawn import SAMPLED
 from groundwire.monitor.drift import Drift, Watch
 from groundwire.monitor.filters import Filter
-from groundwire.monitor.sampling import Why
 from groundwire.monitor.schema import answers, settings
 from groundwire.monitor.statistics import Floats
 
@@ -83,6 +83,4 @@ def _baseline(connection: sa.Connection) -> int:
 
 def _scores(connection: sa.Connection, wanted: Filter) -> sa.Select[Any]:
     c = answers.c
-    return sa.select(c.score, c.at, c.id).where(
-        c.why == str(Why.SAMPLE), c.at >= _baseline(connection), *wanted.conditions()
-    )
+    return sa.select(c.score, c.at, c.id).where(SAMPLED, c.at >= _baseline(connection), *wanted.conditions())

@@ -21,8 +21,8 @@ import sqlalchemy as sa
 from groundwire.core.errors import ConfigurationError, InputError
 from groundwire.monitor.answer import Line, line
 from groundwire.monitor.database import Database
+from groundwire.monitor.drawn import FLAGGED, SAMPLED
 from groundwire.monitor.filters import Filter
-from groundwire.monitor.sampling import Why
 from groundwire.monitor.schema import answers, bodies, feedback, reservations
 
 _SNIPPET = 300
@@ -194,9 +194,9 @@ def _members(queue: Queue) -> list[sa.ColumnElement[bool]]:
     if queue is Queue.UNCERTAIN:
         return [answers.c.margin.is_not(None)]
     if queue is Queue.FLAGGED:
-        return [answers.c.hallucinated.is_(sa.true())]
+        return [FLAGGED]
     if queue is Queue.RANDOM:
-        return [answers.c.why == str(Why.SAMPLE)]
+        return [SAMPLED]
     if queue is Queue.DISAGREEING:
         # Read off an index alone, of however many twins.
         flag = sa.cast(answers.c.hallucinated, sa.Integer)
