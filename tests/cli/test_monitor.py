@@ -76,6 +76,14 @@ def test_answers_are_exported_for_a_spreadsheet_and_for_programs(run):
     assert len([json.loads(line) for line in out.splitlines()]) == 2
 
 
+def test_drafts_are_listed_and_exported_if_they_are_asked_for(run):
+    with Monitor(run.url, drift=None) as monitor:
+        monitor.keep(interaction(), verdict(), action="retry", durable=True)
+    for command in (["export"], ["list", "--json"]):
+        counts = [len(run(*command, *more)[1].splitlines()) for more in ([], ["--drafts"])]
+        assert counts == [4, 5], command
+
+
 def test_what_is_exported_can_be_checked(run, tmp_path, capsys):
     table = tmp_path / "kept.jsonl"
     table.write_text(run("export", "--tag", "route=/a")[1], encoding="utf-8")

@@ -79,6 +79,7 @@ def add_monitor(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     listed.add_argument("--queue", default="newest", metavar="QUEUE", help="newest, uncertain, flagged, ...")
     listed.add_argument("--limit", type=int, default=20, metavar="N", help="how many (default: 20)")
     listed.add_argument("--text", default="", metavar="TEXT", help="only with this in question or answer")
+    _add_drafts(listed)
     add("show", _show, "show one answer in full, with its feedback").add_argument("id", metavar="ID")
     following = add("next", _next, "show the next answer to review, and reserve it")
     following.add_argument("--reviewer", required=True, metavar="NAME", help="for whom")
@@ -88,6 +89,7 @@ def add_monitor(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     _add_review(add("review", _review, "keep what a reviewer thinks of an answer"))
     exported = add("export", _export, "write answers and feedback to standard output")
     exported.add_argument("--form", choices=("csv", "jsonl"), default="jsonl", help="default: jsonl")
+    _add_drafts(exported)
     compared = add("compare", _compare, "compare two sets of answers on the same questions")
     for side in ("before", "after"):
         compared.add_argument(
@@ -113,6 +115,10 @@ def _common() -> argparse.ArgumentParser:
     common.add_argument("--tag", type=_tag, action="append", metavar="TAG=VALUE", help="only with this tag")
     common.add_argument("--json", action="store_true", help="print JSON")
     return common
+
+
+def _add_drafts(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--drafts", action="store_true", help="also answers that nobody was given")
 
 
 def _add_review(parser: argparse.ArgumentParser) -> None:
@@ -199,7 +205,9 @@ def _figures(monitor: Monitor, given: argparse.Namespace) -> int:
 
 
 def _list(monitor: Monitor, given: argparse.Namespace) -> int:
-    page = monitor.page(filtered(given, text=given.text), queue=given.queue, limit=given.limit)
+    page = monitor.page(
+        filtered(given, text=given.text, drafts=given.drafts), queue=given.queue, limit=given.limit
+    )
     for line in page.lines:
         view.say_json(plain(asdict(line))) if _json(given) else view.line(line)
     if page.after and not _json(given):
@@ -260,7 +268,7 @@ def _say_whole(monitor: Monitor, key: str) -> None:
 def _export(monitor: Monitor, given: argparse.Namespace) -> int:
     if reconfigure := getattr(sys.stdout, "reconfigure", None):
         reconfigure(encoding="utf-8")  # a table for other programs, whatever this terminal can show
-    count = monitor.export(sys.stdout, filtered(given), form=given.form)
+    count = monitor.export(sys.stdout, filtered(given, drafts=given.drafts), form=given.form)
     view.hint(f"{count:,} answers written")
     return DONE
 

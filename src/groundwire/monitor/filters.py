@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.grading import Level
 from groundwire.core.verdict import AbstentionReason
-from groundwire.monitor.answer import microseconds, tag_text
+from groundwire.monitor.answer import microseconds, tag
 from groundwire.monitor.schema import answers, bodies, feedback, tags
 
 
@@ -112,5 +112,5 @@ class Filter:
 def tagged(name: str, value: object) -> sa.ColumnElement[bool]:
     """Whether an answer has a tag."""
     own = tags.alias()
-    same = (own.c.answer_id == answers.c.id) & (own.c.name == name) & (own.c.value == tag_text(value))
-    return sa.exists().where(same)
+    same = sa.tuple_(own.c.name, own.c.value) == tag(name, value)
+    return sa.exists().where(own.c.answer_id == answers.c.id, same)

@@ -23,7 +23,7 @@ from groundwire.core.sink import DRAFT
 from groundwire.core.verdict import Outcome
 from groundwire.monitor import history
 from groundwire.monitor.alerts import Alert, Alerts, log_alert
-from groundwire.monitor.answer import Heard, Ids, Row, moment, row, tag_text
+from groundwire.monitor.answer import Heard, Ids, Row, moment, row, tag
 from groundwire.monitor.database import Database, Durability, StoreError
 from groundwire.monitor.drift import Alarm, Drift, Standing, Watch, standing
 from groundwire.monitor.filters import Filter
@@ -87,10 +87,10 @@ class Monitor(Reviewing):
         )
         self._database = Database(url, durability=Durability(durability), busy=timeout)
         self._shelf = Shelf(self._database)
-        self._tags = {str(name): tag_text(value) for name, value in (tags or {}).items()}
+        self._tags = dict(tag(*one) for one in (tags or {}).items())
         self._sampling = sampling or Sampling()
         self._retention = retention
-        self._pruned = time.monotonic()
+        self._pruned = -_PRUNE_EVERY  # at the first commit: many a process does not live for long
         self._redact = redact
         self._durable = durable
         self._timeout = timeout

@@ -11,7 +11,7 @@ from groundwire.core.errors import InputError
 from groundwire.core.redaction import Redact, masked
 from groundwire.core.span import Span
 from groundwire.monitor import labels, queues, reviews
-from groundwire.monitor.answer import LONGEST_TAG_NAME, Ids, Kept, kept_text, tag_text
+from groundwire.monitor.answer import LONGEST_TAG_NAME, Ids, Kept, kept_text, tag
 from groundwire.monitor.filters import Filter
 from groundwire.monitor.labels import Labels
 from groundwire.monitor.queues import Queue
@@ -143,7 +143,8 @@ class Reviewing(Reading):
         """Put a further tag on a kept answer. Raises InputError if it is not kept, or for no name."""
         if not 0 < len(name) <= LONGEST_TAG_NAME:
             raise InputError(f"a tag's name has 1 to {LONGEST_TAG_NAME} characters, not {len(name)}")
-        row = {"answer_id": self._find(key), "name": name, "value": tag_text(value)}
+        name, text = tag(name, value)
+        row = {"answer_id": self._find(key), "name": name, "value": text}
         with self._database.writing() as connection:
             connection.execute(self._database.insert(tags).on_conflict_do_nothing(), row)
 
