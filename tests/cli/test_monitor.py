@@ -115,6 +115,17 @@ def test_what_was_not_compared_is_not_told_as_no_drift(run):
     assert "Too few of the latest answers" in out
 
 
+def test_the_exit_code_tells_what_drifts_now_and_not_what_once_did(run):
+    """Else what runs every hour would call somebody for ever, until the reference is given up."""
+    with Monitor(run.url, drift=None) as monitor:
+        keep(monitor, *[0.1, 0.2] * 250, *[0.9] * 150)
+        assert run("drift")[0] == 1
+        keep(monitor, *[0.1, 0.2] * 75)
+    code, out, _ = run("drift")
+    assert (code, "Nothing drifts now" in out, "scores drift" in out) == (0, True, True)
+    assert json.loads(run("drift", "--json")[1])["up"] == []
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

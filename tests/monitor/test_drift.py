@@ -105,7 +105,11 @@ def test_the_latest_answers_stand_beside_the_first(store):
     assert [alarm.what for alarm in told.alarms] == [Drifting.SCORES, Drifting.ABSTENTIONS]
     assert told.windows == 1
     assert store.standing(settings=Drift(reference=50, window=31)).windows == 0
-    short = store.standing(settings=Drift(reference=81, window=20))
+    assert told.up == (Drifting.ABSTENTIONS, Drifting.SCORES)
+    keep(store, *[0.1, 0.2] * 15)
+    over = store.standing(settings=Drift(reference=50, window=30))
+    assert (over.alarms, over.up) == (told.alarms, ())
+    short = store.standing(settings=Drift(reference=111, window=20))
     assert len(short.latest) == 0
     assert (short.has_reference, short.p, short.p_missing, short.alarms) == (False, None, None, ())
 

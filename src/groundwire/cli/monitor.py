@@ -38,11 +38,11 @@ examples:
   groundwire monitor list --queue uncertain --limit 20
   groundwire monitor export --form csv > answers.csv
   groundwire monitor compare --before prompt_version=1 --after prompt_version=2
-  groundwire monitor drift || page-somebody           1 when an alarm was raised
+  groundwire monitor drift || page-somebody           1 while something drifts
   groundwire monitor retune --config production.yaml  a better threshold, beside the one in production
   groundwire monitor push-langsmith --queue uncertain --dry-run
 
-exit codes: 0 done, 1 drift raised an alarm, 2 could not run. Full documentation: docs/monitoring.md
+exit codes: 0 done, 1 something drifts, 2 could not run. Full documentation: docs/monitoring.md
 """
 
 
@@ -300,11 +300,12 @@ def _drift(monitor: Monitor, given: argparse.Namespace) -> int:
                 "has_reference": found.has_reference,
                 "windows": found.windows,
                 "alarms": [alarm.to_dict() for alarm in found.alarms],
+                "up": list(found.up),
             }
         )
     else:
         view.drift(found)
-    return ALARM if found.alarms else DONE
+    return ALARM if found.up else DONE
 
 
 def _prune(monitor: Monitor, given: argparse.Namespace) -> int:

@@ -123,7 +123,8 @@ class Standing:
     distributions, ``p_missing`` that between their shares of abstentions, without drift; below ``chance``
     there is an alarm. Figures are None where there is too little to compare. ``alarms`` are those of the
     whole history, but for ``skipped`` answers after the reference that were not looked at. ``windows`` were
-    compared: that none raised an alarm says something only where there were some.
+    compared: that none raised an alarm says something only where there were some. ``up`` still drifts: its
+    alarm was raised, and its cause has not gone since.
     """
 
     has_reference: bool
@@ -136,6 +137,7 @@ class Standing:
     skipped: int
     windows: int
     alarms: tuple[Alarm, ...]
+    up: tuple[Drifting, ...]
 
 
 class Watch:
@@ -193,7 +195,7 @@ def standing(settings: Drift, scores: Floats, times: Sequence[int], skipped: int
     latest = later[-settings.window :]
     found: list[Alarm] = []
     p = p_missing = moved = None
-    windows = 0
+    windows, up = 0, set[Drifting]()
     if has_reference := len(first) == settings.reference:
         reference = _Reference(settings, first)
         ends = np.arange(settings.step, len(later) + 1, settings.step)
@@ -202,6 +204,7 @@ def standing(settings: Drift, scores: Floats, times: Sequence[int], skipped: int
             windows += 1
             row = settings.reference + end
             found += reference.alarms(window, chance, row=skipped + row, at=moment(times[row - 1]))
+        up = reference.raised
         p = reference.chance(latest)
         known = latest[~np.isnan(latest)]
         moved = stability(reference.scores, known) if p is not None else None
@@ -217,6 +220,7 @@ def standing(settings: Drift, scores: Floats, times: Sequence[int], skipped: int
         skipped=skipped,
         windows=windows,
         alarms=tuple(found),
+        up=tuple(sorted(up)),
     )
 
 
@@ -227,7 +231,7 @@ class _Reference:
         self._settings = settings
         self._count = len(first)
         self.scores = np.sort(first[~np.isnan(first)])
-        self._raised: set[Drifting] = set()
+        self.raised: set[Drifting] = set()
         self._fisher: dict[tuple[int, int], float] = {}
 
     def chance(self, window: Floats) -> float | None:
@@ -279,8 +283,8 @@ class _Reference:
 
     def _is_new(self, what: Drifting, p: float) -> bool:
         if p >= _OVER:
-            self._raised.discard(what)
-        if p >= self._settings.chance or what in self._raised:
+            self.raised.discard(what)
+        if p >= self._settings.chance or what in self.raised:
             return False
-        self._raised.add(what)
+        self.raised.add(what)
         return True
