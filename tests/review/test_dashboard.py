@@ -377,7 +377,7 @@ def test_patterns_come_after_the_page(store, visit):
     assert "route /odd" in page.text_content(".patterns")
 
 
-@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 360)])
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 320)])
 def test_nobody_is_kept_out(store, visit, scheme, width):
     """axe finds nothing serious, in light and dark, and nothing is wider than a phone."""
     spread(store, times=2)

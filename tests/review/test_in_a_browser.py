@@ -26,7 +26,7 @@ from groundwire.report.visible import visible
 from tests.report.test_page import PAYLOADS
 from tests.review.shown import ANSWER, SPEC, bags, keep, plain, unjudged
 
-PHONE = {"viewport": {"width": 390, "height": 844}}
+PHONE = {"viewport": {"width": 320, "height": 568}}
 WIDE = {"viewport": {"width": 1280, "height": 900}}
 GRAVE = {"serious", "critical"}
 
