@@ -193,6 +193,20 @@ def test_nothing_is_said_of_spans_that_nobody_corrected(visit, store):
     assert store.feedback(key)[0].spans is None
 
 
+def test_what_a_reviewer_wrote_stays_as_it_was_when_it_is_saved_again(visit, store):
+    """Also where it holds marks that are not seen, as names and notes from right to left do."""
+    (key,) = keep(store, bags())
+    name, note = "\u200fדנה", "\u200fلا\u200f, soft\u00adhyphen"
+    store.review(key, "agree", reviewer=name, note=note)
+    page = visit(f"/reviewer?back=/answers/{key}", name=name)
+    keys(page, "Enter")
+    opened(page, "What does a second bag cost?")
+    keys(page, "d", "Enter")
+    page.wait_for_url("**said=**")
+    (said,) = store.feedback(key)
+    assert (said.reviewer, said.note, said.opinion) == (name, note, "disagree")
+
+
 TEXTS = [
     "plain text",
     "😀 one 👩‍🚀 two 🇩🇪 three é e\u0301",
