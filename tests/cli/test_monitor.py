@@ -46,6 +46,16 @@ def test_the_figures_are_printed(run):
     assert err == ""
 
 
+def test_that_a_tag_has_more_values_than_are_told_is_told(run):
+    assert run("--by", "route")[2] == ""
+    with Monitor(run.url, drift=None) as monitor:
+        for user in range(101):
+            monitor.keep(interaction(user_id=user), verdict())
+    _, out, err = run("--by", "user_id")
+    assert "of user_id, the 100 most frequent values" in err
+    assert len(re.findall(r"^\d+ +1 ", out, re.MULTILINE)) == 100
+
+
 def test_options_may_stand_before_and_after_what_is_done(run, tmp_path, capsys):
     url = f"sqlite:///{tmp_path}/kept.db"
     assert main(["monitor", "--db", url, "--tag", "route=/a", "list", "--json"]) == 0

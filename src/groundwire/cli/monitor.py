@@ -176,6 +176,8 @@ def filtered(given: argparse.Namespace, **more: Any) -> Filter:
 
 
 def _figures(monitor: Monitor, given: argparse.Namespace) -> int:
+    from groundwire.monitor.figures import MOST_GROUPS  # noqa: PLC0415
+
     wanted = filtered(given)
     figures = monitor.figures(wanted)
     over = monitor.over_time(wanted, every=given.every) if given.every else ()
@@ -197,6 +199,8 @@ def _figures(monitor: Monitor, given: argparse.Namespace) -> int:
         view.groups(given.every, over)
     for tag, found in groups.items():
         view.groups(tag, found)
+        if len(found) == MOST_GROUPS:
+            view.hint(f"of {tag}, the {MOST_GROUPS} most frequent values")
     if patterns is not None:
         view.patterns(patterns)
     if not groups and (names := monitor.tags()):

@@ -24,7 +24,7 @@ from groundwire.monitor.schema import answers, tags
 from groundwire.monitor.statistics import Rate, rate
 
 _BINS = 20
-_MOST_GROUPS = 100
+MOST_GROUPS = 100
 EVERY = {"hour": timedelta(hours=1), "day": timedelta(days=1), "week": timedelta(weeks=1)}
 _MONDAY = 4 * 86_400_000_000  # 1970 began on a Thursday
 
@@ -119,7 +119,7 @@ def over_time(connection: sa.Connection, wanted: Filter, every: str) -> tuple[Gr
 
 
 def by_tag(connection: sa.Connection, wanted: Filter, name: str) -> tuple[Group, ...]:
-    """The figures of each value of a tag, or of detector, kind or action; the most frequent first.
+    """The figures of the values of a tag, or of detector, kind or action; the most frequent, and first.
 
     A tag of that name goes before what every answer has, where each of them has one.
     """
@@ -132,7 +132,7 @@ def by_tag(connection: sa.Connection, wanted: Filter, name: str) -> tuple[Group,
         query = _grouped(tags.c.value, wanted).join(
             tags, (tags.c.answer_id == answers.c.id) & (tags.c.name == name)
         )
-    found = connection.execute(query.order_by(count).limit(_MOST_GROUPS)).all()
+    found = connection.execute(query.order_by(count).limit(MOST_GROUPS)).all()
     return tuple(_group("" if row.name is None else str(row.name), row, None) for row in found)
 
 

@@ -101,7 +101,7 @@ class Reading:
             return figures.over_time(connection, wanted, every)
 
     def by(self, tag: str, wanted: Filter = ALL) -> tuple[Group, ...]:
-        """The figures of each value of a tag, or of "detector", "kind" or "action"."""
+        """The figures of the 100 most frequent values of a tag, or of "detector", "kind" or "action"."""
         with self._database.reading() as connection:
             return figures.by_tag(connection, wanted, tag)
 
