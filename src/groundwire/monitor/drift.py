@@ -16,11 +16,10 @@ from enum import StrEnum
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from groundwire.core.errors import ConfigurationError
 from groundwire.monitor.answer import moment
-from groundwire.monitor.statistics import Floats, fisher, smirnov, smirnovs, stability
+from groundwire.monitor.statistics import Floats, fisher, smirnov, stability
 
 _PER = 1000  # answers that the false-alarm rate is about
 _FEWEST = 20  # scores in a window, below which their distribution is not compared
@@ -178,7 +177,8 @@ class Watch:
         if len(self._window) < self._settings.window or since % self._settings.step:
             return []
         window = np.array(self._window, dtype=float)
-        return list(self._reference.alarms(window, self._reference.chance(window), row=self._rows, at=at))
+        (p,) = self._reference.chances(window[None])
+        return list(self._reference.alarms(window, p, row=self._rows, at=at))
 
     def _made(self) -> _Reference | None:
         enough = len(self._first) == self._settings.reference
@@ -200,12 +200,15 @@ def standing(settings: Drift, scores: Floats, times: Sequence[int], skipped: int
         reference = _Reference(settings, first)
         ends = np.arange(settings.step, len(later) + 1, settings.step)
         ends = ends[ends >= settings.window]
-        for end, window, chance in reference.chances(later, ends):
-            windows += 1
-            row = settings.reference + end
-            found += reference.alarms(window, chance, row=skipped + row, at=moment(times[row - 1]))
+        windows = len(ends)
+        for start in range(0, windows, _AT_ONCE):
+            some = ends[start : start + _AT_ONCE]
+            views = np.lib.stride_tricks.sliding_window_view(later, settings.window)[some - settings.window]
+            for end, window, chance in zip(some.tolist(), views, reference.chances(views), strict=True):
+                row = settings.reference + end
+                found += reference.alarms(window, chance, row=skipped + row, at=moment(times[row - 1]))
         up = reference.raised
-        p = reference.chance(latest)
+        (p,) = reference.chances(latest[None])
         known = latest[~np.isnan(latest)]
         moved = stability(reference.scores, known) if p is not None else None
         p_missing = reference.missing_chance(latest) if len(latest) else None
@@ -234,25 +237,11 @@ class _Reference:
         self.raised: set[Drifting] = set()
         self._fisher: dict[tuple[int, int], float] = {}
 
-    def chance(self, window: Floats) -> float | None:
-        """The chance of so wide a gap without drift; None where there is too little to compare."""
-        known = window[~np.isnan(window)]
-        enough = len(known) >= _FEWEST and len(self.scores) >= _FEWEST
-        return smirnov(self.scores, known)[1] if enough else None
-
-    def chances(self, later: Floats, ends: NDArray[np.int64]) -> Iterator[tuple[int, Floats, float | None]]:
-        """The same of each window that ends before one of ``ends``."""
-        for start in range(0, len(ends), _AT_ONCE):
-            some = ends[start : start + _AT_ONCE]
-            windows = np.lib.stride_tricks.sliding_window_view(later, self._settings.window)
-            windows = windows[some - self._settings.window]
-            known = (~np.isnan(windows)).sum(axis=1)
-            enough = (known >= _FEWEST) & (len(self.scores) >= _FEWEST)
-            chances = np.full(len(some), np.nan)
-            if enough.any():
-                chances[enough] = smirnovs(self.scores, windows[enough])
-            for end, window, chance, is_enough in zip(some, windows, chances, enough, strict=True):
-                yield int(end), window, float(chance) if is_enough else None
+    def chances(self, windows: Floats) -> list[float | None]:
+        """The chance of so wide a gap without drift, for each window; None where too little is to compare."""
+        enough = (~np.isnan(windows)).sum(axis=1) >= (_FEWEST if len(self.scores) >= _FEWEST else np.inf)
+        told = iter(smirnov(self.scores, windows[enough]).tolist() if enough.any() else ())
+        return [next(told) if one else None for one in enough]
 
     def missing_chance(self, window: Floats) -> float:
         missing, missing_now = self._count - len(self.scores), int(np.isnan(window).sum())
