@@ -193,6 +193,7 @@ def test_an_alarm_reaches_a_callable_a_log_and_a_web_hook_and_none_costs_the_oth
     # Another process goes on where this one ended.
     store = opened(
         drift=settings,
+        tags={"application": "handbook"},
         alerts=[broken, heard.append, Webhook(url=f"http://127.0.0.1:{hook.server_port}/secret")],
     )
     keep(store, *[0.95] * 50)
@@ -201,6 +202,7 @@ def test_an_alarm_reaches_a_callable_a_log_and_a_web_hook_and_none_costs_the_oth
     assert isinstance(alarm, Alarm)
     assert 150 < alarm.row <= 200
     assert hook.heard == [{"text": alarm.message, **alarm.to_dict()}] * 2  # tried again after a failure
+    assert "; application=handbook)" in alarm.message
     assert "an alarm could not be told (KeyError)" in caplog.text
     assert "secret" not in repr(Webhook(url="http://x/secret"))
     assert [a.row for a in store.drift()[0]] == [alarm.row]

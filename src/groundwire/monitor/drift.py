@@ -9,8 +9,8 @@ however much their windows overlap. Nothing here reads a database.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -77,6 +77,7 @@ class Alarm:
     ``row`` counts the answers since the reference began, from 1; ``before`` and ``now`` are the mean score,
     or the share of abstentions, of the reference and of the window. ``p`` is the chance of so wide a gap
     without drift; ``stability`` is the population stability index of the scores, None for abstentions.
+    ``tags`` are those of the monitor that watches.
     """
 
     what: Drifting
@@ -86,18 +87,20 @@ class Alarm:
     now: float
     p: float
     stability: float | None
+    tags: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def message(self) -> str:
         """One sentence for a log or a pager."""
+        of = "".join(f"; {name}={value}" for name, value in self.tags.items())
         if self.what is Drifting.SCORES:
             return (
                 f"hallucination scores drift: their mean was {self.before:.2f} and is {self.now:.2f} "
-                f"(stability index {self.stability:.2f}, p {self.p:.1g})"
+                f"(stability index {self.stability:.2f}, p {self.p:.1g}{of})"
             )
         return (
             f"the share of answers that can't be judged drifts: it was {self.before:.1%} and is "
-            f"{self.now:.1%} (p {self.p:.1g})"
+            f"{self.now:.1%} (p {self.p:.1g}{of})"
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -110,6 +113,7 @@ class Alarm:
             "now": self.now,
             "p": self.p,
             "stability": self.stability,
+            "tags": dict(self.tags),
         }
 
 

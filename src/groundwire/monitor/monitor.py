@@ -11,6 +11,7 @@ import random
 import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -276,7 +277,7 @@ class Monitor(Reviewing):
         for one in rows:
             if one.answer["why"] == Why.SAMPLE and not one.answer["draft"]:
                 for alarm in self._watch.hear(one.answer["score"], moment(one.answer["at"])):
-                    self._alerts.raise_alarm(alarm)
+                    self._alerts.raise_alarm(replace(alarm, tags=self._tags))
 
 
 def _require(
