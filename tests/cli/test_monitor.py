@@ -112,6 +112,12 @@ def test_comparing_forgetting_pruning_and_migrating(run):
     assert run("drift", "--rebase")[0] == 0
 
 
+def test_a_tag_that_no_answer_has_is_told_and_not_only_that_nothing_was_deleted(run):
+    """A name that was misspelt must not look like a person who is forgotten."""
+    assert "no answer has a tag 'rout'; there are: route" in run("forget", "rout=/a")[2]
+    assert run("forget", "route=/c")[2].strip() == "0 answers deleted"
+
+
 def test_what_was_not_compared_is_not_told_as_no_drift(run):
     with Monitor(run.url, drift=None) as monitor:
         keep(monitor, *[0.1] * 500)

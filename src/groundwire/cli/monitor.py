@@ -324,7 +324,10 @@ def _prune(monitor: Monitor, given: argparse.Namespace) -> int:
 def _forget(monitor: Monitor, given: argparse.Namespace) -> int:
     _require_all(given, "forget deletes all that is kept of somebody")
     name, value = given.of
-    return _deleted(monitor.forget(name, value), given)
+    gone = monitor.forget(name, value)
+    if not gone and name not in (known := monitor.tags()):
+        view.hint(f"no answer has a tag {name!r}; there are: {', '.join(known) or 'none'}")
+    return _deleted(gone, given)
 
 
 def _require_all(given: argparse.Namespace, why: str) -> None:
