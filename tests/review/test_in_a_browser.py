@@ -448,3 +448,27 @@ def test_the_focus_can_be_seen_and_is_never_covered(visit, store):
         assert seen["outline"] != "none", seen
         assert not seen["covered"], seen
     assert stops > 12
+
+
+@pytest.mark.parametrize(("width", "height"), [(320, 256), (844, 390), (1280, 900)])
+def test_what_is_judged_can_be_read_in_a_low_window(visit, store, width, height):
+    """At 400 % of a small screen, and on a phone held sideways, too: nothing stays in front of it."""
+    (key,) = keep(store, bags())
+    page = visit(
+        f"/answers/{key}?queue=newest", viewport={"width": width, "height": height}, reduced_motion="reduce"
+    )
+    for part in ("h1", ".verdict strong", "#answer mark", ".claims button", "#save", ".passage summary"):
+        assert page.evaluate(
+            """(part) => {
+                const one = document.querySelector(part);
+                one.scrollIntoView({ block: "center" });
+                const [box] = one.getClientRects();
+                return one.contains(document.elementFromPoint(box.left + 4, box.top + box.height / 2));
+            }""",
+            part,
+        ), part
+    page.evaluate("scrollTo(0, 0)")
+    keys(page, "a")
+    told = page.locator("#said" if height < 500 else ".choice.agree")
+    expect(told).to_contain_text("hallucinated")
+    expect(told).to_be_in_viewport()
