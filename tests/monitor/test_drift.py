@@ -256,3 +256,19 @@ def test_a_new_reference_that_another_process_sets_is_noticed(opened, monkeypatc
     assert heard == []
     keep(running, *[0.1] * 20)
     assert [round(alarm.before, 1) for alarm in heard] == [0.9]
+
+
+def test_a_new_reference_while_answers_come_costs_no_answer(opened, caplog):
+    """Whoever sets it does so beside the thread that compares; every answer is still heard."""
+    store, done = opened(drift=Drift(reference=50, window=20, step=1)), threading.Event()
+
+    def again():
+        while not done.is_set():
+            store.rebase()
+
+    thread = threading.Thread(target=again)
+    thread.start()
+    keep(store, *[0.1] * 2000)
+    done.set()
+    thread.join()
+    assert caplog.text == ""

@@ -204,7 +204,7 @@ class Monitor(Reviewing):
     def rebase(self) -> None:
         """Take the answers from now on for the reference that drift is measured from."""
         history.rebase(self._database, self._ids()[1])
-        self._watch = None
+        self._looked = -_LOOK_EVERY  # the watch is the writer's alone, which now looks for itself
 
     # -- leaving -----------------------------------------------------------------------------------------
 
