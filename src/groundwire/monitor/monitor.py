@@ -245,8 +245,7 @@ class Monitor(Reviewing):
         except (StoreError, OSError) as error:
             # Rule 5: an application must start without its monitor's database.
             _LOG.warning("%s: outcomes are kept on disk until it can be opened", error)
-        else:
-            self._writer.take_over()
+        self._writer.take_over()
 
     def _beside(self) -> Path:
         path = self._database.path
