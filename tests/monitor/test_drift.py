@@ -244,6 +244,18 @@ def test_alarms_are_logged_by_default_and_a_new_reference_ends_them(opened, capl
     assert store.drift() == ([], True)
 
 
+def test_who_looks_afterwards_sees_what_was_watched_for(opened):
+    """The command and the page open the store without a watch of their own."""
+    watched, heard = Drift(reference=60, window=30, step=5), []
+    store = opened(drift=watched, alerts=[heard.append])
+    assert opened(drift=None).standing().settings == Drift()
+    keep(store, *[0.1, 0.2] * 30, *[0.95] * 30)
+    assert store.flush(20)
+    told = opened(drift=None).standing()
+    assert (told.settings, [one.row for one in told.alarms]) == (watched, [one.row for one in heard])
+    assert opened(drift=Drift(reference=50)).standing().settings == Drift(reference=50)
+
+
 def test_a_new_reference_that_another_process_sets_is_noticed(opened, monkeypatch):
     """Else this one would go on comparing with answers from before a change that was meant."""
     monkeypatch.setattr("groundwire.monitor.monitor._LOOK_EVERY", 0.0)

@@ -121,15 +121,16 @@ class Alarm:
 class Standing:
     """The latest answers beside the first ones.
 
-    ``reference`` and ``latest`` are scores, NaN where an answer could not be judged; the latter is shorter
-    than the window where there are not enough answers. ``p`` is the chance of so wide a gap between their
-    distributions, ``p_missing`` that between their shares of abstentions, without drift; below ``chance``
-    there is an alarm. Figures are None where there is too little to compare. ``alarms`` are those of the
-    whole history, but for ``skipped`` answers after the reference that were not looked at. ``windows`` were
-    compared: that none raised an alarm says something only where there were some. ``up`` still drifts: its
-    alarm was raised, and its cause has not gone since.
+    They are compared by ``settings``. ``reference`` and ``latest`` are scores, NaN where an answer could not
+    be judged; the latter is shorter than the window where there are not enough answers. ``p`` is the chance
+    of so wide a gap between their distributions, ``p_missing`` that between their shares of abstentions,
+    without drift; below ``chance`` there is an alarm. Figures are None where there is too little to compare.
+    ``alarms`` are those of the whole history, but for ``skipped`` answers after the reference that were not
+    looked at. ``windows`` were compared: that none raised an alarm says something only where there were some.
+    ``up`` still drifts: its alarm was raised, and its cause has not gone since.
     """
 
+    settings: Drift
     has_reference: bool
     reference: Floats
     latest: Floats
@@ -217,6 +218,7 @@ def standing(settings: Drift, scores: Floats, times: Sequence[int], skipped: int
         moved = stability(reference.scores, known) if p is not None else None
         p_missing = reference.missing_chance(latest) if len(latest) else None
     return Standing(
+        settings=settings,
         has_reference=has_reference,
         reference=first,
         latest=latest,

@@ -194,9 +194,10 @@ class Monitor(Reviewing):
     ) -> Standing:
         """The latest answers beside the first ones, with every alarm since the reference began.
 
+        Compared as ``settings`` say, by default as this monitor watches, or as the last one did that watched.
         ``last`` looks for alarms among so many of the latest answers alone.
         """
-        drift = settings or self._drift or Drift()
+        drift = settings or self._drift or history.remembered(self._database)
         if last is not None:
             last = max(count_of("last", last), drift.window)
         return standing(drift, *history.told(self._database, wanted, drift, last))
@@ -273,6 +274,7 @@ class Monitor(Reviewing):
                 self._watch = None
         if self._watch is None:
             self._watch = history.resumed(self._database, self._drift, before=rows[0].answer["id"])
+            history.remember(self._database, self._drift)
         for one in rows:
             if one.answer["why"] == Why.SAMPLE and not one.answer["draft"]:
                 for alarm in self._watch.hear(one.answer["score"], moment(one.answer["at"])):
