@@ -194,7 +194,7 @@ def _sorted(groups: Sequence[Group], sort: str) -> list[Group]:
     if sort == "name":
         return sorted(groups, key=lambda one: one.name)
     if sort == "rate":
-        return sorted(groups, key=lambda one: -1.0 if one.detection is None else -one.detection.value)
+        return sorted(groups, key=lambda one: 1.0 if one.detection is None else -one.detection.value)
     if sort == "unjudged":
         return sorted(groups, key=lambda one: 0.0 if one.abstained is None else -one.abstained.value)
     return list(groups)
