@@ -112,6 +112,14 @@ def test_comparing_forgetting_pruning_and_migrating(run):
     assert run("drift", "--rebase")[0] == 0
 
 
+def test_a_reviewer_is_forgotten(run):
+    run("review", run.ids[0], "agree", "--reviewer", "bob")
+    assert "1 reviews deleted" in run("forget", "--reviewer", "bob")[2]
+    for wrong in ([], ["route=/a", "--reviewer", "bob"]):
+        with pytest.raises(SystemExit):
+            run("forget", *wrong)
+
+
 def test_a_tag_that_no_answer_has_is_told_and_not_only_that_nothing_was_deleted(run):
     """A name that was misspelt must not look like a person who is forgotten."""
     assert "no answer has a tag 'rout'; there are: route" in run("forget", "rout=/a")[2]

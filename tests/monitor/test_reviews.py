@@ -253,6 +253,22 @@ def test_a_review_can_be_taken_back(store):
     assert [row.id for row in store.next("ann", reviewers=2)] == [key]
 
 
+def test_a_reviewer_is_forgotten(tmp_path, opened, url):
+    """What others said stays, and so do the answers."""
+    store = opened(url)
+    ids = keep(store, 0.9, 0.1)
+    for key in ids:
+        store.review(key, "agree", reviewer="Bob Bobson", note="Bob's own note")
+    store.review(ids[0], "agree", reviewer="ann")
+    store.next("Bob Bobson", queue="newest", reviewers=9)
+    assert store.forget_reviewer("Bob Bobson") == 2
+    assert [len(store.feedback(key)) for key in ids] == [1, 0]
+    assert store.forget_reviewer("Bob Bobson") == 0
+    store.close()
+    for path in tmp_path.glob("answers.db*"):
+        assert b"Bob" not in path.read_bytes()
+
+
 def test_a_reservation_can_be_given_up(store):
     (key,) = keep(store, 0.9)
     store.next("ann")

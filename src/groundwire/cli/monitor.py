@@ -100,8 +100,12 @@ def add_monitor(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     pruned = add("prune", _prune, "delete what is too old or too much")
     pruned.add_argument("--days", type=float, metavar="N", help="older than so many days")
     pruned.add_argument("--megabytes", type=float, metavar="N", help="the oldest, beyond so much text")
-    forgotten = add("forget", _forget, "delete all answers with a tag, such as a person's")
-    forgotten.add_argument("of", type=_tag, metavar="TAG=VALUE")
+    forgotten = add(
+        "forget", _forget, "delete all answers with a tag, such as a person's, or a reviewer's word"
+    )
+    who = forgotten.add_mutually_exclusive_group(required=True)
+    who.add_argument("of", type=_tag, nargs="?", metavar="TAG=VALUE", help="answers with this tag")
+    who.add_argument("--reviewer", metavar="NAME", help="all that this reviewer said")
     learning.add(add, filtered)
     add("migrate", _migrate, "bring the database up to date, and do nothing else")
 
@@ -323,6 +327,8 @@ def _prune(monitor: Monitor, given: argparse.Namespace) -> int:
 
 def _forget(monitor: Monitor, given: argparse.Namespace) -> int:
     _require_all(given, "forget deletes all that is kept of somebody")
+    if given.reviewer is not None:
+        return _deleted(monitor.forget_reviewer(given.reviewer), given, "reviews")
     name, value = given.of
     gone = monitor.forget(name, value)
     if not gone and name not in (known := monitor.tags()):
@@ -337,11 +343,11 @@ def _require_all(given: argparse.Namespace, why: str) -> None:
         raise ConfigurationError(f"{', '.join(chosen)}: {why}, and can't choose among them")
 
 
-def _deleted(number: int, given: argparse.Namespace) -> int:
+def _deleted(number: int, given: argparse.Namespace, what: str = "answers") -> int:
     if _json(given):
         view.say_json({"deleted": number})
     else:
-        view.hint(f"{number:,} answers deleted")
+        view.hint(f"{number:,} {what} deleted")
     return DONE
 
 

@@ -16,6 +16,7 @@ from groundwire.monitor.filters import Filter
 from groundwire.monitor.labels import Labels
 from groundwire.monitor.queues import Queue
 from groundwire.monitor.reading import ALL, Reading, count_of, queue_of
+from groundwire.monitor.retention import shrink
 from groundwire.monitor.reviews import Feedback, Opinion
 from groundwire.monitor.schema import feedback, reservations, tags
 
@@ -129,6 +130,14 @@ class Reviewing(Reading):
         own = (feedback.c.answer_id == self._find(key)) & (feedback.c.reviewer == reviewer)
         with self._database.writing() as connection:
             return bool(connection.execute(sa.delete(feedback).where(own)).rowcount)
+
+    def forget_reviewer(self, reviewer: str) -> int:
+        """Delete all that somebody said of answers, and what is reserved for them; how many reviews went."""
+        with self._database.writing() as connection:
+            connection.execute(sa.delete(reservations).where(reservations.c.reviewer == reviewer))
+            gone = connection.execute(sa.delete(feedback).where(feedback.c.reviewer == reviewer)).rowcount
+        shrink(self._database)
+        return gone
 
     def labels(self, wanted: Filter = ALL, *, alike: bool = False) -> Labels:
         """Every answer on which reviewers decided, and for how many of production it stands.
