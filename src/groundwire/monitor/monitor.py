@@ -273,8 +273,8 @@ class Monitor(Reviewing):
             if self._baseline != known:
                 self._watch = None
         if self._watch is None:
-            self._watch = history.resumed(self._database, self._drift, before=rows[0].answer["id"])
             history.remember(self._database, self._drift)
+            self._watch = history.resumed(self._database, self._drift, before=rows[0].answer["id"])
         for one in rows:
             if one.answer["why"] == Why.SAMPLE and not one.answer["draft"]:
                 for alarm in self._watch.hear(one.answer["score"], moment(one.answer["at"])):
