@@ -46,6 +46,16 @@ def test_the_figures_are_printed(run):
     assert err == ""
 
 
+def test_that_a_tag_has_more_values_than_are_told_is_told(run):
+    assert run("--by", "route")[2] == ""
+    with Monitor(run.url, drift=None) as monitor:
+        for user in range(101):
+            monitor.keep(interaction(user_id=user), verdict())
+    _, out, err = run("--by", "user_id")
+    assert "of user_id, the 100 most frequent values" in err
+    assert len(re.findall(r"^\d+ +1 ", out, re.MULTILINE)) == 100
+
+
 def test_options_may_stand_before_and_after_what_is_done(run, tmp_path, capsys):
     url = f"sqlite:///{tmp_path}/kept.db"
     assert main(["monitor", "--db", url, "--tag", "route=/a", "list", "--json"]) == 0
@@ -76,6 +86,14 @@ def test_answers_are_exported_for_a_spreadsheet_and_for_programs(run):
     assert len([json.loads(line) for line in out.splitlines()]) == 2
 
 
+def test_drafts_are_listed_and_exported_if_they_are_asked_for(run):
+    with Monitor(run.url, drift=None) as monitor:
+        monitor.keep(interaction(), verdict(), action="retry", durable=True)
+    for command in (["export"], ["list", "--json"]):
+        counts = [len(run(*command, *more)[1].splitlines()) for more in ([], ["--drafts"])]
+        assert counts == [4, 5], command
+
+
 def test_what_is_exported_can_be_checked(run, tmp_path, capsys):
     table = tmp_path / "kept.jsonl"
     table.write_text(run("export", "--tag", "route=/a")[1], encoding="utf-8")
@@ -94,6 +112,20 @@ def test_comparing_forgetting_pruning_and_migrating(run):
     assert run("drift", "--rebase")[0] == 0
 
 
+def test_a_reviewer_is_forgotten(run):
+    run("review", run.ids[0], "agree", "--reviewer", "bob")
+    assert "1 reviews deleted" in run("forget", "--reviewer", "bob")[2]
+    for wrong in ([], ["route=/a", "--reviewer", "bob"]):
+        with pytest.raises(SystemExit):
+            run("forget", *wrong)
+
+
+def test_a_tag_that_no_answer_has_is_told_and_not_only_that_nothing_was_deleted(run):
+    """A name that was misspelt must not look like a person who is forgotten."""
+    assert "no answer has a tag 'rout'; there are: route" in run("forget", "rout=/a")[2]
+    assert run("forget", "route=/c")[2].strip() == "0 answers deleted"
+
+
 def test_what_was_not_compared_is_not_told_as_no_drift(run):
     with Monitor(run.url, drift=None) as monitor:
         keep(monitor, *[0.1] * 500)
@@ -105,6 +137,17 @@ def test_what_was_not_compared_is_not_told_as_no_drift(run):
     out = run("drift")[1]
     assert "Nothing drifts." in out
     assert "Too few of the latest answers" in out
+
+
+def test_the_exit_code_tells_what_drifts_now_and_not_what_once_did(run):
+    """Else what runs every hour would call somebody for ever, until the reference is given up."""
+    with Monitor(run.url, drift=None) as monitor:
+        keep(monitor, *[0.1, 0.2] * 250, *[0.9] * 150)
+        assert run("drift")[0] == 1
+        keep(monitor, *[0.1, 0.2] * 75)
+    code, out, _ = run("drift")
+    assert (code, "Nothing drifts now" in out, "scores drift" in out) == (0, True, True)
+    assert json.loads(run("drift", "--json")[1])["up"] == []
 
 
 @pytest.mark.parametrize(

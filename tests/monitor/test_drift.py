@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from groundwire import ConfigurationError
 from groundwire.monitor import Alarm, Drift, Webhook
 from groundwire.monitor.answer import microseconds
 from groundwire.monitor.drift import Drifting, Watch, standing
-from groundwire.monitor.statistics import smirnov, smirnovs
+from groundwire.monitor.statistics import smirnov
 from tests.monitor.told import keep
 
 NOW = dt.datetime(2026, 11, 1, tzinfo=dt.UTC)
@@ -89,10 +90,17 @@ def test_a_history_raises_what_a_watch_of_it_raised(data):
     st.lists(st.floats(0, 1) | st.sampled_from([0.2, 0.4]), min_size=1, max_size=40),
     st.lists(st.lists(st.sampled_from([np.nan, 0.1, 0.2, 0.3, 0.4]), min_size=9, max_size=9), min_size=1),
 )
-def test_windows_compared_at_once_are_compared_as_each_alone(reference, windows):
+@pytest.mark.filterwarnings("ignore:divide by zero")
+def test_the_chance_of_a_gap_is_the_limits_of_scipys_gap(reference, windows):
+    """Of many windows at once, whatever is equal and whatever is missing."""
     reference, windows = np.sort(reference), np.array([[*window, 0.2] for window in windows])
-    alone = [smirnov(reference, window[~np.isnan(window)])[1] for window in windows]
-    assert smirnovs(reference, windows) == pytest.approx(alone, abs=1e-12)
+    alone = []
+    for window in windows:
+        known = window[~np.isnan(window)]
+        gap = stats.ks_2samp(reference, known, method="asymp").statistic
+        scale = np.sqrt(len(reference) * len(known) / (len(reference) + len(known)))
+        alone.append(stats.kstwobign.sf(gap * scale) if gap else 1.0)
+    assert smirnov(reference, windows) == pytest.approx(alone, abs=1e-9)
 
 
 def test_the_latest_answers_stand_beside_the_first(store):
@@ -105,7 +113,11 @@ def test_the_latest_answers_stand_beside_the_first(store):
     assert [alarm.what for alarm in told.alarms] == [Drifting.SCORES, Drifting.ABSTENTIONS]
     assert told.windows == 1
     assert store.standing(settings=Drift(reference=50, window=31)).windows == 0
-    short = store.standing(settings=Drift(reference=81, window=20))
+    assert told.up == (Drifting.ABSTENTIONS, Drifting.SCORES)
+    keep(store, *[0.1, 0.2] * 15)
+    over = store.standing(settings=Drift(reference=50, window=30))
+    assert (over.alarms, over.up) == (told.alarms, ())
+    short = store.standing(settings=Drift(reference=111, window=20))
     assert len(short.latest) == 0
     assert (short.has_reference, short.p, short.p_missing, short.alarms) == (False, None, None, ())
 
@@ -181,6 +193,7 @@ def test_an_alarm_reaches_a_callable_a_log_and_a_web_hook_and_none_costs_the_oth
     # Another process goes on where this one ended.
     store = opened(
         drift=settings,
+        tags={"application": "handbook"},
         alerts=[broken, heard.append, Webhook(url=f"http://127.0.0.1:{hook.server_port}/secret")],
     )
     keep(store, *[0.95] * 50)
@@ -189,6 +202,7 @@ def test_an_alarm_reaches_a_callable_a_log_and_a_web_hook_and_none_costs_the_oth
     assert isinstance(alarm, Alarm)
     assert 150 < alarm.row <= 200
     assert hook.heard == [{"text": alarm.message, **alarm.to_dict()}] * 2  # tried again after a failure
+    assert "; application=handbook)" in alarm.message
     assert "an alarm could not be told (KeyError)" in caplog.text
     assert "secret" not in repr(Webhook(url="http://x/secret"))
     assert [a.row for a in store.drift()[0]] == [alarm.row]
@@ -230,6 +244,18 @@ def test_alarms_are_logged_by_default_and_a_new_reference_ends_them(opened, capl
     assert store.drift() == ([], True)
 
 
+def test_who_looks_afterwards_sees_what_was_watched_for(opened):
+    """The command and the page open the store without a watch of their own."""
+    watched, heard = Drift(reference=60, window=30, step=5), []
+    store = opened(drift=watched, alerts=[heard.append])
+    assert opened(drift=None).standing().settings == Drift()
+    keep(store, *[0.1, 0.2] * 30, *[0.95] * 30)
+    assert store.flush(20)
+    told = opened(drift=None).standing()
+    assert (told.settings, [one.row for one in told.alarms]) == (watched, [one.row for one in heard])
+    assert opened(drift=Drift(reference=50)).standing().settings == Drift(reference=50)
+
+
 def test_a_new_reference_that_another_process_sets_is_noticed(opened, monkeypatch):
     """Else this one would go on comparing with answers from before a change that was meant."""
     monkeypatch.setattr("groundwire.monitor.monitor._LOOK_EVERY", 0.0)
@@ -242,3 +268,19 @@ def test_a_new_reference_that_another_process_sets_is_noticed(opened, monkeypatc
     assert heard == []
     keep(running, *[0.1] * 20)
     assert [round(alarm.before, 1) for alarm in heard] == [0.9]
+
+
+def test_a_new_reference_while_answers_come_costs_no_answer(opened, caplog):
+    """Whoever sets it does so beside the thread that compares; every answer is still heard."""
+    store, done = opened(drift=Drift(reference=50, window=20, step=1)), threading.Event()
+
+    def again():
+        while not done.is_set():
+            store.rebase()
+
+    thread = threading.Thread(target=again)
+    thread.start()
+    keep(store, *[0.1] * 2000)
+    done.set()
+    thread.join()
+    assert caplog.text == ""

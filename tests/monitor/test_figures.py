@@ -14,7 +14,7 @@ from groundwire.monitor import Filter, Sampling
 from groundwire.monitor.answer import Heard, Ids, Row, microseconds, row
 from groundwire.monitor.sampling import Why
 from groundwire.monitor.schema import answers
-from groundwire.monitor.statistics import fisher, flipped, mcnemar, rate, smirnov, stability
+from groundwire.monitor.statistics import fisher, flipped, mcnemar, rate, stability
 from tests.monitor.told import abstention, interaction, keep, verdict
 
 
@@ -136,16 +136,6 @@ def test_fishers_test_is_scipys(cells):
 def test_mcnemars_test_is_the_exact_binomial_one(first, second):
     expected = stats.binomtest(first, first + second).pvalue if first + second else 1.0
     assert mcnemar(first, second) == pytest.approx(expected)
-
-
-def test_the_gap_of_two_distributions_is_scipys_and_its_chance_the_limits():
-    rng = np.random.default_rng(1)
-    for shift in (0.0, 0.1, 0.4):
-        first, second = np.sort(rng.random(500)), rng.random(150) + shift
-        gap, chance = smirnov(first, second)
-        other = stats.ks_2samp(first, second, method="asymp")
-        assert gap == pytest.approx(other.statistic)
-        assert chance == pytest.approx(stats.kstwobign.sf(gap * np.sqrt(500 * 150 / 650)), abs=1e-9)
 
 
 def test_a_stability_index_tells_moved_from_still():

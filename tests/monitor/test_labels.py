@@ -43,6 +43,16 @@ def test_flagged_answers_weigh_as_much_as_production_has_of_them(kept):
     assert weights(kept) == [10, 30]  # all of them
 
 
+def test_what_could_not_be_judged_gives_no_weight_to_what_could(store):
+    """Nobody decides what it is, and it is not one of the answers that were not flagged."""
+    store._random = random.Random(2)
+    keep(store, *[0.9, 0.1, 0.1, 0.1, None, None] * 10)
+    review(store, "random", 24)
+    review(store, "flagged", 5)
+    flagged, others = weights(store)
+    assert flagged / (flagged + others) == pytest.approx(0.25)
+
+
 def test_what_was_not_drawn_has_no_weight_and_the_reason_is_told(kept):
     (row,) = kept.next("ann", queue="uncertain")
     kept.review(row.id, "agree", reviewer="ann")

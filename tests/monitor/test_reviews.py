@@ -7,7 +7,7 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from groundwire import ConfigurationError, InputError, Passage, Span
-from groundwire.monitor import Filter, Opinion, Queue, Sampling
+from groundwire.monitor import Basis, Filter, Opinion, Queue, Sampling
 from groundwire.monitor.statistics import kappa
 from tests.monitor.told import DETECTOR, abstention, interaction, keep, verdict
 
@@ -161,6 +161,29 @@ def test_reviews_of_other_queues_do_not_bend_what_the_random_one_tells(opened):
     assert whole.recall_basis == "all answers kept by chance"
 
 
+def test_what_could_not_be_judged_keeps_no_hand_out_waiting(store):
+    """It enters no figure, whether anybody says something of it or not."""
+    keep(store, *[None] * 4, *[0.9, 0.1] * 8)
+    for row in store.next("ann", limit=12):
+        if row.outcome.hallucinated is not None:
+            store.review(row.id, "agree", reviewer="ann")
+    quality = store.figures().quality
+    assert (quality.waiting, quality.recall.value) == (0, 1)
+    assert quality.recall_basis == "answers drawn by chance"
+
+
+def test_to_ask_for_reviewed_answers_makes_no_sample_of_those_that_people_chose(store):
+    """All of these are reviewed, and not all that is flagged."""
+    for key in keep(store, *[0.9] * 9)[:3]:
+        store.review(key, "agree", reviewer="ann")
+    reviewed = Filter(reviewed=True)
+    assert "people chose" in store.figures(reviewed).quality.precision_basis
+    assert store.figures(reviewed).quality == store.figures().quality
+    assert [told.basis for told in store.thresholds(reviewed)] == [Basis.CHOSEN]
+    assert store.labels(reviewed).basis == store.labels().basis
+    assert store.figures(Filter(reviewed=False)).quality.reviewed == 0
+
+
 def test_what_a_rule_kept_does_not_enter_precision(opened):
     store = opened(sampling=Sampling(rate=0.0, rule=lambda *_: True))
     (key,) = keep(store, 0.9)
@@ -228,6 +251,22 @@ def test_a_review_can_be_taken_back(store):
     assert store.retract(key, "ann") is True
     assert [said.reviewer for said in store.feedback(key)] == ["bob"]
     assert [row.id for row in store.next("ann", reviewers=2)] == [key]
+
+
+def test_a_reviewer_is_forgotten(tmp_path, opened, url):
+    """What others said stays, and so do the answers."""
+    store = opened(url)
+    ids = keep(store, 0.9, 0.1)
+    for key in ids:
+        store.review(key, "agree", reviewer="Bob Bobson", note="Bob's own note")
+    store.review(ids[0], "agree", reviewer="ann")
+    store.next("Bob Bobson", queue="newest", reviewers=9)
+    assert store.forget_reviewer("Bob Bobson") == 2
+    assert [len(store.feedback(key)) for key in ids] == [1, 0]
+    assert store.forget_reviewer("Bob Bobson") == 0
+    store.close()
+    for path in tmp_path.glob("answers.db*"):
+        assert b"Bob" not in path.read_bytes()
 
 
 def test_a_reservation_can_be_given_up(store):

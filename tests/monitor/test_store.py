@@ -17,7 +17,16 @@ import sqlalchemy as sa
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from groundwire import Abstention, AbstentionReason, ConfigurationError, InputError, Interaction, Policy
+from groundwire import (
+    Abstention,
+    AbstentionReason,
+    ConfigurationError,
+    InputError,
+    Interaction,
+    Policy,
+    Role,
+    Turn,
+)
 from groundwire.checker import Checker
 from groundwire.core.redaction import MASK
 from groundwire.core.verdict import Degraded, Route, StageReport, Step
@@ -265,6 +274,36 @@ def test_a_person_is_forgotten_whose_tag_found_no_room(store):
     assert [row.interaction.metadata["user_id"] for row in store.rows()] == [8]
 
 
+def test_a_person_is_forgotten_whose_tag_has_a_long_name(store):
+    """A name is looked up as it is kept: cut."""
+    for user in ("ann", "bob"):
+        store.keep(interaction(**{"user" * 40: user}), verdict())
+    assert store.forget("user" * 40, "ann") == 1
+    assert store.count(Filter(tags={"user" * 40: "bob"})) == 1
+
+
+def test_all_that_is_kept_of_a_person_is_exported(store):
+    """What was said before, the metadata, and answers that nobody was given: as much as is forgotten."""
+    seen = replace(
+        interaction(user_id="ann", profile={"born": 1980}),
+        history=(Turn(role=Role.USER, text="I am Ann."),),
+        id="request 7",
+    )
+    for action in (None, "retry"):
+        store.keep(seen, verdict(), action=action)
+    store.keep(None, abstention(), durable=True)
+    stream = io.StringIO()
+    assert store.export(stream, Filter(tags={"user_id": "ann"}, drafts=True)) == 2
+    told, draft = map(json.loads, stream.getvalue().splitlines())
+    assert told["history"] == [{"role": "user", "text": "I am Ann."}]
+    assert (told["metadata"], told["interaction_id"]) == (dict(seen.metadata), "request 7")
+    assert (told["draft"], draft["draft"]) == (False, True)
+    assert store.export(stream) == 2
+    unread = json.loads(stream.getvalue().splitlines()[-1])
+    assert (unread["answer"], unread["contexts"], unread["history"], unread["metadata"]) == (None, [], [], {})
+    assert store.forget("user_id", "ann") == 2
+
+
 def test_what_a_process_left_on_disk_is_forgotten_too(tmp_path, opened):
     """It ended while the database was locked; what it had kept would come back with the next answer."""
     url = f"sqlite:///{tmp_path}/answers.db"
@@ -308,15 +347,23 @@ def test_what_is_too_old_or_too_much_goes_the_oldest_first(url, opened):
     store = opened(url, retention=Retention(days=1))
     keep(store, 0.9, 0.1)
     assert store.prune() == 0
-    store = opened(url, retention=Retention(megabytes=0.01))
     ids = keep(store, *[0.3] * 30)
-    gone = store.prune()
+    gone = store.prune(Retention(megabytes=0.01))
     left = [kept.id for kept in store.rows()]
     assert 0 < gone < 32
     assert left == ids[-len(left) :]
     old = opened(url, retention=Retention(days=1e-9))
     assert old.prune() == len(left)
     assert store.count() == 0
+
+
+def test_a_process_that_does_not_live_for_long_prunes_too(url, opened):
+    """As a worker that is replaced every few minutes, or a job that keeps a handful of answers a day."""
+    keep(opened(url), 0.9, 0.1)
+    store = opened(url, retention=Retention(days=1e-9))
+    keep(store, 0.3)
+    store.close()
+    assert opened(url).count() == 0
 
 
 def test_a_newer_schema_is_refused(url, opened):

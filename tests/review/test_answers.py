@@ -163,3 +163,17 @@ def test_what_is_shown_is_exported(client, store, ids):
 def test_an_empty_store_says_how_to_fill_it(client, store):
     assert "Monitor" in client.get("/answers").text
     assert "No answer meets this" in client.get("/answers?text=x").text
+
+
+@pytest.mark.parametrize(
+    ("query", "leads"),
+    [
+        ("?queue=newest&tag=route%3D%2Fa", "/review?tag=route%3D%2Fa"),
+        ("?queue=uncertain", "/review?queue=uncertain"),
+        ("?outcome=grounded&queue=disagreeing", "/review?outcome=grounded&queue=disagreeing"),
+    ],
+)
+def test_what_is_listed_is_reviewed_in_the_order_that_was_chosen(client, ids, query, leads):
+    """The newest are listed where nobody chooses; a fair sample is then the better one to review."""
+    buttons = parse(client.get(f"/answers{query}").text).all("a", "button")
+    assert leads in [one.attrs["href"] for one in buttons if one.text == "Review these"]

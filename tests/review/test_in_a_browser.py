@@ -26,7 +26,7 @@ from groundwire.report.visible import visible
 from tests.report.test_page import PAYLOADS
 from tests.review.shown import ANSWER, SPEC, bags, keep, plain, unjudged
 
-PHONE = {"viewport": {"width": 390, "height": 844}}
+PHONE = {"viewport": {"width": 320, "height": 568}}
 WIDE = {"viewport": {"width": 1280, "height": 900}}
 GRAVE = {"serious", "critical"}
 
@@ -191,6 +191,20 @@ def test_nothing_is_said_of_spans_that_nobody_corrected(visit, store):
     keys(page, "a", "Enter")
     page.wait_for_url("**said=**")
     assert store.feedback(key)[0].spans is None
+
+
+def test_what_a_reviewer_wrote_stays_as_it_was_when_it_is_saved_again(visit, store):
+    """Also where it holds marks that are not seen, as names and notes from right to left do."""
+    (key,) = keep(store, bags())
+    name, note = "\u200fדנה", "\u200fلا\u200f, soft\u00adhyphen"
+    store.review(key, "agree", reviewer=name, note=note)
+    page = visit(f"/reviewer?back=/answers/{key}", name=name)
+    keys(page, "Enter")
+    opened(page, "What does a second bag cost?")
+    keys(page, "d", "Enter")
+    page.wait_for_url("**said=**")
+    (said,) = store.feedback(key)
+    assert (said.reviewer, said.note, said.opinion) == (name, note, "disagree")
 
 
 TEXTS = [
@@ -434,3 +448,27 @@ def test_the_focus_can_be_seen_and_is_never_covered(visit, store):
         assert seen["outline"] != "none", seen
         assert not seen["covered"], seen
     assert stops > 12
+
+
+@pytest.mark.parametrize(("width", "height"), [(320, 256), (844, 390), (1280, 900)])
+def test_what_is_judged_can_be_read_in_a_low_window(visit, store, width, height):
+    """At 400 % of a small screen, and on a phone held sideways, too: nothing stays in front of it."""
+    (key,) = keep(store, bags())
+    page = visit(
+        f"/answers/{key}?queue=newest", viewport={"width": width, "height": height}, reduced_motion="reduce"
+    )
+    for part in ("h1", ".verdict strong", "#answer mark", ".claims button", "#save", ".passage summary"):
+        assert page.evaluate(
+            """(part) => {
+                const one = document.querySelector(part);
+                one.scrollIntoView({ block: "center" });
+                const [box] = one.getClientRects();
+                return one.contains(document.elementFromPoint(box.left + 4, box.top + box.height / 2));
+            }""",
+            part,
+        ), part
+    page.evaluate("scrollTo(0, 0)")
+    keys(page, "a")
+    told = page.locator("#said" if height < 500 else ".choice.agree")
+    expect(told).to_contain_text("hallucinated")
+    expect(told).to_be_in_viewport()

@@ -38,11 +38,11 @@ examples:
   groundwire monitor list --queue uncertain --limit 20
   groundwire monitor export --form csv > answers.csv
   groundwire monitor compare --before prompt_version=1 --after prompt_version=2
-  groundwire monitor drift || page-somebody           1 when an alarm was raised
+  groundwire monitor drift || page-somebody           1 while something drifts
   groundwire monitor retune --config production.yaml  a better threshold, beside the one in production
   groundwire monitor push-langsmith --queue uncertain --dry-run
 
-exit codes: 0 done, 1 drift raised an alarm, 2 could not run. Full documentation: docs/monitoring.md
+exit codes: 0 done, 1 something drifts, 2 could not run. Full documentation: docs/monitoring.md
 """
 
 
@@ -79,6 +79,7 @@ def add_monitor(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     listed.add_argument("--queue", default="newest", metavar="QUEUE", help="newest, uncertain, flagged, ...")
     listed.add_argument("--limit", type=int, default=20, metavar="N", help="how many (default: 20)")
     listed.add_argument("--text", default="", metavar="TEXT", help="only with this in question or answer")
+    _add_drafts(listed)
     add("show", _show, "show one answer in full, with its feedback").add_argument("id", metavar="ID")
     following = add("next", _next, "show the next answer to review, and reserve it")
     following.add_argument("--reviewer", required=True, metavar="NAME", help="for whom")
@@ -88,6 +89,7 @@ def add_monitor(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     _add_review(add("review", _review, "keep what a reviewer thinks of an answer"))
     exported = add("export", _export, "write answers and feedback to standard output")
     exported.add_argument("--form", choices=("csv", "jsonl"), default="jsonl", help="default: jsonl")
+    _add_drafts(exported)
     compared = add("compare", _compare, "compare two sets of answers on the same questions")
     for side in ("before", "after"):
         compared.add_argument(
@@ -98,8 +100,12 @@ def add_monitor(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     pruned = add("prune", _prune, "delete what is too old or too much")
     pruned.add_argument("--days", type=float, metavar="N", help="older than so many days")
     pruned.add_argument("--megabytes", type=float, metavar="N", help="the oldest, beyond so much text")
-    forgotten = add("forget", _forget, "delete all answers with a tag, such as a person's")
-    forgotten.add_argument("of", type=_tag, metavar="TAG=VALUE")
+    forgotten = add(
+        "forget", _forget, "delete all answers with a tag, such as a person's, or a reviewer's word"
+    )
+    who = forgotten.add_mutually_exclusive_group(required=True)
+    who.add_argument("of", type=_tag, nargs="?", metavar="TAG=VALUE", help="answers with this tag")
+    who.add_argument("--reviewer", metavar="NAME", help="all that this reviewer said")
     learning.add(add, filtered)
     add("migrate", _migrate, "bring the database up to date, and do nothing else")
 
@@ -113,6 +119,10 @@ def _common() -> argparse.ArgumentParser:
     common.add_argument("--tag", type=_tag, action="append", metavar="TAG=VALUE", help="only with this tag")
     common.add_argument("--json", action="store_true", help="print JSON")
     return common
+
+
+def _add_drafts(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--drafts", action="store_true", help="also answers that nobody was given")
 
 
 def _add_review(parser: argparse.ArgumentParser) -> None:
@@ -170,6 +180,8 @@ def filtered(given: argparse.Namespace, **more: Any) -> Filter:
 
 
 def _figures(monitor: Monitor, given: argparse.Namespace) -> int:
+    from groundwire.monitor.figures import MOST_GROUPS  # noqa: PLC0415
+
     wanted = filtered(given)
     figures = monitor.figures(wanted)
     over = monitor.over_time(wanted, every=given.every) if given.every else ()
@@ -191,6 +203,8 @@ def _figures(monitor: Monitor, given: argparse.Namespace) -> int:
         view.groups(given.every, over)
     for tag, found in groups.items():
         view.groups(tag, found)
+        if len(found) == MOST_GROUPS:
+            view.hint(f"of {tag}, the {MOST_GROUPS} most frequent values")
     if patterns is not None:
         view.patterns(patterns)
     if not groups and (names := monitor.tags()):
@@ -199,7 +213,9 @@ def _figures(monitor: Monitor, given: argparse.Namespace) -> int:
 
 
 def _list(monitor: Monitor, given: argparse.Namespace) -> int:
-    page = monitor.page(filtered(given, text=given.text), queue=given.queue, limit=given.limit)
+    page = monitor.page(
+        filtered(given, text=given.text, drafts=given.drafts), queue=given.queue, limit=given.limit
+    )
     for line in page.lines:
         view.say_json(plain(asdict(line))) if _json(given) else view.line(line)
     if page.after and not _json(given):
@@ -260,7 +276,7 @@ def _say_whole(monitor: Monitor, key: str) -> None:
 def _export(monitor: Monitor, given: argparse.Namespace) -> int:
     if reconfigure := getattr(sys.stdout, "reconfigure", None):
         reconfigure(encoding="utf-8")  # a table for other programs, whatever this terminal can show
-    count = monitor.export(sys.stdout, filtered(given), form=given.form)
+    count = monitor.export(sys.stdout, filtered(given, drafts=given.drafts), form=given.form)
     view.hint(f"{count:,} answers written")
     return DONE
 
@@ -292,11 +308,12 @@ def _drift(monitor: Monitor, given: argparse.Namespace) -> int:
                 "has_reference": found.has_reference,
                 "windows": found.windows,
                 "alarms": [alarm.to_dict() for alarm in found.alarms],
+                "up": list(found.up),
             }
         )
     else:
         view.drift(found)
-    return ALARM if found.alarms else DONE
+    return ALARM if found.up else DONE
 
 
 def _prune(monitor: Monitor, given: argparse.Namespace) -> int:
@@ -310,8 +327,13 @@ def _prune(monitor: Monitor, given: argparse.Namespace) -> int:
 
 def _forget(monitor: Monitor, given: argparse.Namespace) -> int:
     _require_all(given, "forget deletes all that is kept of somebody")
+    if given.reviewer is not None:
+        return _deleted(monitor.forget_reviewer(given.reviewer), given, "reviews")
     name, value = given.of
-    return _deleted(monitor.forget(name, value), given)
+    gone = monitor.forget(name, value)
+    if not gone and name not in (known := monitor.tags()):
+        view.hint(f"no answer has a tag {name!r}; there are: {', '.join(known) or 'none'}")
+    return _deleted(gone, given)
 
 
 def _require_all(given: argparse.Namespace, why: str) -> None:
@@ -321,11 +343,11 @@ def _require_all(given: argparse.Namespace, why: str) -> None:
         raise ConfigurationError(f"{', '.join(chosen)}: {why}, and can't choose among them")
 
 
-def _deleted(number: int, given: argparse.Namespace) -> int:
+def _deleted(number: int, given: argparse.Namespace, what: str = "answers") -> int:
     if _json(given):
         view.say_json({"deleted": number})
     else:
-        view.hint(f"{number:,} answers deleted")
+        view.hint(f"{number:,} {what} deleted")
     return DONE
 
 

@@ -209,8 +209,8 @@ def drift(told: Standing) -> None:
         out.print("There are too few answers for a reference yet.")
     elif not told.windows:
         out.print("There are too few answers since the reference to compare with it yet.")
-    elif not told.alarms:
-        out.print("Nothing drifts.")
+    elif not told.up:
+        out.print("Nothing drifts now; it did before:" if told.alarms else "Nothing drifts.")
     if told.windows and told.p is None:
         out.print("Too few of the latest answers, or of the reference, are judged to compare their scores.")
     for alarm in told.alarms:

@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from groundwire.monitor.drift import Standing as Standing
     from groundwire.monitor.figures import Figures as Figures
     from groundwire.monitor.figures import Group as Group
-    from groundwire.monitor.figures import Quality as Quality
     from groundwire.monitor.filters import Filter as Filter
     from groundwire.monitor.labels import Label as Label
     from groundwire.monitor.labels import Labels as Labels
     from groundwire.monitor.monitor import Monitor as Monitor
     from groundwire.monitor.patterns import Pattern as Pattern
+    from groundwire.monitor.quality import Quality as Quality
     from groundwire.monitor.queues import Page as Page
     from groundwire.monitor.queues import Queue as Queue
     from groundwire.monitor.retention import Retention as Retention
@@ -50,11 +50,12 @@ _HOMES = {
     "groundwire.monitor.comparison": ("Comparison",),
     "groundwire.monitor.database": ("Durability", "StoreError"),
     "groundwire.monitor.drift": ("Alarm", "Drift", "Standing"),
-    "groundwire.monitor.figures": ("Figures", "Group", "Quality"),
+    "groundwire.monitor.figures": ("Figures", "Group"),
     "groundwire.monitor.filters": ("Filter",),
     "groundwire.monitor.labels": ("Label", "Labels"),
     "groundwire.monitor.monitor": ("Monitor",),
     "groundwire.monitor.patterns": ("Pattern",),
+    "groundwire.monitor.quality": ("Quality",),
     "groundwire.monitor.queues": ("Page", "Queue"),
     "groundwire.monitor.retention": ("Retention",),
     "groundwire.monitor.reviews": ("Agreement", "Feedback", "Opinion"),

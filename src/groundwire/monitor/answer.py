@@ -139,7 +139,7 @@ def row(heard: Heard, redact: Redact | None, own: Mapping[str, str]) -> Row:
         "answer_id": heard.id,
         "question": None if interaction is None else kept_text(interaction.question),
         "answer": None if interaction is None else kept_text(interaction.answer),
-        "rest": _json({"outcome": wire.encode(outcome), **_rest(interaction)}),
+        "rest": _json({"outcome": wire.encode(outcome), **rest(interaction)}),
     }
     score, threshold = outcome.score, outcome.threshold
     answer = {
@@ -178,12 +178,12 @@ def row(heard: Heard, redact: Redact | None, own: Mapping[str, str]) -> Row:
 
 def kept(answer: Mapping[str, Any], body: Mapping[str, Any], tags: tuple[tuple[str, str], ...]) -> Kept:
     """The answer of a row."""
-    rest = json.loads(body["rest"])
+    more = json.loads(body["rest"])
     return Kept(
         id=answer["id"],
         at=moment(answer["at"]),
-        interaction=None if body["answer"] is None else _interaction(body, rest),
-        outcome=wire.decode(rest["outcome"]),
+        interaction=None if body["answer"] is None else _interaction(body, more),
+        outcome=wire.decode(more["outcome"]),
         tags=tags,
         run_id=answer["run_id"],
         action=answer["action"],
@@ -225,18 +225,24 @@ def tag_text(value: object) -> str:
     return kept_text(str(value))[:_LONGEST_TAG]
 
 
+def tag(name: object, value: object) -> tuple[str, str]:
+    """A tag as it is kept, and looked up."""
+    return kept_text(str(name))[:LONGEST_TAG_NAME], tag_text(value)
+
+
 def tags_of(metadata: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """What answers can be counted by: every plain value, and every member of a list of texts named tags."""
     for name, value in metadata.items():
         if name == "tags" and isinstance(value, list | tuple):
-            yield from ((TAG, tag_text(tag)) for tag in value if isinstance(tag, str))
+            yield from ((TAG, tag_text(one)) for one in value if isinstance(one, str))
         elif isinstance(value, str | int | float) and not (
             isinstance(value, str) and len(value) > _LONGEST_TAG
         ):
-            yield kept_text(str(name))[:LONGEST_TAG_NAME], tag_text(value)
+            yield tag(name, value)
 
 
-def _rest(interaction: Interaction | None) -> dict[str, Any]:
+def rest(interaction: Interaction | None) -> dict[str, Any]:
+    """All of an interaction but question and answer, as JSON holds it; nothing of what could not be read."""
     if interaction is None:
         return {}
     return {
@@ -250,14 +256,14 @@ def _rest(interaction: Interaction | None) -> dict[str, Any]:
     }
 
 
-def _interaction(body: Mapping[str, Any], rest: Mapping[str, Any]) -> Interaction:
+def _interaction(body: Mapping[str, Any], more: Mapping[str, Any]) -> Interaction:
     return Interaction(
         question=body["question"],
-        contexts=[Passage(**passage) for passage in rest["contexts"]],
+        contexts=[Passage(**passage) for passage in more["contexts"]],
         answer=body["answer"],
-        history=[Turn(role=Role(turn["role"]), text=turn["text"]) for turn in rest["history"]],
-        id=rest["id"],
-        metadata=rest["metadata"],
+        history=[Turn(role=Role(turn["role"]), text=turn["text"]) for turn in more["history"]],
+        id=more["id"],
+        metadata=more["metadata"],
     )
 
 

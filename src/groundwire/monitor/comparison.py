@@ -8,8 +8,8 @@ import numpy as np
 import sqlalchemy as sa
 
 from groundwire.monitor.answer import NO_QUESTION
+from groundwire.monitor.drawn import SAMPLED
 from groundwire.monitor.filters import Filter
-from groundwire.monitor.sampling import Why
 from groundwire.monitor.schema import answers
 from groundwire.monitor.statistics import Rate, flipped, mcnemar, rate
 
@@ -58,7 +58,7 @@ def _latest(connection: sa.Connection, side: Filter) -> dict[str, tuple[bool, fl
     query = (
         sa.select(c.pair, c.hallucinated, c.score)
         .where(
-            c.why == str(Why.SAMPLE),
+            SAMPLED,
             c.pair.is_not(None),
             c.pair != NO_QUESTION,
             c.judged.is_(sa.true()),

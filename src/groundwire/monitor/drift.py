@@ -9,18 +9,17 @@ however much their windows overlap. Nothing here reads a database.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from groundwire.core.errors import ConfigurationError
 from groundwire.monitor.answer import moment
-from groundwire.monitor.statistics import Floats, fisher, smirnov, smirnovs, stability
+from groundwire.monitor.statistics import Floats, fisher, smirnov, stability
 
 _PER = 1000  # answers that the false-alarm rate is about
 _FEWEST = 20  # scores in a window, below which their distribution is not compared
@@ -78,6 +77,7 @@ class Alarm:
     ``row`` counts the answers since the reference began, from 1; ``before`` and ``now`` are the mean score,
     or the share of abstentions, of the reference and of the window. ``p`` is the chance of so wide a gap
     without drift; ``stability`` is the population stability index of the scores, None for abstentions.
+    ``tags`` are those of the monitor that watches.
     """
 
     what: Drifting
@@ -87,18 +87,20 @@ class Alarm:
     now: float
     p: float
     stability: float | None
+    tags: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def message(self) -> str:
         """One sentence for a log or a pager."""
+        of = "".join(f"; {name}={value}" for name, value in self.tags.items())
         if self.what is Drifting.SCORES:
             return (
                 f"hallucination scores drift: their mean was {self.before:.2f} and is {self.now:.2f} "
-                f"(stability index {self.stability:.2f}, p {self.p:.1g})"
+                f"(stability index {self.stability:.2f}, p {self.p:.1g}{of})"
             )
         return (
             f"the share of answers that can't be judged drifts: it was {self.before:.1%} and is "
-            f"{self.now:.1%} (p {self.p:.1g})"
+            f"{self.now:.1%} (p {self.p:.1g}{of})"
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -111,6 +113,7 @@ class Alarm:
             "now": self.now,
             "p": self.p,
             "stability": self.stability,
+            "tags": dict(self.tags),
         }
 
 
@@ -118,14 +121,16 @@ class Alarm:
 class Standing:
     """The latest answers beside the first ones.
 
-    ``reference`` and ``latest`` are scores, NaN where an answer could not be judged; the latter is shorter
-    than the window where there are not enough answers. ``p`` is the chance of so wide a gap between their
-    distributions, ``p_missing`` that between their shares of abstentions, without drift; below ``chance``
-    there is an alarm. Figures are None where there is too little to compare. ``alarms`` are those of the
-    whole history, but for ``skipped`` answers after the reference that were not looked at. ``windows`` were
-    compared: that none raised an alarm says something only where there were some.
+    They are compared by ``settings``. ``reference`` and ``latest`` are scores, NaN where an answer could not
+    be judged; the latter is shorter than the window where there are not enough answers. ``p`` is the chance
+    of so wide a gap between their distributions, ``p_missing`` that between their shares of abstentions,
+    without drift; below ``chance`` there is an alarm. Figures are None where there is too little to compare.
+    ``alarms`` are those of the whole history, but for ``skipped`` answers after the reference that were not
+    looked at. ``windows`` were compared: that none raised an alarm says something only where there were some.
+    ``up`` still drifts: its alarm was raised, and its cause has not gone since.
     """
 
+    settings: Drift
     has_reference: bool
     reference: Floats
     latest: Floats
@@ -136,6 +141,7 @@ class Standing:
     skipped: int
     windows: int
     alarms: tuple[Alarm, ...]
+    up: tuple[Drifting, ...]
 
 
 class Watch:
@@ -176,7 +182,8 @@ class Watch:
         if len(self._window) < self._settings.window or since % self._settings.step:
             return []
         window = np.array(self._window, dtype=float)
-        return list(self._reference.alarms(window, self._reference.chance(window), row=self._rows, at=at))
+        (p,) = self._reference.chances(window[None])
+        return list(self._reference.alarms(window, p, row=self._rows, at=at))
 
     def _made(self) -> _Reference | None:
         enough = len(self._first) == self._settings.reference
@@ -193,20 +200,25 @@ def standing(settings: Drift, scores: Floats, times: Sequence[int], skipped: int
     latest = later[-settings.window :]
     found: list[Alarm] = []
     p = p_missing = moved = None
-    windows = 0
+    windows, up = 0, set[Drifting]()
     if has_reference := len(first) == settings.reference:
         reference = _Reference(settings, first)
         ends = np.arange(settings.step, len(later) + 1, settings.step)
         ends = ends[ends >= settings.window]
-        for end, window, chance in reference.chances(later, ends):
-            windows += 1
-            row = settings.reference + end
-            found += reference.alarms(window, chance, row=skipped + row, at=moment(times[row - 1]))
-        p = reference.chance(latest)
+        windows = len(ends)
+        for start in range(0, windows, _AT_ONCE):
+            some = ends[start : start + _AT_ONCE]
+            views = np.lib.stride_tricks.sliding_window_view(later, settings.window)[some - settings.window]
+            for end, window, chance in zip(some.tolist(), views, reference.chances(views), strict=True):
+                row = settings.reference + end
+                found += reference.alarms(window, chance, row=skipped + row, at=moment(times[row - 1]))
+        up = reference.raised
+        (p,) = reference.chances(latest[None])
         known = latest[~np.isnan(latest)]
         moved = stability(reference.scores, known) if p is not None else None
         p_missing = reference.missing_chance(latest) if len(latest) else None
     return Standing(
+        settings=settings,
         has_reference=has_reference,
         reference=first,
         latest=latest,
@@ -217,6 +229,7 @@ def standing(settings: Drift, scores: Floats, times: Sequence[int], skipped: int
         skipped=skipped,
         windows=windows,
         alarms=tuple(found),
+        up=tuple(sorted(up)),
     )
 
 
@@ -227,28 +240,14 @@ class _Reference:
         self._settings = settings
         self._count = len(first)
         self.scores = np.sort(first[~np.isnan(first)])
-        self._raised: set[Drifting] = set()
+        self.raised: set[Drifting] = set()
         self._fisher: dict[tuple[int, int], float] = {}
 
-    def chance(self, window: Floats) -> float | None:
-        """The chance of so wide a gap without drift; None where there is too little to compare."""
-        known = window[~np.isnan(window)]
-        enough = len(known) >= _FEWEST and len(self.scores) >= _FEWEST
-        return smirnov(self.scores, known)[1] if enough else None
-
-    def chances(self, later: Floats, ends: NDArray[np.int64]) -> Iterator[tuple[int, Floats, float | None]]:
-        """The same of each window that ends before one of ``ends``."""
-        for start in range(0, len(ends), _AT_ONCE):
-            some = ends[start : start + _AT_ONCE]
-            windows = np.lib.stride_tricks.sliding_window_view(later, self._settings.window)
-            windows = windows[some - self._settings.window]
-            known = (~np.isnan(windows)).sum(axis=1)
-            enough = (known >= _FEWEST) & (len(self.scores) >= _FEWEST)
-            chances = np.full(len(some), np.nan)
-            if enough.any():
-                chances[enough] = smirnovs(self.scores, windows[enough])
-            for end, window, chance, is_enough in zip(some, windows, chances, enough, strict=True):
-                yield int(end), window, float(chance) if is_enough else None
+    def chances(self, windows: Floats) -> list[float | None]:
+        """The chance of so wide a gap without drift, for each window; None where too little is to compare."""
+        enough = (~np.isnan(windows)).sum(axis=1) >= (_FEWEST if len(self.scores) >= _FEWEST else np.inf)
+        told = iter(smirnov(self.scores, windows[enough]).tolist() if enough.any() else ())
+        return [next(told) if one else None for one in enough]
 
     def missing_chance(self, window: Floats) -> float:
         missing, missing_now = self._count - len(self.scores), int(np.isnan(window).sum())
@@ -279,8 +278,8 @@ class _Reference:
 
     def _is_new(self, what: Drifting, p: float) -> bool:
         if p >= _OVER:
-            self._raised.discard(what)
-        if p >= self._settings.chance or what in self._raised:
+            self.raised.discard(what)
+        if p >= self._settings.chance or what in self.raised:
             return False
-        self._raised.add(what)
+        self.raised.add(what)
         return True

@@ -11,8 +11,8 @@ from typing import Any, TextIO
 
 from groundwire.core import wire
 from groundwire.core.cells import cell
-from groundwire.core.plain import plain
-from groundwire.monitor.answer import Kept
+from groundwire.core.interaction import Interaction
+from groundwire.monitor.answer import Kept, rest
 from groundwire.monitor.reviews import Feedback
 
 COLUMNS = (
@@ -78,21 +78,21 @@ def _csv(cells: Sequence[str]) -> str:
 
 def _whole(kept: Kept, said: Sequence[Feedback]) -> dict[str, Any]:
     seen = kept.interaction
+    more = rest(seen or Interaction(answer=""))
     return {
         "id": kept.id,
         "at": kept.at.isoformat(),
         "question": seen and seen.question,
-        "contexts": [
-            {"text": p.text, "id": p.id, "metadata": plain(p.metadata), "score": p.score}
-            for p in (seen.contexts if seen else ())
-        ],
         "answer": seen and seen.answer,
+        "interaction_id": more["id"],
+        **{name: more[name] for name in ("contexts", "history", "metadata")},
         "label": label(said),
         "hallucination": wire.encode(kept.outcome),
         "tags": [list(tag) for tag in kept.tags],
         "run_id": kept.run_id,
         "action": kept.action,
         "attempt": kept.attempt,
+        "draft": kept.draft,
         "sampled": kept.sampled,
         "feedback": [
             {

@@ -1,7 +1,7 @@
-"""How often answers hallucinate, where, at what cost, and how right the detector is by human judgement.
+"""How often answers hallucinate, where, and at what cost.
 
-Everything is counted by the database. How often is reckoned from what chance chose to be kept, and from
-nothing else; how right, from what was drawn for review by chance.
+Everything is counted by the database, and rates are reckoned from what chance chose to be kept, and from
+nothing else.
 """
 
 from __future__ import annotations
@@ -17,21 +17,16 @@ import sqlalchemy as sa
 
 from groundwire.core.errors import ConfigurationError
 from groundwire.monitor.answer import moment
+from groundwire.monitor.drawn import FLAGGED, SAMPLED, sorts
 from groundwire.monitor.filters import Filter
-from groundwire.monitor.reviews import truth
-from groundwire.monitor.sampling import Why
-from groundwire.monitor.schema import answers, feedback, tags
+from groundwire.monitor.quality import Quality, quality
+from groundwire.monitor.schema import answers, tags
 from groundwire.monitor.statistics import Rate, rate
 
 _BINS = 20
-_MOST_GROUPS = 100
+MOST_GROUPS = 100
 EVERY = {"hour": timedelta(hours=1), "day": timedelta(days=1), "week": timedelta(weeks=1)}
 _MONDAY = 4 * 86_400_000_000  # 1970 began on a Thursday
-
-PICKED = answers.c.why.in_([str(Why.RULE), str(Why.LEVEL)])
-"""Kept by a rule or for the level: what is flagged among these is not as all that is flagged."""
-_SAMPLED = answers.c.why == str(Why.SAMPLE)
-_FLAGGED = answers.c.hallucinated.is_(sa.true())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,25 +42,6 @@ class Group:
     detection: Rate | None
     abstained: Rate | None
     begins: datetime | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Quality:
-    """How right the detector is by human judgement.
-
-    ``precision`` is the share of flagged answers that are hallucinated, ``recall`` the share of hallucinated
-    ones that are flagged; each is None where it can't be had, and its ``_basis`` says from what it was
-    reckoned, or why not. ``reviewed`` counts answers with feedback, ``undecided`` those of them on which
-    nobody, or as many as not, decided. ``waiting`` were drawn for the random sample and are not reviewed yet.
-    """
-
-    reviewed: int
-    undecided: int
-    waiting: int
-    precision: Rate | None
-    precision_basis: str
-    recall: Rate | None
-    recall_basis: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,7 +119,7 @@ def over_time(connection: sa.Connection, wanted: Filter, every: str) -> tuple[Gr
 
 
 def by_tag(connection: sa.Connection, wanted: Filter, name: str) -> tuple[Group, ...]:
-    """The figures of each value of a tag, or of detector, kind or action; the most frequent first.
+    """The figures of the values of a tag, or of detector, kind or action; the most frequent, and first.
 
     A tag of that name goes before what every answer has, where each of them has one.
     """
@@ -156,7 +132,7 @@ def by_tag(connection: sa.Connection, wanted: Filter, name: str) -> tuple[Group,
         query = _grouped(tags.c.value, wanted).join(
             tags, (tags.c.answer_id == answers.c.id) & (tags.c.name == name)
         )
-    found = connection.execute(query.order_by(count).limit(_MOST_GROUPS)).all()
+    found = connection.execute(query.order_by(count).limit(MOST_GROUPS)).all()
     return tuple(_group("" if row.name is None else str(row.name), row, None) for row in found)
 
 
@@ -167,132 +143,16 @@ def tag_names(connection: sa.Connection) -> dict[str, int]:
     return dict(sorted(((name, count) for name, count in found), key=lambda one: (one[1], one[0])))
 
 
-def quality(connection: sa.Connection, wanted: Filter) -> Quality:
-    """How right the detector is about the answers that meet the filter."""
-    cells = _cells(connection, wanted)
-    reviewed = _sum(cells, reviewed=True)
-    undecided = sum(cell["count"] for cell in cells if cell["reviewed"] and cell["real"] is None)
-    precision, precision_basis = _precision(cells)
-    recall, recall_basis = _recall(cells) if wanted.fair else (None, "the filter depends on the outcome")
-    return Quality(
-        reviewed=reviewed,
-        undecided=undecided,
-        waiting=_sum(cells, waiting=True),
-        precision=precision,
-        precision_basis=precision_basis,
-        recall=recall,
-        recall_basis=recall_basis,
-    )
-
-
-def _cells(connection: sa.Connection, wanted: Filter) -> list[dict[str, Any]]:
-    """How many judged answers there are of each sort that precision and recall tell apart.
-
-    What was drawn matters of reviewed answers alone, which are few: the others are all that there are, less
-    those.
-    """
-    c, seen = answers.c, truth()
-    parts: dict[str, sa.ColumnElement[Any]] = {
-        "sampled": _SAMPLED,
-        "picked": PICKED,
-        "handed_out": c.drawn.is_not(None),
-        "flagged": _FLAGGED,
-    }
-    further = {
-        "drawn": drawn_whole(c.drawn),
-        "drawn_flagged": drawn_whole(c.drawn_flagged),
-        "real": seen.c.real,
-    }
-    left: Counter[tuple[Any, ...]] = Counter()
-    for *sort, count in connection.execute(_counted(parts, wanted)):
-        left[tuple(map(bool, sort))] += count
-    query = _counted(parts | further, wanted).join(seen, seen.c.answer_id == c.id)
-    said = [dict(row) for row in connection.execute(query).mappings()]
-    for cell in said:
-        left[tuple(bool(cell[name]) for name in parts)] -= cell["count"]
-        cell |= {"reviewed": True, "waiting": False}
-    cells = said
-    for kind, count in left.items():
-        own = dict(zip(parts, kind, strict=True))
-        unknown = {"drawn": False, "drawn_flagged": False, "real": None, "reviewed": False}
-        cells.append(own | unknown | {"waiting": own["handed_out"], "count": count})
-    return cells
-
-
-def _counted(parts: Mapping[str, sa.ColumnElement[Any]], wanted: Filter) -> sa.Select[Any]:
-    columns: list[Any] = [sa.type_coerce(part, sa.Boolean).label(name) for name, part in parts.items()]
-    query: sa.Select[Any] = sa.select(*columns, sa.func.count().label("count")).select_from(answers)
-    return query.where(*wanted.conditions(), answers.c.judged.is_(sa.true())).group_by(*columns)
-
-
-def drawn_whole(when: sa.Column[Any]) -> sa.ColumnElement[bool]:
-    """Whether an answer was drawn, by chance, among answers that are all reviewed.
-
-    What was drawn together counts together: those of it that people had reviewed before are flagged more
-    often than those that still wait.
-    """
-    other = answers.alias("other")
-    own = other.c[when.name]
-    said = sa.exists().where(feedback.c.answer_id == other.c.id)
-    return when.is_not(None) & when.not_in(sa.select(own).where(own.is_not(None), ~said))
-
-
-def _precision(cells: list[dict[str, Any]]) -> tuple[Rate | None, str]:
-    flagged = [cell for cell in cells if cell["flagged"] and not cell["picked"]]
-    if not _sum(flagged):
-        other = "what is flagged was all kept by a rule or for its level, and is no sample of flagged answers"
-        return None, other if _sum(cells, flagged=True) else "nothing was flagged"
-    if not _sum(flagged, reviewed=True):
-        return None, "no flagged answer was reviewed"
-    drawn = [cell for cell in flagged if cell["drawn"] or cell["drawn_flagged"]]
-    if not _sum(flagged, reviewed=False):
-        basis, chosen = "all flagged answers", flagged
-    elif _sum(drawn, reviewed=True):
-        basis, chosen = "flagged answers drawn by chance", drawn
-    else:
-        basis, chosen = "the flagged answers that people chose to review, which chance did not draw", flagged
-    right = _sum(chosen, real=True)
-    return rate(right, right + _sum(chosen, real=False)), basis
-
-
-def _recall(cells: list[dict[str, Any]]) -> tuple[Rate | None, str]:
-    sampled = [cell for cell in cells if cell["sampled"]]
-    if not _sum(sampled):
-        return None, "no answer was kept by chance alone: Sampling(rate=...) above 0 provides them"
-    drawn = [cell for cell in sampled if cell["drawn"]]
-    if not _sum(sampled, reviewed=False):
-        basis, chosen = "all answers kept by chance", sampled
-    elif _sum(drawn, reviewed=True):
-        basis, chosen = "answers drawn by chance", drawn
-    else:
-        return None, "no answer of the random sample was reviewed: review the random queue, with no filter"
-    found, real = _sum(chosen, real=True, flagged=True), _sum(chosen, real=True)
-    if not real:
-        return None, f"no hallucination among the {_sum(chosen, reviewed=True)} reviewed of {basis}"
-    return rate(found, real), basis
-
-
-def _sum(cells: list[dict[str, Any]], **wanted: bool) -> int:
-    """How many answers have these properties; None is neither true nor false."""
-    return sum(
-        cell["count"] for cell in cells if all(_is(cell[name], value) for name, value in wanted.items())
-    )
-
-
-def _is(value: bool | None, wanted: bool) -> bool:
-    return value is not None and bool(value) is wanted
-
-
 def _grouped(name: sa.ColumnElement[Any], wanted: Filter) -> sa.Select[Any]:
     return (
         sa.select(
             name.label("name"),
             sa.func.count().label("answers"),
             sa.func.count(sa.case((answers.c.judged.is_(sa.true()), 1))).label("judged"),
-            sa.func.count(sa.case((_FLAGGED, 1))).label("flagged"),
+            sa.func.count(sa.case((FLAGGED, 1))).label("flagged"),
         )
         .select_from(answers)
-        .where(_SAMPLED, *wanted.conditions())
+        .where(SAMPLED, *wanted.conditions())
         .group_by(name)
     )
 
@@ -313,7 +173,7 @@ def _counts(
     """What all answers amount to, and how many that chance chose have which level, kind and so on."""
     c = answers.c
     names = ("level", "kind", "abstention", "hallucinated")
-    sampled = sa.type_coerce(_SAMPLED, sa.Boolean).label("sampled")
+    (sampled,) = sorts("sampled")
     query = (
         sa.select(
             sampled,
@@ -349,7 +209,7 @@ def _spread(
     connection: sa.Connection, conditions: list[sa.ColumnElement[bool]]
 ) -> tuple[tuple[int, ...], float | None, float | None]:
     """Of what chance chose: the histogram of scores, and the middle and 95th percentile of seconds."""
-    query = sa.select(answers.c.score, answers.c.seconds).where(_SAMPLED, *conditions)
+    query = sa.select(answers.c.score, answers.c.seconds).where(SAMPLED, *conditions)
     found = connection.execute(query).all()
     if not found:
         return (0,) * _BINS, None, None

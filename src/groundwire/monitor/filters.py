@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 import sqlalchemy as sa
@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.grading import Level
 from groundwire.core.verdict import AbstentionReason
-from groundwire.monitor.answer import microseconds, tag_text
+from groundwire.monitor.answer import microseconds, tag
 from groundwire.monitor.schema import answers, bodies, feedback, tags
 
 
@@ -68,6 +68,11 @@ class Filter:
         """Whether it leaves out answers of some time, tag or detector: no fair sample of the others."""
         return bool(self.tags) or any(one is not None for one in (self.since, self.until, self.detector))
 
+    @property
+    def for_reviews(self) -> Filter:
+        """The same for figures of reviewed answers alone, of which it asks nothing that they are reviewed."""
+        return replace(self, reviewed=None) if self.reviewed else self
+
     def conditions(self) -> list[sa.ColumnElement[bool]]:
         """The same for a query of the table ``answers``."""
         c = answers.c
@@ -107,5 +112,5 @@ class Filter:
 def tagged(name: str, value: object) -> sa.ColumnElement[bool]:
     """Whether an answer has a tag."""
     own = tags.alias()
-    same = (own.c.answer_id == answers.c.id) & (own.c.name == name) & (own.c.value == tag_text(value))
-    return sa.exists().where(same)
+    same = sa.tuple_(own.c.name, own.c.value) == tag(name, value)
+    return sa.exists().where(own.c.answer_id == answers.c.id, same)

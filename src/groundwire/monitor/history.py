@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import math
 from array import array
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 import sqlalchemy as sa
 
 from groundwire.monitor.database import Database
+from groundwire.monitor.drawn import SAMPLED
 from groundwire.monitor.drift import Drift, Watch
 from groundwire.monitor.filters import Filter
-from groundwire.monitor.sampling import Why
 from groundwire.monitor.schema import answers, settings
 from groundwire.monitor.statistics import Floats
 
 _AT_ONCE = 5000
 _BASELINE = "drift.baseline"
+_WATCHED = "drift.settings"
 
 
 def told(
@@ -61,13 +64,7 @@ def resumed(database: Database, drift: Drift, *, before: str) -> Watch:
 
 def rebase(database: Database, now: int) -> None:
     """Let the reference begin now."""
-    insert = database.insert(settings)
-    changed = {"value": insert.excluded.value}
-    with database.writing() as connection:
-        connection.execute(
-            insert.on_conflict_do_update(index_elements=["name"], set_=changed),
-            {"name": _BASELINE, "value": str(now)},
-        )
+    _set(database, _BASELINE, now)
 
 
 def baseline(database: Database) -> int:
@@ -76,13 +73,35 @@ def baseline(database: Database) -> int:
         return _baseline(connection)
 
 
+def remember(database: Database, drift: Drift) -> None:
+    """Keep how drift is watched for, so that whoever looks at it afterwards sees what was watched."""
+    _set(database, _WATCHED, json.dumps(asdict(drift)))
+
+
+def remembered(database: Database) -> Drift:
+    """How drift was watched for last; by default where it never was."""
+    with database.reading() as connection:
+        return Drift(**json.loads(_get(connection, _WATCHED) or "{}"))
+
+
 def _baseline(connection: sa.Connection) -> int:
-    query = sa.select(settings.c.value).where(settings.c.name == _BASELINE)
-    return int(connection.execute(query).scalar() or 0)
+    return int(_get(connection, _BASELINE) or 0)
+
+
+def _get(connection: sa.Connection, name: str) -> str | None:
+    return connection.execute(sa.select(settings.c.value).where(settings.c.name == name)).scalar()
+
+
+def _set(database: Database, name: str, value: object) -> None:
+    insert = database.insert(settings)
+    changed = {"value": insert.excluded.value}
+    with database.writing() as connection:
+        connection.execute(
+            insert.on_conflict_do_update(index_elements=["name"], set_=changed),
+            {"name": name, "value": str(value)},
+        )
 
 
 def _scores(connection: sa.Connection, wanted: Filter) -> sa.Select[Any]:
     c = answers.c
-    return sa.select(c.score, c.at, c.id).where(
-        c.why == str(Why.SAMPLE), c.at >= _baseline(connection), *wanted.conditions()
-    )
+    return sa.select(c.score, c.at, c.id).where(SAMPLED, c.at >= _baseline(connection), *wanted.conditions())

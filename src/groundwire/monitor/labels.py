@@ -9,18 +9,16 @@ is unknown (decision 20).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import sqlalchemy as sa
 
 from groundwire.monitor.answer import Kept
+from groundwire.monitor.drawn import SAMPLED, sorts
 from groundwire.monitor.export import label
-from groundwire.monitor.figures import drawn_whole
 from groundwire.monitor.filters import Filter
 from groundwire.monitor.reviews import Feedback, truth
-from groundwire.monitor.sampling import Why
 from groundwire.monitor.schema import answers
 
 
@@ -63,6 +61,7 @@ def labels(
     alike: bool,
 ) -> Labels:
     """The labels of reviewed answers, those of chance weighed; with ``alike`` only what all weigh 1."""
+    wanted = wanted.for_reviews
     decided: list[tuple[Kept, tuple[Feedback, ...], bool]] = []
     undecided = 0
     for kept, said in reviewed:
@@ -95,32 +94,29 @@ def _weights(
     connection: sa.Connection, wanted: Filter, ids: Sequence[str], *, alike: bool
 ) -> tuple[dict[str, float], str]:
     c, seen = answers.c, truth()
-    parts: Mapping[str, sa.ColumnElement[Any]] = {
-        "flagged": c.hallucinated.is_(sa.true()),
-        "random": drawn_whole(c.drawn),
-        "by_flag": drawn_whole(c.drawn_flagged),
-        "reviewed": seen.c.reviews.is_not(None),
-    }
     query = (
-        sa.select(c.id, *(sa.type_coerce(part, sa.Boolean).label(name) for name, part in parts.items()))
+        sa.select(c.id, c.hallucinated, seen.c.reviews, *sorts("flagged", "drawn", "drawn_flagged"))
         .select_from(answers.outerjoin(seen, seen.c.answer_id == c.id))
-        .where(c.why == str(Why.SAMPLE), *wanted.conditions())
+        .where(SAMPLED, *wanted.conditions())
     )
     rows = connection.execute(query).all()
     if not rows:
         return {}, _NOT_SAMPLED
     known = set(ids)
-    if all(row.reviewed for row in rows):
+    if all(row.reviews for row in rows):
         return {row.id: 1.0 for row in rows if row.id in known}, "all answers kept by chance"
-    random = [row for row in rows if row.random and row.id in known]
+    random = [row for row in rows if row.drawn and row.id in known]
     if not random:
         return {}, _NOT_DRAWN
-    more = [row for row in rows if row.flagged and row.by_flag and not row.random and row.id in known]
+    more = [row for row in rows if row.flagged and row.drawn_flagged and not row.drawn and row.id in known]
     if alike or not more:
         return {row.id: 1.0 for row in random}, "answers drawn by chance"
     chosen = [*random, *more]
-    there, drawn = Counter(row.flagged for row in rows), Counter(row.flagged for row in chosen)
+    # What could not be judged is a kind of its own: people seldom decide what it is.
+    there, drawn = (Counter(row.hallucinated for row in some) for some in (rows, chosen))
     # Weights that are 1 on the mean keep what counts answers meaning what it says.
     whole = sum(there[kind] for kind in drawn)
-    weights = {row.id: there[row.flagged] / drawn[row.flagged] * len(chosen) / whole for row in chosen}
+    weights = {
+        row.id: there[row.hallucinated] / drawn[row.hallucinated] * len(chosen) / whole for row in chosen
+    }
     return weights, "answers drawn by chance, with further flagged ones that weigh less for it"

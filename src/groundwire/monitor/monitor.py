@@ -11,6 +11,7 @@ import random
 import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -23,7 +24,7 @@ from groundwire.core.sink import DRAFT
 from groundwire.core.verdict import Outcome
 from groundwire.monitor import history
 from groundwire.monitor.alerts import Alert, Alerts, log_alert
-from groundwire.monitor.answer import Heard, Ids, Row, moment, row, tag_text
+from groundwire.monitor.answer import Heard, Ids, Row, moment, row, tag
 from groundwire.monitor.database import Database, Durability, StoreError
 from groundwire.monitor.drift import Alarm, Drift, Standing, Watch, standing
 from groundwire.monitor.filters import Filter
@@ -87,10 +88,10 @@ class Monitor(Reviewing):
         )
         self._database = Database(url, durability=Durability(durability), busy=timeout)
         self._shelf = Shelf(self._database)
-        self._tags = {str(name): tag_text(value) for name, value in (tags or {}).items()}
+        self._tags = dict(tag(*one) for one in (tags or {}).items())
         self._sampling = sampling or Sampling()
         self._retention = retention
-        self._pruned = time.monotonic()
+        self._pruned = -_PRUNE_EVERY  # at the first commit: many a process does not live for long
         self._redact = redact
         self._durable = durable
         self._timeout = timeout
@@ -193,9 +194,10 @@ class Monitor(Reviewing):
     ) -> Standing:
         """The latest answers beside the first ones, with every alarm since the reference began.
 
+        Compared as ``settings`` say, by default as this monitor watches, or as the last one did that watched.
         ``last`` looks for alarms among so many of the latest answers alone.
         """
-        drift = settings or self._drift or Drift()
+        drift = settings or self._drift or history.remembered(self._database)
         if last is not None:
             last = max(count_of("last", last), drift.window)
         return standing(drift, *history.told(self._database, wanted, drift, last))
@@ -203,7 +205,7 @@ class Monitor(Reviewing):
     def rebase(self) -> None:
         """Take the answers from now on for the reference that drift is measured from."""
         history.rebase(self._database, self._ids()[1])
-        self._watch = None
+        self._looked = -_LOOK_EVERY  # the watch is the writer's alone, which now looks for itself
 
     # -- leaving -----------------------------------------------------------------------------------------
 
@@ -244,8 +246,7 @@ class Monitor(Reviewing):
         except (StoreError, OSError) as error:
             # Rule 5: an application must start without its monitor's database.
             _LOG.warning("%s: outcomes are kept on disk until it can be opened", error)
-        else:
-            self._writer.take_over()
+        self._writer.take_over()
 
     def _beside(self) -> Path:
         path = self._database.path
@@ -272,11 +273,12 @@ class Monitor(Reviewing):
             if self._baseline != known:
                 self._watch = None
         if self._watch is None:
+            history.remember(self._database, self._drift)
             self._watch = history.resumed(self._database, self._drift, before=rows[0].answer["id"])
         for one in rows:
             if one.answer["why"] == Why.SAMPLE and not one.answer["draft"]:
                 for alarm in self._watch.hear(one.answer["score"], moment(one.answer["at"])):
-                    self._alerts.raise_alarm(alarm)
+                    self._alerts.raise_alarm(replace(alarm, tags=self._tags))
 
 
 def _require(

@@ -21,8 +21,8 @@ import sqlalchemy as sa
 from groundwire.core.errors import ConfigurationError, InputError
 from groundwire.monitor.answer import Line, line
 from groundwire.monitor.database import Database
+from groundwire.monitor.drawn import FLAGGED, SAMPLED
 from groundwire.monitor.filters import Filter
-from groundwire.monitor.sampling import Why
 from groundwire.monitor.schema import answers, bodies, feedback, reservations
 
 _SNIPPET = 300
@@ -103,50 +103,31 @@ def hand_out(
             "the random queue draws a fair sample, so its filter may ask for times, tags and a detector, and "
             "for nothing that depends on the outcome"
         )
+    key, descending = _order(queue)
+    members = [*wanted.conditions(), *_members(queue)]
+    skipped = [answers.c.id.not_in(list(without))] if without else []
     with database.writing() as connection:
         database.one_at_a_time(connection)
-        return _hand_out(database, connection, wanted, queue, reviewer, limit, seconds, reviewers, without)
-
-
-def _hand_out(  # noqa: PLR0917 - the inside of the one above
-    database: Database,
-    connection: sa.Connection,
-    wanted: Filter,
-    queue: Queue,
-    reviewer: str,
-    limit: int,
-    seconds: float,
-    reviewers: int,
-    without: Collection[str],
-) -> list[str]:
-    now = time.time_ns() // 1000
-    connection.execute(sa.delete(reservations).where(reservations.c.until <= now))
-    key, descending = _order(queue)
-    skipped = [answers.c.id.not_in(list(without))] if without else []
-    found = connection.execute(
-        sa.select(answers.c.id, answers.c.chance)
-        .where(*wanted.conditions(), *_members(queue), *_open_to(reviewer, reviewers, now), *skipped)
-        .order_by(*_by(key, answers.c.id, descending=descending))
-        .limit(limit)
-    ).all()
-    if not found:
-        return []
-    until = now + round(seconds * 1e6)
-    insert = database.insert(reservations)
-    connection.execute(
-        insert.on_conflict_do_update(
-            index_elements=["answer_id", "reviewer"], set_={"until": insert.excluded.until}
-        ),
-        [{"answer_id": row.id, "reviewer": reviewer, "until": until} for row in found],
-    )
-    column = {Queue.RANDOM: answers.c.drawn, Queue.FLAGGED: answers.c.drawn_flagged}.get(queue)
-    if column is not None and wanted.fair and not wanted.narrow:
-        connection.execute(
-            sa.update(answers)
-            .where(*wanted.conditions(), *_members(queue), answers.c.chance <= found[-1].chance)
-            .where(column.is_(None))
-            .values({column.name: now})
-        )
+        now = time.time_ns() // 1000
+        connection.execute(sa.delete(reservations).where(reservations.c.until <= now))
+        found = connection.execute(
+            sa.select(answers.c.id, answers.c.chance)
+            .where(*members, *_open_to(reviewer, reviewers, now), *skipped)
+            .order_by(*_by(key, answers.c.id, descending=descending))
+            .limit(limit)
+        ).all()
+        if found:
+            insert, until = database.insert(reservations), now + round(seconds * 1e6)
+            connection.execute(
+                insert.on_conflict_do_update(
+                    index_elements=["answer_id", "reviewer"], set_={"until": insert.excluded.until}
+                ),
+                [{"answer_id": row.id, "reviewer": reviewer, "until": until} for row in found],
+            )
+        drawn = {Queue.RANDOM: answers.c.drawn, Queue.FLAGGED: answers.c.drawn_flagged}.get(queue)
+        if found and drawn is not None and wanted.fair and not wanted.narrow:
+            fresh = [*members, answers.c.chance <= found[-1].chance, drawn.is_(None)]
+            connection.execute(sa.update(answers).where(*fresh).values({drawn.name: now}))
     return [row.id for row in found]
 
 
@@ -194,9 +175,9 @@ def _members(queue: Queue) -> list[sa.ColumnElement[bool]]:
     if queue is Queue.UNCERTAIN:
         return [answers.c.margin.is_not(None)]
     if queue is Queue.FLAGGED:
-        return [answers.c.hallucinated.is_(sa.true())]
+        return [FLAGGED]
     if queue is Queue.RANDOM:
-        return [answers.c.why == str(Why.SAMPLE)]
+        return [SAMPLED]
     if queue is Queue.DISAGREEING:
         # Read off an index alone, of however many twins.
         flag = sa.cast(answers.c.hallucinated, sa.Integer)

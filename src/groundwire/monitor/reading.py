@@ -37,7 +37,9 @@ class Reading:
 
     def get(self, key: str) -> Kept:
         """The answer with this id, outcome's id or run's id. Raises InputError if none is kept."""
-        return next(self._shelf.whole([self._find(key)]))
+        for kept in self._shelf.whole([self._find(key)]):
+            return kept
+        raise _not_kept(key)  # deleted meanwhile
 
     def rows(self, wanted: Filter = ALL) -> Iterator[Kept]:
         """Every kept answer that meets the filter, in order, in bounded memory."""
@@ -99,7 +101,7 @@ class Reading:
             return figures.over_time(connection, wanted, every)
 
     def by(self, tag: str, wanted: Filter = ALL) -> tuple[Group, ...]:
-        """The figures of each value of a tag, or of "detector", "kind" or "action"."""
+        """The figures of the 100 most frequent values of a tag, or of "detector", "kind" or "action"."""
         with self._database.reading() as connection:
             return figures.by_tag(connection, wanted, tag)
 
@@ -149,10 +151,14 @@ class Reading:
             self._writer.flush(self._timeout)
             found = self._shelf.find(key)
         if found is None:
-            raise InputError(
-                f"no answer with the id {key!r:.80} is kept: sampling may have left it out, or it was deleted"
-            )
+            raise _not_kept(key)
         return found
+
+
+def _not_kept(key: str) -> InputError:
+    return InputError(
+        f"no answer with the id {key!r:.80} is kept: sampling may have left it out, or it was deleted"
+    )
 
 
 def queue_of(queue: Queue | str) -> Queue:

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.redaction import MASK, may_be
-from groundwire.monitor.answer import MOST_TAGS, tag_text, tags_of
+from groundwire.monitor.answer import MOST_TAGS, tag, tags_of
 from groundwire.monitor.database import Database
 from groundwire.monitor.filters import tagged
 from groundwire.monitor.schema import answers, bodies, tags
@@ -69,7 +69,7 @@ def forget(database: Database, name: str, value: object) -> int:
 
 
 def _crowded(database: Database, name: str, value: object) -> Iterator[str]:
-    wanted, c = (name, tag_text(value)), tags.c
+    wanted, c = tag(name, value), tags.c
     full = sa.select(c.answer_id).group_by(c.answer_id).having(sa.func.count() >= MOST_TAGS)
     query = sa.select(bodies.c.answer_id, bodies.c.rest).where(bodies.c.answer_id.in_(full))
     with database.reading() as connection:
@@ -80,7 +80,7 @@ def _crowded(database: Database, name: str, value: object) -> Iterator[str]:
 
 def masked_alike(database: Database, name: str, value: object) -> dict[str, int]:
     """Masked values of a tag that may stand for this one, each with how many answers have it."""
-    text, c = tag_text(value), tags.c
+    (name, text), c = tag(name, value), tags.c
     query = (
         sa.select(c.value, sa.func.count())
         .where(c.name == name, c.value.contains(MASK), sa.func.length(c.value) == len(text), c.value != text)

@@ -11,11 +11,12 @@ from groundwire.core.errors import InputError
 from groundwire.core.redaction import Redact, masked
 from groundwire.core.span import Span
 from groundwire.monitor import labels, queues, reviews
-from groundwire.monitor.answer import LONGEST_TAG_NAME, Ids, Kept, kept_text, tag_text
+from groundwire.monitor.answer import LONGEST_TAG_NAME, Ids, Kept, kept_text, tag
 from groundwire.monitor.filters import Filter
 from groundwire.monitor.labels import Labels
 from groundwire.monitor.queues import Queue
 from groundwire.monitor.reading import ALL, Reading, count_of, queue_of
+from groundwire.monitor.retention import shrink
 from groundwire.monitor.reviews import Feedback, Opinion
 from groundwire.monitor.schema import feedback, reservations, tags
 
@@ -130,6 +131,14 @@ class Reviewing(Reading):
         with self._database.writing() as connection:
             return bool(connection.execute(sa.delete(feedback).where(own)).rowcount)
 
+    def forget_reviewer(self, reviewer: str) -> int:
+        """Delete all that somebody said of answers, and what is reserved for them; how many reviews went."""
+        with self._database.writing() as connection:
+            connection.execute(sa.delete(reservations).where(reservations.c.reviewer == reviewer))
+            gone = connection.execute(sa.delete(feedback).where(feedback.c.reviewer == reviewer)).rowcount
+        shrink(self._database)
+        return gone
+
     def labels(self, wanted: Filter = ALL, *, alike: bool = False) -> Labels:
         """Every answer on which reviewers decided, and for how many of production it stands.
 
@@ -143,7 +152,8 @@ class Reviewing(Reading):
         """Put a further tag on a kept answer. Raises InputError if it is not kept, or for no name."""
         if not 0 < len(name) <= LONGEST_TAG_NAME:
             raise InputError(f"a tag's name has 1 to {LONGEST_TAG_NAME} characters, not {len(name)}")
-        row = {"answer_id": self._find(key), "name": name, "value": tag_text(value)}
+        name, text = tag(name, value)
+        row = {"answer_id": self._find(key), "name": name, "value": text}
         with self._database.writing() as connection:
             connection.execute(self._database.insert(tags).on_conflict_do_nothing(), row)
 

@@ -49,11 +49,7 @@ class Spool:
 
     def adopt(self) -> None:
         """Take over the files of processes that have ended."""
-        for path in sorted(self._folder.glob("*.jsonl")) if self._folder.is_dir() else ():
-            if self._file is not None and path == Path(self._file.name):
-                continue
-            if any(path == Path(orphan.name) for orphan in self._orphans):
-                continue
+        for path in self._elsewhere():
             try:
                 file = path.open("r+b", buffering=0)
             except OSError:
@@ -66,9 +62,7 @@ class Spool:
     @property
     def waits_elsewhere(self) -> bool:
         """Whether a process that still runs has put rows into the folder."""
-        own = {Path(file.name) for file in (*self._orphans, *([self._file] if self._file else []))}
-        found = self._folder.glob("*.jsonl") if self._folder.is_dir() else ()
-        return any(_size(path) for path in found if path not in own)
+        return any(map(_size, self._elsewhere()))
 
     def append(self, rows: Sequence[Row]) -> int:
         """Put rows behind what is there; how many there was room for. Raises OSError as the disk does."""
@@ -111,10 +105,17 @@ class Spool:
 
     def close(self) -> None:
         """Let go of the files; what they hold is for another process."""
-        for file in (*self._orphans, *([self._file] if self._file else [])):
+        for file in self._own():
             file.close()
         self._orphans, self._file, self._rows = [], None, 0
         self._read_to.clear()
+
+    def _own(self) -> list[FileIO]:
+        return [*self._orphans, *([self._file] if self._file else [])]
+
+    def _elsewhere(self) -> list[Path]:
+        own = {Path(file.name) for file in self._own()}
+        return sorted(path for path in self._folder.glob("*.jsonl") if path not in own)
 
     def _read(self, file: FileIO) -> Iterator[list[Row]]:
         end = self._read_to.get(file.name, 0)

@@ -51,23 +51,12 @@ def fisher(hits: int, others: int, hits2: int, others2: int) -> float:
     return min(1.0, float(np.exp(chances[chances <= seen + 1e-7] + margins).sum()))
 
 
-def smirnov(reference: Floats, recent: Floats) -> tuple[float, float]:
-    """The widest gap between two distributions, and how often chance alone would open it so wide.
+def smirnov(reference: Floats, windows: Floats) -> Floats:
+    """How often chance alone would part each row of ``windows`` so far from a sorted ``reference``.
 
     The two-sample test of Kolmogorov and Smirnov with its limit distribution, which ties and small samples
-    make cautious. ``reference`` must be sorted.
+    make cautious. NaN in a row is nothing; each needs a value.
     """
-    recent = np.sort(recent)
-    every = np.concatenate([reference, recent])
-    below = np.searchsorted(reference, every, side="right") / len(reference)
-    below2 = np.searchsorted(recent, every, side="right") / len(recent)
-    gap = float(np.abs(below - below2).max())
-    scaled = gap * math.sqrt(len(reference) * len(recent) / (len(reference) + len(recent)))
-    return gap, _kolmogorov(scaled)
-
-
-def smirnovs(reference: Floats, windows: Floats) -> Floats:
-    """The chance that ``smirnov`` gives, of each row of ``windows`` at once; NaN in a row is nothing."""
     rows = np.sort(windows, axis=1)  # NaN last
     known = (~np.isnan(rows)).sum(axis=1, keepdims=True)
     place = np.arange(rows.shape[1])
@@ -86,6 +75,7 @@ def smirnovs(reference: Floats, windows: Floats) -> Floats:
     scaled = gaps * np.sqrt(len(reference) * known[:, 0] / (len(reference) + known[:, 0]))
     k = np.arange(1, 101)
     terms = 2.0 * (-1.0) ** (k - 1) * np.exp(-2.0 * k * k * (scaled * scaled)[:, None])
+    # Where the series is slow, its sum is 1 to twelve digits.
     chances: Floats = np.where(scaled < 0.2, 1.0, np.clip(terms.sum(axis=1), 0.0, 1.0))
     return chances
 
@@ -148,10 +138,3 @@ def _log_choose(n: int, k: int) -> float:
 def _log_factorials(most: int) -> Floats:
     """The logarithm of every factorial up to that of ``most``."""
     return np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, most + 1)))])
-
-
-def _kolmogorov(scaled: float) -> float:
-    if scaled < 0.2:
-        return 1.0  # the series is slow there, and its sum is 1 to twelve digits
-    terms = (2 * (-1) ** (k - 1) * math.exp(-2 * k * k * scaled * scaled) for k in range(1, 101))
-    return min(1.0, max(0.0, math.fsum(terms)))

@@ -16,10 +16,9 @@ from typing import Any
 import numpy as np
 import sqlalchemy as sa
 
-from groundwire.monitor.figures import PICKED, drawn_whole
+from groundwire.monitor.drawn import FLAGGED, PICKED, SAMPLED, sorts
 from groundwire.monitor.filters import Filter
 from groundwire.monitor.reviews import truth
-from groundwire.monitor.sampling import Why
 from groundwire.monitor.schema import answers, feedback
 from groundwire.monitor.statistics import Floats, Rate, rate
 
@@ -95,6 +94,7 @@ class Reviewed:
 
 def thresholds(connection: sa.Connection, wanted: Filter, most: int) -> tuple[Reviewed, ...]:
     """Each detector's reviewed scores, the detector with most of them first."""
+    wanted = wanted.for_reviews
     rows = _rows(connection, wanted, most)
     clipped = len(rows) > most
     whole = _whole(connection, wanted) if rows else (False, False)
@@ -124,13 +124,6 @@ def thresholds(connection: sa.Connection, wanted: Filter, most: int) -> tuple[Re
 def _rows(connection: sa.Connection, wanted: Filter, most: int) -> Sequence[sa.Row[Any]]:
     """Every judged answer on which people decided, the latest first."""
     c, seen = answers.c, truth()
-    parts = {
-        "sampled": c.why == str(Why.SAMPLE),
-        "picked": PICKED,
-        "flagged": c.hallucinated.is_(sa.true()),
-        "drawn": drawn_whole(c.drawn),
-        "drawn_flagged": drawn_whole(c.drawn_flagged),
-    }
     query = (
         sa.select(
             c.detector,
@@ -138,7 +131,7 @@ def _rows(connection: sa.Connection, wanted: Filter, most: int) -> Sequence[sa.R
             c.score,
             c.threshold,
             seen.c.real,
-            *(sa.type_coerce(part, sa.Boolean).label(name) for name, part in parts.items()),
+            *sorts("sampled", "picked", "flagged", "drawn", "drawn_flagged"),
         )
         .select_from(answers.join(seen, seen.c.answer_id == c.id))
         .where(c.judged.is_(sa.true()), c.score.is_not(None), seen.c.real.is_not(None), *wanted.conditions())
@@ -153,14 +146,8 @@ def _whole(connection: sa.Connection, wanted: Filter) -> tuple[bool, bool]:
     c = answers.c
     said = sa.exists().where(feedback.c.answer_id == c.id)
     left = sa.select(c.id).where(c.judged.is_(sa.true()), ~said, *wanted.conditions()).limit(1)
-    found = [
-        connection.execute(left.where(condition)).first()
-        for condition in (
-            c.why == str(Why.SAMPLE),
-            c.hallucinated.is_(sa.true()) & ~PICKED,
-        )
-    ]
-    return found[0] is None, found[1] is None
+    sampled, flagged = (connection.execute(left.where(one)).first() for one in (SAMPLED, FLAGGED & ~PICKED))
+    return sampled is None, flagged is None
 
 
 def _fairest(
@@ -179,7 +166,7 @@ def _judged(connection: sa.Connection, wanted: Filter, fingerprints: list[str]) 
     c = answers.c
     scores: dict[str, list[float]] = {one: [] for one in fingerprints}
     query = sa.select(c.fingerprint, c.score).where(
-        c.why == str(Why.SAMPLE),
+        SAMPLED,
         c.score.is_not(None),
         sa.func.coalesce(c.fingerprint, "").in_(fingerprints),
         *wanted.conditions(),

@@ -85,8 +85,7 @@ class Writer:
         self._in_hand: list[Heard] = []
         self._thread: threading.Thread | None = None
         self._spool = Spool(self._folder, limit=self._spool_bytes)
-        self._adopted = self._adopting = False
-        self._closed = self._over = self._gave_up = False
+        self._adopting = self._closed = self._over = self._gave_up = False
 
     # -- handing over ------------------------------------------------------------------------------------
 
@@ -228,13 +227,12 @@ class Writer:
                     self._changed.notify_all()
 
     def _adopt(self) -> None:
-        """Take over the files of ended processes: once, and whenever somebody waits for that."""
-        if self._adopted and not self._adopting:
-            return
-        try:
-            self._spool.adopt()
-        finally:
-            self._adopted, self._adopting = True, False
+        """Take over the files of ended processes, if that is asked for."""
+        if self._adopting:
+            try:
+                self._spool.adopt()
+            finally:
+                self._adopting = False
 
     def _take(self) -> list[Heard] | None:
         """The next batch; empty when only the disk has something; None when there was nothing for a while."""
@@ -359,21 +357,19 @@ class Writer:
             else:
                 self._dropped += count
             dropped, failed = self._dropped, self._failed
-        if self._may_complain("lost"):
-            _LOG.warning("outcomes are lost: %s; so far %d were dropped and %d failed", why, dropped, failed)
+        lost = "outcomes are lost: %s; so far %d were dropped and %d failed"
+        self._warn("lost", lost, why, dropped, failed)
 
     def _complain(self, kind: str, message: str, error: BaseException) -> None:
-        if self._may_complain(kind):
-            _LOG.warning(message, self._database.name, type(error).__name__)
+        self._warn(kind, message, self._database.name, type(error).__name__)
         _LOG.debug("the store could not be written\n%s", Traced(error))
 
-    def _may_complain(self, kind: str) -> bool:
+    def _warn(self, kind: str, message: str, *told: object) -> None:
+        """Write to the log, at most once a minute of each kind."""
         now = time.monotonic()
-        last = self._complaints.get(kind)
-        if last is not None and now - last < _COMPLAIN_EVERY:
-            return False
-        self._complaints[kind] = now
-        return True
+        if now - self._complaints.get(kind, -_COMPLAIN_EVERY) >= _COMPLAIN_EVERY:
+            self._complaints[kind] = now
+            _LOG.warning(message, *told)
 
 
 def _passes(error: BaseException) -> bool:

@@ -44,28 +44,17 @@ def create_app(
     Raises ConfigurationError for a token of fewer than 16 characters, for a host with a port, and for numbers
     that can't work.
     """
-    problems = [
-        f"{name} must be {what}"
-        for name, what, fine in (
-            (
-                "token",
-                f"{_SHORTEST} characters or more, such as secrets.token_urlsafe(24)",
-                len(token) >= _SHORTEST,
-            ),
-            (
-                "hosts",
-                f"names without a port, such as 'review.example.org', not {hosts!r:.80}",
-                all(_HOST.fullmatch(host) for host in hosts),
-            ),
-            (
-                "reviewers",
-                f"a whole number from 1 on, not {reviewers!r}",
-                isinstance(reviewers, int) and reviewers >= 1,
-            ),
-            ("reserve", f"a number of seconds above 0, not {reserve!r}", 0 < reserve < inf),
+    problems = []
+    if len(token) < _SHORTEST:
+        problems.append(f"token must be {_SHORTEST} characters or more, such as secrets.token_urlsafe(24)")
+    if not all(_HOST.fullmatch(host) for host in hosts):
+        problems.append(
+            f"hosts must be names without a port, such as 'review.example.org', not {hosts!r:.80}"
         )
-        if not fine
-    ]
+    if not (isinstance(reviewers, int) and reviewers >= 1):
+        problems.append(f"reviewers must be a whole number from 1 on, not {reviewers!r}")
+    if not 0 < reserve < inf:
+        problems.append(f"reserve must be a number of seconds above 0, not {reserve!r}")
     if problems:
         raise ConfigurationError(*problems)
     routes: list[BaseRoute] = [

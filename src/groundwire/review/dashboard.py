@@ -111,7 +111,7 @@ def _choices(request: Request) -> Choices:
     return Choices(
         every=every,
         by=params.get("by", "").strip(),
-        sort=sort or _SORTS[0],
+        sort=sort,
         before=params.get("before", ""),
         after=params.get("after", ""),
     )
@@ -194,7 +194,7 @@ def _sorted(groups: Sequence[Group], sort: str) -> list[Group]:
     if sort == "name":
         return sorted(groups, key=lambda one: one.name)
     if sort == "rate":
-        return sorted(groups, key=lambda one: -1.0 if one.detection is None else -one.detection.value)
+        return sorted(groups, key=lambda one: 1.0 if one.detection is None else -one.detection.value)
     if sort == "unjudged":
         return sorted(groups, key=lambda one: 0.0 if one.abstained is None else -one.abstained.value)
     return list(groups)
@@ -205,17 +205,7 @@ def _sorted(groups: Sequence[Group], sort: str) -> list[Group]:
 
 def _shown(board: Board, wants: Asked, choices: Choices) -> dict[str, Any]:
     """What the template is given."""
-    own = {
-        name: value
-        for name, value in (
-            ("every", choices.every),
-            ("by", choices.by),
-            ("sort", choices.sort if choices.sort != _SORTS[0] else ""),
-            ("before", choices.before),
-            ("after", choices.after),
-        )
-        if value
-    }
+    own = {name: value for name, value in vars(choices).items() if value}
 
     def here(**more: Any) -> str:
         """Where the page with other choices is."""

@@ -213,7 +213,9 @@
     if (!choice) return;
     choice.checked = true;
     choice.focus({ preventScroll: true }); // so that Enter saves, whatever had the focus
-    say(`${choice.closest("label").querySelector(".name").firstChild.textContent.trim()}: ${choice.closest("label").querySelector(".told").textContent}. Enter saves.`);
+    const label = choice.closest("label");
+    const out = label.getBoundingClientRect().top > innerHeight; // of a low window, where the form stands below
+    say(`${label.querySelector(".name").firstChild.textContent.trim()}: ${label.querySelector(".told").textContent}. Enter saves.`, { seen: out });
   };
 
   // -- the keyboard -----------------------------------------------------------------------------------
