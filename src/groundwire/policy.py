@@ -33,10 +33,6 @@ class AbstainedError(GroundwireError):
             f"the answer could not be judged: {abstention.why}; the error's abstention says more"
         )
 
-    def __reduce__(self) -> tuple[type[AbstainedError], tuple[Abstention]]:
-        # Between processes, exceptions travel as what they are built from, not as their message.
-        return type(self), (self.abstention,)
-
 
 @dataclass(frozen=True, kw_only=True)
 class Policy:
@@ -75,7 +71,9 @@ class Policy:
             problems.append(f"on_abstention must be 'return' or 'raise', not {self.on_abstention!r}")
         else:
             object.__setattr__(self, "on_abstention", OnAbstention(self.on_abstention))
-        if self.timeout is not None and not self.timeout > 0:
+        if self.timeout is not None and not (
+            isinstance(self.timeout, int | float) and not isinstance(self.timeout, bool) and self.timeout > 0
+        ):
             problems.append(f"timeout must be seconds above 0, or None, not {self.timeout!r}")
         if self.grading is not None and not isinstance(self.grading, Grading):
             problems.append(f"grading must be a Grading, not {type(self.grading).__name__}")
