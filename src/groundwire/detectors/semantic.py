@@ -60,8 +60,7 @@ class Semantic(Detector):
     max_texts: int = 2_000
 
     def __post_init__(self) -> None:
-        problems = []
-        problems += aggregation_problems(self.aggregation, such_as=AnyUnsupported)
+        problems = [*aggregation_problems(self)]
         try:
             check_score("whole", self.whole)
         except ValueError as error:
