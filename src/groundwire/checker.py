@@ -49,6 +49,10 @@ class Checker:
         problems = [*keeper_problems(monitor), *sink_problems(sinks)]
         if judge is not None and not hasattr(judge, "perform"):
             problems.append(f"judge must be a Judge, not {type(judge).__name__}: judge=Judge(model)")
+        if policy is not None and not isinstance(policy, Policy):
+            problems.append(
+                f"policy must be a Policy, not {type(policy).__name__}: policy=Policy(timeout=30)"
+            )
         if problems:
             raise ConfigurationError(*problems)
         detector = _meant(detector).beside(judge)
@@ -60,7 +64,7 @@ class Checker:
         if self.policy.tuned is not None:
             require_fit(self.policy.tuned, detector, judge)
         self.monitor = monitor
-        self.sinks = self._listening = Sinks(sinks)
+        self.sinks = self._listening = Sinks(sinks or ())
         if hasattr(monitor, "stats"):
             self.sinks.watch("monitor", monitor)
         self.fallback = _fallback(self.policy.fallback) if detector.takes_model else None
@@ -199,6 +203,11 @@ class Checker:
         """Read the outcome by this checker's policy, and put on it what only the checker knows."""
         if isinstance(outcome, Verdict):
             outcome = self._read(outcome)
+        elif not isinstance(outcome, Abstention):
+            raise TypeError(
+                f"the plan of the {self.detector.name!r} detector returned {shown(outcome)}: expected "
+                "Verdict.graded(score, self.grading, detector=self.spec), or self.abstain(why, detail)"
+            )
         # What was spent is counted here; what was not, only the detector knows.
         usage = replace(usage, saved_tokens=outcome.usage.saved_tokens)
         outcome = replace(outcome, usage=usage, id=interaction.id or uuid.uuid4().hex)
@@ -229,7 +238,8 @@ class Checker:
 def _meant(detector: Detector | str | None) -> Detector:
     """The detector that was given or named. Raises ConfigurationError for anything else."""
     if detector is None or isinstance(detector, str):
-        return detectors.get(detector or detectors.DEFAULT)()
+        named: Detector = detectors.get(detector or detectors.DEFAULT)()
+        return named
     if isinstance(detector, Detector):
         if not isinstance(detector.grading, Grading):
             raise ConfigurationError(
@@ -350,8 +360,8 @@ def _interaction(
             question=question,
             history=history,
         )
-    if answer is not None or contexts is not None or question is not None:
-        raise TypeError("give either an Interaction or question, contexts and answer, not both")
+    if answer is not None or contexts is not None or question is not None or history:
+        raise TypeError("give either an Interaction or question, contexts, answer and history, not both")
     return interaction
 
 
