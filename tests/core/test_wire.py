@@ -171,3 +171,22 @@ def test_what_is_not_judged_yet_says_so_and_reads_as_nothing():
     assert data.keys() == wire.encode(Abstention(why=AbstentionReason.NO_CLAIMS)).keys()
     with pytest.raises(ValueError, match="'pending' has nothing to read yet"):
         wire.decode(data)
+
+
+class Opaque:
+    """A parameter that says nothing of itself."""
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        (str.split, "builtins.str.split"),
+        (Opaque, f"{__name__}.Opaque"),
+        (Opaque(), f"{__name__}.Opaque"),
+        (json.dumps, "json.dumps"),
+        (Decimal("0.10"), "Decimal('0.10')"),
+    ],
+)
+def test_a_value_is_told_without_the_place_in_memory_where_it_lies(value, told):
+    """It is another in each process, and an outcome's fingerprint would be, too."""
+    assert plain(value) == told

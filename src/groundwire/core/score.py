@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from numbers import Real
+
 
 def check_score(name: str, value: float) -> float:
-    """The value itself. Raises ValueError unless it is a number in [0, 1]; NaN is refused."""
-    if not isinstance(value, int | float) or isinstance(value, bool) or not 0.0 <= value <= 1.0:
+    """The value as a plain float. Raises ValueError unless it is a number in [0, 1]; NaN is refused."""
+    if not isinstance(value, Real) or isinstance(value, bool) or not 0.0 <= value <= 1.0:
         raise ValueError(f"{name} must be a number in [0, 1], not {value!r}")
     return float(value)

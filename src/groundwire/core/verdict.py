@@ -61,6 +61,9 @@ class DetectorSpec:
     version: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
+    def __hash__(self) -> int:
+        return hash((self.name, self.version))
+
     @property
     def fingerprint(self) -> str:
         """16 hexadecimal digits that change with the name, the version or any parameter.
@@ -186,8 +189,8 @@ class Verdict:
     degraded: Degraded | None = None
 
     def __post_init__(self) -> None:
-        check_score("score", self.score)
-        check_score("threshold", self.threshold)
+        for name in ("score", "threshold"):
+            object.__setattr__(self, name, check_score(name, getattr(self, name)))
         if (self.level is Level.LOW and self.hallucinated) or (
             self.level is Level.HIGH and not self.hallucinated
         ):
@@ -235,7 +238,7 @@ class Verdict:
 
     @property
     def hallucinated(self) -> bool:
-        return bool(self.score >= self.threshold)  # of numpy's numbers it would not be a bool
+        return self.score >= self.threshold
 
     @property
     def grounded(self) -> bool:

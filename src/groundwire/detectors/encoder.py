@@ -18,7 +18,7 @@ from groundwire.core.interaction import Interaction
 from groundwire.core.plan import Encode, Encoded, EncoderSetup, Failed, Plan, ReadClaim, Reading
 from groundwire.core.span import Span
 from groundwire.core.verdict import AbstentionReason, Outcome, Verdict
-from groundwire.detectors.statements import share
+from groundwire.detectors.statements import aggregation_problems, share
 from groundwire.text.claims import cut
 
 
@@ -84,16 +84,11 @@ class EncoderDetector(Detector):
                     isinstance(self.device, str) and self.device.strip() != "",
                     "PyTorch's name of a device, such as 'cpu'",
                 ),
-                (
-                    "aggregation",
-                    self.aggregation,
-                    isinstance(self.aggregation, Aggregation),
-                    "an Aggregation, such as AnyUnsupported()",
-                ),
                 ("grading", self.grading, isinstance(self.grading, Grading), "a Grading"),
             )
             if not right
         ]
+        problems += aggregation_problems(self)
         if problems:
             raise ConfigurationError(*problems)
         if self.labels is not None:

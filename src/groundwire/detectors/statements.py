@@ -9,12 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from groundwire.core.aggregation import Aggregation
 from groundwire.core.claim import Claim, Evidence, Support
+from groundwire.core.errors import ConfigurationError
 from groundwire.core.grading import Grading
 from groundwire.core.interaction import Interaction
 from groundwire.core.span import Span
 from groundwire.core.verdict import Abstention, AbstentionReason, DetectorSpec
+from groundwire.detectors import settings
 from groundwire.text import sentences
 
 
@@ -71,12 +72,13 @@ def unverified(interaction: Interaction, span: Span, reason: str) -> Claim:
     )
 
 
-def aggregation_problems(aggregation: object, *, such_as: type[Aggregation]) -> list[str]:
-    """What is wrong with an aggregation that is none."""
-    if isinstance(aggregation, Aggregation):
-        return []
-    told = type(aggregation).__qualname__
-    return [f"aggregation must be an Aggregation, such as {such_as.__name__}(), not {told}"]
+def aggregation_problems(detector: Any) -> tuple[str, ...]:
+    """Have a detector's aggregation read, which settings give by its name; what is wrong with it."""
+    try:
+        object.__setattr__(detector, "aggregation", settings.aggregation(detector.aggregation))
+    except ConfigurationError as error:
+        return error.problems
+    return ()
 
 
 def share(some: int, of: int, noun: str) -> str:

@@ -93,7 +93,7 @@ class Stochastic(PromptDetector):
         warm = isinstance(self.temperature, int | float) and not isinstance(self.temperature, bool)
         if not warm or not 0 < self.temperature < math.inf:
             problems.append(f"temperature must be a number above 0, not {self.temperature!r}")
-        problems += aggregation_problems(self.aggregation, such_as=AnyUnsupported)
+        problems += aggregation_problems(self)
         return problems
 
     @property
