@@ -22,6 +22,7 @@ from groundwire.core.plan import (
     T,
     through,
 )
+from groundwire.core.score import is_number
 from groundwire.core.verdict import AbstentionReason, Usage
 
 _BYTES_A_TOKEN = 4
@@ -46,8 +47,7 @@ class Budget:
         problems = [
             f"budget.{name}: expected a number from 0 on, not {limit!r}"
             for name, limit in limits
-            if limit is not None
-            and (not isinstance(limit, int | float) or isinstance(limit, bool) or not limit >= 0)
+            if limit is not None and not (is_number(limit) and limit >= 0)
         ]
         if problems:
             raise ConfigurationError(*problems)

@@ -17,8 +17,8 @@ from groundwire.core.grading import Grading
 from groundwire.core.interaction import Interaction
 from groundwire.core.plan import Encode, Encoded, EncoderSetup, Failed, Plan, ReadClaim, Reading
 from groundwire.core.span import Span
-from groundwire.core.verdict import AbstentionReason, Outcome, Verdict
-from groundwire.detectors.statements import aggregation_problems, share
+from groundwire.core.verdict import Outcome, Verdict
+from groundwire.detectors.statements import aggregation_problems, no_ground, share
 from groundwire.text.claims import cut
 
 
@@ -101,11 +101,9 @@ class EncoderDetector(Detector):
         optional.load(self.model, self._setup())
 
     def detect(self, interaction: Interaction) -> Plan[Outcome]:
-        if not interaction.has_context:
-            return self.abstain(AbstentionReason.NO_CONTEXT, "there is no passage to judge the answer by")
         spans = cut(interaction.answer)
-        if not spans:
-            return self.abstain(AbstentionReason.NO_CLAIMS, "the answer states nothing that can be checked")
+        if refused := no_ground(interaction, spans, self):
+            return refused
         request = Encode(
             answer=interaction.answer,
             claims=tuple(spans),

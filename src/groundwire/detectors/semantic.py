@@ -76,7 +76,7 @@ class Semantic(Detector):
 
     def detect(self, interaction: Interaction) -> Plan[Outcome]:
         spans = cut(interaction.answer)
-        if refused := no_ground(interaction, spans, self.spec):
+        if refused := no_ground(interaction, spans, self):
             return refused
         nearby = passage_sentences(interaction)
         context = "\n\n".join(passage.text for passage in interaction.contexts)

@@ -156,7 +156,7 @@ class TokenOverlap(Detector):
 
     def _judged(self, interaction: Interaction) -> Outcome:
         spans = cut(interaction.answer)
-        if refused := no_ground(interaction, spans, self.spec):
+        if refused := no_ground(interaction, spans, self):
             return refused
         page = _Page(self, interaction)
         length = len(page.answer.content)
