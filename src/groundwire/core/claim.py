@@ -61,6 +61,8 @@ class Evidence:
     def __post_init__(self) -> None:
         if len(self.quote) != len(self.span):
             raise ValueError(f"a quote of {len(self.quote)} characters can't fill {self.span}")
+        if self.passage < 0:
+            raise ValueError(f"passages are numbered from 0 on, not {self.passage}")
 
     @classmethod
     def cite(cls, interaction: Interaction, passage: int, span: Span) -> Evidence:
