@@ -411,7 +411,7 @@ def edited(folder, **entries):
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system can't fork")
 def test_a_forked_child_reads_what_its_parent_has_loaded(tmp_path):
-    """Threads that PyTorch began in the parent don't exist in the child, which would wait for them for ever."""
+    """Threads that PyTorch began in the parent are not in the child, which would wait for them for ever."""
     torch.set_num_threads(2)
     sizes = {"hidden_size": 256, "intermediate_size": 1024}
     model = tiny_models.random_model(
