@@ -35,7 +35,7 @@ def plain(value: Any) -> Any:  # noqa: PLR0911 - one return a kind of value read
     if isinstance(value, Mapping):
         return {valid(str(key)): plain(item) for key, item in value.items()}
     if is_dataclass(value) and not isinstance(value, type):
-        named = {f.name: plain(getattr(value, f.name)) for f in fields(value)}
+        named = {f.name: plain(getattr(value, f.name)) for f in fields(value) if f.repr}
         return {"kind": type(value).__name__, **named}
     if isinstance(value, Sequence | set | frozenset) and not isinstance(value, bytes):
         items = [plain(item) for item in value]
