@@ -185,19 +185,25 @@ class Checker:
 
     def _plan(self, interaction: Interaction) -> Plan[tuple[Outcome, Usage]]:
         _require_interaction(interaction)
-        if excess := self.policy.excess(interaction):
-            return metered(_too_much(excess))
-        if self.policy.redact is not None:
-            interaction = masked_interaction(self.policy.redact, interaction)
-        if not self.policy.enabled:
-            plan = _disabled()
-        elif self.fallback is not None:
-            named = {one.name for one in members(self.detector)}
-            plan = with_fallback(self.detector, self.fallback, interaction, part=self.fallback.name in named)
-        else:
-            plan = self.detector.detect(interaction)
+        plan = self._judging(interaction)
         plan = within(plan, self.policy.budget) if self.policy.budget else plan
         return metered(self._listening.overheard(plan))
+
+    def _judging(self, interaction: Interaction) -> Plan[Outcome]:
+        """What the policy lets a detector see, judged by this one or what stands in for it."""
+        if excess := self.policy.excess(interaction):
+            detail = f"{excess}: nothing was cut, and nothing judged"
+            return self.detector.abstain(AbstentionReason.OVER_BUDGET, detail)
+        if not self.policy.enabled:
+            return self.detector.abstain(
+                AbstentionReason.NOT_SAMPLED, "checking is switched off by the policy"
+            )
+        if self.policy.redact is not None:
+            interaction = masked_interaction(self.policy.redact, interaction)
+        if self.fallback is None:
+            return (yield from self.detector.detect(interaction))
+        part = self.fallback.name in {one.name for one in members(self.detector)}
+        return (yield from with_fallback(self.detector, self.fallback, interaction, part=part))
 
     def _settle(self, outcome: Outcome, interaction: Interaction, usage: Usage) -> Outcome:
         """Read the outcome by this checker's policy, and put on it what only the checker knows."""
@@ -363,19 +369,6 @@ def _interaction(
     if answer is not None or contexts is not None or question is not None or history:
         raise TypeError("give either an Interaction or question, contexts, answer and history, not both")
     return interaction
-
-
-def _disabled() -> Plan[Outcome]:
-    """The plan of a checker that is switched off: to ask nothing, and to say why."""
-    yield from ()
-    return Abstention(why=AbstentionReason.NOT_SAMPLED, detail="checking is switched off by the policy")
-
-
-def _too_much(excess: str) -> Plan[Outcome]:
-    """The plan for what is too large: to ask nothing, and to say of what there is too much."""
-    yield from ()
-    detail = f"{excess}: nothing was cut, and nothing judged"
-    return Abstention(why=AbstentionReason.OVER_BUDGET, detail=detail)
 
 
 def _took(usage: Usage, started: float) -> Usage:

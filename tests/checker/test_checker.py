@@ -4,6 +4,7 @@ import asyncio
 import copy
 import itertools
 import pickle
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -298,6 +299,19 @@ async def test_checks_take_no_thread_of_the_event_loop_s_own(detector):
     checker = Checker(detector)
     outcomes = await asyncio.gather(*(checker.acheck(INVENTED) for _ in range(8)))
     assert all(outcome.hallucinated for outcome in outcomes)
+
+
+async def test_masking_does_not_hold_the_event_loop():
+    """Of long passages it takes as long as judging them."""
+    threads = set()
+
+    def hook(text):
+        threads.add(threading.current_thread())
+        return text
+
+    await Checker("lexical", policy=Policy(redact=hook)).acheck(INVENTED)
+    assert threads
+    assert threading.current_thread() not in threads
 
 
 def test_an_interaction_has_its_own_history():
