@@ -134,14 +134,14 @@ class Checker:
         started = time.perf_counter()
         plan = self._plan(interaction)
         outcome, usage = run(plan, self._backend, timeout=self.policy.timeout)
-        return self._settle(outcome, interaction, _took(usage, started))
+        return self._settle(outcome, interaction, replace(usage, seconds=time.perf_counter() - started))
 
     async def acheck(self, interaction: Interaction) -> Outcome:
         """Judge one interaction without holding the event loop."""
         started = time.perf_counter()
         plan = self._plan(interaction)
         outcome, usage = await arun(plan, self._backend, timeout=self.policy.timeout)
-        return self._settle(outcome, interaction, _took(usage, started))
+        return self._settle(outcome, interaction, replace(usage, seconds=time.perf_counter() - started))
 
     def check_many(
         self, interactions: Iterable[Interaction], *, progress: bool = False, batch: int = 32
@@ -369,10 +369,6 @@ def _interaction(
     if answer is not None or contexts is not None or question is not None or history:
         raise TypeError("give either an Interaction or question, contexts, answer and history, not both")
     return interaction
-
-
-def _took(usage: Usage, started: float) -> Usage:
-    return replace(usage, seconds=time.perf_counter() - started)
 
 
 def _batches(interactions: Iterable[Interaction], size: int) -> Iterator[list[Interaction]]:
