@@ -1,8 +1,10 @@
 """The public surface: what it is, and what importing it does not do."""
 
+import ast
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -115,3 +117,19 @@ print(json.dumps({"loaded": [n for n in names if n in sys.modules], "hallucinate
 """
     )
     assert seen == {"loaded": [], "hallucinated": True}
+
+
+@pytest.mark.parametrize("module", [groundwire, groundwire.detectors], ids=lambda module: module.__name__)
+def test_type_checkers_know_the_same_names_as_those_who_run_it(module):
+    """They read the imports that nobody runs: by these a typing error is found, and a keyword known."""
+    known = [
+        alias.asname
+        for block in ast.parse(Path(module.__file__).read_text(encoding="utf-8")).body
+        if isinstance(block, ast.If) and isinstance(block.test, ast.Name)
+        for line in block.body
+        if isinstance(line, ast.ImportFrom)
+        for alias in line.names
+    ]
+    registered = {groundwire.detectors.get(name).__name__ for name in groundwire.detectors.names()}
+    assert set(known) == (registered if module is groundwire.detectors else set(SURFACE) - {"__version__"})
+    assert all(getattr(module, name).__name__ == name for name in set(known) - {"Outcome", "detectors"})

@@ -110,14 +110,16 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name == "detectors":
-        return import_module("groundwire.detectors")
-    if name not in _HOME_OF:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(_HOME_OF[name]), name)
-    globals()[name] = value  # the next look-up finds it without asking here
-    return value
+if not TYPE_CHECKING:  # which would take any name for one
+
+    def __getattr__(name: str) -> Any:
+        if name == "detectors":
+            return import_module("groundwire.detectors")
+        if name not in _HOME_OF:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = getattr(import_module(_HOME_OF[name]), name)
+        globals()[name] = value  # the next look-up finds it without asking here
+        return value
 
 
 def __dir__() -> list[str]:

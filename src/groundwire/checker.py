@@ -49,6 +49,10 @@ class Checker:
         problems = [*keeper_problems(monitor), *sink_problems(sinks)]
         if judge is not None and not hasattr(judge, "perform"):
             problems.append(f"judge must be a Judge, not {type(judge).__name__}: judge=Judge(model)")
+        if policy is not None and not isinstance(policy, Policy):
+            problems.append(
+                f"policy must be a Policy, not {type(policy).__name__}: policy=Policy(timeout=30)"
+            )
         if problems:
             raise ConfigurationError(*problems)
         detector = _meant(detector).beside(judge)
@@ -60,7 +64,7 @@ class Checker:
         if self.policy.tuned is not None:
             require_fit(self.policy.tuned, detector, judge)
         self.monitor = monitor
-        self.sinks = self._listening = Sinks(sinks)
+        self.sinks = self._listening = Sinks(sinks or ())
         if hasattr(monitor, "stats"):
             self.sinks.watch("monitor", monitor)
         self.fallback = _fallback(self.policy.fallback) if detector.takes_model else None
@@ -130,14 +134,14 @@ class Checker:
         started = time.perf_counter()
         plan = self._plan(interaction)
         outcome, usage = run(plan, self._backend, timeout=self.policy.timeout)
-        return self._settle(outcome, interaction, _took(usage, started))
+        return self._settle(outcome, interaction, replace(usage, seconds=time.perf_counter() - started))
 
     async def acheck(self, interaction: Interaction) -> Outcome:
         """Judge one interaction without holding the event loop."""
         started = time.perf_counter()
         plan = self._plan(interaction)
         outcome, usage = await arun(plan, self._backend, timeout=self.policy.timeout)
-        return self._settle(outcome, interaction, _took(usage, started))
+        return self._settle(outcome, interaction, replace(usage, seconds=time.perf_counter() - started))
 
     def check_many(
         self, interactions: Iterable[Interaction], *, progress: bool = False, batch: int = 32
@@ -181,24 +185,35 @@ class Checker:
 
     def _plan(self, interaction: Interaction) -> Plan[tuple[Outcome, Usage]]:
         _require_interaction(interaction)
-        if excess := self.policy.excess(interaction):
-            return metered(_too_much(excess))
-        if self.policy.redact is not None:
-            interaction = masked_interaction(self.policy.redact, interaction)
-        if not self.policy.enabled:
-            plan = _disabled()
-        elif self.fallback is not None:
-            named = {one.name for one in members(self.detector)}
-            plan = with_fallback(self.detector, self.fallback, interaction, part=self.fallback.name in named)
-        else:
-            plan = self.detector.detect(interaction)
+        plan = self._judging(interaction)
         plan = within(plan, self.policy.budget) if self.policy.budget else plan
         return metered(self._listening.overheard(plan))
+
+    def _judging(self, interaction: Interaction) -> Plan[Outcome]:
+        """What the policy lets a detector see, judged by this one or what stands in for it."""
+        if excess := self.policy.excess(interaction):
+            detail = f"{excess}: nothing was cut, and nothing judged"
+            return self.detector.abstain(AbstentionReason.OVER_BUDGET, detail)
+        if not self.policy.enabled:
+            return self.detector.abstain(
+                AbstentionReason.NOT_SAMPLED, "checking is switched off by the policy"
+            )
+        if self.policy.redact is not None:
+            interaction = masked_interaction(self.policy.redact, interaction)
+        if self.fallback is None:
+            return (yield from self.detector.detect(interaction))
+        part = self.fallback.name in {one.name for one in members(self.detector)}
+        return (yield from with_fallback(self.detector, self.fallback, interaction, part=part))
 
     def _settle(self, outcome: Outcome, interaction: Interaction, usage: Usage) -> Outcome:
         """Read the outcome by this checker's policy, and put on it what only the checker knows."""
         if isinstance(outcome, Verdict):
             outcome = self._read(outcome)
+        elif not isinstance(outcome, Abstention):
+            raise TypeError(
+                f"the plan of the {self.detector.name!r} detector returned {shown(outcome)}: expected "
+                "Verdict.graded(score, self.grading, detector=self.spec), or self.abstain(why, detail)"
+            )
         # What was spent is counted here; what was not, only the detector knows.
         usage = replace(usage, saved_tokens=outcome.usage.saved_tokens)
         outcome = replace(outcome, usage=usage, id=interaction.id or uuid.uuid4().hex)
@@ -229,7 +244,8 @@ class Checker:
 def _meant(detector: Detector | str | None) -> Detector:
     """The detector that was given or named. Raises ConfigurationError for anything else."""
     if detector is None or isinstance(detector, str):
-        return detectors.get(detector or detectors.DEFAULT)()
+        named: Detector = detectors.get(detector or detectors.DEFAULT)()
+        return named
     if isinstance(detector, Detector):
         if not isinstance(detector.grading, Grading):
             raise ConfigurationError(
@@ -350,26 +366,9 @@ def _interaction(
             question=question,
             history=history,
         )
-    if answer is not None or contexts is not None or question is not None:
-        raise TypeError("give either an Interaction or question, contexts and answer, not both")
+    if answer is not None or contexts is not None or question is not None or history:
+        raise TypeError("give either an Interaction or question, contexts, answer and history, not both")
     return interaction
-
-
-def _disabled() -> Plan[Outcome]:
-    """The plan of a checker that is switched off: to ask nothing, and to say why."""
-    yield from ()
-    return Abstention(why=AbstentionReason.NOT_SAMPLED, detail="checking is switched off by the policy")
-
-
-def _too_much(excess: str) -> Plan[Outcome]:
-    """The plan for what is too large: to ask nothing, and to say of what there is too much."""
-    yield from ()
-    detail = f"{excess}: nothing was cut, and nothing judged"
-    return Abstention(why=AbstentionReason.OVER_BUDGET, detail=detail)
-
-
-def _took(usage: Usage, started: float) -> Usage:
-    return replace(usage, seconds=time.perf_counter() - started)
 
 
 def _batches(interactions: Iterable[Interaction], size: int) -> Iterator[list[Interaction]]:

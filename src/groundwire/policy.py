@@ -12,6 +12,7 @@ from groundwire.core.errors import ConfigurationError, GroundwireError
 from groundwire.core.grading import Grading
 from groundwire.core.interaction import Interaction
 from groundwire.core.redaction import Redact
+from groundwire.core.score import is_number
 from groundwire.core.tuned import Tuned
 from groundwire.core.verdict import Abstention
 
@@ -32,10 +33,6 @@ class AbstainedError(GroundwireError):
         super().__init__(
             f"the answer could not be judged: {abstention.why}; the error's abstention says more"
         )
-
-    def __reduce__(self) -> tuple[type[AbstainedError], tuple[Abstention]]:
-        # Between processes, exceptions travel as what they are built from, not as their message.
-        return type(self), (self.abstention,)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +72,7 @@ class Policy:
             problems.append(f"on_abstention must be 'return' or 'raise', not {self.on_abstention!r}")
         else:
             object.__setattr__(self, "on_abstention", OnAbstention(self.on_abstention))
-        if self.timeout is not None and not self.timeout > 0:
+        if self.timeout is not None and not (is_number(self.timeout) and self.timeout > 0):
             problems.append(f"timeout must be seconds above 0, or None, not {self.timeout!r}")
         if self.grading is not None and not isinstance(self.grading, Grading):
             problems.append(f"grading must be a Grading, not {type(self.grading).__name__}")

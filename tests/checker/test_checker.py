@@ -4,6 +4,8 @@ import asyncio
 import copy
 import itertools
 import pickle
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -25,6 +27,7 @@ from groundwire import (
     Support,
     Verdict,
 )
+from groundwire.core.grading import WORDING
 from groundwire.policy import AbstainedError, OnAbstention
 from tests.scripted import LENIENT, Always, AsksModel, ByLength, NovelWords
 
@@ -280,3 +283,66 @@ def test_all_mistakes_of_a_grading_are_named_at_once():
 def test_an_answer_of_none_is_told_as_missing():
     with pytest.raises(InputError, match="answer is None: no answer to judge was given; expected a str"):
         Interaction(answer=None, contexts="x")
+
+
+class Taken(ThreadPoolExecutor):
+    """All of its threads are out, and none comes back."""
+
+    def submit(self, *args, **kwargs):
+        raise AssertionError("the event loop's own threads are its host's")
+
+
+@pytest.mark.parametrize("detector", ["lexical", "embedded"])
+async def test_checks_take_no_thread_of_the_event_loop_s_own(detector):
+    """Looking up an address needs one: with all of them judging, no connection would be made meanwhile."""
+    asyncio.get_running_loop().set_default_executor(Taken())
+    checker = Checker(detector)
+    outcomes = await asyncio.gather(*(checker.acheck(INVENTED) for _ in range(8)))
+    assert all(outcome.hallucinated for outcome in outcomes)
+
+
+async def test_masking_does_not_hold_the_event_loop():
+    """Of long passages it takes as long as judging them."""
+    threads = set()
+
+    def hook(text):
+        threads.add(threading.current_thread())
+        return text
+
+    await Checker("lexical", policy=Policy(redact=hook)).acheck(INVENTED)
+    assert threads
+    assert threading.current_thread() not in threads
+
+
+def test_an_interaction_has_its_own_history():
+    turn = gw.Turn(role=gw.Role.USER, text="And for two?")
+    with pytest.raises(TypeError, match="either an Interaction or question, contexts, answer and history"):
+        gw.check(GROUNDED, history=[turn])
+
+
+@pytest.mark.parametrize("returned", [None, 0.3, {"score": 0.3}])
+def test_a_plan_that_returns_no_outcome_is_told_what_to_return(returned):
+    with pytest.raises(TypeError, match=r"'always' detector returned .*: expected Verdict\.graded\("):
+        Checker(Always(outcome=returned)).check(GROUNDED)
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda: Policy(timeout="60"), "timeout must be seconds above 0, or None, not '60'"),
+        (lambda: Policy(timeout=True), "timeout must be seconds above 0, or None, not True"),
+        (lambda: Checker("lexical", policy={"timeout": 60}), "policy must be a Policy, not dict"),
+        (
+            lambda: Grading(wording={Level.HIGH: "Careful!"}),
+            "wording must be a dict from levels to their words",
+        ),
+        (lambda: Grading(wording={"hihg": WORDING[Level.HIGH]}), "wording must be a dict from levels"),
+    ],
+)
+def test_a_value_of_another_kind_is_a_configuration_error_at_once(build, message):
+    with pytest.raises(ConfigurationError, match=message):
+        build()
+
+
+def test_no_sinks_are_no_sinks():
+    assert Checker("lexical", sinks=None).check(GROUNDED).grounded

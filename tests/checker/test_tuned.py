@@ -9,7 +9,7 @@ from groundwire.core.aggregation import Fraction
 from groundwire.core.calibration import Platt
 from groundwire.core.example import Example, Examples
 from groundwire.core.tuned import Labels, Measured, Tuned
-from groundwire.detectors import JudgeDetector, Lexical
+from groundwire.detectors import JudgeDetector, Lexical, TokenOverlap
 from groundwire.judge.memory import Memory
 from groundwire.tuned import origin_of
 from groundwire.tuned_file import from_dict, save, settings_of, to_dict
@@ -183,7 +183,8 @@ def test_a_file_without_a_tuning_is_told_apart(tmp_path):
     "detector",
     [
         "lexical",
-        {"name": "judge", "claims_per_call": 12},
+        {"name": "judge", "claims_per_call": 12, "aggregation": "fraction"},
+        {"name": "encoder", "model": "a/b", "aggregation": {"kind": "worst_k", "k": 3}},
         {"name": "cascade", "stages": [{"detector": "lexical", "accept": 0.1}, "token"], "facts": "off"},
         {
             "name": "claim_ensemble",
@@ -209,4 +210,4 @@ def test_parameters_that_settings_have_no_form_for_are_told():
     with pytest.raises(ConfigurationError, match="have no form in settings"):
         settings_of(JudgeDetector(examples=shown))
     with pytest.raises(ConfigurationError, match="have no form in settings"):
-        settings_of(JudgeDetector(aggregation=Fraction()))
+        settings_of(TokenOverlap(tokenizer=str.split))

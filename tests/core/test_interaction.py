@@ -92,3 +92,26 @@ def test_an_interaction_is_a_value():
     assert hash(copy.copy(one)) == hash(one)
     with pytest.raises(AttributeError):
         one.answer = "other"
+
+
+@pytest.mark.parametrize("role", list(Role))
+def test_a_role_may_be_given_by_its_name(role):
+    assert Turn(role=str(role), text="a").role is role
+
+
+def test_a_role_that_is_none_is_refused_where_it_is_given():
+    """It would be kept, and nobody could read what was kept."""
+    with pytest.raises(
+        InputError, match="a turn's role must be one of user, assistant, system, tool, not str 'bot'"
+    ):
+        Turn(role="bot", text="a")
+
+
+def test_a_passage_s_metadata_are_a_mapping_of_its_own():
+    given = {"page": 3}
+    passage = Passage(text="a", metadata=given)
+    given["page"] = 4
+    assert passage.metadata == {"page": 3}
+    assert Passage(text="a", metadata=None).metadata == {}
+    with pytest.raises(InputError, match="a passage's metadata must be a mapping, not list"):
+        Passage(text="a", metadata=[1])

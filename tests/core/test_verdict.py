@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 
@@ -217,3 +218,18 @@ def test_reasons_are_the_documented_ones():
 )
 def test_a_cost_that_is_known_in_part_is_not_known(one, other, cost):
     assert (one + other).cost == (other + one).cost == cost
+
+
+@given(outcomes)
+def test_what_is_frozen_can_be_a_key(outcome):
+    assert {outcome: 1}[outcome] == 1
+    assert {Grading(wording=dict(WORDING)): 1}[Grading(wording=dict(WORDING))] == 1
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64, np.float16, int])
+def test_a_score_of_any_kind_of_number_is_kept_as_a_plain_one(kind):
+    """What computes in another precision need not know how outcomes are written."""
+    verdict = Verdict.graded(kind(1), Grading(threshold=kind(1)), detector=SPEC)
+    claim = Claim(text="a", span=Span(0, 1), support=Support.UNSUPPORTED, score=kind(1))
+    assert {type(one) for one in (verdict.score, verdict.threshold, claim.score)} == {float}
+    assert verdict.hallucinated is True

@@ -1,5 +1,7 @@
 """The wire format: one plain dict, safe for any store, that reads back as what it was."""
 
+import copy
+import functools
 import json
 import math
 from decimal import Decimal
@@ -24,7 +26,9 @@ from groundwire import (
 )
 from groundwire.core import wire
 from groundwire.core.aggregation import WorstK
+from groundwire.core.claim import Vote
 from groundwire.core.plain import plain
+from groundwire.core.verdict import Degraded, Route, StageReport, Step
 from tests.core.strategies import abstentions, outcomes, verdicts
 
 KEYS = [
@@ -171,3 +175,66 @@ def test_what_is_not_judged_yet_says_so_and_reads_as_nothing():
     assert data.keys() == wire.encode(Abstention(why=AbstentionReason.NO_CLAIMS)).keys()
     with pytest.raises(ValueError, match="'pending' has nothing to read yet"):
         wire.decode(data)
+
+
+class Opaque:
+    """A parameter that says nothing of itself."""
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        (str.split, "builtins.str.split"),
+        (Opaque, f"{__name__}.Opaque"),
+        (Opaque(), f"{__name__}.Opaque"),
+        (json.dumps, "json.dumps"),
+        (Decimal("0.10"), "Decimal('0.10')"),
+    ],
+)
+def test_a_value_is_told_without_the_place_in_memory_where_it_lies(value, told):
+    """It is another in each process, and an outcome's fingerprint would be, too."""
+    assert plain(value) == told
+
+
+TOLD = wire.encode(
+    Verdict.graded(
+        0.9,
+        Grading(),
+        detector=DetectorSpec(name="scripted", version="1"),
+        claims=(
+            Claim(
+                text="a",
+                span=Span(0, 1),
+                support=Support.UNSUPPORTED,
+                score=0.9,
+                evidence=(Evidence(passage=0, span=Span(0, 1), quote="a"),),
+                votes=(Vote(oracle="one", support=Support.SUPPORTED, confidence=0.5),),
+            ),
+        ),
+        route=Route(decided="one", stages=(StageReport(stage="one", step=Step.FLAGGED, score=0.9),)),
+        degraded=Degraded(detector=DetectorSpec(name="other", version="1")),
+    )
+)
+
+
+def places(value, so_far=()):
+    for key in value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
+        yield (*so_far, key)
+        yield from places(value[key], (*so_far, key))
+
+
+@pytest.mark.parametrize("place", [*places(TOLD)], ids=lambda place: ".".join(map(str, place)))
+@pytest.mark.parametrize(
+    "wrong", [None, True, -1, 2, 0.5, 10**400, math.inf, math.nan, "x", "", [], [1], {}, {"a": 1}], ids=repr
+)
+def test_what_is_read_can_be_written_again_or_is_refused(place, wrong):
+    """Whoever reads what others wrote meets one error, there, and none where the outcome is shown."""
+    told = copy.deepcopy(TOLD)
+    *way, last = place
+    functools.reduce(lambda part, key: part[key], way, told)[last] = wrong
+    try:
+        outcome = wire.decode(told)
+    except ValueError:
+        return
+    json.dumps(outcome.to_dict(), allow_nan=False)
+    assert hash(outcome) == hash(outcome)

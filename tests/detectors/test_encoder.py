@@ -144,7 +144,7 @@ def test_every_parameter_that_can_not_work_is_named_at_once():
             grading=0.5,
         )
     named = [problem.partition(" ")[0] for problem in refused.value.problems]
-    assert named == ["model", "labels", "max_length", "prompt", "device", "aggregation", "grading"]
+    assert named == ["model", "labels", "max_length", "prompt", "device", "grading", "aggregation"]
 
 
 @pytest.mark.parametrize("model", ["", " ", None, 5])

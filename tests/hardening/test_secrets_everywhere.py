@@ -32,6 +32,7 @@ from groundwire.batch import Batch, Local
 from groundwire.cli.main import main
 from groundwire.core.secrets import without_secrets
 from groundwire.core.sink import Sink
+from groundwire.detectors import Cascade, ClaimEnsemble
 from groundwire.langchain import GroundwireCallbackHandler
 from groundwire.monitor import Monitor
 from groundwire.report import Entry, page
@@ -247,6 +248,10 @@ HOLDERS = {
     ),
     "a detector's field that is kept out of its repr": lambda: (
         json.dumps(Checker(Keyed()).check(ANSWER).to_dict()) + repr(Keyed()) + repr(Checker(Keyed()))
+    ),
+    "the same of a detector that others are made of": lambda: "".join(
+        json.dumps(Checker(whole).check(ANSWER).to_dict()) + repr(whole)
+        for whole in (Cascade(stages=(Keyed(),)), ClaimEnsemble(oracles=("lexical", Keyed())))
     ),
 }
 

@@ -6,7 +6,16 @@ import pickle
 
 import pytest
 
-from groundwire import AbstainedError, Abstention, AbstentionReason, Checker, Interaction, Policy
+from groundwire import (
+    AbstainedError,
+    Abstention,
+    AbstentionReason,
+    Checker,
+    ConfigurationError,
+    Interaction,
+    MissingExtraError,
+    Policy,
+)
 from groundwire.host.actions import HallucinationError
 from groundwire.host.judging import ajudged, judged
 from groundwire.policy import OnAbstention
@@ -48,6 +57,8 @@ def test_who_calls_the_checker_sees_the_bug():
     [
         HallucinationError(INTERACTION, Checker(NovelWords()).check(INTERACTION)),
         AbstainedError(Abstention(why=AbstentionReason.TIMEOUT)),
+        ConfigurationError("one mistake", "another"),
+        MissingExtraError("a table", package="pyarrow", extra="batch"),
     ],
     ids=lambda error: type(error).__name__,
 )

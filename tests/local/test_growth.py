@@ -1,5 +1,6 @@
 """How cost grows: in step with the text; what comes again is worked through once."""
 
+import random
 import time
 import tracemalloc
 
@@ -72,6 +73,21 @@ def test_a_long_passage_takes_memory_in_step_and_is_not_kept():
     tracemalloc.stop()
     assert held < 60 * len(text)
     assert left < 5 * len(text), "what is too long to be remembered is let go of"
+
+
+@pytest.mark.parametrize("name", ["lexical", "embedded"])
+def test_what_is_written_without_spaces_is_let_go_of(name):
+    """Encoded files stand in documents, each another: of words as long as theirs none comes again."""
+    checker, chance, size = Checker(name), random.Random(7), 300_000
+    checker.check(SMALL)
+    tracemalloc.start()
+    for _ in range(5):
+        encoded = "".join(chance.choices("bcdfgh", k=size))
+        checker.check(Interaction(contexts=f"The fee is 25 EUR. {encoded}", answer="Crews take it in cash."))
+    del encoded
+    left = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    assert left < size
 
 
 def test_passages_that_a_batch_shares_are_worked_through_once(monkeypatch):

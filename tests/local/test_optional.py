@@ -2,7 +2,9 @@
 
 import itertools
 import json
+import os
 import shutil
+import signal
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -405,3 +407,22 @@ def test_a_prompt_is_refused_where_it_leaves_no_room_or_has_no_place(tmp_path):
 def edited(folder, **entries):
     path = Path(folder) / "config.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | entries))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system can't fork")
+def test_a_forked_child_reads_what_its_parent_has_loaded(tmp_path):
+    """Threads that PyTorch began in the parent are not in the child, which would wait for them for ever."""
+    torch.set_num_threads(2)
+    sizes = {"hidden_size": 256, "intermediate_size": 1024}
+    model = tiny_models.random_model(
+        "BertForTokenClassification", tiny_models.config(WORDS, ["LABEL_0", "LABEL_1"], **sizes)
+    )
+    reader = optional.load(tiny_models.save(tmp_path, model, WORDS), TWO)
+    request = asked(WRONG, *[FARES] * 20)
+    read_one(reader, request)
+    child = os.fork()
+    if child == 0:
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.alarm(20)
+        os._exit(0 if len(read_one(reader, request).claims) == 2 else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

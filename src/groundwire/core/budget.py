@@ -20,7 +20,9 @@ from groundwire.core.plan import (
     Reply,
     Request,
     T,
+    through,
 )
+from groundwire.core.score import is_number
 from groundwire.core.verdict import AbstentionReason, Usage
 
 _BYTES_A_TOKEN = 4
@@ -45,8 +47,7 @@ class Budget:
         problems = [
             f"budget.{name}: expected a number from 0 on, not {limit!r}"
             for name, limit in limits
-            if limit is not None
-            and (not isinstance(limit, int | float) or isinstance(limit, bool) or not limit >= 0)
+            if limit is not None and not (is_number(limit) and limit >= 0)
         ]
         if problems:
             raise ConfigurationError(*problems)
@@ -69,12 +70,9 @@ class Budget:
 def within(plan: Plan[T], budget: Budget) -> Plan[T]:
     """The same plan, each of whose requests that the budget has no room for fails with OVER_BUDGET."""
     spent = Usage()
-    replies: Sequence[Reply] | None = None
-    while True:
-        try:
-            requests = next(plan) if replies is None else plan.send(replies)
-        except StopIteration as stop:
-            return stop.value  # type: ignore[no-any-return]  # StopIteration.value is untyped
+
+    def afforded(requests: Sequence[Request]) -> Plan[Sequence[Reply]]:
+        nonlocal spent
         planned, refused = 0, {}
         for i, request in enumerate(requests):
             calls = calls_of(request)
@@ -87,7 +85,9 @@ def within(plan: Plan[T], budget: Budget) -> Plan[T]:
         for request, reply in zip(asked, given, strict=True):
             spent += counted(request, reply)
         performed = iter(given)
-        replies = [refused.get(i) or next(performed) for i in range(len(requests))]
+        return [refused.get(i) or next(performed) for i in range(len(requests))]
+
+    return through(plan, afforded)
 
 
 def least(plan: Plan[T]) -> Usage:
@@ -96,17 +96,16 @@ def least(plan: Plan[T]) -> Usage:
     What it asks after a first reply is not known before it has one.
     """
     spent = Usage()
-    replies: Sequence[Reply] | None = None
-    while True:
-        try:
-            requests = next(plan) if replies is None else plan.send(replies)
-        except StopIteration:
-            return spent
-        for request in requests:
-            if isinstance(request, Complete | Ground):
-                calls = calls_of(request)
-                spent += Usage(calls=calls, input_tokens=calls * request_tokens(request))
-        replies = [_counted_only(request) for request in requests]
+    try:
+        requests = next(plan)
+        while True:
+            for request in requests:
+                if isinstance(request, Complete | Ground):
+                    calls = calls_of(request)
+                    spent += Usage(calls=calls, input_tokens=calls * request_tokens(request))
+            requests = plan.send([_counted_only(request) for request in requests])
+    except StopIteration:
+        return spent
 
 
 def _counted_only(request: Request) -> Reply:

@@ -61,6 +61,8 @@ class Evidence:
     def __post_init__(self) -> None:
         if len(self.quote) != len(self.span):
             raise ValueError(f"a quote of {len(self.quote)} characters can't fill {self.span}")
+        if self.passage < 0:
+            raise ValueError(f"passages are numbered from 0 on, not {self.passage}")
 
     @classmethod
     def cite(cls, interaction: Interaction, passage: int, span: Span) -> Evidence:
@@ -81,7 +83,7 @@ class Vote:
 
     def __post_init__(self) -> None:
         if self.confidence is not None:
-            check_score("a vote's confidence", self.confidence)
+            object.__setattr__(self, "confidence", check_score("a vote's confidence", self.confidence))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -113,7 +115,7 @@ class Claim:
         if (self.score is None) != (self.support is Support.UNVERIFIED):
             raise ValueError("a claim has a score unless it is unverified, and then it has none")
         if self.score is not None:
-            check_score("a claim's score", self.score)
+            object.__setattr__(self, "score", check_score("a claim's score", self.score))
         if self.words and not self.support.flagged:
             raise ValueError(f"a claim that is {self.support} has no unsupported words")
         if any(word.start < self.span.start or word.end > self.span.end for word in self.words):

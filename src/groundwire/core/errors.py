@@ -9,6 +9,10 @@ from typing import Any
 class GroundwireError(Exception):
     """Base of every error groundwire raises on purpose."""
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # An error goes from process to process as it is; what it was built from need not be what it keeps.
+        return _again, (type(self), self.args), self.__dict__
+
 
 class InputError(GroundwireError, ValueError):
     """An interaction was built from something that can't be judged, such as bytes or a number."""
@@ -35,6 +39,10 @@ class MissingExtraError(GroundwireError, ImportError):
 
 class EncoderError(GroundwireError, RuntimeError):
     """An encoder can't be used here: its weights are missing or damaged, or what runs them is."""
+
+
+def _again(kind: type[GroundwireError], said: tuple[Any, ...]) -> GroundwireError:
+    return kind.__new__(kind, *said)
 
 
 def gathered(builds: Iterable[Callable[[], Any]]) -> list[Any]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.interaction import Interaction
-from groundwire.core.redaction import MASK
+from groundwire.core.redaction import may_be
 from groundwire.core.score import check_score
 
 
@@ -77,13 +77,8 @@ class Examples:
 
 
 def _same(shown: Interaction, question: str, answer: str) -> bool:
-    return _alike(shown.answer, answer) and (not shown.question.strip() or _alike(shown.question, question))
-
-
-def _alike(shown: str, judged: str) -> bool:
-    # Masking keeps lengths, so that a masked text can be told from others of its length.
-    shown, judged = shown.strip(), judged.strip()
-    return len(shown) == len(judged) and all(a in {b, MASK} for a, b in zip(shown, judged, strict=True))
+    same_question = not shown.question.strip() or may_be(shown.question.strip(), question.strip())
+    return same_question and may_be(shown.answer.strip(), answer.strip())
 
 
 def _told(example: Example) -> tuple[object, ...]:

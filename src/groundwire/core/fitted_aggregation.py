@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from groundwire.core.aggregation import Aggregation, AnyUnsupported, Fraction, LengthWeighted, WorstK
+from groundwire.core.score import is_number
 
 Scored = list[tuple[float, int]]
 _RULES = (AnyUnsupported(), WorstK(k=2), Fraction(), LengthWeighted())
@@ -44,7 +45,7 @@ class Fitted(Aggregation):
 
 
 def _number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return is_number(value) and math.isfinite(value)
 
 
 def figures(scored: Scored) -> tuple[float, ...]:

@@ -67,6 +67,11 @@ class Grading:
     def __post_init__(self) -> None:
         given = {"threshold": self.threshold, "medium": self.medium, "high": self.high}
         problems = [p for name, value in given.items() if value is not None for p in _problems(name, value)]
+        if not (isinstance(self.wording, Mapping) and all(map(_words_a_level, self.wording.items()))):
+            problems.append(
+                f"wording must be a dict from levels to their words, not {self.wording!r:.60}: "
+                "{Level.HIGH: Wording(label=..., title=..., warning=...)}"
+            )
         if problems:
             raise ConfigurationError(*problems)
         if not self.cuts[0] <= self.threshold <= self.cuts[1]:
@@ -74,6 +79,9 @@ class Grading:
                 f"level cuts must enclose the threshold: medium {self.cuts[0]:g} <= "
                 f"threshold {self.threshold:g} <= high {self.cuts[1]:g}"
             )
+
+    def __hash__(self) -> int:
+        return hash((self.threshold, self.cuts))
 
     @property
     def cuts(self) -> tuple[float, float]:
@@ -90,6 +98,11 @@ class Grading:
 
     def words(self, level: Level) -> Wording:
         return self.wording.get(level, WORDING[level])
+
+
+def _words_a_level(named: tuple[object, object]) -> bool:
+    level, words = named
+    return level in list(Level) and isinstance(words, Wording)
 
 
 def _problems(name: str, value: float) -> list[str]:

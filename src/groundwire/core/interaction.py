@@ -14,7 +14,8 @@ from groundwire.core.errors import InputError
 class Passage:
     """One retrieved text, as the answering model saw it.
 
-    ``score`` is the retriever's own, in whatever unit it has. Raises InputError unless ``text`` is a str.
+    ``score`` is the retriever's own, in whatever unit it has. Raises InputError, naming the field, for a text
+    that is none and metadata that is no mapping.
     """
 
     text: str
@@ -24,6 +25,7 @@ class Passage:
 
     def __post_init__(self) -> None:
         _require_text("a passage's text", self.text)
+        object.__setattr__(self, "metadata", _metadata("a passage's metadata", self.metadata))
 
     def __hash__(self) -> int:
         return hash((self.text, self.id))
@@ -40,13 +42,16 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Turn:
-    """One earlier message of the conversation."""
+    """One earlier message of the conversation. Raises InputError for a role that is none."""
 
     role: Role
     text: str
 
     def __post_init__(self) -> None:
         _require_text("a turn's text", self.text)
+        if self.role not in list(Role):
+            raise InputError(f"a turn's role must be one of {', '.join(Role)}, not {shown(self.role)}")
+        object.__setattr__(self, "role", Role(self.role))
 
 
 @dataclass(frozen=True, init=False)
@@ -81,15 +86,13 @@ class Interaction:
             _require_text("question", question)
         if not (id is None or isinstance(id, str)):
             raise InputError(f"id must be a str, not {shown(id)}; give its text: str(id)")
-        if not (metadata is None or isinstance(metadata, Mapping)):
-            raise InputError(f"metadata must be a mapping, not {type(metadata).__name__}")
         keep = object.__setattr__  # the class is frozen: only its constructor may set fields
         keep(self, "answer", answer)
         keep(self, "contexts", _passages(contexts))
         keep(self, "question", question or "")
         keep(self, "history", _turns(history))
         keep(self, "id", id)
-        keep(self, "metadata", dict(metadata or {}))
+        keep(self, "metadata", _metadata("metadata", metadata))
 
     def __hash__(self) -> int:
         return hash((self.question, self.contexts, self.answer, self.id))
@@ -132,6 +135,12 @@ def _turns(history: Iterable[Turn] | None) -> tuple[Turn, ...]:
                 "give its role and its text: Turn(role=Role.USER, text=...)"
             )
     return turns
+
+
+def _metadata(name: str, given: object) -> dict[str, Any]:
+    if not (given is None or isinstance(given, Mapping)):
+        raise InputError(f"{name} must be a mapping, not {type(given).__name__}")
+    return dict(given or {})
 
 
 def _require_text(name: str, value: object) -> None:

@@ -16,7 +16,7 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def plain(value: Any) -> Any:  # noqa: PLR0911 - one return a kind of value reads as the table it is
-    """Any value as JSON can hold it; what has no form there is told by its repr.
+    """Any value as JSON can hold it; what has no form there is told by its repr, or by its name.
 
     What is plain, also once it was written and read, stays as it is.
     """
@@ -35,11 +35,14 @@ def plain(value: Any) -> Any:  # noqa: PLR0911 - one return a kind of value read
     if isinstance(value, Mapping):
         return {valid(str(key)): plain(item) for key, item in value.items()}
     if is_dataclass(value) and not isinstance(value, type):
-        named = {f.name: plain(getattr(value, f.name)) for f in fields(value)}
+        named = {f.name: plain(getattr(value, f.name)) for f in fields(value) if f.repr}
         return {"kind": type(value).__name__, **named}
     if isinstance(value, Sequence | set | frozenset) and not isinstance(value, bytes):
         items = [plain(item) for item in value]
         return sorted(items, key=repr) if isinstance(value, set | frozenset) else items
+    kind: Any = value if hasattr(value, "__qualname__") else type(value)
+    if kind is value or kind.__repr__ is object.__repr__:  # it would tell where in memory something lies
+        return valid(f"{getattr(kind, '__module__', None) or 'builtins'}.{kind.__qualname__}")
     return valid(repr(value))
 
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from groundwire.core.claim import Claim, Evidence
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.interaction import Interaction
+from groundwire.core.plain import plain
 from groundwire.core.verdict import Abstention, Outcome
 
 _LOG = logging.getLogger(__name__)
@@ -97,13 +98,13 @@ def masked_interaction(redact: Redact, interaction: Interaction) -> Interaction:
     return Interaction(
         question=masked(redact, interaction.question),
         contexts=[
-            replace(p, text=masked(redact, p.text), metadata=_masked_value(redact, p.metadata))
+            replace(p, text=masked(redact, p.text), metadata=_masked_value(redact, plain(p.metadata)))
             for p in interaction.contexts
         ],
         answer=masked(redact, interaction.answer),
         history=[replace(turn, text=masked(redact, turn.text)) for turn in interaction.history],
         id=interaction.id,
-        metadata=_masked_value(redact, interaction.metadata),
+        metadata=_masked_value(redact, plain(interaction.metadata)),
     )
 
 
@@ -130,6 +131,7 @@ def _masked_claim(redact: Redact, claim: Claim, seen: Interaction | None) -> Cla
         claim,
         text=claim.span.of(seen.answer) if seen is not None and inside else masked(redact, claim.text),
         reason=masked(redact, claim.reason),
+        statement=masked(redact, claim.statement),
         evidence=tuple(_masked_evidence(redact, evidence, seen) for evidence in claim.evidence),
     )
 
@@ -143,13 +145,12 @@ def _masked_evidence(redact: Redact, evidence: Evidence, seen: Interaction | Non
 
 
 def _masked_value(redact: Redact, value: Any) -> Any:
+    """A value as ``plain`` tells it, with its texts masked: what has no form in JSON is a text there, too."""
     if isinstance(value, str):
         return masked(redact, value)
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return {key: _masked_value(redact, item) for key, item in value.items()}
-    if isinstance(value, Iterable) and not isinstance(value, bytes):
-        return [_masked_value(redact, item) for item in value]
-    return value
+    return [_masked_value(redact, item) for item in value] if isinstance(value, list) else value
 
 
 def _masked(match: re.Match[str]) -> str:

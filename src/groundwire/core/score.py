@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from numbers import Real
+from typing import TypeGuard
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    """Whether it is a real number of any library's; True and False are none."""
+    return isinstance(value, Real) and not isinstance(value, bool)
+
 
 def check_score(name: str, value: float) -> float:
-    """The value itself. Raises ValueError unless it is a number in [0, 1]; NaN is refused."""
-    if not isinstance(value, int | float) or isinstance(value, bool) or not 0.0 <= value <= 1.0:
+    """The value as a plain float. Raises ValueError unless it is a number in [0, 1]; NaN is refused."""
+    if not is_number(value) or not 0.0 <= value <= 1.0:
         raise ValueError(f"{name} must be a number in [0, 1], not {value!r}")
     return float(value)

@@ -24,6 +24,7 @@ _SECRET = re.compile(
     r"|(?<=://)[^\s/@]++@"
 )
 _KEYS = SUPPLIED["keys"]
+_MOST = 300  # characters of an error's own words
 
 
 def without_secrets(text: str) -> str:
@@ -42,10 +43,10 @@ class Secret(str):
         return "'[secret]'"
 
 
-def brief(error: BaseException, *, most: int = 300) -> str:
-    """The error's kind and its own words, without secrets; "…" where there are more than ``most``."""
+def brief(error: BaseException) -> str:
+    """The error's kind and its own words, without secrets; "…" where there are many."""
     words = without_secrets(str(error))
-    words = words if len(words) <= most else f"{words[:most].rstrip()} …"
+    words = words if len(words) <= _MOST else f"{words[:_MOST].rstrip()} …"
     return f"{type(error).__name__}: {words}"
 
 

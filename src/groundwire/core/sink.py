@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from groundwire.core.interaction import Interaction
-from groundwire.core.plan import Encode, Plan, Reply, Request
+from groundwire.core.plan import Encode, Plan, Reply, Request, through
 from groundwire.core.secrets import Traced
 from groundwire.core.verdict import Outcome
 
@@ -137,7 +137,15 @@ class Sinks:
 
     def overheard(self, plan: Plan[T]) -> Plan[T]:
         """The same plan; those that listen are told of its judge's replies."""
-        return self._overhear(plan) if self._listening else plan
+
+        def heard(requests: Sequence[Request]) -> Plan[Sequence[Reply]]:
+            replies = yield requests
+            told = _of_a_judge(requests, replies)
+            for one in self._listening if told else ():
+                self._guarded("asked", one, told)
+            return replies
+
+        return through(plan, heard) if self._listening else plan
 
     def watch(self, queue: str, thing: object) -> None:
         """Show each a queue."""
@@ -152,19 +160,6 @@ class Sinks:
             left = None if deadline is None else max(0.0, deadline - time.monotonic())
             done = bool(self._guarded("flush", one, left)) and done
         return done
-
-    def _overhear(self, plan: Plan[T]) -> Plan[T]:
-        replies: Sequence[Reply] | None = None
-        while True:
-            try:
-                requests = next(plan) if replies is None else plan.send(replies)
-            except StopIteration as stop:
-                return stop.value  # type: ignore[no-any-return]  # StopIteration.value is untyped
-            replies = yield requests
-            heard = _of_a_judge(requests, replies)
-            if heard:
-                for one in self._listening:
-                    self._guarded("asked", one, heard)
 
     def _guarded(self, what: str, sink: Sink, *arguments: Any) -> Any:
         try:

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any
+from typing import Any, ClassVar
 
 from groundwire.core.claim import Claim, Kind, Support, kind_of
 from groundwire.core.grading import WORDING, Grading, Level, Wording
@@ -60,6 +60,9 @@ class DetectorSpec:
     name: str
     version: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.version))
 
     @property
     def fingerprint(self) -> str:
@@ -186,8 +189,8 @@ class Verdict:
     degraded: Degraded | None = None
 
     def __post_init__(self) -> None:
-        check_score("score", self.score)
-        check_score("threshold", self.threshold)
+        for name in ("score", "threshold"):
+            object.__setattr__(self, name, check_score(name, getattr(self, name)))
         if (self.level is Level.LOW and self.hallucinated) or (
             self.level is Level.HIGH and not self.hallucinated
         ):
@@ -235,7 +238,7 @@ class Verdict:
 
     @property
     def hallucinated(self) -> bool:
-        return bool(self.score >= self.threshold)  # of numpy's numbers it would not be a bool
+        return self.score >= self.threshold
 
     @property
     def grounded(self) -> bool:
@@ -271,49 +274,20 @@ class Abstention:
     recommendation: Recommendation | None = None
     route: Route | None = None
 
+    score: ClassVar[None] = None
+    raw: ClassVar[None] = None
+    threshold: ClassVar[None] = None
+    level: ClassVar[None] = None
+    hallucinated: ClassVar[None] = None
+    grounded: ClassVar[bool] = False
+    degraded: ClassVar[None] = None
+    claims: ClassVar[tuple[Claim, ...]] = ()
+    kind: ClassVar[None] = None
+    spans: ClassVar[tuple[Span, ...]] = ()
+
     @property
     def reason(self) -> str:
         return f"{self.why}: {self.detail}" if self.detail else str(self.why)
-
-    @property
-    def score(self) -> None:
-        return None
-
-    @property
-    def raw(self) -> None:
-        return None
-
-    @property
-    def threshold(self) -> None:
-        return None
-
-    @property
-    def level(self) -> None:
-        return None
-
-    @property
-    def hallucinated(self) -> None:
-        return None
-
-    @property
-    def grounded(self) -> bool:
-        return False
-
-    @property
-    def degraded(self) -> None:
-        return None
-
-    @property
-    def claims(self) -> tuple[Claim, ...]:
-        return ()
-
-    @property
-    def kind(self) -> None:
-        return None
-
-    @property
-    def spans(self) -> tuple[Span, ...]:
-        return ()
 
     def to_dict(self) -> dict[str, Any]:
         """The versioned, JSON-safe form that is put on answers and traces."""

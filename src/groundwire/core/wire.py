@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict
+from operator import index
 from typing import Any
 
 from groundwire.core.claim import Claim, Evidence, Kind, Support, Vote
 from groundwire.core.grading import Level, Wording
 from groundwire.core.plain import plain, valid
+from groundwire.core.score import is_number
 from groundwire.core.span import Span
 from groundwire.core.verdict import (
     Abstention,
@@ -77,53 +79,49 @@ def decode(data: Mapping[str, Any]) -> Outcome:
         )
     try:
         return _decoded(data)
-    except (KeyError, TypeError, AttributeError) as error:
+    except (KeyError, TypeError, AttributeError, OverflowError) as error:
         told = f"it has no {error}" if isinstance(error, KeyError) else "a part of it is of another kind"
         raise ValueError(f"this is no outcome that groundwire wrote: {told}") from error
 
 
 def _decoded(data: Mapping[str, Any]) -> Outcome:
-    spec = data["detector"] and _read_detector(data["detector"])
-    usage = Usage(**data["usage"])
+    if data["status"] not in ("checked", "abstained"):
+        raise ValueError(f"an outcome with status {data['status']!r} has nothing to read yet")
+    identity = None if data["id"] is None else valid(data["id"])
+    usage = _read_usage(data["usage"])
     if data["status"] == "abstained":
         return Abstention(
             why=AbstentionReason(data["abstention"]),
-            detail=data["reason"],
-            detector=spec,
+            detail=valid(data["reason"]),
+            detector=_read_detector(data["detector"]) if data["detector"] else None,
             usage=usage,
-            id=data["id"],
+            id=identity,
             **_advice(data),
         )
-    if data["status"] != "checked":
-        raise ValueError(f"an outcome with status {data['status']!r} has nothing to read yet")
     return Verdict(
         score=data["score"],
-        raw=data["raw"],
+        raw=_number(data["raw"]),
         threshold=data["threshold"],
         level=Level(data["level"]),
-        wording=Wording(label=data["label"], title=data["title"], warning=data["warning"]),
+        wording=Wording(
+            label=valid(data["label"]), title=valid(data["title"]), warning=valid(data["warning"])
+        ),
         kind=Kind(data["kind"]) if data.get("kind") else None,
-        reason=data["reason"],
+        reason=valid(data["reason"]),
         claims=tuple(_read_claim(claim) for claim in data["claims"]),
-        detector=spec,
+        detector=_read_detector(data["detector"]),
         usage=usage,
-        id=data["id"],
-        degraded=_read_degraded(data.get("degraded")),
+        id=identity,
+        degraded=_read_degraded(data["degraded"]) if data.get("degraded") else None,
         **_advice(data),
     )
 
 
 def _advice(data: Mapping[str, Any]) -> dict[str, Any]:
     """The keys that outcomes of the first releases don't have."""
-    route = data.get("route")
     return {
         "recommendation": Recommendation(data["recommendation"]) if data.get("recommendation") else None,
-        "route": route
-        and Route(
-            decided=route["decided"],
-            stages=tuple(StageReport(**{**one, "step": Step(one["step"])}) for one in route["stages"]),
-            spared=Usage(**route["spared"]),
-        ),
+        "route": _read_route(data["route"]) if data.get("route") else None,
     }
 
 
@@ -153,6 +151,28 @@ def _route(route: Route) -> dict[str, Any]:
     }
 
 
+def _read_route(data: Mapping[str, Any]) -> Route:
+    return Route(
+        decided=valid(data["decided"]),
+        stages=tuple(
+            StageReport(
+                stage=valid(one["stage"]),
+                step=Step(one["step"]),
+                score=_number(one.get("score")),
+                detail=valid(one.get("detail", "")),
+            )
+            for one in data["stages"]
+        ),
+        spared=_read_usage(data["spared"]),
+    )
+
+
+def _read_usage(data: Mapping[str, Any]) -> Usage:
+    if not all(value is None or is_number(value) for value in data.values()):
+        raise TypeError("what was used is told in numbers")
+    return Usage(**data)
+
+
 def _claim(claim: Claim) -> dict[str, Any]:
     return {
         "text": valid(claim.text),
@@ -180,26 +200,32 @@ def _claim(claim: Claim) -> dict[str, Any]:
 
 def _read_claim(data: Mapping[str, Any]) -> Claim:
     return Claim(
-        text=data["text"],
-        span=Span(data["start"], data["end"]),
+        text=valid(data["text"]),
+        span=_read_span(data),
         support=Support(data["support"]),
         score=data["score"],
-        reason=data["reason"],
-        words=tuple(Span(word["start"], word["end"]) for word in data["words"]),
+        reason=valid(data["reason"]),
+        words=tuple(_read_span(word) for word in data["words"]),
         evidence=tuple(
             Evidence(
-                passage=evidence["passage"],
-                span=Span(evidence["start"], evidence["end"]),
-                quote=evidence["quote"],
+                passage=index(evidence["passage"]),
+                span=_read_span(evidence),
+                quote=valid(evidence["quote"]),
             )
             for evidence in data["evidence"]
         ),
-        statement=data.get("statement", ""),
+        statement=valid(data.get("statement", "")),
         votes=tuple(
-            Vote(oracle=vote["oracle"], support=Support(vote["support"]), confidence=vote["confidence"])
+            Vote(
+                oracle=valid(vote["oracle"]), support=Support(vote["support"]), confidence=vote["confidence"]
+            )
             for vote in data.get("votes", ())
         ),
     )
+
+
+def _read_span(data: Mapping[str, Any]) -> Span:
+    return Span(index(data["start"]), index(data["end"]))
 
 
 def _detector(spec: DetectorSpec) -> dict[str, Any]:
@@ -212,12 +238,14 @@ def _detector(spec: DetectorSpec) -> dict[str, Any]:
 
 
 def _read_detector(data: Mapping[str, Any]) -> DetectorSpec:
-    return DetectorSpec(name=data["name"], version=data["version"], parameters=data["parameters"])
+    return DetectorSpec(
+        name=valid(data["name"]), version=valid(data["version"]), parameters=dict(data["parameters"])
+    )
 
 
 def _degraded(degraded: Degraded) -> dict[str, Any]:
     return {"detector": _detector(degraded.detector), "reason": valid(degraded.reason)}
 
 
-def _read_degraded(data: Mapping[str, Any] | None) -> Degraded | None:
-    return data and Degraded(detector=_read_detector(data["detector"]), reason=data["reason"])  # type: ignore[return-value]
+def _read_degraded(data: Mapping[str, Any]) -> Degraded:
+    return Degraded(detector=_read_detector(data["detector"]), reason=valid(data["reason"]))

@@ -7,9 +7,31 @@ from __future__ import annotations
 
 import difflib
 from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from groundwire.core.detector import Detector
 from groundwire.core.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from groundwire.detectors.answer_relevancy import AnswerRelevancy as AnswerRelevancy
+    from groundwire.detectors.bedrock_grounding import BedrockGrounding as BedrockGrounding
+    from groundwire.detectors.cascade.cascade import Cascade as Cascade
+    from groundwire.detectors.context_utilization import ContextUtilization as ContextUtilization
+    from groundwire.detectors.contradiction import Contradiction as Contradiction
+    from groundwire.detectors.embedded import Embedded as Embedded
+    from groundwire.detectors.encoder import EncoderDetector as EncoderDetector
+    from groundwire.detectors.ensemble.claim_ensemble import ClaimEnsemble as ClaimEnsemble
+    from groundwire.detectors.faithfulness import Faithfulness as Faithfulness
+    from groundwire.detectors.g_eval import GEval as GEval
+    from groundwire.detectors.judge import JudgeDetector as JudgeDetector
+    from groundwire.detectors.level import LevelDetector as LevelDetector
+    from groundwire.detectors.lexical import Lexical as Lexical
+    from groundwire.detectors.self_eval import SelfEval as SelfEval
+    from groundwire.detectors.semantic import Semantic as Semantic
+    from groundwire.detectors.stacked import Stacked as Stacked
+    from groundwire.detectors.stochastic import Stochastic as Stochastic
+    from groundwire.detectors.token import TokenOverlap as TokenOverlap
+    from groundwire.detectors.trustworthiness import Trustworthiness as Trustworthiness
 
 DEFAULT = "embedded"
 """The detector that is meant where none is named: offline, and without a key."""
@@ -43,8 +65,8 @@ def names() -> tuple[str, ...]:
     return tuple(sorted(_REGISTERED))
 
 
-def get(name: str) -> type[Detector]:
-    """The detector class registered under ``name``. Raises ConfigurationError, naming the known ones."""
+def get(name: str) -> type[Any]:
+    """The Detector class registered under ``name``. Raises ConfigurationError, naming the known ones."""
     if name not in _REGISTERED:
         close = difflib.get_close_matches(name, names(), n=1)
         hint = f"did you mean {close[0]!r}? Expected" if close else "expected"
@@ -54,10 +76,11 @@ def get(name: str) -> type[Detector]:
     return detector
 
 
-def __getattr__(name: str) -> type[Detector]:
-    for target in _REGISTERED.values():
-        module, _, attribute = target.partition(":")
-        if attribute == name:
-            detector: type[Detector] = getattr(import_module(module), attribute)
-            return detector
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not TYPE_CHECKING:  # which would take any name for one
+
+    def __getattr__(name: str) -> Any:
+        for target in _REGISTERED.values():
+            module, _, attribute = target.partition(":")
+            if attribute == name:
+                return getattr(import_module(module), attribute)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

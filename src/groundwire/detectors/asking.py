@@ -19,7 +19,7 @@ from groundwire.core.grading import Grading
 from groundwire.core.interaction import Interaction
 from groundwire.core.plan import Complete, Completed, Failed, Plan, Reply
 from groundwire.core.verdict import Abstention, AbstentionReason, DetectorSpec, Outcome, Verdict
-from groundwire.detectors.statements import share
+from groundwire.detectors.statements import no_ground, share
 from groundwire.prompts.message import Message, Quote, material, only
 from groundwire.prompts.own_words import OwnWords
 from groundwire.prompts.quoting import neutral
@@ -167,11 +167,7 @@ class PromptDetector(Detector):
 
     def refusal(self, interaction: Interaction) -> Abstention | None:
         """Why there is nothing to judge, or nothing to judge it by; None when there is."""
-        if not cut(interaction.answer):
-            return self.abstain(AbstentionReason.NO_CLAIMS, "the answer states nothing that can be checked")
-        if not interaction.has_context:
-            return self.abstain(AbstentionReason.NO_CONTEXT, "there is no passage to judge the answer by")
-        return None
+        return no_ground(interaction, cut(interaction.answer), self)
 
     def failed(self, failed: Failed, *, what: str = "") -> Abstention:
         """The abstention that a failure comes to; ``what`` says of what."""

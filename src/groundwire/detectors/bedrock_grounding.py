@@ -17,6 +17,7 @@ from groundwire.core.plan import Failed, Ground, Grounded, Plan
 from groundwire.core.score import check_score
 from groundwire.core.span import Span
 from groundwire.core.verdict import AbstentionReason, Outcome, Verdict
+from groundwire.detectors.statements import no_ground
 from groundwire.text.claims import cut
 
 # What the service takes in one request, in characters.
@@ -53,11 +54,9 @@ class BedrockGrounding(Detector):
 
     def detect(self, interaction: Interaction) -> Plan[Outcome]:
         spans = cut(interaction.answer)
+        if refused := no_ground(interaction, spans, self):
+            return refused
         sources = tuple(passage.text for passage in interaction.contexts if passage.text.strip())
-        if not spans:
-            return self.abstain(AbstentionReason.NO_CLAIMS, "the answer states nothing that can be checked")
-        if not sources:
-            return self.abstain(AbstentionReason.NO_CONTEXT, "there is no passage to judge the answer by")
         parts = list(_parts(spans))
         if too_long := _too_long(sources, parts):
             return self.abstain(AbstentionReason.OVER_BUDGET, too_long)

@@ -17,8 +17,8 @@ from groundwire.core.grading import Grading
 from groundwire.core.interaction import Interaction
 from groundwire.core.plan import Encode, Encoded, EncoderSetup, Failed, Plan, ReadClaim, Reading
 from groundwire.core.span import Span
-from groundwire.core.verdict import AbstentionReason, Outcome, Verdict
-from groundwire.detectors.statements import share
+from groundwire.core.verdict import Outcome, Verdict
+from groundwire.detectors.statements import aggregation_problems, no_ground, share
 from groundwire.text.claims import cut
 
 
@@ -84,16 +84,11 @@ class EncoderDetector(Detector):
                     isinstance(self.device, str) and self.device.strip() != "",
                     "PyTorch's name of a device, such as 'cpu'",
                 ),
-                (
-                    "aggregation",
-                    self.aggregation,
-                    isinstance(self.aggregation, Aggregation),
-                    "an Aggregation, such as AnyUnsupported()",
-                ),
                 ("grading", self.grading, isinstance(self.grading, Grading), "a Grading"),
             )
             if not right
         ]
+        problems += aggregation_problems(self)
         if problems:
             raise ConfigurationError(*problems)
         if self.labels is not None:
@@ -106,11 +101,9 @@ class EncoderDetector(Detector):
         optional.load(self.model, self._setup())
 
     def detect(self, interaction: Interaction) -> Plan[Outcome]:
-        if not interaction.has_context:
-            return self.abstain(AbstentionReason.NO_CONTEXT, "there is no passage to judge the answer by")
         spans = cut(interaction.answer)
-        if not spans:
-            return self.abstain(AbstentionReason.NO_CLAIMS, "the answer states nothing that can be checked")
+        if refused := no_ground(interaction, spans, self):
+            return refused
         request = Encode(
             answer=interaction.answer,
             claims=tuple(spans),

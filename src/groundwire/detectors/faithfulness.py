@@ -56,7 +56,7 @@ class Faithfulness(PromptDetector):
 
     def problems(self) -> list[str]:
         problems = super().problems() + whole_numbers(self, per_call=1, max_statements=1)
-        problems += aggregation_problems(self.aggregation, such_as=Fraction)
+        problems += aggregation_problems(self)
         return problems
 
     def detect(self, interaction: Interaction) -> Plan[Outcome]:

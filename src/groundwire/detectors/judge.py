@@ -72,7 +72,7 @@ class JudgeDetector(PromptDetector):
 
     def problems(self) -> list[str]:
         problems = super().problems() + whole_numbers(self, claims_per_call=1, max_claims=1)
-        problems += aggregation_problems(self.aggregation, such_as=AnyUnsupported)
+        problems += aggregation_problems(self)
         if self.facts in list(Facts):
             object.__setattr__(self, "facts", Facts(self.facts))  # frozen: only the constructor may set
         else:

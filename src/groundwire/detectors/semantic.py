@@ -60,8 +60,7 @@ class Semantic(Detector):
     max_texts: int = 2_000
 
     def __post_init__(self) -> None:
-        problems = []
-        problems += aggregation_problems(self.aggregation, such_as=AnyUnsupported)
+        problems = [*aggregation_problems(self)]
         try:
             check_score("whole", self.whole)
         except ValueError as error:
@@ -77,7 +76,7 @@ class Semantic(Detector):
 
     def detect(self, interaction: Interaction) -> Plan[Outcome]:
         spans = cut(interaction.answer)
-        if refused := no_ground(interaction, spans, self.spec):
+        if refused := no_ground(interaction, spans, self):
             return refused
         nearby = passage_sentences(interaction)
         context = "\n\n".join(passage.text for passage in interaction.contexts)

@@ -9,12 +9,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from groundwire.core.aggregation import Aggregation
 from groundwire.core.claim import Claim, Evidence, Support
+from groundwire.core.detector import Detector
+from groundwire.core.errors import ConfigurationError
 from groundwire.core.grading import Grading
 from groundwire.core.interaction import Interaction
 from groundwire.core.span import Span
-from groundwire.core.verdict import Abstention, AbstentionReason, DetectorSpec
+from groundwire.core.verdict import Abstention, AbstentionReason
+from groundwire.detectors import settings
 from groundwire.text import sentences
 
 
@@ -39,16 +41,12 @@ def passage_sentences(interaction: Interaction) -> list[Sentence]:
     ]
 
 
-def no_ground(
-    interaction: Interaction, spans: Sequence[Span], detector: DetectorSpec, *, context: bool = True
-) -> Abstention | None:
-    """Why there is nothing to compare, if so: no statement in the answer, or no passage with a text."""
+def no_ground(interaction: Interaction, spans: Sequence[Span], detector: Detector) -> Abstention | None:
+    """Why there is nothing to judge, if so: no statement in the answer, or no passage with a text."""
     if not spans:
-        detail = "the answer states nothing that can be checked"
-        return Abstention(why=AbstentionReason.NO_CLAIMS, detail=detail, detector=detector)
-    if context and not interaction.has_context:
-        detail = "there is no passage to judge the answer by"
-        return Abstention(why=AbstentionReason.NO_CONTEXT, detail=detail, detector=detector)
+        return detector.abstain(AbstentionReason.NO_CLAIMS, "the answer states nothing that can be checked")
+    if not interaction.has_context:
+        return detector.abstain(AbstentionReason.NO_CONTEXT, "there is no passage to judge the answer by")
     return None
 
 
@@ -71,12 +69,13 @@ def unverified(interaction: Interaction, span: Span, reason: str) -> Claim:
     )
 
 
-def aggregation_problems(aggregation: object, *, such_as: type[Aggregation]) -> list[str]:
-    """What is wrong with an aggregation that is none."""
-    if isinstance(aggregation, Aggregation):
-        return []
-    told = type(aggregation).__qualname__
-    return [f"aggregation must be an Aggregation, such as {such_as.__name__}(), not {told}"]
+def aggregation_problems(detector: Any) -> tuple[str, ...]:
+    """Have a detector's aggregation read, which settings give by its name; what is wrong with it."""
+    try:
+        object.__setattr__(detector, "aggregation", settings.aggregation(detector.aggregation))
+    except ConfigurationError as error:
+        return error.problems
+    return ()
 
 
 def share(some: int, of: int, noun: str) -> str:

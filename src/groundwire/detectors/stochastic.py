@@ -19,6 +19,7 @@ from groundwire.core.aggregation import Aggregation, AnyUnsupported
 from groundwire.core.claim import Claim, Support
 from groundwire.core.interaction import Interaction
 from groundwire.core.plan import Completed, Failed, Plan, together
+from groundwire.core.score import is_number
 from groundwire.core.span import Span
 from groundwire.core.verdict import Abstention, AbstentionReason, Outcome, Verdict
 from groundwire.detectors.asking import (
@@ -90,10 +91,9 @@ class Stochastic(PromptDetector):
             object.__setattr__(self, "comparison", Comparison(self.comparison))
         else:
             problems.append(f"comparison must be one of {', '.join(Comparison)}, not {self.comparison!r}")
-        warm = isinstance(self.temperature, int | float) and not isinstance(self.temperature, bool)
-        if not warm or not 0 < self.temperature < math.inf:
+        if not (is_number(self.temperature) and 0 < self.temperature < math.inf):
             problems.append(f"temperature must be a number above 0, not {self.temperature!r}")
-        problems += aggregation_problems(self.aggregation, such_as=AnyUnsupported)
+        problems += aggregation_problems(self)
         return problems
 
     @property

@@ -97,7 +97,7 @@ class TokenOverlap(Detector):
             check_score("whole", self.whole)
         except ValueError as error:
             problems.append(str(error))
-        problems += aggregation_problems(self.aggregation, such_as=LengthWeighted)
+        problems += aggregation_problems(self)
         if self.tokenizer is not None and not callable(self.tokenizer):
             told = type(self.tokenizer).__qualname__
             problems.append(f"tokenizer must be a function from a text to its tokens, not {told}")
@@ -156,7 +156,7 @@ class TokenOverlap(Detector):
 
     def _judged(self, interaction: Interaction) -> Outcome:
         spans = cut(interaction.answer)
-        if refused := no_ground(interaction, spans, self.spec):
+        if refused := no_ground(interaction, spans, self):
             return refused
         page = _Page(self, interaction)
         length = len(page.answer.content)

@@ -13,6 +13,7 @@ from typing import ClassVar
 
 from groundwire.core.interaction import Interaction
 from groundwire.core.plan import Completed, Failed, Plan, Token, together
+from groundwire.core.score import is_number
 from groundwire.core.verdict import AbstentionReason, Outcome, Verdict
 from groundwire.detectors.asking import Ask, PromptDetector, ask, ask_each, clean, whole_numbers
 from groundwire.prompts.forms import AgreementEntry, ReflectionForm
@@ -56,7 +57,7 @@ class Trustworthiness(PromptDetector):
         problems = super().problems() + whole_numbers(self, samples=1)
         for name in ("temperature", "agreement", "reflection", "probability"):
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
+            if not (is_number(value) and 0 <= value < math.inf):
                 problems.append(f"{name} must be a number from 0 on, not {value!r:.40}")
         if not problems and not self.temperature:
             problems.append("temperature must be above 0, or all resampled answers are the same")

@@ -53,10 +53,6 @@ class HallucinationError(GroundwireError):
             f"{outcome.threshold:g}, level {outcome.level}; the error's outcome and interaction say more"
         )
 
-    def __reduce__(self) -> tuple[type[HallucinationError], tuple[Interaction, Verdict]]:
-        # Between processes, exceptions travel as what they are built from, not as their message.
-        return type(self), (self.interaction, self.outcome)
-
 
 @dataclass(frozen=True, kw_only=True)
 class Decision:

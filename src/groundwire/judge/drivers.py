@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Sequence
 from typing import TypeVar
 
+from groundwire.core.aside import aside
 from groundwire.core.plan import Backend, Failed, Plan, Reply, Request
 from groundwire.core.verdict import AbstentionReason
 
@@ -42,12 +42,12 @@ def run(plan: Plan[T], backend: Backend, *, timeout: float | None = None) -> T:
 async def arun(plan: Plan[T], backend: Backend, *, timeout: float | None = None) -> T:
     """Run a plan to its result without ever holding the event loop: its own steps run in a thread."""
     deadline = _Deadline(timeout)
-    step = await asyncio.to_thread(_step, plan, None)
+    step = await aside(_step, plan, None)
     while not isinstance(step, _Done):
         left = deadline.left()
         expired = left == 0
         replies = deadline.missed(step) if expired else await backend.aperform(step, timeout=left)
-        step = await asyncio.to_thread(_step, plan, replies)
+        step = await aside(_step, plan, replies)
     return step.value  # type: ignore[return-value]  # _Done carries what the plan returned
 
 

@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from groundwire.core.aside import aside
 from groundwire.core.errors import GroundwireError
 from groundwire.core.plan import Backend, Encode, Encoded, EncoderSetup, Failed, Reply, Request
 from groundwire.core.secrets import brief
@@ -52,8 +53,8 @@ class LocalBackend:
         if not batch.encodes:
             return await self.inner.aperform(requests, timeout=timeout)
         try:
-            await asyncio.to_thread(batch.load)
-            return batch.merged(*await asyncio.gather(asyncio.to_thread(batch.read), self._others(batch)))
+            await aside(batch.load)
+            return batch.merged(*await asyncio.gather(aside(batch.read), self._others(batch)))
         except BaseException:  # whoever waited has been cancelled, or has an error: nobody needs the rest
             batch.deadline.drop()
             raise

@@ -57,41 +57,15 @@ def _listed(names: Sequence[str] | Mapping[str, Meaning]) -> str:
 
 
 # Without case, spaces and marks. A name is here only if it can't mean anything else.
-_KNOWN: Mapping[str, Meaning] = {
-    **dict.fromkeys(
-        (
-            "consistent",
-            "entailed",
-            "entailment",
-            "entails",
-            "factual",
-            "faithful",
-            "grounded",
-            "nonhallucinated",
-            "nothallucinated",
-            "supported",
-            "supports",
-        ),
-        Meaning.SUPPORTED,
+_NAMED = {
+    Meaning.SUPPORTED: (
+        "consistent entailed entailment entails factual faithful grounded nonhallucinated nothallucinated "
+        "supported supports"
     ),
-    **dict.fromkeys(
-        (
-            "hallucinated",
-            "hallucination",
-            "inconsistent",
-            "neutral",
-            "nonentailment",
-            "notenoughinfo",
-            "notentailment",
-            "notsupported",
-            "unfaithful",
-            "ungrounded",
-            "unsupported",
-        ),
-        Meaning.UNSUPPORTED,
+    Meaning.UNSUPPORTED: (
+        "hallucinated hallucination inconsistent neutral nonentailment notenoughinfo notentailment "
+        "notsupported unfaithful ungrounded unsupported"
     ),
-    **dict.fromkeys(
-        ("contradicted", "contradiction", "contradictory", "contradicts", "refuted", "refutes"),
-        Meaning.CONTRADICTED,
-    ),
+    Meaning.CONTRADICTED: "contradicted contradiction contradictory contradicts refuted refutes",
 }
+_KNOWN = {name: meaning for meaning, names in _NAMED.items() for name in names.split()}

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from groundwire.core.fork import renew_after_fork
 from groundwire.core.span import Span
 from groundwire.local.labels import Meaning
 
@@ -49,6 +50,11 @@ class Network:
         self._per_token = per_token
         self._pads = {"input_ids": tokenizer.pad_token_id, "token_type_ids": tokenizer.pad_token_type_id}
         self._columns = _columns(meanings)
+        renew_after_fork(self)
+
+    def after_fork(self) -> None:
+        """Go on with one thread: PyTorch waits for ever for those that only the parent has."""
+        torch.set_num_threads(1)
 
     def sizes(self, texts: list[str]) -> list[int]:
         """The length of each text in tokens, alone."""

@@ -66,9 +66,11 @@ def ids(word: str) -> tuple[int, ...]:
     """The ids of a word's pieces: at least one, and of a word without end, those that it begins with."""
     known = _known.get(word)
     if known is None:
-        if len(_known) >= _MOST:
-            _known.clear()
-        known = _known[word] = tuple(islice(_pieces(word), _MOST_PIECES))
+        known = tuple(islice(_pieces(word), _MOST_PIECES))
+        if len(word) <= _LONGEST:
+            if len(_known) >= _MOST:
+                _known.clear()
+            _known[word] = known
     return known
 
 

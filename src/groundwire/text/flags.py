@@ -103,29 +103,8 @@ def _joined(words: Iterable[str]) -> str:
 
 # Objects that only gather entries, and are about nothing.
 _GENERAL = frozenset(
-    [
-        "attributes",
-        "attribute",
-        "amenities",
-        "features",
-        "feature",
-        "services",
-        "service",
-        "facilities",
-        "options",
-        "option",
-        "info",
-        "information",
-        "details",
-        "data",
-        "record",
-        "item",
-        "product",
-        "hotel",
-        "restaurant",
-        "policy",
-        "policies",
-        "settings",
-        "properties",
-    ]
+    """
+    attributes attribute amenities features feature services service facilities options option info
+    information details data record item product hotel restaurant policy policies settings properties
+    """.split()  # noqa: SIM905
 )

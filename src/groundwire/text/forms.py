@@ -34,9 +34,10 @@ def of(words: Iterable[str]) -> list[Form]:
 def _form(word: str) -> Form:
     folded = tokens.fold(word)
     form = Form(folded, tokens.stem(folded), folded not in _EMPTY)
-    if len(_known) >= _MOST:
-        _known.clear()
-    _known[word] = form
+    if len(word) <= _LONGEST_KNOWN:
+        if len(_known) >= _MOST:
+            _known.clear()
+        _known[word] = form
     return form
 
 
@@ -44,4 +45,6 @@ _EMPTY = tokens.STOP_WORDS | NEGATIONS
 # A word is written the same way again and again: its forms are worked out once. Plain dict operations are
 # atomic, and a form that two threads work out is the same form.
 _MOST = 1 << 17
+# Longer ones, as in encoded files, are seldom written again, and would take most of the memory.
+_LONGEST_KNOWN = 64
 _known: dict[str, Form] = {}

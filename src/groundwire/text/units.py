@@ -119,113 +119,44 @@ _TABLE: tuple[tuple[Unit, str], ...] = (
     (Unit("MXN"), "mxn pesos"),
 )
 UNITS: dict[str, Unit] = {name: unit for unit, names in _TABLE for name in names.split()}
-TWO_WORDS: dict[str, Unit] = {
-    "per cent": UNITS["percent"],
-    "por ciento": UNITS["percent"],
-    "per cento": UNITS["percent"],
-    "pour cent": UNITS["percent"],
-    "percentage points": UNITS["pp"],
-    "percentage point": UNITS["pp"],
-    "degrees celsius": UNITS["celsius"],
-    "degrees fahrenheit": UNITS["fahrenheit"],
-    "degrees c": UNITS["celsius"],
-    "degrees f": UNITS["fahrenheit"],
-    "square metres": UNITS["m2"],
-    "square meters": UNITS["m2"],
-    "square feet": UNITS["sqft"],
-    "square kilometres": UNITS["km2"],
-    "square kilometers": UNITS["km2"],
-    "square miles": UNITS["sqmi"],
-    "cubic metres": UNITS["m3"],
-    "cubic meters": UNITS["m3"],
-    "watt hours": UNITS["wh"],
-    "watt hour": UNITS["wh"],
-    "kilowatt hours": UNITS["kwh"],
-    "kilowatt hour": UNITS["kwh"],
-    "metric tons": UNITS["tonne"],
-    "metric tonnes": UNITS["tonne"],
-    "us dollars": UNITS["$"],
-    "swiss francs": UNITS["chf"],
-    "pounds sterling": UNITS["£"],
-}
-MONEY = frozenset(
-    [
-        "USD",
-        "EUR",
-        "GBP",
-        "JPY",
-        "INR",
-        "CHF",
-        "CNY",
-        "KRW",
-        "CAD",
-        "AUD",
-        "SEK",
-        "NOK",
-        "DKK",
-        "PLN",
-        "RUB",
-        "BRL",
-        "MXN",
-    ]
+_TWO_WORDS = (
+    ("percent", "per cent, por ciento, per cento, pour cent"),
+    ("pp", "percentage points, percentage point"),
+    ("celsius", "degrees celsius, degrees c"),
+    ("fahrenheit", "degrees fahrenheit, degrees f"),
+    ("m2", "square metres, square meters"),
+    ("sqft", "square feet"),
+    ("km2", "square kilometres, square kilometers"),
+    ("sqmi", "square miles"),
+    ("m3", "cubic metres, cubic meters"),
+    ("wh", "watt hours, watt hour"),
+    ("kwh", "kilowatt hours, kilowatt hour"),
+    ("tonne", "metric tons, metric tonnes"),
+    ("$", "us dollars"),
+    ("chf", "swiss francs"),
+    ("£", "pounds sterling"),
 )
+TWO_WORDS: dict[str, Unit] = {
+    phrase: UNITS[name] for name, phrases in _TWO_WORDS for phrase in phrases.split(", ")
+}
+MONEY = frozenset(unit.dimension for unit, _ in _TABLE if unit.dimension.isupper())
 # Letters that mean a unit only when they touch the number ("5m", "3h"): apart, they are words or names.
 TOUCHING = frozenset({"s", "h", "g", "m", "l", "w", "v", "an", "in", "ore", "mi", "won", "ano", "mes"})
 # Words that may stand between a number and its unit.
-BETWEEN = frozenset(
-    [
-        "business",
-        "working",
-        "calendar",
-        "consecutive",
-        "full",
-        "more",
-        "extra",
-        "additional",
-        "further",
-        "other",
-        "whole",
-        "metric",
-        "weitere",
-        "weiteren",
-        "volle",
-    ]
+_BETWEEN = (
+    "business working calendar consecutive full more extra additional further other whole metric "
+    "weitere weiteren volle"
 )
-MAGNITUDES: dict[str, float] = {
-    "k": 1e3,
-    "thousand": 1e3,
-    "tausend": 1e3,
-    "mil": 1e3,
-    "mila": 1e3,
-    "duizend": 1e3,
-    "lakh": 1e5,
-    "m": 1e6,
-    "mn": 1e6,
-    "mio": 1e6,
-    "million": 1e6,
-    "millions": 1e6,
-    "millionen": 1e6,
-    "millones": 1e6,
-    "millón": 1e6,
-    "milioni": 1e6,
-    "milione": 1e6,
-    "milhões": 1e6,
-    "milhão": 1e6,
-    "miljoen": 1e6,
-    "crore": 1e7,
-    "b": 1e9,
-    "bn": 1e9,
-    "billion": 1e9,
-    "billions": 1e9,
-    "milliarden": 1e9,
-    "milliarde": 1e9,
-    "milliards": 1e9,
-    "milliard": 1e9,
-    "miliardi": 1e9,
-    "miljard": 1e9,
-    "tn": 1e12,
-    "trillion": 1e12,
-}
+BETWEEN = frozenset(_BETWEEN.split())
+_MAGNITUDES = (
+    (1e3, "k thousand tausend mil mila duizend"),
+    (1e5, "lakh"),
+    (1e6, "m mn mio million millions millionen millones millón milioni milione milhões milhão miljoen"),
+    (1e7, "crore"),
+    (1e9, "b bn billion billions milliarden milliarde milliards milliard miliardi miljard"),
+    (1e12, "tn trillion"),
+)
+MAGNITUDES: dict[str, float] = {name: value for value, names in _MAGNITUDES for name in names.split()}
 
 _MONTHS = (
     "january jan januar janvier enero gennaio janeiro jänner",
@@ -243,143 +174,41 @@ _MONTHS = (
 )
 MONTHS: dict[str, int] = {name: i for i, names in enumerate(_MONTHS, 1) for name in names.split()}
 
-HEDGES = frozenset(
-    [
-        "about",
-        "around",
-        "approximately",
-        "approx",
-        "roughly",
-        "nearly",
-        "almost",
-        "circa",
-        "some",
-        "ca",
-        "c",
-        "etwa",
-        "ungefähr",
-        "rund",
-        "environ",
-        "unos",
-        "casi",
-        "aproximadamente",
-        "circa",
-        "quasi",
-        "cerca",
-    ]
+_HEDGES = (
+    "about around approximately approx roughly nearly almost circa some ca c etwa ungefähr rund "
+    "environ unos casi aproximadamente quasi cerca"
 )
+HEDGES = frozenset(_HEDGES.split())
 
 # The words before a number that make it a bound: +1 from below, -1 from above.
-BOUNDS: dict[str, int] = {
-    "at least": 1,
-    "minimum": 1,
-    "a minimum of": 1,
-    "more than": 1,
-    "over": 1,
-    "above": 1,
-    "exceeding": 1,
-    "no less than": 1,
-    "not less than": 1,
-    "no fewer than": 1,
-    "no earlier than": 1,
-    "mindestens": 1,
-    "at most": -1,
-    "up to": -1,
-    "maximum": -1,
-    "a maximum of": -1,
-    "no more than": -1,
-    "or less than": -1,
-    "not more than": -1,
-    "no later than": -1,
-    "less than": -1,
-    "fewer than": -1,
-    "under": -1,
-    "below": -1,
-    "within": -1,
-    "not exceed": -1,
-    "not exceeding": -1,
-    "bis zu": -1,
-    "höchstens": -1,
-    "maximal": -1,
-    "weniger als": -1,
-    "mehr als": 1,
-    "jusqu'à": -1,
-    "jusqu’à": -1,
-    "au plus": -1,
-    "moins de": -1,
-    "au moins": 1,
-    "plus de": 1,
-    "hasta": -1,
-    "como máximo": -1,
-    "menos de": -1,
-    "al menos": 1,
-    "más de": 1,
-    "fino a": -1,
-    "al massimo": -1,
-    "meno di": -1,
-    "almeno": 1,
-    "più di": 1,
-    "até": -1,
-    "no máximo": -1,
-    "pelo menos": 1,
-    "mais de": 1,
-    "hoogstens": -1,
-    "minder dan": -1,
-    "minstens": 1,
-    "meer dan": 1,
-}
+_AT_LEAST = (
+    "at least, minimum, a minimum of, more than, over, above, exceeding, no less than, "
+    "not less than, no fewer than, no earlier than, mindestens, mehr als, au moins, plus de, "
+    "al menos, más de, almeno, più di, pelo menos, mais de, minstens, meer dan"
+)
+_AT_MOST = (
+    "at most, up to, maximum, a maximum of, no more than, or less than, not more than, "
+    "no later than, less than, fewer than, under, below, within, not exceed, not exceeding, "
+    "bis zu, höchstens, maximal, weniger als, jusqu'à, jusqu’à, au plus, moins de, hasta, "
+    "como máximo, menos de, fino a, al massimo, meno di, até, no máximo, hoogstens, minder dan"
+)
+BOUNDS: dict[str, int] = dict.fromkeys(_AT_LEAST.split(", "), 1) | dict.fromkeys(_AT_MOST.split(", "), -1)
 
 # A number after one of these names a part of a document, not a fact about the world.
-LABELS = frozenset(
-    [
-        "passage",
-        "passages",
-        "step",
-        "steps",
-        "source",
-        "sources",
-        "document",
-        "documents",
-        "doc",
-        "docs",
-        "section",
-        "sections",
-        "chapter",
-        "page",
-        "pages",
-        "figure",
-        "fig",
-        "table",
-        "item",
-        "point",
-        "points",
-        "line",
-        "lines",
-        "part",
-        "note",
-        "footnote",
-        "reference",
-        "ref",
-        "para",
-        "paragraph",
-        "context",
-        "schritt",
-        "abschnitt",
-        "étape",
-    ]
+_LABELS = (
+    "passage passages step steps source sources document documents doc docs section sections chapter "
+    "page pages figure fig table item point points line lines part note footnote reference ref para "
+    "paragraph context schritt abschnitt étape"
 )
+LABELS = frozenset(_LABELS.split())
 
 _SIMPLE = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
     "sixteen seventeen eighteen nineteen"
 )
 SIMPLE: dict[str, float] = {word: float(i) for i, word in enumerate(_SIMPLE.split())}
-TENS: dict[str, float] = {
-    word: 10.0 * i
-    for i, word in enumerate(
-        ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], 2
-    )
-}
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
+TENS: dict[str, float] = {word: 10.0 * i for i, word in enumerate(_TENS.split(), 2)}
 _ORDINAL = (
     "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth "
     "fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth"

@@ -152,7 +152,7 @@ class Cascade(Detector):
             one.detector.load()
 
     def detect(self, interaction: Interaction) -> Plan[Outcome]:
-        if refused := no_ground(interaction, cut(interaction.answer), self.spec):
+        if refused := no_ground(interaction, cut(interaction.answer), self):
             return refused
         way = _Way(self, interaction)
         if self.facts is not Facts.OFF:

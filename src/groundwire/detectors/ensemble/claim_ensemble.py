@@ -163,7 +163,7 @@ class ClaimEnsemble(Detector):
 
     def detect(self, interaction: Interaction) -> Plan[Outcome]:
         places = Places(interaction.answer)
-        if refused := no_ground(interaction, places.sentences, self.spec):
+        if refused := no_ground(interaction, places.sentences, self):
             return refused
         left = list(self.panel)
         at_once = self.dynamic.at_once(interaction, len(left)) if self.dynamic else len(left)

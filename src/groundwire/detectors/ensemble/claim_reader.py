@@ -15,6 +15,7 @@ from groundwire.core.budget import counted, request_tokens
 from groundwire.core.claim import Support
 from groundwire.core.interaction import Interaction
 from groundwire.core.plan import Complete, Completed, Failed, Plan, Reply
+from groundwire.core.score import is_number
 from groundwire.core.span import Span
 from groundwire.core.verdict import AbstentionReason, Outcome
 from groundwire.detectors.asking import Ask, PromptDetector, clean, listed, whole_numbers
@@ -55,8 +56,7 @@ class ClaimReader(PromptDetector):
 
     def problems(self) -> list[str]:
         problems = super().problems() + whole_numbers(self, readings=1, samples=1)
-        warm = isinstance(self.temperature, int | float) and not isinstance(self.temperature, bool)
-        if not warm or not 0 < self.temperature < math.inf:
+        if not (is_number(self.temperature) and 0 < self.temperature < math.inf):
             problems.append(f"temperature must be a number above 0, not {self.temperature!r}")
         return problems
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 from groundwire.core.detector import Detector
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.interaction import Interaction
-from groundwire.core.plan import Complete, Failed, Plan, Reply, Request, T, asking
+from groundwire.core.plan import Complete, Failed, Plan, Reply, Request, T, asking, through
 from groundwire.core.verdict import Abstention
 from groundwire.detectors import settings
 from groundwire.detectors.catalogue import METHODS
@@ -91,16 +91,10 @@ def primed(plan: Plan[T]) -> Plan[T]:
     together would each be read in full. Those of one model and one system message count as one kind, from
     4,096 characters in common on.
     """
-    replies: Sequence[Reply] | None = None
-    while True:
-        try:
-            requests = next(plan) if replies is None else plan.send(replies)
-        except StopIteration as stop:
-            return stop.value  # type: ignore[no-any-return]  # StopIteration.value is untyped
-        replies = yield from _one_ahead(requests)
+    return through(plan, _one_ahead)
 
 
-def _one_ahead(requests: Sequence[Request]) -> Generator[Sequence[Request], Sequence[Reply], list[Reply]]:
+def _one_ahead(requests: Sequence[Request]) -> Plan[Sequence[Reply]]:
     marked, later = list(requests), set()
     for members in _kinds(requests):
         shared = _shared([one.user for _, one in members])
