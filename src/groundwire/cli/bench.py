@@ -236,7 +236,9 @@ def _estimate(
     for name, settings in named.items():
         detector = settings.build_detector()
         settings.build_grading(detector.grading)
-        interactions = [one.interaction for examples in sets.values() for one in examples]
+        interactions = [
+            one.interaction for examples in sets.values() for one in examples if one.label is not None
+        ]
         prices = settings.judge.priced() if settings.judge else {}
         found[name] = estimate(detector, interactions, prices=prices) if _asks(settings) else None
     if given.json:

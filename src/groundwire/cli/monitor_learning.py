@@ -17,7 +17,6 @@ from groundwire.cli.tuning_output import as_json_has_it, lines, table
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.plain import plain
 from groundwire.judge.drivers import NoBackend
-from groundwire.report.visible import visible
 
 if TYPE_CHECKING:
     from groundwire.learning import Proposal, Retuned
@@ -160,7 +159,7 @@ def _tell(found: Retuned, proposal: Proposal) -> None:
     out.print()
     for line in proposal.diff.splitlines():
         style = {"+": "green", "-": "red"}.get(line[:1])
-        out.print(visible(line), style=style, markup=False, highlight=False, soft_wrap=True)
+        out.print(line, style=style, soft_wrap=True)
     out.print(f"Written: {proposal.path}.", soft_wrap=True)
 
 

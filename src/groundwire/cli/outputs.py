@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from rich.console import Console
+from rich.text import Text
 
 from groundwire import __version__
 from groundwire.cli.plain import PlainStream
@@ -21,7 +22,7 @@ from groundwire.core.plain import plain
 from groundwire.detectors.catalogue import Method
 from groundwire.judge.dry_run import Estimate
 from groundwire.report import Entry, Group, Tally, terminal
-from groundwire.report.visible import escaped
+from groundwire.report.visible import escaped, visible
 from groundwire.tables import Row, Table
 
 if TYPE_CHECKING:
@@ -204,9 +205,13 @@ class _Console(Console):
         # rich would exit with 1, which here says that an answer is hallucinated.
         raise BrokenPipeError
 
+    def render_str(self, text: str, **options: Any) -> Text:
+        # Whatever is printed as a text may have come out of a table: a name of a row, a file, a column.
+        return super().render_str(visible(text), **options)
+
 
 def console(*, stderr: bool) -> Console:
-    """A console that reads no markup in what it prints and is wide enough where there is no terminal."""
+    """A console that no text commands, nor marks up, and that is wide enough where there is no terminal."""
     stream: Any = PlainStream(sys.stderr if stderr else sys.stdout)
     made = _Console(file=stream, stderr=stderr, highlight=False, markup=False, emoji=False)
     if not made.is_terminal and "COLUMNS" not in made._environ:  # noqa: SLF001 - what rich itself has read
