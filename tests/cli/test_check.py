@@ -308,6 +308,10 @@ def test_labels_of_one_kind_show_no_figure(run):
     _, out, _ = run([{**GROUNDED, "label": 0}], "-q")
     assert "AUROC and F1 need answers of both labels; 0 labelled hallucinated" in out
     assert "0.000" not in out
+    _, out, _ = run([{**GROUNDED, "label": 0}], "--json", "--html", "one.html")
+    figures = json.loads(out)["summary"]["labels"]
+    assert [figures[name] for name in ("auroc", "precision", "recall", "f1")] == [None] * 4
+    assert "AUROC and F1 need answers of both labels; 0 are labelled" in Path("one.html").read_text("utf-8")
 
 
 def test_a_mistake_in_a_detector_is_no_hallucination(run):
