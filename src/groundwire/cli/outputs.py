@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol
+from typing import Any, NoReturn, Protocol
 
 from rich.console import Console
 from rich.text import Text
@@ -25,9 +26,6 @@ from groundwire.report import Entry, Group, Tally, terminal
 from groundwire.report.visible import escaped, visible
 from groundwire.tables import Row, Table
 
-if TYPE_CHECKING:
-    from groundwire.cli.check import CheckOptions
-
 _PIPED_WIDTH = 100
 
 
@@ -39,14 +37,14 @@ class Output(Protocol):
     def finish(self, tally: Tally, *, seconds: float, complete: bool) -> None: ...
 
 
-def build(options: CheckOptions, detector: str, tables: Sequence[Table]) -> Output:
+def build(given: argparse.Namespace, detector: str, tables: Sequence[Table]) -> Output:
     """The outputs that were asked for. Raises before anything is judged if one of them can't be made."""
-    page = [HtmlPage(options, detector)] if options.html else []
-    if options.output == "json":
-        return All(JsonObject(quiet=options.quiet, tables=tables), *page)
-    if options.output == "jsonl":
-        return All(JsonLines(quiet=options.quiet, detector=detector), *page)
-    return All(Blocks(options, detector, tables), *page)
+    page = [HtmlPage(given, detector)] if given.html else []
+    if given.output == "json":
+        return All(JsonObject(quiet=given.quiet, tables=tables), *page)
+    if given.output == "jsonl":
+        return All(JsonLines(quiet=given.quiet, detector=detector), *page)
+    return All(Blocks(given, detector, tables), *page)
 
 
 class All:
@@ -67,27 +65,27 @@ class All:
 class Blocks:
     """For people: what needs a look in full, the rest in a line each, and a summary."""
 
-    def __init__(self, options: CheckOptions, detector: str, tables: Sequence[Table]) -> None:
+    def __init__(self, given: argparse.Namespace, detector: str, tables: Sequence[Table]) -> None:
         self._console = console(stderr=False)
-        self._options, self._detector, self._tables = options, detector, tables
+        self._given, self._detector, self._tables = given, detector, tables
 
     def add(self, row: Row, entry: Entry) -> None:
         del row
-        if self._options.quiet:
+        if self._given.quiet:
             return
-        full = self._options.show_all
+        full = self._given.all
         if full or entry.group is not Group.GROUNDED:
             self._console.print(terminal.Block(entry=entry, full=full))
         else:
             self._console.print(terminal.Line(entry=entry))
 
     def finish(self, tally: Tally, *, seconds: float, complete: bool) -> None:
-        if not self._options.quiet:
+        if not self._given.quiet:
             self._console.rule(style="dim")
         self._console.print(terminal.summary(tally, seconds=seconds, detector=self._detector))
         if not complete:
             self._console.print("Stopped before the end: these are not all rows.", style="bold yellow")
-        elif not self._options.quiet and (columns := _columns(self._tables)):
+        elif not self._given.quiet and (columns := _columns(self._tables)):
             self._console.print(f"columns: {columns}", style="dim")
 
 
@@ -138,17 +136,17 @@ class JsonLines:
 class HtmlPage:
     """A page of all rows, written at the end. It holds every row in memory until then."""
 
-    def __init__(self, options: CheckOptions, detector: str) -> None:
+    def __init__(self, given: argparse.Namespace, detector: str) -> None:
         from groundwire.report import page  # noqa: PLC0415 - needs the extra 'report', and says so when missing
 
         self._page = page
-        self._path = Path(options.html or "")
+        self._path = Path(given.html or "")
         require_writable("--html", str(self._path))
         if self._path.exists():
-            for name in options.files:
+            for name in given.files:
                 if name != "-" and Path(name).exists() and self._path.samefile(name):
-                    raise ConfigurationError(f"--html {options.html!r} is a table that is read: name another")
-        self._options, self._detector = options, detector
+                    raise ConfigurationError(f"--html {given.html!r} is a table that is read: name another")
+        self._given, self._detector = given, detector
         self._entries: list[Entry] = []
 
     def add(self, row: Row, entry: Entry) -> None:
@@ -157,11 +155,11 @@ class HtmlPage:
 
     def finish(self, tally: Tally, *, seconds: float, complete: bool) -> None:
         del tally, seconds
-        files = ", ".join("stdin" if name == "-" else Path(name).name for name in self._options.files)
+        files = ", ".join("stdin" if name == "-" else Path(name).name for name in self._given.files)
         when = datetime.now().astimezone().strftime("%d %B %Y, %H:%M")
         partly = "" if complete else ", stopped before the end"
         self._page.write(self._path, self._entries, title=files, note=f"{when}{partly}")
-        if not self._options.quiet:
+        if not self._given.quiet:
             console(stderr=True).print(f"HTML report: {self._path}", soft_wrap=True)
 
 
