@@ -16,11 +16,12 @@ import numpy as np
 from groundwire.bench import metrics
 from groundwire.bench.baselines import AlwaysFlag, AnswerLength, NovelWords
 from groundwire.bench.examples import Example, fingerprint, overlap
-from groundwire.bench.intervals import ROUNDS, Averaged, Difference, Figure, compare_flags, compare_scores
+from groundwire.bench.intervals import ROUNDS, Averaged, Difference, compare_flags, compare_scores
 from groundwire.bench.runs import Judged, judge
 from groundwire.bench.scorecard import Answers, Card, brief, card, flagged, scored
 from groundwire.checker import Checker
 from groundwire.core.errors import ConfigurationError, InputError
+from groundwire.core.tuned import Figure
 from groundwire.core.verdict import Verdict
 from groundwire.detectors.catalogue import METHODS
 from groundwire.identity import identity
