@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -250,5 +250,12 @@ def _json(value: Any) -> str:
 
 
 def _columns(tables: Sequence[Table]) -> str:
-    told: Mapping[str, str] = tables[0].columns
-    return ", ".join(f"{kind} from {column!r}" for kind, column in told.items())
+    """Which columns were taken; of tables that differ in them, each time of the first."""
+    told: dict[str, str] = {}
+    for table in tables:
+        told.setdefault(
+            ", ".join(f"{kind} from {name!r}" for kind, name in table.columns.items()), table.name
+        )
+    if len(told) == 1:
+        return next(iter(told))
+    return "; ".join(f"{columns} ({name})" for columns, name in told.items())
