@@ -253,9 +253,8 @@ def _columns(tables: Sequence[Table]) -> str:
     """Which columns were taken; of tables that differ in them, each time of the first."""
     told: dict[str, str] = {}
     for table in tables:
-        told.setdefault(
-            ", ".join(f"{kind} from {name!r}" for kind, name in table.columns.items()), table.name
-        )
+        taken = ", ".join(f"{kind} from {column!r}" for kind, column in table.columns.items())
+        told.setdefault(taken, table.name)
     if len(told) == 1:
         return next(iter(told))
     return "; ".join(f"{columns} ({name})" for columns, name in told.items())
