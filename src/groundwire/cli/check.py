@@ -18,7 +18,6 @@ from groundwire.cli.exits import ALL_GROUNDED, DONE, HALLUCINATED, INTERRUPTED, 
 from groundwire.cli.outputs import Output, Unlabelled, build, tell_estimate
 from groundwire.cli.settings import complete_settings, settings_of
 from groundwire.core.errors import ConfigurationError
-from groundwire.core.verdict import Abstention, AbstentionReason
 from groundwire.detectors.catalogue import METHODS
 from groundwire.judge.dry_run import estimate
 from groundwire.progress import track
@@ -125,7 +124,7 @@ def judged(checker: Checker, rows: Iterable[Row]) -> Iterator[tuple[Row, Entry]]
     for group in _grouped(rows):
         outcomes = checker.check_many(row.interaction for row in group if row.interaction is not None)
         for row in group:
-            outcome = _unreadable(row) if row.interaction is None else next(outcomes)
+            outcome = row.unreadable() if row.interaction is None else next(outcomes)
             yield row, Entry(interaction=row.interaction, outcome=outcome, name=row.id, label=row.label)
 
 
@@ -170,12 +169,6 @@ def _run(checker: Checker, rows: Iterable[Row], output: Output, *, progress: boo
     if tally[Group.HALLUCINATED]:
         return HALLUCINATED
     return NOT_ALL_JUDGED if tally[Group.NOT_JUDGED] else ALL_GROUNDED
-
-
-def _unreadable(row: Row) -> Abstention:
-    return Abstention(
-        why=AbstentionReason.UNREADABLE_INPUT, detail=f"line {row.line}: {row.problem}", id=row.id
-    )
 
 
 def _open(name: str, given: argparse.Namespace, stack: contextlib.ExitStack) -> Table:
