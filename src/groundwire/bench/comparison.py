@@ -171,15 +171,12 @@ def compare(
     for name, count in Counter(one.name for one in everyone).items():
         if count > 1:
             raise ConfigurationError(f"{count} contestants are called {name!r}: give each a name of its own")
+    labelled = {name: [one for one in sets[name] if one.label is not None] for name in sets}
     notes = list(overlap(sets).lines())
-    labelled: dict[str, list[Example]] = {}
-    for name, examples in sets.items():
-        labelled[name] = [one for one in examples if one.label is not None]
-        if left_out := len(examples) - len(labelled[name]):
+    for name, examples in labelled.items():
+        if left_out := len(sets[name]) - len(examples):
             notes.append(f"{name}: {left_out} answers without a label are left out")
-        if not labelled[name]:
-            raise InputError(f"{name}: no answer has a label, so there is nothing to measure against")
-        notes += _scarce(name, labelled[name])
+        notes += _scarce(name, examples)
     judged: dict[str, dict[str, list[Judged]]] = {}
     for one in everyone:
         judged[one.name] = {
@@ -206,7 +203,9 @@ def compare(
 
 
 def _scarce(name: str, labelled: Sequence[Example]) -> Iterator[str]:
-    """What so few labels of a kind, or labels about so few sources, can't tell."""
+    """What so few labels of a kind, or labels about so few sources, can't tell. InputError without any."""
+    if not labelled:
+        raise InputError(f"{name}: no answer has a label, so there is nothing to measure against")
     about = len({one.group for one in labelled})
     if about == 1 and len(labelled) > 1:
         yield (

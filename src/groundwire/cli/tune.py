@@ -21,6 +21,7 @@ from groundwire.policy import Policy
 if TYPE_CHECKING:
     from groundwire.bench.examples import Example
     from groundwire.bench.runs import Judged
+    from groundwire.bench.tuning import Target, Tuning
 
 _DESCRIPTION = """\
 Fit how a detector's scores are read to labelled answers: its threshold, the cuts of its levels, its
@@ -126,34 +127,42 @@ def tune(given: argparse.Namespace) -> int:
     tuning.require_labels(examples, target, stack=len(checkers) > 1)
     if (left_out := sum(one.label is None for one in examples)) and not (given.json or given.quiet):
         console(stderr=True).print(f"{left_out:,} answers without a label are left out.", style="dim")
-    cascade = len(checkers) == 1 and checkers[0].detector.name == "cascade"
-    judging = tuning.stages(checkers[0]) if cascade else checkers
     try:
-        judged = [list(_judged(examples, checker, given)) for checker in judging]
+        found = _fitted(examples, checkers, target, given)
     except KeyboardInterrupt:
         return interrupted(given.outcomes, "--outcomes")
-    if cascade:
-        found = tuning.tune_cascade(judged, checkers[0], target=target)
-    elif len(checkers) == 1:
-        found = tuning.tune(
-            judged[0],
-            checkers[0],
-            target=target,
-            calibration=given.calibration,
-            aggregation=given.aggregation,
-        )
-    else:
-        found = tuning.stack(
-            judged,
+    found.save(out, settings={"judge": {"model": given.model}} if given.model else None)
+    elsewhere = not given.model and any(getattr(checker.judge, "model", None) for checker in checkers)
+    tell(found, out, as_json=given.json, quiet=given.quiet, beside=given.config if elsewhere else None)
+    return DONE
+
+
+def _fitted(
+    examples: list[Example], checkers: list[Checker], target: Target, given: argparse.Namespace
+) -> Tuning:
+    from groundwire.bench import tuning  # noqa: PLC0415 - as above
+
+    def said(of: list[Checker]) -> list[list[Judged]]:
+        return [list(_judged(examples, checker, given)) for checker in of]
+
+    first, *others = checkers
+    if others:
+        return tuning.stack(
+            said(checkers),
             checkers,
             target=target,
             calibration=given.calibration,
             combination=given.combination,
         )
-    found.save(out, settings={"judge": {"model": given.model}} if given.model else None)
-    elsewhere = not given.model and any(getattr(checker.judge, "model", None) for checker in checkers)
-    tell(found, out, as_json=given.json, quiet=given.quiet, beside=given.config if elsewhere else None)
-    return DONE
+    if first.detector.name == "cascade":
+        return tuning.tune_cascade(said(tuning.stages(first)), first, target=target)
+    return tuning.tune(
+        said([first])[0],
+        first,
+        target=target,
+        calibration=given.calibration,
+        aggregation=given.aggregation,
+    )
 
 
 def _checkers(given: argparse.Namespace) -> Iterator[Checker]:
