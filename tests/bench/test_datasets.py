@@ -141,8 +141,8 @@ def test_a_row_that_cannot_be_measured_stops_all_and_is_named(tmp_path, row, tol
     ("columns", "told"),
     [
         ({"verdict": "x"}, "no part of an example is called 'verdict'"),
-        ({"task": "topic"}, r"no column is called 'topic' \(--columns task=...\)"),
-        ({"answer": "reply"}, r"no column is called 'reply' \(--columns answer=...\)"),
+        ({"task": "topic"}, r"no column is called 'topic' \(--columns task=COLUMN\)"),
+        ({"answer": "reply"}, r"no column is called 'reply' \(--columns answer=COLUMN\)"),
     ],
 )
 def test_columns_that_are_not_there_are_told(tmp_path, columns, told):
@@ -159,7 +159,7 @@ def test_the_usual_names_are_found_however_they_are_written(tmp_path):
 
 def test_a_column_that_is_missing_is_named_as_the_commands_name_one(tmp_path):
     """Benchmarks and tunings have one option for all columns, and not one for each."""
-    with pytest.raises(TableError, match=r"name it with --columns context=\.\.\."):
+    with pytest.raises(TableError, match=r"name it with --columns context=COLUMN"):
         load(written(tmp_path, [{"Kontext": "c", "answer": "a", "label": 1}]))
 
 

@@ -79,7 +79,7 @@ def _named(columns: Mapping[str, str] | None) -> dict[str, str]:
 class _Parts(Columns):
     """Named by the one option of the commands that read labelled answers."""
 
-    option = "--columns {}=..."
+    option = "--columns {}=COLUMN"
 
 
 def _table_columns(named: Mapping[str, str]) -> Columns:
