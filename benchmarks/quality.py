@@ -15,8 +15,8 @@ import numpy as np
 from benchmarks import judged as rows_of
 from benchmarks.judged import Judged, Method, Row
 from groundwire.bench import intervals, metrics
-from groundwire.bench.intervals import Figure
 from groundwire.bench.metrics import Bin, Labelled
+from groundwire.core.tuned import Figure
 from groundwire.text import language, tokens
 from training.labelled_sets import contexts
 

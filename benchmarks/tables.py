@@ -16,7 +16,7 @@ from rich.text import Text
 from benchmarks.costs import FLAT
 from benchmarks.judged import CORRECTNESS, SHORTCUTS, Judged
 from benchmarks.quality import Card, Found, Weakness
-from groundwire.bench.intervals import Figure
+from groundwire.core.tuned import Figure
 
 NOTHING = "-"
 _READING = (

@@ -21,7 +21,7 @@ from groundwire.core.detector import Detector
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.grading import Grading
 from groundwire.core.plain import plain
-from groundwire.core.tuned import Labels, Measured, Origin, Tuned
+from groundwire.core.tuned import Figure, Labels, Origin, Tuned
 from groundwire.detectors import settings
 from groundwire.detectors.combination import Combination
 
@@ -60,7 +60,7 @@ def from_dict(data: Mapping[str, Any]) -> Tuned:
             calibration=None if read.calibration is None else calibration.from_dict(read.calibration),
             aggregation=None if read.aggregation is None else aggregation.from_dict(read.aggregation),
             promise=read.promise,
-            held_out={name: Measured(**_figures(one)) for name, one in read.held_out.items()},
+            held_out={name: Figure(**_figures(one)) for name, one in read.held_out.items()},
             warnings=tuple(read.warnings),
         )
     except ValidationError as error:

@@ -9,6 +9,7 @@ import pytest
 pytest.importorskip("langsmith")
 
 from groundwire.bench.langsmith import from_dataset, from_project, load_named
+from groundwire.cli.main import main
 from groundwire.tables import TableError
 from tests.servers.langsmith_server import langsmith_server, langsmith_tracing  # noqa: F401 - fixtures
 
@@ -28,6 +29,14 @@ def test_a_dataset(langsmith_tracing):  # noqa: F811
     assert (bad.label, good.label, bad.task) == (True, False, "fees")
     assert bad.interaction.contexts[0].text == "The fee is 25 EUR."
     assert UUID(bad.id)
+
+
+def test_a_dataset_is_tuned_by_as_it_is_measured_on(langsmith_tracing, tmp_path):  # noqa: F811
+    """Whatever bench reads, tune reads."""
+    rows = [row(f"{n if n % 2 else n + 40} EUR.", label=n % 2, group=n) for n in range(20, 40)]
+    langsmith_tracing.add_dataset("handbook", rows)
+    for command in (["bench", "--detectors"], ["tune", "--out", str(tmp_path / "t.json"), "--detector"]):
+        assert main([command[0], "langsmith:dataset:handbook", *command[1:], "token"]) == 0
 
 
 def test_columns_of_a_dataset_may_be_named(langsmith_tracing):  # noqa: F811

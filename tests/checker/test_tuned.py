@@ -8,7 +8,7 @@ from groundwire import Checker, ConfigurationError, Grading, Interaction, Judge,
 from groundwire.core.aggregation import Fraction
 from groundwire.core.calibration import Platt
 from groundwire.core.example import Example, Examples
-from groundwire.core.tuned import Labels, Measured, Tuned
+from groundwire.core.tuned import Figure, Labels, Tuned
 from groundwire.detectors import JudgeDetector, Lexical, TokenOverlap
 from groundwire.judge.memory import Memory
 from groundwire.tuned import origin_of
@@ -161,7 +161,7 @@ def test_a_file_that_was_changed_or_is_none_is_refused(change, message):
 
 
 def test_words_and_figures_may_be_changed_by_hand_and_decide_nothing():
-    held_out = {"f1": Measured(value=0.7, low=0.6, high=0.8)}
+    held_out = {"f1": Figure(value=0.7, low=0.6, high=0.8)}
     told = {**to_dict(tuned(held_out=held_out)), "warnings": ["read this"]}
     assert from_dict(told).held_out == held_out
     assert from_dict(told).fingerprint == tuned().fingerprint

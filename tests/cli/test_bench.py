@@ -65,12 +65,31 @@ def test_a_folder_of_reports_and_a_second_run_that_judges_nothing(run, labelled,
     assert json.loads(out)["sets"]["labelled"]["answers"] == 12
 
 
+def test_when_more_answers_are_labelled_only_those_are_judged(run, labelled, tmp_path):
+    """What was kept is of all answers, whoever is labelled among them."""
+    every = labelled.read_text("utf-8")
+    first, *others = every.splitlines()
+    labelled.write_text("\n".join([json.dumps({**json.loads(first), "label": None}), *others]), "utf-8")
+    asked = ("bench", labelled, "--detectors", "lexical", "--out", tmp_path / "out", "-q")
+    assert run(*asked)[0] == 0
+    (record,) = (tmp_path / "out" / "outcomes").iterdir()
+    before = record.read_bytes()
+    labelled.write_text(every, "utf-8")
+    code, _, err = run(*asked)
+    assert code == 0, err
+    assert record.read_bytes().startswith(before)
+    added = record.read_bytes()[len(before) :].splitlines()
+    assert [json.loads(line)["row"] for line in added] == [0]
+
+
 def test_a_dry_run_asks_nothing(run, labelled, bedrock, tmp_path):
     """Calls, tokens and cost of the methods that ask a model; the others say that they don't."""
     pytest.importorskip("langchain_aws")
     prices = {MODEL: {"input": 250.0, "output": 1250.0}}
     settings = tmp_path / "settings.json"
     settings.write_text(json.dumps({"judge": {"model": f"bedrock:{MODEL}", "prices": prices}}))
+    with labelled.open("a") as file:  # what has no label is not judged
+        file.write('\n{"context": "c", "answer": "a", "label": null}')
     asked = ("bench", labelled, "--detectors", "lexical,judge", "--config", settings, "--dry-run")
     code, out, err = run(*asked)
     assert code == 0, err

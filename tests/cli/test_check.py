@@ -217,6 +217,17 @@ def test_settings_from_a_file_are_used_and_options_win(run, tmp_path):
     assert (second["label"], second["threshold"]) == ("STOP", 0.5)
 
 
+def test_the_columns_of_files_that_differ_in_them_are_told_of_each(run, tmp_path):
+    """Whose answers are another column's must not be hidden by the first file."""
+    other = {"context": "The fee is 25 EUR", "output": "The fee is 25 EUR"}
+    for name in ("second.jsonl", "third.jsonl"):
+        (tmp_path / name).write_text(json.dumps(other), encoding="utf-8")
+    _, out, _ = run([GROUNDED], files=("runs.jsonl", "second.jsonl", "third.jsonl"))
+    told = " ".join(out.partition("columns: ")[2].split())
+    assert "answer from 'answer', label from 'label' (runs.jsonl); context from 'context'" in told
+    assert told.endswith("answer from 'output' (second.jsonl)")
+
+
 def test_limit_judges_the_first_rows_of_all_files(run):
     """Counting goes on from one file to the next."""
     _, out, _ = run([GROUNDED, GROUNDED], "--limit", "3", "--jsonl", files=["runs.jsonl"] * 2)
@@ -308,6 +319,10 @@ def test_labels_of_one_kind_show_no_figure(run):
     _, out, _ = run([{**GROUNDED, "label": 0}], "-q")
     assert "AUROC and F1 need answers of both labels; 0 labelled hallucinated" in out
     assert "0.000" not in out
+    _, out, _ = run([{**GROUNDED, "label": 0}], "--json", "--html", "one.html")
+    figures = json.loads(out)["summary"]["labels"]
+    assert [figures[name] for name in ("auroc", "precision", "recall", "f1")] == [None] * 4
+    assert "AUROC and F1 need answers of both labels; 0 are labelled" in Path("one.html").read_text("utf-8")
 
 
 def test_a_mistake_in_a_detector_is_no_hallucination(run):

@@ -24,7 +24,20 @@ from groundwire.local.folders import escapes
 from groundwire.tables import TableError
 from tests.batch.answers import jsonl, quick, row
 
-NAMES = ["../../x", "/etc/passwd", "..", "a/../../x", "a\0b", "a\nb", "C:\\x", "~/x", "x" * 300, "", "."]
+NAMES = [
+    "../../x",
+    "/etc/passwd",
+    "..",
+    "a/../../x",
+    "a\0b",
+    "a\nb",
+    "a\udcffb",
+    "C:\\x",
+    "~/x",
+    "x" * 300,
+    "",
+    ".",
+]
 
 
 def tree(folder):

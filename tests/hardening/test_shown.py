@@ -172,6 +172,28 @@ def test_the_command_line_shows_nothing_that_a_terminal_obeys(options, tmp_path,
     assert "\x1b" not in said.out + said.err
 
 
+@pytest.mark.parametrize("command", [["bench", "--detectors"], ["tune", "--detector"]])
+def test_names_of_labelled_answers_are_shown_harmless(command, tmp_path, monkeypatch, capsys):
+    """Repeats are told by their names, under sources of any name."""
+    monkeypatch.chdir(tmp_path)
+    rows = [
+        {
+            "id": one,
+            "context": "It is 25 EUR.",
+            "answer": f"It is {fee} EUR.",
+            "label": fee != 25,
+            "group": one,
+        }
+        for one in PAYLOADS[8:]
+        for fee in (25, 75)
+    ]
+    Path("rows.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    assert main([command[0], "rows.jsonl", command[1], "lexical"]) == 0
+    said = capsys.readouterr()
+    assert "answers that repeat" in said.out + said.err
+    assert not UNSEEN.search((said.out + said.err).replace("\n", ""))
+
+
 @pytest.mark.parametrize("command", ["check", "bench", "tune"])
 @pytest.mark.parametrize("name", ["no\x1b[2Jsuch\u202e.csv", "../\x07.jsonl"], ids=ascii)
 def test_messages_show_nothing_that_a_terminal_obeys(command, name, capsys):

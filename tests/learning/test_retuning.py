@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 import groundwire as gw
 from groundwire import Checker, ConfigurationError, Grading, Interaction, Policy
-from groundwire.bench.intervals import Difference, Figure
+from groundwire.bench.intervals import Difference
 from groundwire.bench.tuning import Target, TuningError, calibrating
 from groundwire.bench.tuning.sweep import Sweep
+from groundwire.core.tuned import Figure
 from groundwire.detectors import Cascade
 from groundwire.detectors.cascade.cascade import Stage
 from groundwire.learning import propose, retune

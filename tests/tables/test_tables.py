@@ -292,6 +292,16 @@ def test_rows_before_the_damage_are_read():
     assert read_rows[-1].interaction is not None or read_rows[-1].problem
 
 
+def test_of_gzip_that_is_cut_off_every_row_is_read():
+    """Also of a file so small that one look takes all of it."""
+    whole = gzip.compress(b"".join(lines({**ROW, "id": str(i)}).encode() + b"\n" for i in range(30)))
+    found = table(whole[:-8], name="x.jsonl.gz").rows  # without its checksum
+    read_rows = []
+    with pytest.raises(TableError, match="damaged or cut off"):
+        read_rows.extend(found)
+    assert [row.id for row in read_rows] == [str(i) for i in range(30)]
+
+
 def test_two_columns_of_one_name_are_refused():
     """Nobody can say which of them is meant."""
     with pytest.raises(TableError, match="two columns have one name, 'answer'"):

@@ -10,8 +10,7 @@ from typing import Any
 from groundwire.core.grading import Level
 from groundwire.core.verdict import Abstention, Outcome, Usage, total_cost
 from groundwire.report.entries import Group, group_of
-
-BINS = 20
+from groundwire.report.histogram import BINS, LEVELS, bin_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +76,7 @@ class Counting:
         if isinstance(outcome, Abstention):
             self._reasons[str(outcome.why)] += 1
             return
-        self._bins[_bin(outcome.score)][_LEVELS[outcome.level]] += 1
+        self._bins[bin_of(outcome.score)][LEVELS.index(outcome.level)] += 1
 
     def add_cells(self, cells: Mapping[str, Any]) -> None:
         """Count a row that was kept from an earlier run. What it took was counted then."""
@@ -88,7 +87,7 @@ class Counting:
         level = Level(cells["level"])
         grounded = Group.GROUNDED if level is Level.LOW else Group.TO_CHECK
         self._groups[str(Group.HALLUCINATED if cells["hallucinated"] else grounded)] += 1
-        self._bins[_bin(cells["score"])][_LEVELS[level]] += 1
+        self._bins[bin_of(cells["score"])][LEVELS.index(level)] += 1
 
     def stats(self, seconds: float) -> Stats:
         """What was counted."""
@@ -111,10 +110,3 @@ def total(many: Iterable[Stats]) -> Stats:
     for one in many:
         whole += one
     return whole
-
-
-def _bin(score: float) -> int:
-    return min(BINS - 1, int(score * BINS))
-
-
-_LEVELS = {Level.LOW: 0, Level.MEDIUM: 1, Level.HIGH: 2}

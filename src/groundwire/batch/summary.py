@@ -13,11 +13,12 @@ from typing import Any
 
 from groundwire import __version__
 from groundwire.batch.plan import Plan, Unit
-from groundwire.batch.stats import BINS, Stats, total
+from groundwire.batch.stats import Stats, total
 from groundwire.core.errors import MissingExtraError
 from groundwire.monitor.statistics import Rate, rate
-from groundwire.report.entries import Group
-from groundwire.report.visible import escaped, one_line
+from groundwire.report.entries import KINDS, Group
+from groundwire.report.histogram import bars
+from groundwire.report.visible import escaped
 
 _SLOWEST = 10
 _LISTED = 100  # failures that the page names
@@ -155,22 +156,17 @@ def write(summary: Summary) -> list[bytes]:
 
 def render(summary: Summary) -> str:
     """The page as text. Raises MissingExtraError without ``groundwire[report]``."""
-    from groundwire.report.page import asset, policy  # noqa: PLC0415 - needs the extra, and says so
-
-    from jinja2 import Environment, StrictUndefined  # noqa: PLC0415 # isort: skip
+    from groundwire.report.page import asset, filled, policy  # noqa: PLC0415 - needs the extra, and says so
 
     own = files("groundwire.batch")
     style = asset("page.css") + own.joinpath("summary.css").read_text(encoding="utf-8")
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    environment.filters["line"] = one_line
-    return environment.from_string(own.joinpath("summary.html.j2").read_text(encoding="utf-8")).render(
+    return filled(
+        own.joinpath("summary.html.j2").read_text(encoding="utf-8"),
         told=summary,
         style=style,
         policy=policy(style, ""),
         tiles=_tiles(summary),
-        bars=_bars(summary.stats),
+        bars=bars(summary.stats.bins),
         failures=summary.failures[:_LISTED],
         version=__version__,
     )
@@ -185,32 +181,11 @@ def _told(plan: Plan, unit: Unit, **known: Any) -> UnitTold:
 
 def _tiles(summary: Summary) -> list[dict[str, Any]]:
     stats = summary.stats
-    kinds = {
-        Group.HALLUCINATED: "high",
-        Group.TO_CHECK: "medium",
-        Group.GROUNDED: "low",
-        Group.NOT_JUDGED: "none",
-    }
     judged = stats.rows - stats[Group.NOT_JUDGED]
     tiles = [{"kind": "all", "count": stats.rows, "name": "rows", "share": ""}]
-    for group, kind in kinds.items():
+    for group, kind in KINDS.items():
         of = stats.rows if group is Group.NOT_JUDGED else judged
         known = rate(stats[group], of)
         share = f"{known.value:.1%} [{known.low:.1%}, {known.high:.1%}]" if known else ""
         tiles.append({"kind": kind, "count": stats[group], "name": str(group), "share": share})
     return tiles
-
-
-def _bars(stats: Stats) -> list[dict[str, Any]]:
-    """The parts of a histogram's columns, in a drawing 100 high."""
-    highest = max(map(sum, stats.bins))
-    bars = []
-    for i, counts in enumerate(stats.bins):
-        top = 100.0
-        for level, count in zip(("low", "medium", "high"), counts, strict=True):
-            if count:
-                height = max(100 * count / highest, 1.5)
-                top -= height
-                told = f"{i / BINS:.2f} to {(i + 1) / BINS:.2f}: {sum(counts):,}"
-                bars.append({"bin": i, "level": level, "y": top, "height": height, "told": told})
-    return bars

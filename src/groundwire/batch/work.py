@@ -20,7 +20,7 @@ from groundwire.batch.stats import Counting, Stats
 from groundwire.checker import Checker
 from groundwire.core.errors import ConfigurationError, EncoderError, MissingExtraError
 from groundwire.core.secrets import without_secrets
-from groundwire.core.verdict import Abstention, AbstentionReason, Outcome
+from groundwire.core.verdict import AbstentionReason, Outcome
 from groundwire.host.judging import judged as judged_one
 from groundwire.judge.judge import Judge
 from groundwire.policy import AbstainedError
@@ -127,13 +127,7 @@ def judged(checker: Checker, given: Iterable[Row]) -> Iterator[tuple[Row, Outcom
     while group := list(itertools.islice(source, AT_ONCE)):
         outcomes = iter(_outcomes(checker, [row for row in group if row.interaction is not None]))
         for row in group:
-            yield row, unreadable(row) if row.interaction is None else next(outcomes)
-
-
-def unreadable(row: Row) -> Abstention:
-    """The outcome of a row that can't be read; one that is in no file has no line to name."""
-    detail = f"line {row.line}: {row.problem}" if row.line else row.problem
-    return Abstention(why=AbstentionReason.UNREADABLE_INPUT, detail=detail, id=row.id)
+            yield row, row.unreadable() if row.interaction is None else next(outcomes)
 
 
 def _outcomes(checker: Checker, group: list[Row]) -> list[Outcome]:

@@ -16,18 +16,22 @@ import numpy as np
 from groundwire.bench import metrics
 from groundwire.bench.baselines import AlwaysFlag, AnswerLength, NovelWords
 from groundwire.bench.examples import Example, fingerprint, overlap
-from groundwire.bench.intervals import ROUNDS, Averaged, Difference, Figure, compare_flags, compare_scores
+from groundwire.bench.intervals import ROUNDS, Averaged, Difference, compare_flags, compare_scores
 from groundwire.bench.runs import Judged, judge
 from groundwire.bench.scorecard import Answers, Card, brief, card, flagged, scored
 from groundwire.checker import Checker
 from groundwire.core.errors import ConfigurationError, InputError
+from groundwire.core.tuned import Figure
 from groundwire.core.verdict import Verdict
 from groundwire.detectors.catalogue import METHODS
 from groundwire.identity import identity
 
 Sets = Mapping[str, Sequence[Example]]
 Run = Callable[[Sequence[Example], Path | None, bool], Iterator[Judged]]
-"""Judges examples in their order: from a record and into it, with a progress bar if asked."""
+"""Judges examples in their order: from a record and into it, with a progress bar if asked.
+
+Of those without a label nothing need be said.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,6 +124,7 @@ def contestant(
             progress=progress,
             what=name,
             retry_errors=retry_errors,
+            labelled=True,
         ),
         locates=method.locates if method else "",
         made_by=identity(checker),
@@ -139,7 +144,7 @@ def shortcuts() -> list[Contestant]:
 def _shortcut(checker: Checker, *, flags: bool) -> Contestant:
     return Contestant(
         name=checker.detector.name,
-        run=lambda examples, record, progress: judge(examples, checker),  # noqa: ARG005 - done at once
+        run=lambda examples, record, progress: judge(examples, checker, labelled=True),  # noqa: ARG005 - done at once
         shortcut=True,
         flags=flags,
         locates="nothing",
@@ -158,27 +163,29 @@ def compare(
     """Judge every labelled answer by every contestant and by the shortcuts, and measure what they said.
 
     ``records`` is a folder where outcomes are kept as they come: a comparison that was stopped goes on from
-    there. Rows without a label are left out, and told. Raises InputError where no row has one, and
-    ConfigurationError for two contestants of one name and for records of something else.
+    there, and so does one for which more rows have been labelled. Rows without a label are left out, and
+    told. Raises InputError where no row has one, and ConfigurationError for two contestants of one name and
+    for records of something else.
     """
     everyone = [*contestants, *shortcuts()]
     for name, count in Counter(one.name for one in everyone).items():
         if count > 1:
             raise ConfigurationError(f"{count} contestants are called {name!r}: give each a name of its own")
+    labelled = {name: [one for one in sets[name] if one.label is not None] for name in sets}
     notes = list(overlap(sets).lines())
-    labelled: dict[str, list[Example]] = {}
-    for name, examples in sets.items():
-        labelled[name] = [one for one in examples if one.label is not None]
-        if left_out := len(examples) - len(labelled[name]):
+    for name, examples in labelled.items():
+        if left_out := len(sets[name]) - len(examples):
             notes.append(f"{name}: {left_out} answers without a label are left out")
-        if not labelled[name]:
-            raise InputError(f"{name}: no answer has a label, so there is nothing to measure against")
-        notes += _scarce(name, labelled[name])
+        notes += _scarce(name, examples)
     judged: dict[str, dict[str, list[Judged]]] = {}
     for one in everyone:
         judged[one.name] = {
-            name: list(one.run(examples, _record(records, name, one), progress and not one.shortcut))
-            for name, examples in labelled.items()
+            name: [
+                said
+                for said in one.run(examples, _record(records, name, one), progress and not one.shortcut)
+                if said.example.label is not None
+            ]
+            for name, examples in sets.items()
         }
     notes += [line for one in contestants if one.tuned_on for line in _seen(one, judged[one.name])]
     cards = _cards(labelled, everyone, judged, rounds)
@@ -196,7 +203,9 @@ def compare(
 
 
 def _scarce(name: str, labelled: Sequence[Example]) -> Iterator[str]:
-    """What so few labels of a kind, or labels about so few sources, can't tell."""
+    """What so few labels of a kind, or labels about so few sources, can't tell. InputError without any."""
+    if not labelled:
+        raise InputError(f"{name}: no answer has a label, so there is nothing to measure against")
     about = len({one.group for one in labelled})
     if about == 1 and len(labelled) > 1:
         yield (
@@ -232,7 +241,7 @@ def _record(folder: Path | None, name: str, one: Contestant) -> Path | None:
         return None
     # Names may hold anything; what tells them apart must survive.
     whole = f"{name}--{one.name}"
-    digest = hashlib.sha256(whole.encode()).hexdigest()[:6]
+    digest = hashlib.sha256(whole.encode(errors="surrogatepass")).hexdigest()[:6]
     return folder / f"{re.sub(r'[^A-Za-z0-9._-]+', '-', whole)}-{digest}.jsonl"
 
 
@@ -261,12 +270,12 @@ def _slices(
 ) -> Iterator[Slice]:
     for name, examples in sets.items():
         for by in ("task", "model"):
-            values = sorted({getattr(one, by) for one in examples} - {""})
-            if len(values) < 2:
-                continue
-            for value in values:
-                inside = [one for one in examples if getattr(one, by) == value]
-                bad = sum(bool(one.label) for one in inside)
+            parts: dict[str, list[int]] = {}
+            for at, example in enumerate(examples):
+                parts.setdefault(getattr(example, by), []).append(at)
+            parts.pop("", None)
+            for value, inside in sorted(parts.items()) if len(parts) > 1 else ():
+                bad = sum(bool(examples[at].label) for at in inside)
                 enough = min(bad, len(inside) - bad) >= FEWEST
                 yield Slice(
                     set=name,
@@ -276,13 +285,12 @@ def _slices(
                     bad=bad / len(inside),
                     figures={
                         one.name: brief(
-                            {name: [j for j in judged[one.name][name] if getattr(j.example, by) == value]},
+                            {name: [judged[one.name][name][at] for at in inside]},
                             shortcut=one.shortcut,
                             rounds=rounds,
                         )
-                        if enough
-                        else {}
                         for one in everyone
+                        if enough
                     },
                 )
 

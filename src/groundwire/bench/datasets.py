@@ -18,8 +18,7 @@ from groundwire.bench.examples import Example
 from groundwire.core.errors import InputError
 from groundwire.core.span import Span
 from groundwire.tables import Columns, Format, Row, TableError, read
-from groundwire.tables.columns import cell
-from groundwire.tables.labels import label_of
+from groundwire.tables.columns import cell, spelled
 
 _TABLE = ("question", "context", "answer", "id", "label")
 # The usual names of what only labelled answers have; dots lead into nested objects.
@@ -77,17 +76,23 @@ def _named(columns: Mapping[str, str] | None) -> dict[str, str]:
     return named
 
 
+class _Parts(Columns):
+    """Named by the one option of the commands that read labelled answers."""
+
+    option = "--columns {}=COLUMN"
+
+
 def _table_columns(named: Mapping[str, str]) -> Columns:
-    return Columns(**{part: column for part, column in named.items() if part in _TABLE})
+    return _Parts(**{part: column for part, column in named.items() if part in _TABLE})
 
 
 def _examples(name: str, rows: Sequence[Row], named: Mapping[str, str]) -> list[Example]:
     if not rows:
         raise TableError(f"{name}: it holds no row")
-    beside = {kind: (named[kind],) if kind in named else usual for kind, usual in _BESIDE.items()}
     _require_named(name, rows, {kind: column for kind, column in named.items() if kind in _BESIDE})
-    label = (named["label"],) if "label" in named else ("label",)
-    return marked(gathered(name, (_attempt(row, beside, label) for row in rows)))
+    present = list(dict.fromkeys(column for row in rows for column in row.cells or ()))
+    beside = {kind: (named[kind],) if kind in named else spelled(_BESIDE[kind], present) for kind in _BESIDE}
+    return marked(gathered(name, (_attempt(row, beside) for row in rows)))
 
 
 def marked(examples: list[Example]) -> list[Example]:
@@ -126,20 +131,20 @@ def gathered(name: str, attempts: Iterator[Example | str]) -> list[Example]:
 def _require_named(path: str, rows: Sequence[Row], named: Mapping[str, str]) -> None:
     for kind, name in named.items():
         if all(cell(row.cells, {kind: (name,)}, kind)[0] is None for row in rows if row.cells is not None):
-            raise TableError(f"{path}: no column is called {name!r} (for the {kind})")
+            raise TableError(f"{path}: no column is called {name!r} ({_Parts.option.format(kind)})")
 
 
-def _attempt(row: Row, beside: Mapping[str, tuple[str, ...]], label: tuple[str, ...]) -> Example | str:
-    if row.interaction is None or row.cells is None:
-        return f"line {row.line}: {row.problem}"
+def _attempt(row: Row, beside: Mapping[str, tuple[str, ...]]) -> Example | str:
+    if row.interaction is None or row.cells is None or row.unlabelled:
+        return f"line {row.line}: {row.problem or row.unlabelled}"
     found = {kind: cell(row.cells, beside, kind)[1] for kind in beside}
     try:
         spans = spans_of(found["spans"], row.interaction.answer)
-        told = label_of(cell(row.cells, {"label": label}, "label")[1])
+        told = spans if row.label is None else row.label
         return Example(
             id=row.id,
             interaction=row.interaction,
-            label=bool(spans) if told is None and spans is not None else told,
+            label=None if told is None else bool(told),
             spans=spans,
             group=_text(found["group"]),
             task=_text(found["task"]),
@@ -175,12 +180,14 @@ def _listed(text: str) -> Any:
 
 def _span(item: Any, answer: str) -> Span:
     pair = (item.get("start"), item.get("end")) if isinstance(item, Mapping) else item
-    match pair:
-        case (int(start), int(end)) | [int(start), int(end)]:
-            span = Span(start, end)
+    match pair:  # whole numbers beside a null are floats where pandas wrote them
+        case [int() | float() as start, int() | float() as end] if start % 1 == end % 1 == 0:
+            span = Span(int(start), int(end))
             _require_text(item.get("text") if isinstance(item, Mapping) else None, span, answer)
             return span
-    raise ValueError(f"a span must be {{'start': ..., 'end': ...}} or a pair of numbers, not {item!r:.60}")
+    raise ValueError(
+        f"a span must be {{'start': ..., 'end': ...}} or a pair of whole numbers, not {item!r:.60}"
+    )
 
 
 def _require_text(told: Any, span: Span, answer: str) -> None:

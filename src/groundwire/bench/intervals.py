@@ -13,23 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundwire.bench.metrics import Flagged, Floats, Labelled, Paired, Sample, auroc
+from groundwire.core.tuned import Figure
 
 ROUNDS = 300
 CONFIDENCE = 0.95
 
 S = TypeVar("S", bound=Sample)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Figure:
-    """A measured value and the middle 95 % of it over resampled sources."""
-
-    value: float
-    low: float
-    high: float
-
-    def __str__(self) -> str:
-        return f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}]"
 
 
 @dataclass(frozen=True, kw_only=True)

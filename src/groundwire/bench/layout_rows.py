@@ -57,6 +57,11 @@ def _example(
     return Example(id=name, interaction=given, label=label, **beside)
 
 
+def _reference(name: str, answer: Any, contexts: Any, question: Any, group: str) -> Iterator[Example]:
+    """The reference answer to a question, which is grounded."""
+    yield _example(name, answer, contexts, False, question, group=group, task="qa", model="reference")
+
+
 def find_ragtruth(path: Path) -> Iterator[Located]:
     """Each response with its source beside it."""
     folder = path.parent if path.is_file() else path / "dataset" if (path / "dataset").is_dir() else path
@@ -237,12 +242,8 @@ def find_pubmedqa(path: Path) -> Iterator[Located]:
 
 def read_pubmedqa(place: str, cells: Cells) -> Iterator[Example]:
     """The conclusion of an abstract, which its other parts support."""
-    yield _example(
-        *(f"pubmedqa-{place}", cells["LONG_ANSWER"], list(cells["CONTEXTS"]), False, cells["QUESTION"]),
-        group=place,
-        task="qa",
-        model="reference",
-    )
+    name, contexts = f"pubmedqa-{place}", list(cells["CONTEXTS"])
+    return _reference(name, cells["LONG_ANSWER"], contexts, cells["QUESTION"], place)
 
 
 def find_drop(path: Path) -> Iterator[Located]:
@@ -257,12 +258,7 @@ def read_drop(place: str, cells: Cells) -> Iterator[Example]:
     answer = cells["answer"]
     date = " ".join(filter(None, (answer["date"].get(part) for part in ("day", "month", "year"))))
     text = ", ".join(answer["spans"]) or answer["number"] or date
-    yield _example(
-        *(f"drop-{cells['query_id']}", text, cells["passage"], False, cells["question"]),
-        group=place,
-        task="qa",
-        model="reference",
-    )
+    return _reference(f"drop-{cells['query_id']}", text, cells["passage"], cells["question"], place)
 
 
 def find_covidqa(path: Path) -> Iterator[Located]:
@@ -277,9 +273,5 @@ def find_covidqa(path: Path) -> Iterator[Located]:
 
 def read_covidqa(_: str, cells: Cells) -> Iterator[Example]:
     """The reference answer."""
-    yield _example(
-        *(f"covidqa-{cells['id']}", cells["answers"][0]["text"], cells["context"], False, cells["question"]),
-        group=str(cells["paragraph"].get("document_id", "")),
-        task="qa",
-        model="reference",
-    )
+    name, document = f"covidqa-{cells['id']}", str(cells["paragraph"].get("document_id", ""))
+    return _reference(name, cells["answers"][0]["text"], cells["context"], cells["question"], document)

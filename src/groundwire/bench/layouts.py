@@ -17,21 +17,24 @@ from groundwire.bench.layout_rows import Cells, Located
 from groundwire.core.errors import InputError
 from groundwire.tables import TableError
 
+_REFERENCE = "every answer is the reference answer, so all are grounded: it measures false alarms alone"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
     """One dataset's own layout.
 
-    ``get`` says how to come by it and under what licence, ``label`` what a label says. ``split`` names the
-    column of a split, where rows tell theirs.
+    ``get`` says how to come by it and under what licence, ``label`` what a label says. ``find`` gives the
+    rows, those of one table if left out, and ``read`` the examples of each. ``split`` names the column of a
+    split, where rows tell theirs.
     """
 
     name: str
     title: str
     get: str
-    label: str
-    find: Callable[[Path], Iterator[Located]]
     read: Callable[[str, Cells], Iterator[Example]]
+    label: str = _REFERENCE
+    find: Callable[[Path], Iterator[Located]] = layout_rows.rows
     split: str = ""
 
 
@@ -75,7 +78,6 @@ def _attempts(layout: Layout, path: Path, split: str) -> Iterator[Example | str]
             yield f"{place}: {error}"
 
 
-_REFERENCE = "every answer is the reference answer, so all are grounded: it measures false alarms alone"
 _LAYOUTS = (
     Layout(
         name="ragtruth",
@@ -91,7 +93,6 @@ _LAYOUTS = (
         title="HaluEval",
         get="git clone https://github.com/RUCAIBox/HaluEval (MIT) and name a file of its folder data",
         label="the answer was generated to be wrong; in general_data.json, without context, people's word",
-        find=layout_rows.rows,
         read=layout_rows.read_halueval,
     ),
     Layout(
@@ -99,7 +100,6 @@ _LAYOUTS = (
         title="HaluBench",
         get="the Parquet file of PatronusAI/HaluBench on Hugging Face (mind its licence)",
         label="FAIL: the passage does not support the answer; the task is the set that a row is from",
-        find=layout_rows.rows,
         read=layout_rows.read_halubench,
     ),
     Layout(
@@ -123,7 +123,6 @@ _LAYOUTS = (
         title="LLM-AggreFact",
         get="a Parquet or CSV file of lytang/LLM-AggreFact on Hugging Face (ask there for access)",
         label="the document does not support the claim; the task is the set that a row is from",
-        find=layout_rows.rows,
         read=layout_rows.read_aggrefact,
     ),
     Layout(
@@ -140,7 +139,6 @@ _LAYOUTS = (
         name="pubmedqa",
         title="PubMedQA",
         get="git clone https://github.com/pubmedqa/pubmedqa (MIT) and name data/ori_pqal.json",
-        label=_REFERENCE,
         find=layout_rows.find_pubmedqa,
         read=layout_rows.read_pubmedqa,
     ),
@@ -148,7 +146,6 @@ _LAYOUTS = (
         name="drop",
         title="DROP",
         get="unzip drop_dataset.zip of https://allenai.org/data/drop (CC BY-SA 4.0) and name its dev file",
-        label=_REFERENCE,
         find=layout_rows.find_drop,
         read=layout_rows.read_drop,
     ),
@@ -157,7 +154,6 @@ _LAYOUTS = (
         title="COVID-QA",
         get="git clone https://github.com/deepset-ai/COVID-QA (Apache-2.0) and name a file of "
         "data/question-answering",
-        label=_REFERENCE,
         find=layout_rows.find_covidqa,
         read=layout_rows.read_covidqa,
     ),

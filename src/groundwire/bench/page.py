@@ -16,15 +16,14 @@ from groundwire.bench import charts, table
 from groundwire.core.errors import MissingExtraError
 from groundwire.core.span import Span
 from groundwire.report.segments import cut
-from groundwire.report.visible import escaped, one_line, visible
+from groundwire.report.visible import escaped, visible
 
 try:
-    from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
+
+    from groundwire.report.page import asset, filled, policy
 except ImportError as error:
     raise MissingExtraError("the report of a comparison", package="jinja2", extra="bench") from error
-
-from groundwire.report.page import asset, policy
 
 _LONGEST = 1_600  # characters of an answer that a mistake shows
 _STEPS = 10
@@ -70,11 +69,8 @@ def render(report: Mapping[str, Any]) -> str:
     ours = files("groundwire.bench")
     style = asset("page.css") + ours.joinpath("page.css").read_text(encoding="utf-8")
     script = ours.joinpath("page.js").read_text(encoding="utf-8")
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    environment.filters["line"] = one_line
-    return environment.from_string(ours.joinpath("page.html.j2").read_text(encoding="utf-8")).render(
+    return filled(
+        ours.joinpath("page.html.j2").read_text(encoding="utf-8"),
         report=report,
         style=style,
         script=script,

@@ -10,10 +10,11 @@ from typing import Any
 from groundwire import __version__
 from groundwire.bench import curves, metrics
 from groundwire.bench.comparison import Comparison, Contestant, beats_shortcuts, worst
-from groundwire.bench.intervals import Difference, Figure
+from groundwire.bench.intervals import Difference
 from groundwire.bench.runs import Judged
 from groundwire.bench.scorecard import Card, scored
 from groundwire.core.plain import plain
+from groundwire.core.tuned import Figure
 
 VERSION = 1
 _CLEAR = 0.05  # below this, chance seldom parts two equally good methods so far

@@ -16,10 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundwire.bench import metrics
-from groundwire.bench.intervals import ROUNDS, Averaged, Figure, figure
+from groundwire.bench.intervals import ROUNDS, Averaged, figure
 from groundwire.bench.metrics import Bin, Flagged, Labelled, Marked, characters
 from groundwire.bench.runs import Judged
 from groundwire.core.span import Span
+from groundwire.core.tuned import Figure
 from groundwire.core.verdict import Verdict
 from groundwire.text import sentences
 

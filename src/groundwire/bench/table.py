@@ -88,7 +88,7 @@ def terminal(report: Mapping[str, Any]) -> list[Table | str]:
         )
         shown.append(_rich("AUROC by set", ("set", "answers", "hallucinated", *names), by_set))
     told = [line for line in [bounds(cards)] if line]
-    return [*shown, "\n".join([*report["summary"], *told, *report["notes"]]), _READING]
+    return [*shown, "\n".join(map(one_line, [*report["summary"], *told, *report["notes"]])), _READING]
 
 
 def bounds(cards: Mapping[str, Any]) -> str:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import difflib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import fields
 from typing import Any, NoReturn
 
-from groundwire.tables import Format
+from groundwire.cli.exits import COULD_NOT_RUN
+from groundwire.tables import Columns, Format
 
 
 class Parser(argparse.ArgumentParser):
@@ -21,7 +23,7 @@ class Parser(argparse.ArgumentParser):
         return known, unknown
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: {message}\nAll options: {self.prog} --help\n")
+        self.exit(COULD_NOT_RUN, f"{self.prog}: {message}\nAll options: {self.prog} --help\n")
 
     def _meant(self, unknown: Iterable[str]) -> str:
         options = [option for option in unknown if option.startswith("--")]
@@ -32,13 +34,77 @@ class Parser(argparse.ArgumentParser):
         return ""
 
 
-FORMATS = ", ".join(Format)
+def add_command(
+    commands: argparse._SubParsersAction[argparse.ArgumentParser],
+    name: str,
+    run: Callable[[argparse.Namespace], int],
+    *,
+    about: str,
+    description: str,
+    epilog: str,
+) -> argparse.ArgumentParser:
+    """Add a command to the parser of the whole, with what is told of it laid out as it is written."""
+    parser = commands.add_parser(
+        name,
+        help=about,
+        description=description,
+        epilog=epilog,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(run=run)
+    return parser
+
+
+def add_table(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
+    """Add how a table of answers is read."""
+    table = parser.add_argument_group("reading the table")
+    for kind, what in (
+        ("question", "what was asked; may be missing"),
+        ("context", "what was retrieved"),
+        ("answer", "what is judged"),
+        ("id", "names the row in the output (default: id, else FILE:LINE)"),
+        ("label", "1 for hallucinated, 0 for grounded (default: label)"),
+    ):
+        table.add_argument(f"--{kind}", metavar="COLUMN", help=what)
+    table.add_argument(
+        "--format",
+        type=table_format,
+        metavar="FORMAT",
+        help=f"{', '.join(Format)} (default: told by name and content)",
+    )
+    return table
+
+
+def columns_of(given: argparse.Namespace) -> Columns:
+    """The columns that the options of ``add_table`` name."""
+    return Columns(**{one.name: getattr(given, one.name) for one in fields(Columns)})
+
+
+def add_judging(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
+    """Add what judges a table of answers."""
+    judging = parser.add_argument_group("judging")
+    judging.add_argument("--detector", metavar="NAME", help="default: embedded, offline; judge with --model")
+    judging.add_argument(
+        "--model",
+        metavar="MODEL",
+        help="ask this model: bedrock:MODEL_ID or any LangChain model string (needs groundwire[langchain])",
+    )
+    judging.add_argument(
+        "--threshold", type=fraction, metavar="SCORE", help="hallucinated from this score on, 0 to 1"
+    )
+    judging.add_argument(
+        "--config", metavar="FILE", help="settings in YAML, TOML or JSON; options win over it"
+    )
+    judging.add_argument(
+        "--dry-run", action="store_true", help="ask no model: tell the calls, tokens and cost it would take"
+    )
+    return judging
 
 
 def table_format(text: str) -> Format:
     """A kind of table."""
     if text not in list(Format):
-        raise argparse.ArgumentTypeError(f"expected one of {FORMATS}, not {text!r}")
+        raise argparse.ArgumentTypeError(f"expected one of {', '.join(Format)}, not {text!r}")
     return Format(text)
 
 

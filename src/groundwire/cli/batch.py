@@ -11,25 +11,17 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from groundwire import config
-from groundwire.cli.arguments import FORMATS, count, fraction, table_format
-from groundwire.cli.check import (
-    ALL_GROUNDED,
-    COULD_NOT_RUN,
-    HALLUCINATED,
-    INTERRUPTED,
-    NOT_ALL_JUDGED,
-    CheckOptions,
-    complete_settings,
-    settings_of,
-)
+from groundwire.cli.arguments import add_command, add_judging, add_table, columns_of, count
+from groundwire.cli.exits import ALL_GROUNDED, COULD_NOT_RUN, DONE, HALLUCINATED, INTERRUPTED, NOT_ALL_JUDGED
 from groundwire.cli.outputs import console
+from groundwire.cli.settings import complete_settings, settings_of
 from groundwire.config import Settings
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.secrets import without_secrets
 from groundwire.progress import counting
 from groundwire.report import Group
 from groundwire.report.visible import escaped
-from groundwire.tables import READABLE, Columns
+from groundwire.tables import READABLE
 
 if TYPE_CHECKING:
     from groundwire.batch.batch import Batch, Engine
@@ -62,38 +54,22 @@ Full documentation: docs/batch.md
 
 def add_batch(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command to the parser of the whole."""
-    parser = commands.add_parser(
+    parser = add_command(
+        commands,
         "batch",
-        help="judge tables of any size, resumably, on all cores or a cluster",
+        batch,
+        about="judge tables of any size, resumably, on all cores or a cluster",
         description=_DESCRIPTION,
         epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.set_defaults(run=batch)
     parser.add_argument("inputs", nargs="+", metavar="IN", help="tables to judge")
     parser.add_argument("out", metavar="OUT", help="the folder for the outcomes")
-
-    table = parser.add_argument_group("reading the tables")
-    for kind in ("question", "context", "answer", "id", "label"):
-        table.add_argument(f"--{kind}", metavar="COLUMN", help="its column, as in groundwire check")
-    table.add_argument(
-        "--format", type=table_format, metavar="FORMAT", help=f"{FORMATS} (default: told by each file)"
-    )
-
-    judging = parser.add_argument_group("judging")
-    judging.add_argument("--detector", metavar="NAME", help="default: embedded, offline; judge with --model")
-    judging.add_argument("--model", metavar="MODEL", help="ask this model, as in groundwire check")
-    judging.add_argument(
-        "--threshold", type=fraction, metavar="SCORE", help="hallucinated from this score on"
-    )
-    judging.add_argument(
-        "--config", metavar="FILE", help="settings in YAML, TOML or JSON; options win over it"
-    )
+    add_table(parser)
+    judging = add_judging(parser)
     for name, what in (("calls", int), ("tokens", int), ("cost", float)):
         judging.add_argument(
             f"--max-{name}", type=what, metavar="N", help=f"the most {name} that the whole job may take"
         )
-    judging.add_argument("--dry-run", action="store_true", help="ask no model: tell what it would take")
     judging.add_argument("-y", "--yes", action="store_true", help="don't ask before paying for a model")
 
     running = parser.add_argument_group("running")
@@ -122,24 +98,18 @@ def add_batch(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
 def batch(given: argparse.Namespace) -> int:
     """Run the command. Whatever can be wrong with options is raised before the first row is judged."""
     _require_fitting(given)
-    options = CheckOptions(
-        files=(),
-        threshold=given.threshold,
-        detector=given.detector,
-        model=given.model,
-        config=given.config,
-    )
+    named = {name: getattr(given, name) for name in ("detector", "model", "threshold")}
     if given.dry_run:
-        return _dry_run(settings_of(options), given)
+        return _dry_run(settings_of(given.config, **named), given)
     # Slow to load, and nobody's concern who runs another command.
     from groundwire.batch.batch import Batch  # noqa: PLC0415
 
-    settings = _with_budget(complete_settings(options), given)
+    settings = _with_budget(complete_settings(given.config, **named), given)
     with Batch(
         given.inputs,
         given.out,
         checker=settings.model_dump(**config.JUDGING),
-        columns=_columns(given),
+        columns=columns_of(given),
         kind=given.format,
         to=given.to,
         unit_rows=given.unit_rows,
@@ -248,7 +218,7 @@ def _dry_run(settings: Settings, given: argparse.Namespace) -> int:
     plan = plans.make(
         find(given.inputs, outside=given.out),
         made_by={},
-        columns=_columns(given),
+        columns=columns_of(given),
         kind=given.format,
         unit_rows=given.unit_rows or unit_rows_for(detector, judged=settings.judge is not None),
     )
@@ -262,7 +232,7 @@ def _dry_run(settings: Settings, given: argparse.Namespace) -> int:
     else:
         lines = [*_forecast(told), "Nothing was asked." if told.calls else "Nothing was judged."]
         console(stderr=False).print("\n".join(lines), soft_wrap=True)
-    return ALL_GROUNDED
+    return DONE
 
 
 def _agreed(told: Forecast) -> bool:
@@ -335,9 +305,3 @@ def _with_budget(settings: Settings, given: argparse.Namespace) -> Settings:
     budget = {**(limits.get("budget") or {}), **most}
     whole["judge"] = {**whole["judge"], "limits": {**limits, "budget": budget}}
     return config.load(whole)
-
-
-def _columns(given: argparse.Namespace) -> Columns:
-    return Columns(
-        **{kind: getattr(given, kind) for kind in ("question", "context", "answer", "id", "label")}
-    )

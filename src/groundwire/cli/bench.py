@@ -11,8 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from groundwire import config, detectors
 from groundwire.checker import Checker
-from groundwire.cli.check import CheckOptions, complete_settings, settings_of
+from groundwire.cli.arguments import add_command
+from groundwire.cli.exits import DONE, NOT_ALL_JUDGED
+from groundwire.cli.labelled import add_data, add_runs, examples_of, interrupted, name_of
 from groundwire.cli.outputs import console
+from groundwire.cli.settings import complete_settings, settings_of
 from groundwire.core.errors import ConfigurationError
 from groundwire.report.visible import escaped
 
@@ -20,11 +23,7 @@ if TYPE_CHECKING:
     from groundwire.bench.comparison import Contestant
     from groundwire.bench.examples import Example
 
-_DONE = 0
-_UNJUDGED = 3
-_INTERRUPTED = 130
 _OFFLINE = "token,lexical,embedded"
-_COLUMNS = ("question", "context", "answer", "id", "label", "spans", "group", "task", "model")
 
 _DESCRIPTION = """\
 Judge the same labelled answers by several detectors and compare them: quality with intervals, cost,
@@ -47,28 +46,20 @@ Full documentation: docs/benchmarking.md
 
 def add_bench(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command to the parser of the whole."""
-    parser = commands.add_parser(
+    parser = add_command(
+        commands,
         "bench",
-        help="compare detectors on labelled answers",
+        bench,
+        about="compare detectors on labelled answers",
         description=_DESCRIPTION,
         epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.set_defaults(run=bench)
     parser.add_argument("data", nargs="+", metavar="DATA", help="labelled answers")
-
-    table = parser.add_argument_group("reading the data")
-    table.add_argument("--layout", metavar="NAME", help="a dataset's own layout, such as ragtruth:test")
-    table.add_argument(
-        "--columns",
-        metavar="PART=COLUMN,...",
-        help=f"names of columns that are not the usual ones; parts are {', '.join(_COLUMNS)}",
-    )
-    table.add_argument("--limit", type=_count, metavar="N", help="the first N answers of each set")
+    add_data(parser)
 
     judging = parser.add_argument_group("judging")
     judging.add_argument("--detectors", metavar="NAME,...", help=f"default: {_OFFLINE}, offline")
-    judging.add_argument("--model", metavar="MODEL", help="for the detectors that ask one, as in check")
+    add_runs(judging)
     judging.add_argument("--config", metavar="FILE", help="settings for the detectors: judge, prices, limits")
     judging.add_argument(
         "--checker",
@@ -76,10 +67,6 @@ def add_bench(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
         default=[],
         metavar="FILE",
         help="a whole checker's settings, compared too",
-    )
-    judging.add_argument("--concurrency", type=_count, metavar="N", help="rows that are judged at once")
-    judging.add_argument(
-        "--retry-errors", action="store_true", help="judge answers again that models failed on, of those kept"
     )
     judging.add_argument(
         "--dry-run", action="store_true", help="ask no model: tell the calls, tokens and cost"
@@ -124,9 +111,7 @@ def bench(given: argparse.Namespace) -> int:
             sets, contestants, records=folder and folder / "outcomes", progress=not given.quiet
         )
     except KeyboardInterrupt:
-        kept = f"the outcomes are in {folder}; the same command goes on" if folder else "nothing was kept"
-        console(stderr=True).print(f"Stopped: {kept}.", style="bold yellow", soft_wrap=True)
-        return _INTERRUPTED
+        return interrupted(given.out, "--out")
     return _tell(report.told(comparison, title=given.title), given, folder)
 
 
@@ -145,7 +130,7 @@ def _settings(given: argparse.Namespace) -> Iterator[tuple[str, config.Settings]
     names = given.detectors or ("" if given.checker else _OFFLINE)
     for name in filter(None, map(str.strip, names.split(","))):
         model = given.model if detectors.get(name).needs_model else None
-        yield name, complete(CheckOptions(files=(), detector=name, model=model, config=given.config))
+        yield name, complete(given.config, detector=name, model=model)
     for file in given.checker:
         yield Path(file).stem, config.load(file)
 
@@ -193,38 +178,12 @@ def _asks(settings: config.Settings) -> bool:
 
 
 def _sets(given: argparse.Namespace) -> dict[str, list[Example]]:
-    from groundwire.bench.datasets import load  # noqa: PLC0415 - numpy and pyarrow are loaded when needed
-
-    columns = _columns(given.columns)
     sets: dict[str, list[Example]] = {}
     for source in given.data:
-        if source.startswith("langsmith:"):
-            from groundwire.bench.langsmith import load_named  # noqa: PLC0415 - the extra 'langchain'
-
-            name, examples = source.rpartition(":")[2], load_named(source, columns=columns)
-        else:
-            name, examples = _stem(source), load(source, layout=given.layout, columns=columns)
-        if name in sets:
+        if (name := name_of(source)) in sets:
             raise ConfigurationError(f"two sets would be called {name!r}: rename one of the files")
-        sets[name] = examples[: given.limit] if given.limit else examples
+        sets[name] = examples_of(source, given)
     return sets
-
-
-def _columns(told: str | None) -> dict[str, str] | None:
-    if told is None:
-        return None
-    pairs = [pair.partition("=") for pair in told.split(",")]
-    for part, sign, column in pairs:
-        if not (sign and part.strip() and column.strip()):
-            raise ConfigurationError(f"--columns: expected PART=COLUMN,..., not {told!r}")
-    return {part.strip(): column.strip() for part, _, column in pairs}
-
-
-def _stem(source: str) -> str:
-    name = Path(source).name or Path(source).resolve().name
-    for ending in (".gz", ".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet"):
-        name = name.removesuffix(ending)
-    return name
 
 
 def _estimate(
@@ -236,12 +195,14 @@ def _estimate(
     for name, settings in named.items():
         detector = settings.build_detector()
         settings.build_grading(detector.grading)
-        interactions = [one.interaction for examples in sets.values() for one in examples]
+        interactions = [
+            one.interaction for examples in sets.values() for one in examples if one.label is not None
+        ]
         prices = settings.judge.priced() if settings.judge else {}
         found[name] = estimate(detector, interactions, prices=prices) if _asks(settings) else None
     if given.json:
         _say(json.dumps({"dry_run": {name: one and vars(one) for name, one in found.items()}}))
-        return _DONE
+        return DONE
     for name, one in found.items():
         if one is None:
             _say(f"{name}: asks no model")
@@ -254,7 +215,7 @@ def _estimate(
             f"cost: {cost}"
         )
     _say("Nothing was asked.")
-    return _DONE
+    return DONE
 
 
 def _require_report(plots: str | None) -> None:
@@ -293,14 +254,8 @@ def _code(told: Mapping[str, Any]) -> int:
         for one in told["methods"]
         if not one["shortcut"]
     )
-    return _UNJUDGED if silent else _DONE
+    return NOT_ALL_JUDGED if silent else DONE
 
 
 def _say(text: str) -> None:
     sys.stdout.write(text + "\n")
-
-
-def _count(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"expected a whole number from 1 on, not {text!r}")
-    return int(text)

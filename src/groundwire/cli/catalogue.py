@@ -9,12 +9,12 @@ import textwrap
 from collections.abc import Iterator
 
 from groundwire import detectors, prompts
+from groundwire.cli.exits import DONE
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.plain import plain
 from groundwire.detectors.catalogue import METHODS, Method, methods
 
 _WIDTH = 100
-_FOUND = 0
 
 
 def add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -45,7 +45,7 @@ def _list_detectors(given: argparse.Namespace) -> int:
         _say(json.dumps([plain(method) for method in found], indent=2, ensure_ascii=False))
     else:
         _say("\n\n".join("\n".join(_described(method)) for method in found))
-    return _FOUND
+    return DONE
 
 
 def _described(method: Method) -> Iterator[str]:
@@ -64,7 +64,7 @@ def _show_prompts(given: argparse.Namespace) -> int:
         _say("\n".join(f"{name}  version {prompts.get(name).version}" for name in prompts.names()))
     else:
         _say("\n\n".join(_prompt(name) for name in _named(given.name)))
-    return _FOUND
+    return DONE
 
 
 def _named(name: str) -> tuple[str, ...]:

@@ -2,124 +2,121 @@
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import itertools
 import sys
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from groundwire import config
 from groundwire.checker import Checker
+from groundwire.cli.arguments import add_command, add_judging, add_table, columns_of, count
+from groundwire.cli.exits import ALL_GROUNDED, DONE, HALLUCINATED, INTERRUPTED, NOT_ALL_JUDGED
 from groundwire.cli.outputs import Output, Unlabelled, build, tell_estimate
+from groundwire.cli.settings import complete_settings, settings_of
 from groundwire.core.errors import ConfigurationError
-from groundwire.core.verdict import Abstention, AbstentionReason
 from groundwire.detectors.catalogue import METHODS
 from groundwire.judge.dry_run import estimate
 from groundwire.progress import track
 from groundwire.report import Entry, Group, Tally
-from groundwire.tables import Columns, Format, Row, Table, TableError, read
-
-ALL_GROUNDED = 0
-HALLUCINATED = 1
-COULD_NOT_RUN = 2
-NOT_ALL_JUDGED = 3
-INTERRUPTED = 130
+from groundwire.tables import Row, Table, TableError, read
 
 _AT_ONCE = 32  # rows read ahead: the requests of so many go to a model together
 
+_DESCRIPTION = """\
+Judge a table of answers against the context each was given, one row an answer.
 
-@dataclass(frozen=True, kw_only=True)
-class CheckOptions:
-    """What was asked for on the command line, under the names of its options."""
+Tables are JSON lines, a JSON array, CSV, TSV or Parquet, each also gzip'd. Columns with the
+usual names are found (question, query, user_input; context, contexts, retrieved_contexts,
+documents; answer, response, output; ...). A context is a text, a list of texts, or a list of
+objects with a text, page_content or content, and perhaps an id, metadata and a score.
+A row that can't be read is named by its line and counts as not judged; the rest is judged.
+"""
+_EXAMPLES = """\
+examples:
+  groundwire check runs.jsonl                what needs a look in full, the rest in a line each
+  groundwire check runs.csv --answer reply --context docs --question asked
+  groundwire check runs.jsonl.gz --html report.html --quiet
+  groundwire check runs.parquet --jsonl > verdicts.jsonl
+  cat runs.jsonl | groundwire check - --json | jq .summary
+  groundwire check runs.jsonl --detector judge --model bedrock:MODEL_ID
 
-    files: tuple[str, ...]
-    kind: Format | None = None
-    columns: Columns = field(default_factory=Columns)
-    limit: int | None = None
-    threshold: float | None = None
-    detector: str | None = None
-    model: str | None = None
-    config: str | None = None
-    dry_run: bool = False
-    output: str = "text"
-    html: str | None = None
-    show_all: bool = False
-    quiet: bool = False
+exit codes:
+  0    every answer is grounded
+  1    at least one answer is hallucinated: its score reaches the threshold
+  2    could not run: options, settings or a file are wrong, or a file holds no row
+  3    nothing is hallucinated, but at least one row could not be judged
+  130  stopped by Ctrl-C; what was printed until then is complete
+  141  whoever read the output went away
+
+1 wins over 3, so a pipeline that fails on 1 alone lets unjudged rows pass; failing on any code but 0
+does not. Full documentation: docs/cli.md
+"""
 
 
-def check(options: CheckOptions) -> int:
+def add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command to the parser of the whole."""
+    parser = add_command(
+        commands,
+        "check",
+        check,
+        about="judge a table of answers",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+    )
+    parser.add_argument("files", nargs="+", metavar="FILE", help="a table, or - for standard input")
+    table = add_table(parser)
+    table.add_argument("--limit", type=count, metavar="N", help="judge the first N rows")
+    add_judging(parser)
+    output = parser.add_argument_group("output")
+    kinds = output.add_mutually_exclusive_group()
+    for kind, what in (("json", "print one JSON object"), ("jsonl", "print one JSON object a row")):
+        kinds.add_argument(f"--{kind}", dest="output", action="store_const", const=kind, help=what)
+    output.add_argument(
+        "--html", metavar="PATH", help="write a self-contained page too (needs groundwire[report])"
+    )
+    output.add_argument("--all", action="store_true", help="show grounded answers in full too")
+    output.add_argument("-q", "--quiet", action="store_true", help="print no rows, only the summary")
+
+
+def check(given: argparse.Namespace) -> int:
     """Judge every row of every file and return the exit code.
 
     Whatever can be wrong with options, settings and columns is raised before the first row is judged.
     """
-    checker = None if options.dry_run else build_checker(options)
+    if given.files.count("-") > 1:
+        raise ConfigurationError("standard input (-) can be read only once")
+    named = {name: getattr(given, name) for name in ("detector", "model", "threshold")}
+    settings = (settings_of if given.dry_run else complete_settings)(given.config, **named)
+    checker = None if given.dry_run else Checker.from_config(settings.model_dump(**config.JUDGING))
     with contextlib.ExitStack() as stack:
-        tables = [_open(name, options, stack) for name in _each_once(options.files)]
+        tables = [_open(name, given, stack) for name in given.files]
+        rows = itertools.islice(itertools.chain.from_iterable(table.rows for table in tables), given.limit)
         if checker is None:
-            return dry_run(options, tables)
-        output = build(options, checker.detector.name, tables)
-        return _run(options, checker, tables, output)
+            return _dry_run(settings, rows, json=given.output is not None)
+        return _run(checker, rows, build(given, checker.detector.name, tables), progress=_progress(given))
 
 
-def dry_run(options: CheckOptions, tables: list[Table]) -> int:
+def _dry_run(settings: config.Settings, rows: Iterable[Row], *, json: bool) -> int:
     """Tell what judging these rows would take at least; unreadable rows are left out.
 
     No model is asked, and none is built: that would need its packages and credentials.
     """
-    settings = settings_of(options)
     detector = settings.build_detector()
     settings.build_grading(detector.grading)
-    rows = itertools.islice(itertools.chain.from_iterable(table.rows for table in tables), options.limit)
     interactions = track(row.interaction for row in rows if row.interaction is not None)
     prices = settings.judge.priced() if settings.judge else {}
     told = estimate(detector, interactions, prices=prices)
-    tell_estimate(told, method=METHODS.get(detector.name), json=options.output != "text")
-    return ALL_GROUNDED
+    tell_estimate(told, method=METHODS.get(detector.name), json=json)
+    return DONE
 
 
-def build_checker(options: CheckOptions) -> Checker:
-    """The checker of the settings file, with the options in place of what it says."""
-    return Checker.from_config(complete_settings(options).model_dump(**config.JUDGING))
-
-
-def complete_settings(options: CheckOptions) -> config.Settings:
-    """The settings that a checker can be built from. Raises ConfigurationError where a model isn't named."""
-    settings = settings_of(options)
-    detector = settings.build_detector()
-    if detector.needs_model and settings.judge is None:
-        raise ConfigurationError(
-            f"the {detector.name!r} detector asks a model, and none is named: "
-            "--model bedrock:MODEL_ID, or a judge in the file of --config"
-        )
-    if detector.needs_embeddings and settings.judge and settings.judge.embeddings is None:
-        raise ConfigurationError(
-            f"the {detector.name!r} detector compares embeddings, and no embedding model is named: "
-            "set judge.embeddings in the file of --config"
-        )
-    return settings
-
-
-def settings_of(options: CheckOptions) -> config.Settings:
-    """The settings of the file, with the options in place of what it says."""
-    settings = config.load(options.config) if options.config else config.Settings()
-    given: dict[str, Any] = settings.model_dump(**config.JUDGING)
-    # What can't be judged is told by the exit code; raising would hide the rows that follow.
-    given["on_abstention"] = "return"
-    if options.detector or (options.model and not options.config):
-        given["detector"] = options.detector or "judge"
-    if options.threshold is not None:
-        given["threshold"] = options.threshold
-    if options.model:
-        given["judge"] = {**(given.get("judge") or {}), "model": options.model}
-        if not (detector := config.load(given).build_detector()).takes_model:
-            raise ConfigurationError(
-                f"--model has nothing to answer: the {detector.name!r} detector asks no model; "
-                "use --detector judge"
-            )
-    return config.load(given)
+def _progress(given: argparse.Namespace) -> bool:
+    """Whether to draw it: rows that appear on the same terminal show it themselves."""
+    return bool(given.quiet or given.output or not sys.stdout.isatty())
 
 
 def judged(checker: Checker, rows: Iterable[Row]) -> Iterator[tuple[Row, Entry]]:
@@ -127,7 +124,7 @@ def judged(checker: Checker, rows: Iterable[Row]) -> Iterator[tuple[Row, Entry]]
     for group in _grouped(rows):
         outcomes = checker.check_many(row.interaction for row in group if row.interaction is not None)
         for row in group:
-            outcome = _unreadable(row) if row.interaction is None else next(outcomes)
+            outcome = row.unreadable() if row.interaction is None else next(outcomes)
             yield row, Entry(interaction=row.interaction, outcome=outcome, name=row.id, label=row.label)
 
 
@@ -146,23 +143,12 @@ def _grouped(rows: Iterable[Row]) -> Iterator[list[Row]]:
     yield group
 
 
-def exit_code(tally: Tally) -> int:
-    """1 when anything is hallucinated, else 3 when anything could not be judged, else 0."""
-    if tally[Group.HALLUCINATED]:
-        return HALLUCINATED
-    return NOT_ALL_JUDGED if tally[Group.NOT_JUDGED] else ALL_GROUNDED
-
-
-def _run(options: CheckOptions, checker: Checker, tables: list[Table], output: Output) -> int:
+def _run(checker: Checker, rows: Iterable[Row], output: Output, *, progress: bool) -> int:
     tally, started, complete = Tally(), time.perf_counter(), False
     unlabelled = Unlabelled()
-    rows = itertools.islice(itertools.chain.from_iterable(table.rows for table in tables), options.limit)
     entries = judged(checker, rows)
-    # Rows that appear on the same terminal show progress themselves.
-    if options.quiet or options.output != "text" or not sys.stdout.isatty():
-        entries = track(entries)
     try:
-        for row, entry in entries:
+        for row, entry in track(entries) if progress else entries:
             tally.add(entry)
             output.add(row, entry)
             unlabelled.add(row)
@@ -178,34 +164,26 @@ def _run(options: CheckOptions, checker: Checker, tables: list[Table], output: O
         raise
     output.finish(tally, seconds=time.perf_counter() - started, complete=complete)
     unlabelled.tell()
-    return exit_code(tally) if complete else INTERRUPTED
+    if not complete:
+        return INTERRUPTED
+    if tally[Group.HALLUCINATED]:
+        return HALLUCINATED
+    return NOT_ALL_JUDGED if tally[Group.NOT_JUDGED] else ALL_GROUNDED
 
 
-def _unreadable(row: Row) -> Abstention:
-    return Abstention(
-        why=AbstentionReason.UNREADABLE_INPUT, detail=f"line {row.line}: {row.problem}", id=row.id
-    )
-
-
-def _each_once(files: tuple[str, ...]) -> tuple[str, ...]:
-    if files.count("-") > 1:
-        raise ConfigurationError("standard input (-) can be read only once")
-    return files
-
-
-def _open(name: str, options: CheckOptions, stack: contextlib.ExitStack) -> Table:
+def _open(name: str, given: argparse.Namespace, stack: contextlib.ExitStack) -> Table:
     shown = "stdin" if name == "-" else name
     stream = sys.stdin.buffer if name == "-" else Path(name).open("rb")  # noqa: SIM115 - the stack closes it
     stack.enter_context(stream)
-    table = read(stream, name=shown, columns=options.columns, kind=options.kind)
+    table = read(stream, name=shown, columns=columns_of(given), kind=given.format)
     if table.empty:
         raise TableError(f"{shown}: nothing to check: it holds no row")
     if name == "-" or not Path(name).is_file():  # a pipe, which can be read only once
         return table
     stream.close()  # there may be more files than a process may have open
-    return replace(table, rows=_rows(name, options))
+    return replace(table, rows=_rows(name, given))
 
 
-def _rows(name: str, options: CheckOptions) -> Iterator[Row]:
+def _rows(name: str, given: argparse.Namespace) -> Iterator[Row]:
     with Path(name).open("rb") as stream:
-        yield from read(stream, name=name, columns=options.columns, kind=options.kind).rows
+        yield from read(stream, name=name, columns=columns_of(given), kind=given.format).rows

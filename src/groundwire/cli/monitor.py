@@ -17,14 +17,13 @@ from typing import TYPE_CHECKING, Any
 
 from groundwire.cli import monitor_learning as learning
 from groundwire.cli import monitor_view as view
+from groundwire.cli.exits import ALARM, DONE
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.plain import plain
 
 if TYPE_CHECKING:
     from groundwire.monitor import Filter, Monitor
 
-DONE = 0
-ALARM = 1
 _LEFT = 10.0  # seconds for what an ended process has left on disk, which belongs into every figure
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 

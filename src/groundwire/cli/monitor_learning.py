@@ -12,18 +12,17 @@ from typing import TYPE_CHECKING, Protocol
 from groundwire import config, detectors
 from groundwire.checker import Checker
 from groundwire.cli import monitor_view as view
+from groundwire.cli.exits import DONE
 from groundwire.cli.outputs import console
 from groundwire.cli.tuning_output import as_json_has_it, lines, table
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.plain import plain
 from groundwire.judge.drivers import NoBackend
-from groundwire.report.visible import visible
 
 if TYPE_CHECKING:
     from groundwire.learning import Proposal, Retuned
     from groundwire.monitor import Filter, Monitor
 
-_DONE = 0
 _NEW_FILE = "a new file (default: examples.json)"
 
 
@@ -131,7 +130,7 @@ def _retune(monitor: Monitor, given: argparse.Namespace, filtered: Callable[...,
         )
     elif given.config is not None:
         view.hint(f"{given.config} is as it was; --apply would put {proposal.path} in its place")
-    return _DONE
+    return DONE
 
 
 def _tell(found: Retuned, proposal: Proposal) -> None:
@@ -160,7 +159,7 @@ def _tell(found: Retuned, proposal: Proposal) -> None:
     out.print()
     for line in proposal.diff.splitlines():
         style = {"+": "green", "-": "red"}.get(line[:1])
-        out.print(visible(line), style=style, markup=False, highlight=False, soft_wrap=True)
+        out.print(line, style=style, soft_wrap=True)
     out.print(f"Written: {proposal.path}.", soft_wrap=True)
 
 
@@ -211,7 +210,7 @@ def _examples(monitor: Monitor, given: argparse.Namespace, filtered: Callable[..
             f"{len(found)} examples written to {given.out}, {bad} of them hallucinated; they hold texts as "
             f"they are kept. In settings: detector: {{name: judge, examples: {given.out}}}"
         )
-    return _DONE
+    return DONE
 
 
 def _pull(monitor: Monitor, given: argparse.Namespace, filtered: Callable[..., Filter]) -> int:
@@ -221,14 +220,14 @@ def _pull(monitor: Monitor, given: argparse.Namespace, filtered: Callable[..., F
     found = pull(monitor, wanted=filtered(given), keys=given.key or KEYS, dry_run=given.dry_run)
     if _json(given):
         view.say_json(plain(asdict(found)))
-        return _DONE
+        return DONE
     view.hint(
         f"{found.found:,} feedbacks by people on the runs of {found.runs:,} answers: {found.new:,} "
         f"{'would be kept' if given.dry_run else 'kept'}, {found.unchanged:,} there already"
     )
     for why, count in found.unread.items():
         view.hint(f"passed over: {count:,} {why}")
-    return _DONE
+    return DONE
 
 
 def _push(monitor: Monitor, given: argparse.Namespace, filtered: Callable[..., Filter]) -> int:
@@ -254,7 +253,7 @@ def _push(monitor: Monitor, given: argparse.Namespace, filtered: Callable[..., F
     if given.dry_run:
         if _json(given):
             view.say_json({"would_go": lines})
-        return _DONE
+        return DONE
     sent = plan.send()
     if _json(given):
         view.say_json({"goes": lines, **asdict(sent)})
@@ -263,7 +262,7 @@ def _push(monitor: Monitor, given: argparse.Namespace, filtered: Callable[..., F
             f"sent: {sent.examples:,} examples, {sent.runs:,} runs, {sent.labels:,} labels; "
             f"{sent.unchanged:,} were there already, {sent.missing:,} runs are not in the project"
         )
-    return _DONE
+    return DONE
 
 
 def _json(given: argparse.Namespace) -> bool:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol
+from typing import Any, NoReturn, Protocol
 
 from rich.console import Console
+from rich.text import Text
 
 from groundwire import __version__
 from groundwire.cli.plain import PlainStream
@@ -21,11 +23,8 @@ from groundwire.core.plain import plain
 from groundwire.detectors.catalogue import Method
 from groundwire.judge.dry_run import Estimate
 from groundwire.report import Entry, Group, Tally, terminal
-from groundwire.report.visible import escaped
+from groundwire.report.visible import escaped, visible
 from groundwire.tables import Row, Table
-
-if TYPE_CHECKING:
-    from groundwire.cli.check import CheckOptions
 
 _PIPED_WIDTH = 100
 
@@ -38,14 +37,14 @@ class Output(Protocol):
     def finish(self, tally: Tally, *, seconds: float, complete: bool) -> None: ...
 
 
-def build(options: CheckOptions, detector: str, tables: Sequence[Table]) -> Output:
+def build(given: argparse.Namespace, detector: str, tables: Sequence[Table]) -> Output:
     """The outputs that were asked for. Raises before anything is judged if one of them can't be made."""
-    page = [HtmlPage(options, detector)] if options.html else []
-    if options.output == "json":
-        return All(JsonObject(quiet=options.quiet, tables=tables), *page)
-    if options.output == "jsonl":
-        return All(JsonLines(quiet=options.quiet, detector=detector), *page)
-    return All(Blocks(options, detector, tables), *page)
+    page = [HtmlPage(given, detector)] if given.html else []
+    if given.output == "json":
+        return All(JsonObject(quiet=given.quiet, tables=tables), *page)
+    if given.output == "jsonl":
+        return All(JsonLines(quiet=given.quiet, detector=detector), *page)
+    return All(Blocks(given, detector, tables), *page)
 
 
 class All:
@@ -66,27 +65,27 @@ class All:
 class Blocks:
     """For people: what needs a look in full, the rest in a line each, and a summary."""
 
-    def __init__(self, options: CheckOptions, detector: str, tables: Sequence[Table]) -> None:
+    def __init__(self, given: argparse.Namespace, detector: str, tables: Sequence[Table]) -> None:
         self._console = console(stderr=False)
-        self._options, self._detector, self._tables = options, detector, tables
+        self._given, self._detector, self._tables = given, detector, tables
 
     def add(self, row: Row, entry: Entry) -> None:
         del row
-        if self._options.quiet:
+        if self._given.quiet:
             return
-        full = self._options.show_all
+        full = self._given.all
         if full or entry.group is not Group.GROUNDED:
             self._console.print(terminal.Block(entry=entry, full=full))
         else:
             self._console.print(terminal.Line(entry=entry))
 
     def finish(self, tally: Tally, *, seconds: float, complete: bool) -> None:
-        if not self._options.quiet:
+        if not self._given.quiet:
             self._console.rule(style="dim")
         self._console.print(terminal.summary(tally, seconds=seconds, detector=self._detector))
         if not complete:
             self._console.print("Stopped before the end: these are not all rows.", style="bold yellow")
-        elif not self._options.quiet and (columns := _columns(self._tables)):
+        elif not self._given.quiet and (columns := _columns(self._tables)):
             self._console.print(f"columns: {columns}", style="dim")
 
 
@@ -137,17 +136,17 @@ class JsonLines:
 class HtmlPage:
     """A page of all rows, written at the end. It holds every row in memory until then."""
 
-    def __init__(self, options: CheckOptions, detector: str) -> None:
+    def __init__(self, given: argparse.Namespace, detector: str) -> None:
         from groundwire.report import page  # noqa: PLC0415 - needs the extra 'report', and says so when missing
 
         self._page = page
-        self._path = Path(options.html or "")
+        self._path = Path(given.html or "")
         require_writable("--html", str(self._path))
         if self._path.exists():
-            for name in options.files:
+            for name in given.files:
                 if name != "-" and Path(name).exists() and self._path.samefile(name):
-                    raise ConfigurationError(f"--html {options.html!r} is a table that is read: name another")
-        self._options, self._detector = options, detector
+                    raise ConfigurationError(f"--html {given.html!r} is a table that is read: name another")
+        self._given, self._detector = given, detector
         self._entries: list[Entry] = []
 
     def add(self, row: Row, entry: Entry) -> None:
@@ -156,11 +155,11 @@ class HtmlPage:
 
     def finish(self, tally: Tally, *, seconds: float, complete: bool) -> None:
         del tally, seconds
-        files = ", ".join("stdin" if name == "-" else Path(name).name for name in self._options.files)
+        files = ", ".join("stdin" if name == "-" else Path(name).name for name in self._given.files)
         when = datetime.now().astimezone().strftime("%d %B %Y, %H:%M")
         partly = "" if complete else ", stopped before the end"
         self._page.write(self._path, self._entries, title=files, note=f"{when}{partly}")
-        if not self._options.quiet:
+        if not self._given.quiet:
             console(stderr=True).print(f"HTML report: {self._path}", soft_wrap=True)
 
 
@@ -204,9 +203,13 @@ class _Console(Console):
         # rich would exit with 1, which here says that an answer is hallucinated.
         raise BrokenPipeError
 
+    def render_str(self, text: str, **options: Any) -> Text:
+        # Whatever is printed as a text may have come out of a table: a name of a row, a file, a column.
+        return super().render_str(visible(text), **options)
+
 
 def console(*, stderr: bool) -> Console:
-    """A console that reads no markup in what it prints and is wide enough where there is no terminal."""
+    """A console that no text commands, nor marks up, and that is wide enough where there is no terminal."""
     stream: Any = PlainStream(sys.stderr if stderr else sys.stdout)
     made = _Console(file=stream, stderr=stderr, highlight=False, markup=False, emoji=False)
     if not made.is_terminal and "COLUMNS" not in made._environ:  # noqa: SLF001 - what rich itself has read
@@ -247,5 +250,11 @@ def _json(value: Any) -> str:
 
 
 def _columns(tables: Sequence[Table]) -> str:
-    told: Mapping[str, str] = tables[0].columns
-    return ", ".join(f"{kind} from {column!r}" for kind, column in told.items())
+    """Which columns were taken; of tables that differ in them, each time of the first."""
+    told: dict[str, str] = {}
+    for table in tables:
+        taken = ", ".join(f"{kind} from {column!r}" for kind, column in table.columns.items())
+        told.setdefault(taken, table.name)
+    if len(told) == 1:
+        return next(iter(told))
+    return "; ".join(f"{columns} ({name})" for columns, name in told.items())

@@ -9,6 +9,7 @@ import textwrap
 from contextlib import closing
 
 from groundwire.cli import monitor_view as view
+from groundwire.cli.exits import DONE
 from groundwire.cli.monitor import open_monitor
 
 _TOKEN_BYTES = 24
@@ -90,4 +91,4 @@ def _review(given: argparse.Namespace) -> int:
             f"{monitor.count():,} answers are kept. Open the link above to review them; Ctrl-C ends this."
         )
         server.run()
-    return 0
+    return DONE

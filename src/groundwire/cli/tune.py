@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from groundwire import config
 from groundwire.checker import Checker
+from groundwire.cli.arguments import add_command
+from groundwire.cli.exits import DONE
+from groundwire.cli.labelled import add_data, add_runs, examples_of, interrupted
 from groundwire.cli.outputs import console
 from groundwire.cli.tuning_output import tell
 from groundwire.cli.writable import require_writable
@@ -18,9 +21,7 @@ from groundwire.policy import Policy
 if TYPE_CHECKING:
     from groundwire.bench.examples import Example
     from groundwire.bench.runs import Judged
-
-_DONE = 0
-_INTERRUPTED = 130
+    from groundwire.bench.tuning import Target, Tuning
 
 _DESCRIPTION = """\
 Fit how a detector's scores are read to labelled answers: its threshold, the cuts of its levels, its
@@ -54,39 +55,27 @@ judges nothing again. Full documentation: docs/tuning.md
 
 def add_tune(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command to the parser of the whole."""
-    parser = commands.add_parser(
+    parser = add_command(
+        commands,
         "tune",
-        help="fit thresholds to labelled answers",
+        tune,
+        about="fit thresholds to labelled answers",
         description=_DESCRIPTION,
         epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.set_defaults(run=tune)
     parser.add_argument("data", metavar="DATA", help="labelled answers")
-
-    table = parser.add_argument_group("reading the data")
-    table.add_argument("--layout", metavar="NAME", help="a dataset's own layout, such as ragtruth:test")
-    table.add_argument(
-        "--columns",
-        metavar="PART=COLUMN,...",
-        help="names of columns that are not the usual ones, such as label=hallucinated,group=document",
-    )
-    table.add_argument("--limit", type=_count, metavar="N", help="the first N answers")
+    add_data(parser)
 
     judging = parser.add_argument_group("judging")
     judging.add_argument(
         "--detector", metavar="NAME,...", help="default: that of --config, or embedded; several are stacked"
     )
-    judging.add_argument("--model", metavar="MODEL", help="for detectors that ask one, as in check")
+    add_runs(judging)
     judging.add_argument(
         "--config", metavar="FILE", help="settings: detector, judge, limits; without threshold and levels"
     )
     judging.add_argument(
         "--outcomes", metavar="FOLDER", help="keep what the detectors said, and judge none twice"
-    )
-    judging.add_argument("--concurrency", type=_count, metavar="N", help="answers that are judged at once")
-    judging.add_argument(
-        "--retry-errors", action="store_true", help="judge answers again that models failed on, of those kept"
     )
 
     fitting = parser.add_argument_group("fitting")
@@ -123,7 +112,9 @@ def tune(given: argparse.Namespace) -> int:
 
     target = tuning.Target.parse(given.target)
     out = Path(given.out)
-    _require_writable(out)
+    if out.suffix.lower() not in (".json", ".yaml", ".yml"):
+        raise ConfigurationError(f"--out {given.out!r}: expected a name ending in .json or .yaml")
+    require_writable("--out", given.out)
     checkers = list(_checkers(given))
     tuning.require_options(
         [checker.detector for checker in checkers],
@@ -132,42 +123,46 @@ def tune(given: argparse.Namespace) -> int:
         aggregation=given.aggregation,
         combination=given.combination,
     )
-    examples = _examples(given)
+    examples = examples_of(given.data, given)
     tuning.require_labels(examples, target, stack=len(checkers) > 1)
     if (left_out := sum(one.label is None for one in examples)) and not (given.json or given.quiet):
         console(stderr=True).print(f"{left_out:,} answers without a label are left out.", style="dim")
-    cascade = len(checkers) == 1 and checkers[0].detector.name == "cascade"
-    judging = tuning.stages(checkers[0]) if cascade else checkers
     try:
-        judged = [list(_judged(examples, checker, given)) for checker in judging]
+        found = _fitted(examples, checkers, target, given)
     except KeyboardInterrupt:
-        kept = "nothing was kept: --outcomes FOLDER would have"
-        if given.outcomes:
-            kept = f"the outcomes are in {given.outcomes}; the same command goes on"
-        console(stderr=True).print(f"Stopped: {kept}.", style="bold yellow", soft_wrap=True)
-        return _INTERRUPTED
-    if cascade:
-        found = tuning.tune_cascade(judged, checkers[0], target=target)
-    elif len(checkers) == 1:
-        found = tuning.tune(
-            judged[0],
-            checkers[0],
-            target=target,
-            calibration=given.calibration,
-            aggregation=given.aggregation,
-        )
-    else:
-        found = tuning.stack(
-            judged,
+        return interrupted(given.outcomes, "--outcomes")
+    found.save(out, settings={"judge": {"model": given.model}} if given.model else None)
+    elsewhere = not given.model and any(getattr(checker.judge, "model", None) for checker in checkers)
+    tell(found, out, as_json=given.json, quiet=given.quiet, beside=given.config if elsewhere else None)
+    return DONE
+
+
+def _fitted(
+    examples: list[Example], checkers: list[Checker], target: Target, given: argparse.Namespace
+) -> Tuning:
+    from groundwire.bench import tuning  # noqa: PLC0415 - as above
+
+    def said(of: list[Checker]) -> list[list[Judged]]:
+        return [list(_judged(examples, checker, given)) for checker in of]
+
+    first, *others = checkers
+    if others:
+        return tuning.stack(
+            said(checkers),
             checkers,
             target=target,
             calibration=given.calibration,
             combination=given.combination,
         )
-    found.save(out, settings={"judge": {"model": given.model}} if given.model else None)
-    elsewhere = not given.model and any(getattr(checker.judge, "model", None) for checker in checkers)
-    tell(found, out, as_json=given.json, quiet=given.quiet, beside=given.config if elsewhere else None)
-    return _DONE
+    if first.detector.name == "cascade":
+        return tuning.tune_cascade(said(tuning.stages(first)), first, target=target)
+    return tuning.tune(
+        said([first])[0],
+        first,
+        target=target,
+        calibration=given.calibration,
+        aggregation=given.aggregation,
+    )
 
 
 def _checkers(given: argparse.Namespace) -> Iterator[Checker]:
@@ -198,23 +193,6 @@ def _checkers(given: argparse.Namespace) -> Iterator[Checker]:
         )
 
 
-def _examples(given: argparse.Namespace) -> list[Example]:
-    from groundwire.bench.datasets import load  # noqa: PLC0415 - numpy and pyarrow are loaded when needed
-
-    examples = load(given.data, layout=given.layout, columns=_columns(given.columns))
-    return examples[: given.limit] if given.limit else examples
-
-
-def _columns(told: str | None) -> dict[str, str] | None:
-    if told is None:
-        return None
-    pairs = [pair.partition("=") for pair in told.split(",")]
-    for part, sign, column in pairs:
-        if not (sign and part.strip() and column.strip()):
-            raise ConfigurationError(f"--columns: expected PART=COLUMN,..., not {told!r}")
-    return {part.strip(): column.strip() for part, _, column in pairs}
-
-
 def _judged(examples: list[Example], checker: Checker, given: argparse.Namespace) -> Iterator[Judged]:
     from groundwire.bench.runs import judge  # noqa: PLC0415 - as above
 
@@ -232,15 +210,3 @@ def _judged(examples: list[Example], checker: Checker, given: argparse.Namespace
         progress=not given.quiet,
         what=checker.detector.name,
     )
-
-
-def _require_writable(out: Path) -> None:
-    if out.suffix.lower() not in (".json", ".yaml", ".yml"):
-        raise ConfigurationError(f"--out {str(out)!r}: expected a name ending in .json or .yaml")
-    require_writable("--out", str(out))
-
-
-def _count(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"expected a whole number from 1 on, not {text!r}")
-    return int(text)

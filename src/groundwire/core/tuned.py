@@ -72,8 +72,8 @@ class Labels:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Measured:
-    """A figure on answers that nothing was fitted to, and its interval; NaN where it means nothing."""
+class Figure:
+    """A measured value and the middle 95 % of it over resampled sources; NaN where it means nothing."""
 
     value: float
     low: float
@@ -100,7 +100,7 @@ class Tuned:
     calibration: Calibration | None = None
     aggregation: Aggregation | None = None
     promise: str = ""
-    held_out: Mapping[str, Measured] = field(default_factory=dict)
+    held_out: Mapping[str, Figure] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
 
     @property

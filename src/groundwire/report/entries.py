@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
@@ -55,6 +56,15 @@ class Group(StrEnum):
     TO_CHECK = "to check"
     GROUNDED = "grounded"
     NOT_JUDGED = "not judged"
+
+
+KINDS: Mapping[Group, str] = {
+    Group.HALLUCINATED: "high",
+    Group.TO_CHECK: "medium",
+    Group.GROUNDED: "low",
+    Group.NOT_JUDGED: "none",
+}
+"""What each is called in the style of a page."""
 
 
 def group_of(outcome: Outcome) -> Group:

@@ -18,7 +18,8 @@ from groundwire.core.errors import MissingExtraError
 from groundwire.core.grading import WORDING, Level
 from groundwire.core.verdict import Verdict
 from groundwire.report.cards import Card, card
-from groundwire.report.entries import Entry, Group, Judged
+from groundwire.report.entries import KINDS, Entry, Judged
+from groundwire.report.histogram import BINS, LEVELS, Bar, bars, bin_of
 from groundwire.report.tally import Tally
 from groundwire.report.visible import one_line
 
@@ -26,8 +27,6 @@ try:
     from jinja2 import Environment, StrictUndefined
 except ImportError as error:
     raise MissingExtraError("the HTML report", package="jinja2", extra="report") from error
-
-_BINS = 20
 
 
 def render(judged: Iterable[Judged], *, title: str = "Answers and their evidence", note: str = "") -> str:
@@ -39,10 +38,8 @@ def render(judged: Iterable[Judged], *, title: str = "Answers and their evidence
     cards = [card(entry, order) for order, entry in enumerate(entries)]
     cards.sort(key=lambda one: -1.0 if one.percent is None else one.percent, reverse=True)
     style, script = asset("page.css"), asset("page.js")
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    return environment.from_string(asset("page.html.j2")).render(
+    return filled(
+        asset("page.html.j2"),
         title=one_line(title),
         note=one_line(note),
         style=style,
@@ -67,6 +64,15 @@ def write(
     path = Path(path)
     path.write_text(render(judged, title=title, note=note), encoding="utf-8", newline="\n")
     return path
+
+
+def filled(template: str, **values: object) -> str:
+    """A page from its template. Every value is escaped; the filter ``line`` makes one line of a text."""
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters["line"] = one_line
+    return environment.from_string(template).render(values)
 
 
 def asset(name: str) -> str:
@@ -95,12 +101,6 @@ class _Tile:
 
 
 def _tiles(tally: Tally) -> list[_Tile]:
-    kinds = {
-        Group.HALLUCINATED: "high",
-        Group.TO_CHECK: "medium",
-        Group.GROUNDED: "low",
-        Group.NOT_JUDGED: "none",
-    }
     whole = tally.answers
     noun = "answer" if whole == 1 else "answers"
     return [
@@ -112,53 +112,30 @@ def _tiles(tally: Tally) -> list[_Tile]:
                 name=str(group),
                 share=f"{tally[group] / whole:.0%}" if whole else "",
             )
-            for group, kind in kinds.items()
+            for group, kind in KINDS.items()
         ),
     ]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Bar:
-    """A part of a histogram column, in a drawing 100 high; ``y`` is its upper edge."""
-
-    bin: int
-    level: str
-    y: float
-    height: float
-    told: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class _Histogram:
-    bars: tuple[_Bar, ...]
+    bars: tuple[Bar, ...]
     threshold: float | None
     told: str
 
 
 def _histogram(entries: Sequence[Entry], tally: Tally) -> _Histogram | None:
     """How the scores spread over [0, 1], each column split by level. None when nothing has a score."""
-    counts: dict[tuple[int, Level], int] = {}
+    bins = [[0] * len(LEVELS) for _ in range(BINS)]
     for entry in entries:
         if isinstance(entry.outcome, Verdict):
-            key = min(_BINS - 1, int(entry.outcome.score * _BINS)), entry.outcome.level
-            counts[key] = counts.get(key, 0) + 1
-    if not counts:
+            bins[bin_of(entry.outcome.score)][LEVELS.index(entry.outcome.level)] += 1
+    judged = sum(map(sum, bins))
+    if not judged:
         return None
-    columns = [sum(counts.get((i, level), 0) for level in Level) for i in range(_BINS)]
-    highest = max(columns)
-    bars: list[_Bar] = []
-    for i, total in enumerate(columns):
-        top = 100.0
-        for level in Level:
-            if count := counts.get((i, level), 0):
-                height = max(100 * count / highest, 1.5)
-                top -= height
-                told = f"{i / _BINS:.2f} to {(i + 1) / _BINS:.2f}: {total}"
-                bars.append(_Bar(bin=i, level=str(level), y=top, height=height, told=told))
     threshold = next(iter(tally.thresholds)) if len(tally.thresholds) == 1 else None
-    judged = sum(columns)
     return _Histogram(
-        bars=tuple(bars),
+        bars=bars(bins),
         threshold=threshold,
         told=f"Hallucination scores of {judged} judged answers from 0, grounded, to 1, hallucinated",
     )

@@ -18,17 +18,27 @@ from groundwire.report.entries import Entry, Group
 class Agreement:
     """Scores and verdicts against labels, over the ``answers`` that have a label and a verdict.
 
-    ``hallucinated`` of them are labelled so. ``not_judged`` had a label and no verdict. ``auroc`` is None
-    unless both labels occur. ``precision``, ``recall`` and ``f1`` are of the hallucinated ones.
+    ``hallucinated`` of them are labelled so. ``not_judged`` had a label and no verdict. ``precision``,
+    ``recall`` and ``f1`` are of the hallucinated ones. A figure that means nothing on these answers is None:
+    ``auroc`` unless both labels occur, ``precision`` where none is flagged, ``recall`` and ``f1`` where none
+    is labelled hallucinated.
     """
 
     answers: int
     hallucinated: int
     not_judged: int
     auroc: float | None
-    precision: float
-    recall: float
-    f1: float
+    precision: float | None
+    recall: float | None
+    f1: float | None
+
+    @property
+    def figures(self) -> str:
+        """What a reader is told."""
+        if self.auroc is None:
+            return "AUROC and F1 need answers of both labels"
+        precision = "-" if self.precision is None else f"{self.precision:.3f}"
+        return f"AUROC {self.auroc:.3f}, F1 {self.f1:.3f} (precision {precision}, recall {self.recall:.3f})"
 
 
 class Tally:
@@ -73,9 +83,9 @@ class Tally:
             hallucinated=real,
             not_judged=self._labelled_not_judged,
             auroc=auroc(np.array(self._scores), labels),
-            precision=hits / called if called else 0.0,
-            recall=hits / real if real else 0.0,
-            f1=2 * hits / (called + real) if called + real else 0.0,
+            precision=hits / called if called else None,
+            recall=hits / real if real else None,
+            f1=2 * hits / (called + real) if real else None,
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -141,17 +141,11 @@ def summary(tally: Tally, *, seconds: float, detector: str) -> Table:
             )
     agreement = tally.agreement()
     if agreement is not None:
-        figures = "AUROC and F1 need answers of both labels"
-        if agreement.auroc is not None:
-            figures = (
-                f"AUROC {agreement.auroc:.3f}, F1 {agreement.f1:.3f} (precision {agreement.precision:.3f}, "
-                f"recall {agreement.recall:.3f})"
-            )
         skipped = f"; {agreement.not_judged:,} labelled but not judged" if agreement.not_judged else ""
         grid.add_row(
             Text(f"{agreement.answers:,}"),
             Text("labelled"),
-            Text(f"{figures}; {agreement.hallucinated:,} labelled hallucinated{skipped}"),
+            Text(f"{agreement.figures}; {agreement.hallucinated:,} labelled hallucinated{skipped}"),
         )
     return grid
 

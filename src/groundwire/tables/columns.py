@@ -6,9 +6,9 @@ People who keep RAG runs call them many names; the usual ones are recognised, an
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, ClassVar
 
 from groundwire.tables.errors import TableError
 
@@ -53,8 +53,11 @@ _REQUIRED = ("context", "answer")
 class Columns:
     """The names of the columns; None looks for the usual names.
 
-    A name may lead into nested objects, as ``outputs.answer`` does.
+    A name may lead into nested objects, as ``outputs.answer`` does. ``option`` is what names one on the
+    command line, as messages tell.
     """
+
+    option: ClassVar[str] = "--{}"
 
     question: str | None = None
     context: str | None = None
@@ -81,15 +84,22 @@ class Columns:
         if named is not None:
             return (named,)
         taken = {getattr(self, field.name) for field in fields(self)}
-        usual = {_plain(name): name for name in reversed(known) if name not in taken}
-        return tuple(usual.get(name, name) for name in _SYNONYMS[kind])
+        return spelled(_SYNONYMS[kind], [name for name in known if name not in taken])
 
     def _problem(self, kind: str, names: tuple[str, ...], known: list[str]) -> str:
         if any(name.partition(".")[0] in known or name in known for name in names):
             return ""
         if getattr(self, kind) is not None:
-            return f"no column is called {names[0]!r} (--{kind})"
-        return f"no column looks like the {kind}: name it with --{kind}" if kind in _REQUIRED else ""
+            return f"no column is called {names[0]!r} ({self.option.format(kind)})"
+        if kind not in _REQUIRED:
+            return ""
+        return f"no column looks like the {kind}: name it with {self.option.format(kind)}"
+
+
+def spelled(names: Sequence[str], present: Sequence[str]) -> tuple[str, ...]:
+    """The names as a file writes them: case, blanks and hyphens don't matter."""
+    written = {_plain(name): name for name in reversed(present)}
+    return tuple(written.get(name, name) for name in names)
 
 
 def cell(

@@ -16,6 +16,7 @@ from uuid import UUID
 
 from groundwire.core.errors import InputError
 from groundwire.core.interaction import Interaction, Passage
+from groundwire.core.verdict import Abstention, AbstentionReason
 from groundwire.tables.columns import Columns, cell
 from groundwire.tables.errors import TableError
 from groundwire.tables.labels import label_of
@@ -43,6 +44,11 @@ class Row:
     label: int | None = None
     unlabelled: str = ""
     cells: Mapping[str, Any] | None = None
+
+    def unreadable(self) -> Abstention:
+        """The outcome of a row that has no interaction; one that is in no file has no line to name."""
+        detail = f"line {self.line}: {self.problem}" if self.line else self.problem
+        return Abstention(why=AbstentionReason.UNREADABLE_INPUT, detail=detail, id=self.id)
 
 
 @dataclass(frozen=True, kw_only=True)

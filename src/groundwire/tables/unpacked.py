@@ -36,7 +36,7 @@ class _FromGzip(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         try:
-            data = self._file.read(len(buffer))
+            data = self._file.read1(len(buffer))
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:
             raise TableError(f"the file is damaged or cut off: {error}") from error
         buffer[: len(data)] = data

@@ -11,7 +11,7 @@ from groundwire.bench import tuning
 from groundwire.bench.examples import Example
 from groundwire.bench.runs import judge
 from groundwire.bench.tuning import TuningError
-from groundwire.core.tuned import Measured
+from groundwire.core.tuned import Figure
 from groundwire.detectors import Cascade, Lexical, Stacked, TokenOverlap
 from groundwire.detectors.cascade.stages import Facts, Stage
 from groundwire.tuned_file import from_dict, settings_of, to_dict
@@ -43,7 +43,7 @@ def test_it_is_the_same_after_it_was_written_and_read(found):
 
 def test_before_and_after_are_measured_on_the_same_answers(found):
     assert set(found.before) == set(found.after) >= {"precision", "recall", "f1", "brier", "auroc"}
-    assert found.tuned.held_out["recall"] == Measured(
+    assert found.tuned.held_out["recall"] == Figure(
         value=found.after["recall"].value, low=found.after["recall"].low, high=found.after["recall"].high
     )
     assert found.lead.answers == found.tuned.labels.answers == 400

@@ -83,6 +83,11 @@ def test_a_promise_without_a_confidence_has_the_usual_one():
     assert Target.parse("misses<=0.1 with 90%").confidence == pytest.approx(0.9)
 
 
+def test_a_share_may_be_a_percentage():
+    assert Target.parse("precision >= 95%") == Target.parse("precision>=0.95")
+    assert Target.parse("false_alarms<=5% with 95%") == Target.parse("false_alarms<=0.05 with 0.95")
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -92,6 +97,7 @@ def test_a_promise_without_a_confidence_has_the_usual_one():
         ("precision<=0.9", "expected precision>=..."),
         ("f1>=0.9", "expected f1 alone"),
         ("precision>=95", "expected a number from 0 to 1, not '95'"),
+        ("precision>=950%", "expected a number from 0 to 1, not '950%'"),
         ("precision>=0.9 with 0.9", "only false_alarms and misses can be promised"),
         ("false_alarms<=0", "expected shares between 0 and 1"),
         ("false_alarms<=0.1 with 1", "expected shares between 0 and 1"),

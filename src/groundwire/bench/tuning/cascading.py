@@ -13,7 +13,7 @@ import numpy as np
 
 from groundwire.bench import metrics
 from groundwire.bench.examples import Example, fingerprint
-from groundwire.bench.intervals import Figure, figure
+from groundwire.bench.intervals import figure
 from groundwire.bench.metrics import Labelled
 from groundwire.bench.runs import Judged
 from groundwire.bench.tuning.errors import TuningError
@@ -30,7 +30,7 @@ from groundwire.bench.tuning.sweep import Flags, Floats
 from groundwire.bench.tuning.targets import Measure, Target
 from groundwire.checker import Checker
 from groundwire.core.grading import Grading
-from groundwire.core.tuned import Labels, Measured, Tuned
+from groundwire.core.tuned import Figure, Labels, Tuned
 from groundwire.core.verdict import Verdict
 from groundwire.detectors.cascade import bands, exact
 from groundwire.detectors.cascade.cascade import Cascade
@@ -105,7 +105,7 @@ def tune_cascade(
                 groups=len(set(groups.tolist())),
                 not_judged=0,
             ),
-            held_out={name: Measured(value=f.value, low=f.low, high=f.high) for name, f in after.items()},
+            held_out=after,
             warnings=(*_warnings(wanted, found, missing), *repeated(examples)),
         ),
         detector=fitted,
@@ -192,8 +192,7 @@ def _as_it_is(
 
 
 def _figures(given: bands.Figures) -> dict[str, Figure]:
-    named = {name: getattr(given, name) for name in ("precision", "recall", "f1", "calls")}
-    return {name: Figure(value=one.value, low=one.low, high=one.high) for name, one in named.items()}
+    return {name: getattr(given, name) for name in ("precision", "recall", "f1", "calls")}
 
 
 def _warnings(target: Target, found: bands.FittedBands, missing: Mapping[str, int]) -> Iterator[str]:

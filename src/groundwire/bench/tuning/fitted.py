@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from groundwire.bench.examples import fingerprint
-from groundwire.bench.intervals import Difference, Figure
+from groundwire.bench.intervals import Difference
 from groundwire.bench.runs import Judged
 from groundwire.bench.tuning import calibrating, measured, stacking
 from groundwire.bench.tuning.errors import TuningError
@@ -36,7 +36,7 @@ from groundwire.checker import Checker
 from groundwire.core.detector import Detector
 from groundwire.core.grading import Grading
 from groundwire.core.plan import Backend
-from groundwire.core.tuned import Labels, Measured, Tuned
+from groundwire.core.tuned import Figure, Labels, Tuned
 from groundwire.core.verdict import Verdict
 from groundwire.detectors.combination import Combination, Logistic
 from groundwire.detectors.stacked import Stacked
@@ -247,7 +247,7 @@ def _tuned(
         calibration=reading.calibration,
         aggregation=RULES.get(reading.rule),
         promise=_promise(procedure.target),
-        held_out={name: Measured(value=f.value, low=f.low, high=f.high) for name, f in after.items()},
+        held_out=after,
         warnings=(
             *measured.warnings(rows, procedure.target, held_out, after, len(parts)),
             *repeated([one.example for one in labelled]),

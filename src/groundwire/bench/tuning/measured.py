@@ -9,13 +9,14 @@ from types import MappingProxyType
 import numpy as np
 
 from groundwire.bench import metrics
-from groundwire.bench.intervals import Difference, Figure, compare_flags, figure
+from groundwire.bench.intervals import Difference, compare_flags, figure
 from groundwire.bench.metrics import Flagged, Labelled
 from groundwire.bench.tuning.guarantee import needed
 from groundwire.bench.tuning.procedure import HeldOut
 from groundwire.bench.tuning.rows import Rows
 from groundwire.bench.tuning.sweep import Flags, Floats
 from groundwire.bench.tuning.targets import CONFIDENCE, Measure, Target
+from groundwire.core.tuned import Figure
 
 _WIDE = 0.1  # half the width of an interval that says little
 _GOAL = 0.05  # half the width that people want

@@ -38,7 +38,7 @@ _FORMS = (
 )
 _WRITTEN = re.compile(
     r"(?P<measure>[a-z_0-9]+)"
-    r"(?:(?P<sign>>=|<=)(?P<bound>[0-9.]+)(?P<calls>calls?)?(?:with(?P<confidence>[0-9.]+)(?P<percent>%)?)?)?"
+    r"(?:(?P<sign>>=|<=)(?P<bound>[0-9.]+%?)(?P<calls>calls?)?(?:with(?P<confidence>[0-9.]+%?))?)?"
 )
 
 
@@ -92,7 +92,7 @@ class Target:
             return cls(measure=measure, bound=bound)
         confidence = CONFIDENCE
         if found["confidence"]:
-            confidence = _number(text, found["confidence"], most=None) / (100 if found["percent"] else 1)
+            confidence = _number(text, found["confidence"], most=None)
         if not (0 < bound < 1 and 0 < confidence < 1):
             raise TuningError(
                 f"target {text!r}: expected shares between 0 and 1, such as {measure}<=0.05 with 0.95"
@@ -169,7 +169,7 @@ class Target:
 
 def _number(text: str, given: str, *, most: float | None) -> float:
     try:
-        value = float(given)
+        value = float(given.removesuffix("%")) / (100 if given.endswith("%") else 1)
     except ValueError:
         value = -1.0
     if value < 0 or (most is not None and value > most):

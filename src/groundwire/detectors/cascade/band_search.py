@@ -11,13 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from groundwire.core.tuned import Figure
 from groundwire.detectors.cascade.band_values import (
     Decisions,
     Figures,
     Flags,
     Floats,
     Indices,
-    Interval,
     Target,
 )
 
@@ -120,7 +120,7 @@ class Data:
         ]
         low, high = np.percentile(np.array(drawn), [2.5, 97.5], axis=0)
         ranges = [
-            Interval(value=v, low=float(a), high=float(b)) for v, a, b in zip(whole, low, high, strict=True)
+            Figure(value=v, low=float(a), high=float(b)) for v, a, b in zip(whole, low, high, strict=True)
         ]
         nobody = float(np.average(made.stage < 0, weights=self.weights))
         return Figures(precision=ranges[0], recall=ranges[1], f1=ranges[2], calls=ranges[3], undecided=nobody)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire.core.tuned import Figure
+
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Indices = NDArray[np.intp]
@@ -45,15 +47,6 @@ class Band:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Interval:
-    """A figure and the middle 95 % of it over resampled groups."""
-
-    value: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True, kw_only=True)
 class Figures:
     """How well and how cheaply bands decide: shares in [0, 1], and calls for an answer.
 
@@ -61,10 +54,10 @@ class Figures:
     ``undecided`` is the share of such answers.
     """
 
-    precision: Interval
-    recall: Interval
-    f1: Interval
-    calls: Interval
+    precision: Figure
+    recall: Figure
+    f1: Figure
+    calls: Figure
     undecided: float
 
 

@@ -11,14 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from groundwire.detectors.cascade.band_search import Data, Ends, Pool, met, searched
-from groundwire.detectors.cascade.band_values import Band, Decisions, Figures, FittedBands, Interval, Target
+from groundwire.detectors.cascade.band_values import Band, Decisions, Figures, FittedBands, Target
 
 __all__ = [
     "Band",
     "Decisions",
     "Figures",
     "FittedBands",
-    "Interval",
     "Target",
     "decide",
     "fit_bands",

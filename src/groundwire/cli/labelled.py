@@ -1,0 +1,79 @@
+"""Labelled answers as ``groundwire bench`` and ``groundwire tune`` read and judge them."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from groundwire.cli.arguments import count
+from groundwire.cli.exits import INTERRUPTED
+from groundwire.cli.outputs import console
+from groundwire.core.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from groundwire.bench.examples import Example
+
+_COLUMNS = ("question", "context", "answer", "id", "label", "spans", "group", "task", "model")
+
+
+def add_data(parser: argparse.ArgumentParser) -> None:
+    """Add how labelled answers are read."""
+    table = parser.add_argument_group("reading the data")
+    table.add_argument("--layout", metavar="NAME", help="a dataset's own layout, such as ragtruth:test")
+    table.add_argument(
+        "--columns",
+        metavar="PART=COLUMN,...",
+        help=f"names of columns that are not the usual ones; parts are {', '.join(_COLUMNS)}",
+    )
+    table.add_argument("--limit", type=count, metavar="N", help="the first N answers of each set")
+
+
+def add_runs(judging: argparse._ArgumentGroup) -> None:
+    """Add how they are judged by any detector."""
+    judging.add_argument("--model", metavar="MODEL", help="for the detectors that ask one, as in check")
+    judging.add_argument("--concurrency", type=count, metavar="N", help="answers that are judged at once")
+    judging.add_argument(
+        "--retry-errors", action="store_true", help="judge answers again that models failed on, of those kept"
+    )
+
+
+def examples_of(source: str, given: argparse.Namespace) -> list[Example]:
+    """The answers of a file, of a dataset in its own layout, or of LangSmith."""
+    from groundwire.bench.datasets import load  # noqa: PLC0415 - numpy and pyarrow are loaded when needed
+
+    columns = _columns(given.columns)
+    if source.startswith("langsmith:"):
+        from groundwire.bench.langsmith import load_named  # noqa: PLC0415 - the extra 'langchain'
+
+        return load_named(source, columns=columns)[: given.limit]
+    return load(source, layout=given.layout, columns=columns)[: given.limit]
+
+
+def name_of(source: str) -> str:
+    """What the answers of a source are called."""
+    if source.startswith("langsmith:"):
+        return source.rpartition(":")[2]
+    name = Path(source).name or Path(source).resolve().name
+    for ending in (".gz", ".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet"):
+        name = name.removesuffix(ending)
+    return name
+
+
+def interrupted(folder: str | None, option: str) -> int:
+    """Say what is left of the work, and return the exit code. ``option`` names the folder that keeps it."""
+    kept = f"nothing was kept: {option} FOLDER would have"
+    if folder:
+        kept = f"the outcomes are in {folder}; the same command goes on"
+    console(stderr=True).print(f"Stopped: {kept}.", style="bold yellow", soft_wrap=True)
+    return INTERRUPTED
+
+
+def _columns(told: str | None) -> dict[str, str] | None:
+    if told is None:
+        return None
+    pairs = [pair.partition("=") for pair in told.split(",")]
+    for part, sign, column in pairs:
+        if not (sign and part.strip() and column.strip()):
+            raise ConfigurationError(f"--columns: expected PART=COLUMN,..., not {told!r}")
+    return {part.strip(): column.strip() for part, _, column in pairs}

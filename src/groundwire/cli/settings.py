@@ -1,0 +1,53 @@
+"""The settings that options name: those of a file, with the options in place of what it says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from groundwire import config
+from groundwire.core.errors import ConfigurationError
+
+
+def complete_settings(file: str | None, **options: Any) -> config.Settings:
+    """``settings_of`` that a checker can be built from.
+
+    Raises ConfigurationError where a model is needed and none is named.
+    """
+    settings = settings_of(file, **options)
+    detector = settings.build_detector()
+    if detector.needs_model and settings.judge is None:
+        raise ConfigurationError(
+            f"the {detector.name!r} detector asks a model, and none is named: "
+            "--model bedrock:MODEL_ID, or a judge in the file of --config"
+        )
+    if detector.needs_embeddings and settings.judge and settings.judge.embeddings is None:
+        raise ConfigurationError(
+            f"the {detector.name!r} detector compares embeddings, and no embedding model is named: "
+            "set judge.embeddings in the file of --config"
+        )
+    return settings
+
+
+def settings_of(
+    file: str | None,
+    *,
+    detector: str | None = None,
+    model: str | None = None,
+    threshold: float | None = None,
+) -> config.Settings:
+    """The settings of the file, if one is named, with what the other options name."""
+    given: dict[str, Any] = config.load(file or {}).model_dump(**config.JUDGING)
+    # What can't be judged is told by the exit code; raising would hide the rows that follow.
+    given["on_abstention"] = "return"
+    if detector or (model and not file):
+        given["detector"] = detector or "judge"
+    if threshold is not None:
+        given["threshold"] = threshold
+    if model:
+        given["judge"] = {**(given.get("judge") or {}), "model": model}
+        if not (built := config.load(given).build_detector()).takes_model:
+            raise ConfigurationError(
+                f"--model has nothing to answer: the {built.name!r} detector asks no model; "
+                "use --detector judge"
+            )
+    return config.load(given)
