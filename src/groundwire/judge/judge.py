@@ -272,11 +272,16 @@ class Judge:
                     reason=AbstentionReason.MODEL_FAILED,
                     detail="no embedding model was given to answer this: Judge(model, embeddings=...)",
                 )
-            return self.memory.recall(self._embedder.identity, request, self._let_through)
+            return self._remembered(self._embedder.identity, request)
         chat = self._asked(request)
         if isinstance(request, Ground) or (chat.varies and request.temperature is None):
             return self._let_through(request)
-        return self.memory.recall(chat.identity, request, self._let_through)
+        return self._remembered(chat.identity, request)
+
+    def _remembered(self, identity: str, request: Complete | Embed) -> Reply:
+        return self.memory.recall(
+            identity, request, self._let_through, over=self._calls.here().over, resting=self._calls.resting
+        )
 
     def _circuit_of(self, request: Request) -> Circuit | None:
         """The breaker of the model that a request is for; None where there is no such model."""
