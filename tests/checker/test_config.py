@@ -115,7 +115,7 @@ def test_every_mistake_is_named_at_once_with_a_hint():
         ({"detector": {"parameter": 1}}, "needs a 'name'"),
         ({"detector": {"name": "lexical", "treshold": 1}}, "detector: unknown key 'treshold'"),
         ({"detector": "nothing"}, "unknown detector 'nothing'"),
-        ({"detector": "judge"}, "asks a model, and none was given"),
+        ({"detector": "judge"}, "asks a language model, and none was given"),
         ({"detector": {"name": "judge", "grading": {"threshold": 0.4}}}, "use 'threshold' and 'levels'"),
         (
             {"detector": {"name": "judge", "aggregation": "any"}},

@@ -185,7 +185,7 @@ def test_columns_are_named(run, tmp_path):
     ("arguments", "told"),
     [
         (("--detectors", "lexikal"), "unknown detector 'lexikal'"),
-        (("--detectors", "judge"), "asks a model, and none is named: --model"),
+        (("--detectors", "judge"), "asks a language model, and none is named: --model"),
         (("--plots", "svg"), "--plots needs a folder"),
         (("--replay",), "name it with --replies FILE"),
         (("--columns", "label"), "expected PART=COLUMN"),

@@ -333,7 +333,7 @@ def test_optional_stages_are_those_that_the_judge_can_answer():
 
 
 def test_a_required_judge_is_asked_for_when_the_checker_is_built():
-    with pytest.raises(ConfigurationError, match="asks a model, and none was given"):
+    with pytest.raises(ConfigurationError, match="asks a language model, and none was given"):
         Checker(Cascade(stages=(Stage(detector=JudgeDetector()),)))
 
 

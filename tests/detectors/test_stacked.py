@@ -66,7 +66,7 @@ def test_it_needs_what_any_of_its_members_needs():
     assert not offline.needs_encoder
     assert Stacked(members=("lexical", "embedded"), combination=EVEN).needs_encoder
     assert Stacked(members=("lexical", "semantic"), combination=EVEN).needs_embeddings
-    with pytest.raises(ConfigurationError, match="asks a model, and none was given"):
+    with pytest.raises(ConfigurationError, match="asks a language model, and none was given"):
         Checker(Stacked(members=("lexical", "judge"), combination=EVEN))
 
 

@@ -254,7 +254,7 @@ def test_embeddings_are_reached_as_the_model_beside_them_is(bedrock, monkeypatch
     judge = Judge(f"bedrock:{MODEL}", embeddings=f"bedrock:{TITAN}", parameters=parameters)
     (reply,) = judge.perform([Embed(texts=("a",))], timeout=None)
     assert reply.vectors == ((1.0, 1.0, 1.0),)
-    assert judge._embedder._function.__self__.region_name == "eu-central-1"
+    assert judge._models.embedding._embedder._function.__self__.region_name == "eu-central-1"
 
 
 @pytest.mark.parametrize(

@@ -234,10 +234,27 @@ def test_what_is_no_model_is_refused_with_what_is_one(wrong):
 
 def test_all_mistakes_are_named_at_once():
     with pytest.raises(ConfigurationError) as caught:
-        Judge(None, embeddings=7, timeout=0, max_concurrency=0)
+        Judge(
+            7,
+            embeddings=7,
+            timeout=True,
+            max_concurrency=True,
+            models=["second"],
+            parameters=["temperature"],
+            prices={"m": 0.06},
+            limits={"retries": 3},
+            breaker=5,
+            memory="memory.sqlite",
+        )
     assert [problem.partition(":")[0] for problem in caught.value.problems] == [
         "timeout",
         "max_concurrency",
+        "models",
+        "parameters",
+        "limits",
+        "breaker",
+        "memory",
+        "prices",
         "model",
         "embeddings",
     ]

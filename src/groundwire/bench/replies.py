@@ -65,6 +65,7 @@ class Replies:
         self._judge = judge
         self.model: str | None = getattr(judge, "model", None)
         self.max_concurrency: int = getattr(judge, "max_concurrency", 8)
+        self.completes: bool = getattr(judge, "completes", True)
         self.embeds: bool = getattr(judge, "embeds", True)
         self.priced: Mapping[str, Price] = getattr(judge, "priced", {})
         self.named: Mapping[str, str] = getattr(judge, "named", {})

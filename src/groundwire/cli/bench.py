@@ -189,7 +189,7 @@ def _require_one_model(asking: Mapping[str, config.Settings]) -> None:
 def _asks(settings: config.Settings) -> bool:
     """Whether a model is asked: one that a detector needs, or that is of use to it and named."""
     detector = settings.build_detector()
-    return detector.needs_model or (detector.takes_model and settings.judge is not None)
+    return detector.needs_judge or (detector.takes_model and settings.judge is not None)
 
 
 def _sets(given: argparse.Namespace) -> dict[str, list[Example]]:
@@ -234,7 +234,7 @@ def _estimate(
 
     found = {}
     for name, settings in named.items():
-        detector = settings.build_detector()
+        detector = settings.build_detector().beside(settings.judge)
         settings.build_grading(detector.grading)
         interactions = [one.interaction for examples in sets.values() for one in examples]
         prices = settings.judge.priced() if settings.judge else {}

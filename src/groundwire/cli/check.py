@@ -70,7 +70,7 @@ def dry_run(options: CheckOptions, tables: list[Table]) -> int:
     No model is asked, and none is built: that would need its packages and credentials.
     """
     settings = settings_of(options)
-    detector = settings.build_detector()
+    detector = settings.build_detector().beside(settings.judge)
     settings.build_grading(detector.grading)
     rows = itertools.islice(itertools.chain.from_iterable(table.rows for table in tables), options.limit)
     interactions = track(row.interaction for row in rows if row.interaction is not None)
@@ -89,17 +89,20 @@ def complete_settings(options: CheckOptions) -> config.Settings:
     """The settings that a checker can be built from. Raises ConfigurationError where a model isn't named."""
     settings = settings_of(options)
     detector = settings.build_detector()
-    if detector.needs_model and settings.judge is None:
+    if missing := detector.lacking(settings.judge):
         raise ConfigurationError(
-            f"the {detector.name!r} detector asks a model, and none is named: "
-            "--model bedrock:MODEL_ID, or a judge in the file of --config"
-        )
-    if detector.needs_embeddings and settings.judge and settings.judge.embeddings is None:
-        raise ConfigurationError(
-            f"the {detector.name!r} detector compares embeddings, and no embedding model is named: "
-            "set judge.embeddings in the file of --config"
+            *(
+                f"the {detector.name!r} detector asks {kind}, and none is named: {_NAMED[kind]}"
+                for kind in missing
+            )
         )
     return settings
+
+
+_NAMED = {
+    "a language model": "--model bedrock:MODEL_ID, or a judge in the file of --config",
+    "an embedding model": "set judge.embeddings in the file of --config",
+}
 
 
 def settings_of(options: CheckOptions) -> config.Settings:

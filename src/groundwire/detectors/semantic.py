@@ -38,8 +38,8 @@ class Semantic(Detector):
 
     The answer's score takes a share of ``whole`` from the whole answer against all passages read as one
     text, and the rest from the claims by ``aggregation``. Every distinct text is embedded once, in one
-    request; a share of 0 leaves the two whole texts out of it. No language model is asked: the judge needs
-    ``embeddings``, and a checker whose judge has none is refused.
+    request; a share of 0 leaves the two whole texts out of it. No language model is asked, so that
+    ``Judge(embeddings=...)`` is enough; a checker whose judge has no embeddings is refused.
 
     Source: sentence embeddings compared by cosine (Reimers and Gurevych, 2019, arXiv:1908.10084). Assumes
     that texts which say the same are near one another. Known failures: what is near is on the same subject
@@ -53,7 +53,6 @@ class Semantic(Detector):
 
     name: ClassVar[str] = "semantic"
     version: ClassVar[str] = "1"
-    needs_model: ClassVar[bool] = True
 
     aggregation: Aggregation = field(default_factory=AnyUnsupported)
     whole: float = 0.0

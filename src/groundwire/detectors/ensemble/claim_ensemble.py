@@ -19,7 +19,7 @@ from groundwire.core.claim import Support
 from groundwire.core.detector import Detector
 from groundwire.core.errors import ConfigurationError, gathered
 from groundwire.core.interaction import Interaction
-from groundwire.core.plan import Backend, Failed, Plan, metered, together
+from groundwire.core.plan import Failed, Plan, metered, together
 from groundwire.core.score import check_score
 from groundwire.core.verdict import (
     AbstentionReason,
@@ -33,6 +33,7 @@ from groundwire.core.verdict import (
 )
 from groundwire.detectors import settings
 from groundwire.detectors.asking import whole_numbers
+from groundwire.detectors.combined import Combined
 from groundwire.detectors.ensemble import oracles as asked
 from groundwire.detectors.ensemble import reduction
 from groundwire.detectors.ensemble.claim_reader import ClaimReader
@@ -65,7 +66,7 @@ _ALIKE = {Similarity.LEXICAL: 0.6, Similarity.EMBEDDING: 0.85}
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClaimEnsemble(Detector):
+class ClaimEnsemble(Combined):
     """Oracles take the answer apart and label each claim; equal claims are merged, and votes decide each.
 
     *Map.* ``oracles`` are asked at once: a ``ClaimReader`` (one prompt, several readings; the default), any
@@ -129,37 +130,21 @@ class ClaimEnsemble(Detector):
         return tuple(one for one in self.oracles if isinstance(one, Oracle))
 
     @property
-    def needs_model(self) -> bool:  # type: ignore[override]  # what it is made of decides
-        return self.needs_embeddings or any(one.detector.needs_model for one in self.panel)
-
-    @property
-    def needs_encoder(self) -> bool:  # type: ignore[override]  # likewise
-        return any(one.detector.needs_encoder for one in self.panel)
+    def parts(self) -> list[Detector]:
+        return [one.detector for one in self.panel]
 
     @property
     def needs_embeddings(self) -> bool:
-        return self.similarity is Similarity.EMBEDDING or any(
-            one.detector.needs_embeddings for one in self.panel
-        )
-
-    @property
-    def takes_model(self) -> bool:
-        return self.needs_model or any(one.detector.takes_model for one in self.panel)
+        return self.similarity is Similarity.EMBEDDING or super().needs_embeddings
 
     @property
     def models(self) -> frozenset[str]:
-        return frozenset(one.model for one in self.panel if one.model).union(
-            *(one.detector.models for one in self.panel)
-        )
+        return super().models.union(one.model for one in self.panel if one.model)
 
-    def beside(self, judge: Backend | None) -> ClaimEnsemble:
+    def beside(self, judge: object | None) -> ClaimEnsemble:
         """With each oracle as it works with this judge, or without any."""
         oracles = tuple(replace(one, detector=one.detector.beside(judge)) for one in self.panel)
         return self if oracles == self.panel else replace(self, oracles=oracles)
-
-    def load(self) -> None:
-        for one in self.panel:
-            one.detector.load()
 
     def detect(self, interaction: Interaction) -> Plan[Outcome]:
         places = Places(interaction.answer)

@@ -17,7 +17,7 @@ from llama_index.core.callbacks import CallbackManager
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.plan import Complete, Completed, Embedded
 from groundwire.core.verdict import Usage
-from groundwire.judge.adapters import Ungrounding
+from groundwire.judge.adapters import Ungrounding, provider_name
 from groundwire.judge.adapters.function import read_vectors, told
 
 
@@ -58,6 +58,7 @@ class LlamaIndexEmbedder:
 
     def __init__(self, model: Any) -> None:
         self._model = own(model, {})
+        self.name = provider_name(model)
         self.identity = _identity(self._model)
 
     def embed(self, texts: Sequence[str]) -> Embedded:

@@ -59,8 +59,11 @@ def _bedrock(model_id: str, options: dict[str, Any]) -> BaseChatModel:
 def connection(model: Any, embeddings: Any, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Those of a Bedrock model's parameters by which Bedrock embeddings that are named beside it are reached.
 
-    Or texts would go to another region, or account, than the one that was named.
+    Or texts would go to another region, or account, than the one that was named. Without such a model, all
+    are the embeddings' own.
     """
+    if model is None:
+        return {_CONNECTION.get(name, name): value for name, value in parameters.items()}
     if not all(isinstance(one, str) and one.startswith(_BEDROCK) for one in (model, embeddings)):
         return {}
     return {_CONNECTION[name]: value for name, value in parameters.items() if name in _CONNECTION}
