@@ -328,6 +328,9 @@ def test_optional_stages_are_those_that_the_judge_can_answer():
     assert [one.name for one in detector.beside(Judge(lambda s, u: "")).line] == ["lexical"]
     embeds = Judge(lambda s, u: "", embeddings=lambda texts: [[1.0] for _ in texts])
     assert [one.name for one in detector.beside(embeds).line] == ["lexical", "semantic"]
+    alone = Judge(embeddings=lambda texts: [[1.0] for _ in texts])
+    assert [one.name for one in detector.beside(alone).line] == ["lexical", "semantic"]
+    assert [one.name for one in Cascade().beside(alone).line] == ["lexical", "embedded"]
     with pytest.raises(ConfigurationError, match="has no stage left without a judge"):
         Checker(Cascade(stages=(asks,)))
 

@@ -19,9 +19,13 @@ from groundwire import (
     Support,
     Usage,
 )
-from groundwire.core.plan import Complete, Completed, Embed, Failed
+from groundwire.core.budget import Budget
+from groundwire.core.plan import Complete, Completed, Embed, Failed, Ground
 from groundwire.detectors.bedrock_grounding import BedrockGrounding
+from groundwire.detectors.cascade.cascade import Cascade
+from groundwire.detectors.cascade.stages import Stage
 from groundwire.judge.limits import Limits
+from groundwire.judge.prices import Price
 from groundwire.langchain.models import from_string
 from tests.servers.bedrock_server import (
     MODEL,
@@ -257,6 +261,22 @@ def test_embeddings_are_reached_as_the_model_beside_them_is(bedrock, monkeypatch
     assert judge._models.embedding._embedder._function.__self__.region_name == "eu-central-1"
 
 
+def test_embeddings_alone_are_reached_as_their_parameters_say(bedrock, monkeypatch):
+    """By the names that the settings of a Bedrock model have for region and endpoint, or by their own."""
+    monkeypatch.delenv("AWS_REGION")
+    monkeypatch.delenv("AWS_DEFAULT_REGION")
+    monkeypatch.delenv("AWS_ENDPOINT_URL_BEDROCK_RUNTIME")
+    monkeypatch.setenv("AWS_CONFIG_FILE", "/nonexistent")
+    bedrock.always = embeds()
+    for name in ("base_url", "endpoint_url"):
+        parameters = {"region_name": "eu-central-1", name: bedrock.url}
+        judge = Judge(embeddings=f"bedrock:{TITAN}", parameters=parameters)
+        (reply,) = judge.perform([Embed(texts=("a",))], timeout=None)
+        assert reply.vectors == ((1.0, 1.0, 1.0),)
+    with pytest.raises(ConfigurationError, match="embeddings 'bedrock:"):
+        Judge(embeddings=f"bedrock:{TITAN}", parameters={**parameters, "temperature": 0})
+
+
 @pytest.mark.parametrize(
     ("act", "told"),
     [
@@ -277,7 +297,7 @@ def test_embeddings_denied_name_the_permission(bedrock):
     bedrock.always = denies()
     judge = Judge(f"bedrock:{MODEL}", embeddings=f"bedrock:{TITAN}")
     (reply,) = judge.perform([Embed(texts=("a",))], timeout=None)
-    assert "permission bedrock:InvokeModel" in reply.detail
+    assert f"permission bedrock:InvokeModel for {TITAN!r}" in reply.detail
 
 
 def test_the_judge_tries_again_where_the_client_was_told_not_to(bedrock):
@@ -375,6 +395,24 @@ def test_a_guardrail_and_a_language_model_do_not_stand_in_for_each_other(bedrock
     asked = Checker("judge", judge=Judge(GUARDRAIL)).check(INTERACTION)
     assert "needs a language model" in asked.detail
     assert bedrock.requests == []
+
+
+def test_a_guardrail_is_asked_beside_a_model_by_its_name(bedrock):
+    """So that a cascade can ask the one first, and the other for what is left."""
+    bedrock.always = grounds(0.5, 0.9)
+    stages = (
+        Stage(detector=BedrockGrounding(), model="guard", accept=0.1, flag=0.9),
+        Stage(detector="judge", accept=0.1, flag=0.9),
+    )
+    prices = {MODEL: Price(input=1), "gr1:2": Price(input=1_000_000)}
+    limits = Limits(budget=Budget(cost=100))
+    both = judge(models={"guard": GUARDRAIL}, prices=prices, limits=limits)
+    outcome = Checker(Cascade(stages=stages), judge=both).check(INTERACTION)
+    assert outcome.route.stages[0].score == 0.5
+    assert bedrock.actions == ["apply", "converse"]
+    assert both.perform([Ground(sources=("s" * 400,), query="", text="t", model="guard")] * 2, timeout=None)
+    (refused,) = both.perform([Complete(system="", user="u")], timeout=None)
+    assert refused.reason is AbstentionReason.OVER_BUDGET, "what a guardrail costs is part of a budget"
 
 
 @pytest.mark.parametrize("name", ["", "gr1", "gr1:", ":1", "gr1:latest"])
