@@ -4,7 +4,7 @@ import pytest
 
 from groundwire import Checker, ConfigurationError, Judge
 from groundwire.bench.replies import Replies
-from groundwire.core.plan import Complete, Completed, Embed, Embedded, Failed, Token
+from groundwire.core.plan import Complete, Completed, Embed, Embedded, Failed, Ground, Grounded, Token
 from groundwire.core.verdict import AbstentionReason, Usage
 from groundwire.detectors.self_eval import SelfEval
 from tests.bench.answers import example
@@ -36,13 +36,16 @@ def test_a_reply_is_asked_for_once_and_told_as_it_was(tmp_path):
     """Samples, tokens and usage come back, in another process without the model too."""
     vectors = Embedded(vectors=((0.5, 1.0),), usage=Usage(calls=1))
     embed = Embed(texts=("t",))
-    model = Scripted(TOLD, vectors)
+    ground = Ground(sources=("s",), query="q", text="t", model="guard")
+    confidences = Grounded(grounding=0.9, relevance=0.5, usage=Usage(calls=1))
+    model = Scripted(TOLD, vectors, confidences)
     replies = Replies(tmp_path / "r.jsonl", model)
-    assert replies.perform([ASKED, embed, ASKED], timeout=None) == [TOLD, vectors, TOLD]
-    assert model.asked == [ASKED, embed]
+    told = replies.perform([ASKED, embed, ASKED, ground], timeout=None)
+    assert told == [TOLD, vectors, TOLD, confidences]
+    assert model.asked == [ASKED, embed, ground]
     again = Replies(tmp_path / "r.jsonl")
-    assert again.perform([embed, ASKED], timeout=None) == [vectors, TOLD]
-    assert (again.model, again.count) == ("scripted", 2)
+    assert again.perform([ground, embed, ASKED], timeout=None) == [confidences, vectors, TOLD]
+    assert (again.model, again.count) == ("scripted", 3)
 
 
 async def test_event_loops_get_the_same(tmp_path):

@@ -146,6 +146,7 @@ def test_a_cut_off_reply_is_never_a_verdict(bedrock):
     bedrock.always = says(SUPPORTED[:-2], stop="max_tokens")
     outcome = Checker("judge", judge=judge()).check(INTERACTION)
     assert outcome.why is AbstentionReason.UNREADABLE_REPLY
+    assert "the JSON is cut off; where that goes on, the model needs a higher max_tokens" in outcome.detail
     assert len(bedrock.requests) == 2
 
 

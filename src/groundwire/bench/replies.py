@@ -21,6 +21,7 @@ from groundwire.core.plan import (
     Completed,
     Embedded,
     Failed,
+    Grounded,
     Reply,
     Request,
     Token,
@@ -104,7 +105,7 @@ class Replies:
         with self._lock:
             for request, reply in zip(missing, fresh, strict=False):
                 key = _key(request)
-                if isinstance(reply, Completed | Embedded) and key not in self._known:
+                if isinstance(reply, Completed | Embedded | Grounded) and key not in self._known:
                     self._known[key] = reply
                     self._append({"key": key, "asked": asdict(request), **_entry(reply)})
         lacking = Failed(
@@ -185,12 +186,14 @@ def _line(value: Mapping[str, Any]) -> bytes:
     return json.dumps(value).encode() + b"\n"
 
 
-def _entry(reply: Completed | Embedded) -> dict[str, Any]:
-    kind = "completed" if isinstance(reply, Completed) else "embedded"
-    return {kind: asdict(reply)}
+def _entry(reply: Completed | Embedded | Grounded) -> dict[str, Any]:
+    return {type(reply).__name__.lower(): asdict(reply)}
 
 
 def _reply(row: Mapping[str, Any]) -> Reply:
+    if "grounded" in row:
+        told = row["grounded"]
+        return Grounded(**{**told, "usage": Usage(**told["usage"])})
     if "embedded" in row:
         told = row["embedded"]
         return Embedded(vectors=tuple(map(tuple, told["vectors"])), usage=Usage(**told["usage"]))
