@@ -240,6 +240,18 @@ def test_region_and_endpoint_are_options(bedrock, monkeypatch):
     assert ask(Judge(f"bedrock:{MODEL}", parameters=parameters)).texts == ("scripted",)
 
 
+def test_what_the_client_of_a_model_was_built_with_is_not_set_in_a_copy(bedrock):
+    """It would change nothing, and documents would go where the copy does not say."""
+    built = from_string(f"bedrock:{MODEL}")
+    with pytest.raises(ConfigurationError) as caught:
+        Judge(built.with_retry(), parameters={"region_name": "us-east-1", "max_retries": 0, "max_tokens": 9})
+    assert [problem.partition(" is what")[0] for problem in caught.value.problems] == [
+        "parameters: 'max_retries'",
+        "parameters: 'region_name'",
+    ]
+    Judge(f"bedrock:{MODEL}", parameters={"region_name": "us-east-1", "max_retries": 0})
+
+
 def test_titan_embeds_each_text(bedrock):
     bedrock.always = embeds()
     judge = Judge(f"bedrock:{MODEL}", embeddings=f"bedrock:{TITAN}")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from groundwire.core.errors import ConfigurationError
@@ -131,6 +131,29 @@ def provider_name(model: Any) -> str:
     """How a model's provider calls it, by the fields that frameworks have for that; else its type's name."""
     names = (getattr(model, field, None) for field in ("model_id", "model_name", "model"))
     return next((name for name in names if isinstance(name, str) and name), type(model).__qualname__)
+
+
+def client_problems(models: Iterable[Any], parameters: Iterable[str]) -> list[str]:
+    """What is wrong with parameters that models' clients have been built with.
+
+    Set in a copy they would change nothing, and texts might go to another region than the one that is named.
+    """
+    built = any(getattr(model, client, None) is not None for model in models for client in _CLIENTS)
+    return [
+        f"parameters: {name!r} is what the model's client was built with; set it where the model is built, "
+        "or give its string: Judge('provider:model', parameters={...})"
+        for name in sorted(_BUILT_WITH.intersection(parameters) if built else ())
+    ]
+
+
+_CLIENTS = ("client", "bedrock_client", "root_client", "_client")
+_BUILT_WITH = frozenset(
+    {
+        *("region_name", "credentials_profile_name", "config", "endpoint_url", "base_url", "api_base"),
+        *("aws_access_key_id", "aws_secret_access_key", "aws_session_token", "api_key", "bedrock_api_key"),
+        *("openai_api_base", "openai_api_key", "max_retries", "timeout", "request_timeout"),
+    }
+)
 
 
 def _embedding_identity(embeddings: Any) -> str | None:
