@@ -402,6 +402,11 @@ def test_a_guardrail_that_gives_no_score_gives_no_verdict(bedrock, act, told):
     assert told in outcome.detail
 
 
+def test_a_relevance_that_is_no_score_is_a_mistake_in_the_settings():
+    with pytest.raises(ConfigurationError, match=r"relevance must be a number in \[0, 1\], not 2"):
+        BedrockGrounding(relevance=2)
+
+
 def test_a_guardrail_and_a_language_model_do_not_stand_in_for_each_other(bedrock):
     asked = Checker(BedrockGrounding(), judge=judge()).check(INTERACTION)
     assert "needs Judge('bedrock-guardrail:" in asked.detail

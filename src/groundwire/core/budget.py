@@ -20,6 +20,7 @@ from groundwire.core.plan import (
     Reply,
     Request,
     T,
+    relayed,
 )
 from groundwire.core.verdict import AbstentionReason, Usage
 
@@ -69,12 +70,9 @@ class Budget:
 def within(plan: Plan[T], budget: Budget) -> Plan[T]:
     """The same plan, each of whose requests that the budget has no room for fails with OVER_BUDGET."""
     spent = Usage()
-    replies: Sequence[Reply] | None = None
-    while True:
-        try:
-            requests = next(plan) if replies is None else plan.send(replies)
-        except StopIteration as stop:
-            return stop.value  # type: ignore[no-any-return]  # StopIteration.value is untyped
+
+    def afforded(requests: Sequence[Request]) -> Plan[Sequence[Reply]]:
+        nonlocal spent
         planned, refused = 0, {}
         for i, request in enumerate(requests):
             calls = calls_of(request)
@@ -87,7 +85,9 @@ def within(plan: Plan[T], budget: Budget) -> Plan[T]:
         for request, reply in zip(asked, given, strict=True):
             spent += counted(request, reply)
         performed = iter(given)
-        replies = [refused.get(i) or next(performed) for i in range(len(requests))]
+        return [refused.get(i) or next(performed) for i in range(len(requests))]
+
+    return (yield from relayed(plan, afforded))
 
 
 def least(plan: Plan[T]) -> Usage:

@@ -8,7 +8,7 @@ from enum import StrEnum
 from types import MappingProxyType
 
 from groundwire.core.errors import ConfigurationError
-from groundwire.core.score import check_score
+from groundwire.core.score import score_problems
 
 
 class Level(StrEnum):
@@ -65,8 +65,7 @@ class Grading:
     wording: Mapping[Level, Wording] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        given = {"threshold": self.threshold, "medium": self.medium, "high": self.high}
-        problems = [p for name, value in given.items() if value is not None for p in _problems(name, value)]
+        problems = score_problems(threshold=self.threshold, medium=self.medium, high=self.high)
         if problems:
             raise ConfigurationError(*problems)
         if not self.cuts[0] <= self.threshold <= self.cuts[1]:
@@ -90,11 +89,3 @@ class Grading:
 
     def words(self, level: Level) -> Wording:
         return self.wording.get(level, WORDING[level])
-
-
-def _problems(name: str, value: float) -> list[str]:
-    try:
-        check_score(name, value)
-    except ValueError as error:
-        return [str(error)]
-    return []

@@ -7,7 +7,7 @@ its result. It never blocks, retries, sleeps or catches: a driver performs the r
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
 
@@ -199,31 +199,43 @@ class Backend(Protocol):
     async def aperform(self, requests: Sequence[Request], *, timeout: float | None) -> Sequence[Reply]: ...
 
 
-def metered(plan: Plan[T]) -> Plan[tuple[T, Usage]]:
-    """The same plan, whose result comes with the usage of all its replies."""
-    spent = Usage()
-    replies: Sequence[Reply] | None = None
-    while True:
-        try:
-            requests = next(plan) if replies is None else plan.send(replies)
-        except StopIteration as stop:
-            return stop.value, spent
-        replies = yield requests
-        spent = sum((reply.usage for reply in replies), spent)
-
-
-def asking(plan: Plan[T], model: str) -> Plan[T]:
-    """The same plan, asking ``model`` wherever it asks for no other."""
+def relayed(plan: Plan[T], perform: Callable[[Sequence[Request]], Plan[Sequence[Reply]]]) -> Plan[T]:
+    """The same plan, each batch of whose requests is performed by a plan."""
     replies: Sequence[Reply] | None = None
     while True:
         try:
             requests = next(plan) if replies is None else plan.send(replies)
         except StopIteration as stop:
             return stop.value  # type: ignore[no-any-return]  # StopIteration.value is untyped
-        replies = yield [
-            replace(one, model=model) if isinstance(one, Complete | Ground) and not one.model else one
-            for one in requests
-        ]
+        replies = yield from perform(requests)
+
+
+def metered(plan: Plan[T]) -> Plan[tuple[T, Usage]]:
+    """The same plan, whose result comes with the usage of all its replies."""
+    spent = Usage()
+
+    def summed(requests: Sequence[Request]) -> Plan[Sequence[Reply]]:
+        nonlocal spent
+        replies = yield requests
+        spent = sum((reply.usage for reply in replies), spent)
+        return replies
+
+    result = yield from relayed(plan, summed)
+    return result, spent
+
+
+def asking(plan: Plan[T], model: str) -> Plan[T]:
+    """The same plan, asking ``model`` wherever it asks for no other."""
+
+    def named(requests: Sequence[Request]) -> Plan[Sequence[Reply]]:
+        return (
+            yield [
+                replace(one, model=model) if isinstance(one, Complete | Ground) and not one.model else one
+                for one in requests
+            ]
+        )
+
+    return (yield from relayed(plan, named))
 
 
 def together(plans: Sequence[Plan[T]]) -> Plan[list[T]]:

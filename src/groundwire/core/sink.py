@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from groundwire.core.interaction import Interaction
-from groundwire.core.plan import Encode, Plan, Reply, Request
+from groundwire.core.plan import Encode, Plan, Reply, Request, relayed
 from groundwire.core.secrets import Traced
 from groundwire.core.verdict import Outcome
 
@@ -154,17 +154,15 @@ class Sinks:
         return done
 
     def _overhear(self, plan: Plan[T]) -> Plan[T]:
-        replies: Sequence[Reply] | None = None
-        while True:
-            try:
-                requests = next(plan) if replies is None else plan.send(replies)
-            except StopIteration as stop:
-                return stop.value  # type: ignore[no-any-return]  # StopIteration.value is untyped
+        def heard_by_all(requests: Sequence[Request]) -> Plan[Sequence[Reply]]:
             replies = yield requests
             heard = _of_a_judge(requests, replies)
             if heard:
                 for one in self._listening:
                     self._guarded("asked", one, heard)
+            return replies
+
+        return (yield from relayed(plan, heard_by_all))
 
     def _guarded(self, what: str, sink: Sink, *arguments: Any) -> Any:
         try:

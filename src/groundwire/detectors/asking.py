@@ -6,6 +6,7 @@ The plans here are parts of others' plans. What is asked, and what a reply means
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
@@ -214,6 +215,14 @@ def whole_numbers(detector: Any, **least: int) -> list[str]:
         elif value < lowest:
             problems.append(f"{name} must be at least {lowest}, not {value}")
     return problems
+
+
+def not_warm(temperature: Any) -> list[str]:
+    """What is wrong with the temperature of samples that have to differ."""
+    number = isinstance(temperature, int | float) and not isinstance(temperature, bool)
+    if number and 0 < temperature < math.inf:
+        return []
+    return [f"temperature must be a number above 0, not {temperature!r}"]
 
 
 def no_examples(detector: PromptDetector) -> list[str]:

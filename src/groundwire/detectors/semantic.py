@@ -15,7 +15,7 @@ from groundwire.core.detector import Detector
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.interaction import Interaction
 from groundwire.core.plan import Failed, Plan
-from groundwire.core.score import check_score
+from groundwire.core.score import score_problems
 from groundwire.core.span import Span
 from groundwire.core.verdict import AbstentionReason, Outcome, Verdict
 from groundwire.detectors.statements import (
@@ -59,12 +59,8 @@ class Semantic(Detector):
     max_texts: int = 2_000
 
     def __post_init__(self) -> None:
-        problems = []
-        problems += aggregation_problems(self.aggregation, such_as=AnyUnsupported)
-        try:
-            check_score("whole", self.whole)
-        except ValueError as error:
-            problems.append(str(error))
+        problems = aggregation_problems(self.aggregation, such_as=AnyUnsupported)
+        problems += score_problems(whole=self.whole)
         if type(self.max_texts) is not int or self.max_texts < 2:
             problems.append(f"max_texts must be a whole number from 2 on, not {self.max_texts!r}")
         if problems:

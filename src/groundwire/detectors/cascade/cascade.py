@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from groundwire.core.budget import least
 from groundwire.core.claim import Claim, kind_of
@@ -96,13 +96,7 @@ class Cascade(Combined):
         else:
             problems.append(f"stages: expected a list of them, not {settings.shown(self.stages)}")
         object.__setattr__(self, "stages", tuple(built))  # frozen: only the constructor may set
-        facts: Any = self.facts
-        if facts is False:  # what YAML makes of a bare "off"
-            facts = Facts.OFF
-        if facts in list(Facts):
-            object.__setattr__(self, "facts", Facts(facts))
-        else:
-            problems.append(f"facts must be one of {', '.join(Facts)}, not {settings.shown(facts)}")
+        problems += settings.choice_problems(self, "facts", Facts)
         problems += [] if problems else line_problems(built)
         problems += self._action_problems()
         if problems:

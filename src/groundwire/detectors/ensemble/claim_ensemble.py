@@ -20,7 +20,7 @@ from groundwire.core.detector import Detector
 from groundwire.core.errors import ConfigurationError, gathered
 from groundwire.core.interaction import Interaction
 from groundwire.core.plan import Failed, Plan, metered, together
-from groundwire.core.score import check_score
+from groundwire.core.score import score_problems
 from groundwire.core.verdict import (
     AbstentionReason,
     Outcome,
@@ -115,8 +115,10 @@ class ClaimEnsemble(Combined):
             *self._built("oracles", _panel),
             *self._built("resolution", read_resolution),
             *self._built("aggregation", settings.aggregation),
-            *self._built("inferred", lambda given: _chosen(Inferred, "inferred", given)),
-            *self._built("similarity", lambda given: _chosen(Similarity, "similarity", given)),
+            *settings.choice_problems(self, "inferred", Inferred),
+            *settings.choice_problems(self, "similarity", Similarity),
+            *settings.switch_problems(self, "caching"),
+            *score_problems(alike=self.alike, disagreement=self.disagreement),
         ]
         if self.dynamic is not None:
             problems += self._built("dynamic", lambda given: settings.part(Dynamic, given, "dynamic"))
@@ -281,23 +283,9 @@ def _panel(given: Any) -> tuple[Oracle, ...]:
     raise ConfigurationError(f"oracles: expected a list of them, not {settings.shown(given)}")
 
 
-def _chosen(kind: type[StrEnum], name: str, given: Any) -> StrEnum:
-    if given in list(kind):
-        return kind(given)
-    raise ConfigurationError(f"{name} must be one of {', '.join(kind)}, not {settings.shown(given)}")
-
-
 def _problems(ensemble: ClaimEnsemble) -> list[str]:
     """What is wrong with the numbers, and with who was chosen."""
     problems = whole_numbers(ensemble, quorum=1, max_claims=1)
-    for name in ("alike", "disagreement"):
-        if (value := getattr(ensemble, name)) is not None:
-            try:
-                check_score(name, value)
-            except ValueError as error:
-                problems.append(str(error))
-    if not isinstance(ensemble.caching, bool):
-        problems.append(f"caching must be true or false, not {settings.shown(ensemble.caching)}")
     oracles = ensemble.panel
     if not isinstance(ensemble.oracles, tuple) or len(oracles) < len(ensemble.oracles):
         return problems  # they have mistakes of their own

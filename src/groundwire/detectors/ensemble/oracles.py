@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 from groundwire.core.detector import Detector
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.interaction import Interaction
-from groundwire.core.plan import Complete, Failed, Plan, Reply, Request, T, asking
+from groundwire.core.plan import Complete, Failed, Plan, Reply, Request, T, asking, relayed
 from groundwire.core.verdict import Abstention
 from groundwire.detectors import settings
 from groundwire.detectors.catalogue import METHODS
@@ -76,12 +76,8 @@ class Oracle:
 
 def read(given: Any) -> Oracle:
     """An oracle from what a settings file has: a detector's name, its table, or a table of an Oracle."""
-    if isinstance(given, Oracle):
-        return given
-    if isinstance(given, dict) and "detector" in given:
-        oracle: Oracle = settings.part(Oracle, given, "oracles")
-        return oracle
-    return Oracle(detector=settings.build(given, nested=True))
+    oracle: Oracle = settings.holding(Oracle, given, "oracles")
+    return oracle
 
 
 def primed(plan: Plan[T]) -> Plan[T]:
@@ -91,16 +87,10 @@ def primed(plan: Plan[T]) -> Plan[T]:
     together would each be read in full. Those of one model and one system message count as one kind, from
     4,096 characters in common on.
     """
-    replies: Sequence[Reply] | None = None
-    while True:
-        try:
-            requests = next(plan) if replies is None else plan.send(replies)
-        except StopIteration as stop:
-            return stop.value  # type: ignore[no-any-return]  # StopIteration.value is untyped
-        replies = yield from _one_ahead(requests)
+    return (yield from relayed(plan, _one_ahead))
 
 
-def _one_ahead(requests: Sequence[Request]) -> Generator[Sequence[Request], Sequence[Reply], list[Reply]]:
+def _one_ahead(requests: Sequence[Request]) -> Plan[Sequence[Reply]]:
     marked, later = list(requests), set()
     for members in _kinds(requests):
         shared = _shared([one.user for _, one in members])
