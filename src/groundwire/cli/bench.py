@@ -246,12 +246,14 @@ def _estimate(
         if one is None:
             _say(f"{name}: asks no model")
             continue
-        cost = "unknown: give a price for the model" if one.cost is None else f"{one.cost:,.4f}"
+        cost = (
+            "; cost: unknown: give a price for the model" if one.cost is None else f"; cost: {one.cost:,.4f}"
+        )
         embeds = f", {one.embedding_calls:,} of embeddings" if one.embedding_calls else ""
         _say(
             f"{name}: at least {one.calls:,} calls{embeds} for {one.answers:,} answers, "
-            f"{one.input_tokens:,} tokens to the model and {one.output_tokens:,} from it (estimated); "
-            f"cost: {cost}"
+            f"{one.input_tokens:,} tokens to the model and {one.output_tokens:,} from it (estimated)"
+            f"{cost if one.calls else ''}"
         )
     _say("Nothing was asked.")
     return _DONE
