@@ -260,7 +260,7 @@ def test_titan_embeds_each_text(bedrock):
     assert {model for model, _ in bedrock.requests} == {TITAN}
 
 
-def test_embeddings_are_reached_as_the_model_beside_them_is(bedrock, monkeypatch):
+def test_all_other_models_are_reached_as_the_judge_s_own_is(bedrock, monkeypatch):
     """Or documents would leave the region that was named."""
     monkeypatch.delenv("AWS_REGION")
     monkeypatch.delenv("AWS_DEFAULT_REGION")
@@ -268,9 +268,15 @@ def test_embeddings_are_reached_as_the_model_beside_them_is(bedrock, monkeypatch
     monkeypatch.setenv("AWS_CONFIG_FILE", "/nonexistent")
     bedrock.always = embeds()
     parameters = {"region_name": "eu-central-1", "base_url": bedrock.url, "temperature": 0}
-    judge = Judge(f"bedrock:{MODEL}", embeddings=f"bedrock:{TITAN}", parameters=parameters)
+    further = {"second": "bedrock:amazon.nova-lite-v1:0"}
+    judge = Judge(f"bedrock:{MODEL}", embeddings=f"bedrock:{TITAN}", models=further, parameters=parameters)
     (reply,) = judge.perform([Embed(texts=("a",))], timeout=None)
     assert reply.vectors == ((1.0, 1.0, 1.0),)
+    bedrock.always = says("It is.")
+    (reply,) = judge.perform([Complete(system="s", user="u", model="second")], timeout=None)
+    assert reply.texts == ("It is.",)
+    assert bedrock.requests[-1][0] == "amazon.nova-lite-v1:0"
+    assert "temperature" not in bedrock.requests[-1][1]["inferenceConfig"], "only how it is reached is shared"
     assert judge._models.embedding._embedder._function.__self__.region_name == "eu-central-1"
 
 

@@ -39,9 +39,9 @@ class Judge:
     LlamaIndex embedding model, such a string, or a function from a list of texts to vectors. ``parameters``
     are fields of the model, such as temperature, max_tokens or stop, set in the judge's own copy of it; for a
     string they are what the model is built with, and a region, endpoint or credentials of Bedrock among them
-    hold for embeddings that are such a string, too. Without a model, embeddings by a string are built with
-    them. ``models`` are further ones by names of your own, for
-    methods that ask several; they share all that is set here, but for ``parameters``.
+    hold for every other model of the judge that is such a string, too. Without a model, embeddings by a
+    string are built with them. ``models`` are further ones by names of your own, for
+    methods that ask several; they share all that is set here, but for other ``parameters``.
 
     ``timeout`` is in seconds for one attempt at a call, from when it begins, whatever the client believes. At
     most ``max_concurrency`` calls are out at once. ``limits`` bounds everything that is asked, ``prices`` is

@@ -116,7 +116,9 @@ class Models:
             problems.append("models: a further model needs a name; '' is the judge's own")
         if others and "" not in chats:
             problems.append("models: further ones stand beside the judge's own, and it was given none")
-        chats |= {name: _built(partial(adapters.chat, given), problems) for name, given in others.items()}
+        for name, given in others.items():
+            build = partial(adapters.chat, given, parameters, beside=model)
+            chats[name] = _built(build, problems)
         if in_money:
             problems += [
                 f"prices: the budget is in money, so it needs a price for the model {one.name!r}"

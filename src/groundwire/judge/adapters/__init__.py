@@ -56,12 +56,17 @@ class Embedder(Protocol):
     def embed(self, texts: Sequence[str]) -> Embedded: ...
 
 
-def chat(model: Any, parameters: Mapping[str, Any] | None = None) -> Chat:
+def chat(model: Any, parameters: Mapping[str, Any] | None = None, *, beside: Any = None) -> Chat:
     """The adapter for a language model, with ``parameters`` in its own copy of the model.
 
-    Raises ConfigurationError for what is no model, and for parameters that it doesn't have.
+    Where it serves ``beside`` another, they are that one's. Raises ConfigurationError for what is no model,
+    and for parameters that it doesn't have.
     """
     given = dict(parameters or {})
+    if beside is not None:
+        from groundwire.judge.adapters.named import connection  # noqa: PLC0415 - for those who ask several
+
+        given = connection(beside, model, given)
     if isinstance(model, str) and model.startswith(_GUARDRAIL):
         from groundwire.judge.adapters.guardrail import Guardrail  # noqa: PLC0415 - needs boto3
 

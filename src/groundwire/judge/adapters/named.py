@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _BEDROCK = "bedrock:"
 _NAMED = re.compile(r"[\w-]+:\s*\S")
-# As they are called for a language model, and for an embedding model.
+# As they are called for a judge's own model, and for one beside it.
 _CONNECTION = {
     **{name: name for name in ("region_name", "credentials_profile_name", "config", "endpoint_url")},
     **{name: name for name in ("aws_access_key_id", "aws_secret_access_key", "aws_session_token")},
@@ -56,15 +56,15 @@ def _bedrock(model_id: str, options: dict[str, Any]) -> BaseChatModel:
     return model
 
 
-def connection(model: Any, embeddings: Any, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of a Bedrock model's parameters by which Bedrock embeddings that are named beside it are reached.
+def connection(model: Any, other: Any, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of a Bedrock model's parameters by which another one that is named beside it is reached.
 
-    Or texts would go to another region, or account, than the one that was named. Without such a model, all
+    Or texts would go to another region, or account, than the one that was named. Without a model, all
     are the embeddings' own.
     """
     if model is None:
         return {_CONNECTION.get(name, name): value for name, value in parameters.items()}
-    if not all(isinstance(one, str) and one.startswith(_BEDROCK) for one in (model, embeddings)):
+    if not all(isinstance(one, str) and one.startswith(_BEDROCK) for one in (model, other)):
         return {}
     return {_CONNECTION[name]: value for name, value in parameters.items() if name in _CONNECTION}
 
