@@ -120,7 +120,10 @@ def _told(error: Exception, name: str, such: str) -> str:
     """What was wrong, and what a name looks like, where that may be what is wrong, not a region or a key."""
     told = str(error).partition("\n")[0] or repr(error)
     if isinstance(error, ValidationError):  # its text is a report of many lines, with the options' values
-        told = "; ".join(problem["msg"] for problem in error.errors(include_input=False))
+        told = "; ".join(
+            ": ".join(filter(None, (".".join(map(str, one["loc"])), one["msg"])))
+            for one in error.errors(include_input=False)
+        )
     if _NAMED.match(name) and "provider" not in told:
         return told
     return f"{told.rstrip('.')}; expected 'provider:model', such as {such}"
