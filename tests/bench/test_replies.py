@@ -6,6 +6,8 @@ from groundwire import Checker, ConfigurationError, Judge
 from groundwire.bench.replies import Replies
 from groundwire.core.plan import Complete, Completed, Embed, Embedded, Failed, Ground, Grounded, Token
 from groundwire.core.verdict import AbstentionReason, Usage
+from groundwire.detectors.cascade.cascade import Cascade
+from groundwire.detectors.cascade.stages import Stage
 from groundwire.detectors.self_eval import SelfEval
 from tests.bench.answers import example
 
@@ -110,6 +112,16 @@ def test_two_judges_of_one_model_share_what_they_were_told(tmp_path):
     assert replies.perform([other], timeout=None) == [TOLD]
     assert (first.asked, second.asked) == ([ASKED], [other])
     assert Replies(tmp_path / "r.jsonl").count == 2
+
+
+def test_a_model_that_the_judge_behind_them_has_not_is_a_mistake_in_the_settings(tmp_path):
+    """As it is without the file; where nobody is asked, what the file lacks is told answer by answer."""
+    asks = Cascade(stages=(Stage(detector=SelfEval(), model="second"),))
+    replies = Replies(tmp_path / "r.jsonl", Judge(lambda system, user: ""))
+    with pytest.raises(ConfigurationError, match="asks the model 'second', and the judge has none"):
+        Checker(asks, judge=replies)
+    (tmp_path / "r.jsonl").touch()
+    Checker(asks, judge=Replies(tmp_path / "r.jsonl"))
 
 
 @pytest.mark.parametrize(

@@ -292,7 +292,7 @@ def test_embeddings_alone_are_reached_as_their_parameters_say(bedrock, monkeypat
         judge = Judge(embeddings=f"bedrock:{TITAN}", parameters=parameters)
         (reply,) = judge.perform([Embed(texts=("a",))], timeout=None)
         assert reply.vectors == ((1.0, 1.0, 1.0),)
-    with pytest.raises(ConfigurationError, match="embeddings 'bedrock:.*temperature: Extra inputs"):
+    with pytest.raises(ConfigurationError, match=r"embeddings 'bedrock:.*temperature: Extra inputs"):
         Judge(embeddings=f"bedrock:{TITAN}", parameters={**parameters, "temperature": 0})
 
 

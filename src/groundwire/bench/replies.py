@@ -70,6 +70,8 @@ class Replies:
         self.embeds: bool = getattr(judge, "embeds", True)
         self.priced: Mapping[str, Price] = getattr(judge, "priced", {})
         self.named: Mapping[str, str] = getattr(judge, "named", {})
+        if (models := getattr(judge, "models", None)) is not None:  # without a judge, the file alone knows
+            self.models: frozenset[str] = models
         self.parameters: str = getattr(judge, "parameters", "")
         self.embedding_model: str = getattr(judge, "embedding_model", "")
 

@@ -30,9 +30,8 @@ from groundwire.judge.replies import filled, lacking, merged, texts_of
 class Judge:
     """Answers requests with its own model, in an empty context. Safe to share between threads and loops.
 
-    A copy is the same Judge, and what is copied with it shares it; it can't be pickled.
-
-    Given ``embeddings`` alone it serves detectors that only embed.
+    A copy is the same Judge, and what is copied with it shares it; it can't be pickled. With ``embeddings``
+    alone it serves detectors that only embed.
 
     ``model`` is a LangChain chat model (bound, with retry or fallbacks if you like), a LlamaIndex LLM, a
     LangChain model string, or a function ``(system, user) -> str``; ``embeddings`` is LangChain Embeddings, a
@@ -40,8 +39,8 @@ class Judge:
     are fields of the model, such as temperature, max_tokens or stop, set in the judge's own copy of it; for a
     string they are what the model is built with, and a region, endpoint or credentials of Bedrock among them
     hold for every other model of the judge that is such a string, too. Without a model, embeddings by a
-    string are built with them. ``models`` are further ones by names of your own, for
-    methods that ask several; they share all that is set here, but for other ``parameters``.
+    string are built with them. ``models`` are further ones by names of your own, for methods that ask
+    several; they share all that is set here, but for other ``parameters``.
 
     ``timeout`` is in seconds for one attempt at a call, from when it begins, whatever the client believes. At
     most ``max_concurrency`` calls are out at once. ``limits`` bounds everything that is asked, ``prices`` is
