@@ -55,19 +55,28 @@ class Checker:
             )
         if problems:
             raise ConfigurationError(*problems)
-        detector = _meant(detector).beside(judge)
-        _require_model(detector, judge)
-        self.detector = detector
+        policy, detector = policy or Policy(), _meant(detector).beside(judge)
+        _, _, self.fallback = gathered(
+            (
+                lambda: _require_models(detector, judge),
+                lambda: require_fit(policy.tuned, detector, judge),
+                lambda: _fallback(policy.fallback) if detector.takes_model else None,
+            )
+        )
         self.judge: Backend = judge or NoBackend()
+        # NoBackend is what a checker without a judge has, and hands on with its other parts.
+        if not (isinstance(self.judge, NoBackend) or detector.takes_model):
+            warnings.warn(
+                f"the {detector.name!r} detector asks no model, so its judge is never used: leave it out, or "
+                "name a detector that asks one, such as 'judge'",
+                stacklevel=2,
+            )
+        self.detector, self.policy = detector, policy
         self._backend = LocalBackend(self.judge)
-        self.policy = policy or Policy()
-        if self.policy.tuned is not None:
-            require_fit(self.policy.tuned, detector, judge)
         self.monitor = monitor
         self.sinks = self._listening = Sinks(sinks or ())
         if hasattr(monitor, "stats"):
             self.sinks.watch("monitor", monitor)
-        self.fallback = _fallback(self.policy.fallback) if detector.takes_model else None
 
     @classmethod
     def from_config(cls, source: str | Path | Mapping[str, Any], *, judge: Backend | None = None) -> Checker:
@@ -79,13 +88,15 @@ class Checker:
         from groundwire import config  # noqa: PLC0415 - slow to load, and settings alone need it
 
         settings = config.load(source)
-        judged, tuned, redact, fallback, built, _ = gathered(
+        answering = settings.judge if judge is None else judge
+        judged, tuned, redact, fallback, built, *_ = gathered(
             (
                 settings.build_judging,
                 settings.build_tuned,
                 settings.build_redaction,
                 settings.build_fallback,
                 lambda: settings.judge.build() if settings.judge and judge is None else judge,
+                lambda: _require_models(settings.build_detector().beside(answering), answering),
                 settings.check_sinks,  # which are opened last, as the monitor is
             )
         )
@@ -164,10 +175,10 @@ class Checker:
         return track(outcomes, total=len(interactions) if isinstance(interactions, list | tuple) else None)
 
     def _in_batches(self, interactions: Iterable[Interaction], batch: int) -> Iterator[Outcome]:
-        if not (self.detector.needs_model or self.detector.needs_encoder):
+        if not (self.detector.needs_judge or self.detector.needs_encoder):
             yield from map(self.check, interactions)
             return
-        if self.detector.needs_model:
+        if self.detector.needs_judge:
             batch = min(batch, getattr(self.judge, "max_concurrency", batch))
         for group in _batches(interactions, batch):
             started = time.perf_counter()
@@ -179,7 +190,7 @@ class Checker:
 
     def _time_for(self, checks: int) -> float | None:
         """Seconds for checks made together: a judge is at all of them at once, an encoder is not."""
-        if self.policy.timeout is None or self.detector.needs_model:
+        if self.policy.timeout is None or self.detector.needs_judge:
             return self.policy.timeout
         return self.policy.timeout * checks
 
@@ -264,7 +275,7 @@ def _fallback(given: Detector | str | None) -> Detector | None:
     if given is None:
         return None
     detector = _meant(given).beside(None)
-    if detector.needs_model or detector.needs_embeddings:
+    if detector.needs_judge:
         raise ConfigurationError(
             f"fallback: the {detector.name!r} detector asks a model, and is to judge when there is none: "
             "name one that asks none, such as 'embedded' or 'lexical', or None"
@@ -272,31 +283,22 @@ def _fallback(given: Detector | str | None) -> Detector | None:
     return detector
 
 
-def _require_model(detector: Detector, judge: Backend | None) -> None:
-    """Raise ConfigurationError where the judge lacks what the detector asks; warn where it asks nothing."""
-    name = detector.name
-    wanted = "judge=Judge(model, embeddings=...)" if detector.needs_embeddings else "judge=Judge(model)"
-    if detector.needs_model and judge is None:
-        raise ConfigurationError(f"the {name!r} detector asks a model, and none was given: pass {wanted}")
-    if detector.needs_embeddings and not getattr(judge, "embeds", True):
-        raise ConfigurationError(
-            f"the {name!r} detector compares embeddings, and the judge has none: pass {wanted}"
-        )
-    if unknown := sorted(detector.models - set(getattr(judge, "models", detector.models))):
-        raise ConfigurationError(
-            *(
-                f"the {name!r} detector asks the model {one!r}, and the judge has none of that name: "
-                f"pass judge=Judge(model, models={{{one!r}: ...}})"
-                for one in unknown
-            )
-        )
-    # NoBackend is what a checker without a judge has, and hands on with its other parts.
-    if not (judge is None or isinstance(judge, NoBackend) or detector.takes_model):
-        warnings.warn(
-            f"the {name!r} detector asks no model, so its judge is never used: leave it out, or name a "
-            "detector that asks one, such as 'judge'",
-            stacklevel=3,
-        )
+def _require_models(detector: Detector, judge: object | None) -> None:
+    """Raise ConfigurationError where the judge, or settings of one, lacks what the detector asks."""
+    given = ("model" if detector.needs_model else "", "embeddings=..." if detector.needs_embeddings else "")
+    wanted = f"judge=Judge({', '.join(filter(None, given))})"
+    found = "none was given" if judge is None or isinstance(judge, NoBackend) else "the judge has none"
+    problems = [
+        f"the {detector.name!r} detector asks {kind}, and {found}: pass {wanted}"
+        for kind in detector.lacking(judge)
+    ]
+    problems += [
+        f"the {detector.name!r} detector asks the model {one!r}, and the judge has none of that name: "
+        f"pass judge=Judge(model, models={{{one!r}: ...}})"
+        for one in sorted(detector.models - set(getattr(judge, "models", detector.models)))
+    ]
+    if problems:
+        raise ConfigurationError(*problems)
 
 
 def check(

@@ -6,7 +6,7 @@ This module reads and checks them, naming every mistake at once; ``Checker.from_
     detector: embedded            # or {name: embedded, some_parameter: ...}
     judge:
       model: bedrock:MODEL_ID
-      embeddings: bedrock:EMBEDDING_MODEL_ID
+      embeddings: bedrock:EMBEDDING_MODEL_ID             # alone, for methods that only embed
       models: {second: bedrock:ANOTHER_MODEL_ID}        # for methods that ask several, by your names for them
       parameters: {region_name: eu-central-1, temperature: 0}
       timeout: 30                 # seconds for one attempt at a call

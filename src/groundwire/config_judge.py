@@ -76,10 +76,11 @@ class PriceSettings(Section):
 class JudgeSettings(Section):
     """The judge: its models by their strings, and what it may take.
 
-    ``parameters`` are what the model is built with, such as temperature or region_name.
+    ``parameters`` are what the model is built with, such as temperature or region_name. For detectors that
+    only embed, ``embeddings`` alone are enough.
     """
 
-    model: str
+    model: str | None = None
     embeddings: str | None = None
     models: dict[str, str] = Field(default_factory=dict)
     parameters: dict[str, Any] = Field(default_factory=dict, repr=False)  # keys may be among them
@@ -91,6 +92,16 @@ class JudgeSettings(Section):
     memory: MemorySettings | None = None
     trace_project: str | None = None
 
+    @property
+    def completes(self) -> bool:
+        """Whether it names a language model."""
+        return self.model is not None
+
+    @property
+    def embeds(self) -> bool:
+        """Whether it names an embedding model."""
+        return self.embeddings is not None
+
     def priced(self) -> dict[str, Price]:
         """What each model costs whose price is given, by its name here, "" for the judge's own.
 
@@ -101,6 +112,7 @@ class JudgeSettings(Section):
         found = {
             name: self.prices.get(model) or self.prices.get(model.partition(":")[2])
             for name, model in {"": self.model, **self.models}.items()
+            if model is not None
         }
         return {name: Price(**price.model_dump()) for name, price in found.items() if price}
 

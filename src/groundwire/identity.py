@@ -28,6 +28,7 @@ def identity(checker: Checker) -> dict[str, Any]:
     What a checker has no use for is None.
     """
     spec, policy, judge = checker.detector.spec, checker.policy, checker.judge
+    embeddings = getattr(judge, "embedding_model", "") if checker.detector.needs_embeddings else ""
     limits = [policy.max_characters, policy.max_passages]
     return {
         "detector": spec.name,
@@ -38,6 +39,7 @@ def identity(checker: Checker) -> dict[str, Any]:
         "model": getattr(judge, "model", None),
         "further models": getattr(judge, "named", None) or None,
         "model's parameters": getattr(judge, "parameters", None) or None,
+        "embedding model": embeddings or None,
         "redact": policy.redact and _told(policy.redact),
         "limits": limits if limits != [Policy.max_characters, Policy.max_passages] else None,
     }
@@ -55,7 +57,7 @@ def weights(detector: Detector) -> str | None:
 
     An encoder of one's own is told by its files where it lies in a folder, and by its name alone otherwise.
     """
-    if detector.needs_model and not detector.needs_encoder:
+    if detector.needs_judge and not detector.needs_encoder:
         return None
     told = hashlib.sha256()
     for package, name in _SHIPPED:

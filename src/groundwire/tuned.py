@@ -29,7 +29,7 @@ def origin_of(detector: Detector, judge: Backend | None = None) -> Origin:
         for one in members(detector)
         for name in (*_prompts(one), *(_SHARED_PROMPTS if one.needs_model else ()))
     }
-    asked = judge if detector.needs_model or detector.needs_embeddings else None
+    asked = judge if detector.needs_judge else None
     named: Mapping[str, str] = getattr(asked, "named", {})
     return Origin(
         detector=detector.name,
@@ -52,9 +52,9 @@ def members(detector: Detector) -> Iterator[Detector]:
     yield from _inside(detector)
 
 
-def require_fit(tuned: Tuned, detector: Detector, judge: Backend | None = None) -> None:
+def require_fit(tuned: Tuned | None, detector: Detector, judge: Backend | None = None) -> None:
     """Raises ConfigurationError, naming all that differs, where ``tuned`` was fitted to something else."""
-    differences = tuned.origin.differences(origin_of(detector, judge))
+    differences = tuned.origin.differences(origin_of(detector, judge)) if tuned else ()
     if differences:
         raise ConfigurationError(
             *(f"tuned: {one}" for one in differences),

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from groundwire import Abstention, AbstentionReason, Checker, Detector, Policy, Usage, detectors
 from groundwire.host.actions import HallucinationError
-from groundwire.judge.drivers import NoBackend
 from tests.adapters.sides import CASES, SIDES, WAYS, interaction
-from tests.scripted import Broken, NovelWords
+from tests.scripted import Broken, ByLength, NovelWords
 
 if not SIDES:
     pytest.skip("needs groundwire[langchain] or groundwire[llama-index]", allow_module_level=True)
@@ -193,7 +192,7 @@ def test_a_slow_detector_delays_nobody(side, watch, way):
 def test_a_detector_that_hangs_is_given_up(side, watch, way):
     """Its record is a TIMEOUT, and nothing waits for it."""
     gate = threading.Event()
-    checker = Checker(Hangs(gate=gate), judge=NoBackend(), policy=Policy(timeout=0.01))
+    checker = Checker(Hangs(gate=gate), judge=ByLength(), policy=Policy(timeout=0.01))
     handler = watch(checker)
     case = CASES["grounded"]
     started = time.monotonic()

@@ -4,8 +4,10 @@ import pytest
 
 from groundwire import Checker, ConfigurationError, Judge
 from groundwire.bench.replies import Replies
-from groundwire.core.plan import Complete, Completed, Embed, Embedded, Failed, Token
+from groundwire.core.plan import Complete, Completed, Embed, Embedded, Failed, Ground, Grounded, Token
 from groundwire.core.verdict import AbstentionReason, Usage
+from groundwire.detectors.cascade.cascade import Cascade
+from groundwire.detectors.cascade.stages import Stage
 from groundwire.detectors.self_eval import SelfEval
 from tests.bench.answers import example
 
@@ -36,13 +38,16 @@ def test_a_reply_is_asked_for_once_and_told_as_it_was(tmp_path):
     """Samples, tokens and usage come back, in another process without the model too."""
     vectors = Embedded(vectors=((0.5, 1.0),), usage=Usage(calls=1))
     embed = Embed(texts=("t",))
-    model = Scripted(TOLD, vectors)
+    ground = Ground(sources=("s",), query="q", text="t", model="guard")
+    confidences = Grounded(grounding=0.9, relevance=0.5, usage=Usage(calls=1))
+    model = Scripted(TOLD, vectors, confidences)
     replies = Replies(tmp_path / "r.jsonl", model)
-    assert replies.perform([ASKED, embed, ASKED], timeout=None) == [TOLD, vectors, TOLD]
-    assert model.asked == [ASKED, embed]
+    told = replies.perform([ASKED, embed, ASKED, ground], timeout=None)
+    assert told == [TOLD, vectors, TOLD, confidences]
+    assert model.asked == [ASKED, embed, ground]
     again = Replies(tmp_path / "r.jsonl")
-    assert again.perform([embed, ASKED], timeout=None) == [vectors, TOLD]
-    assert (again.model, again.count) == ("scripted", 2)
+    assert again.perform([ground, embed, ASKED], timeout=None) == [confidences, vectors, TOLD]
+    assert (again.model, again.count) == ("scripted", 3)
 
 
 async def test_event_loops_get_the_same(tmp_path):
@@ -107,6 +112,16 @@ def test_two_judges_of_one_model_share_what_they_were_told(tmp_path):
     assert replies.perform([other], timeout=None) == [TOLD]
     assert (first.asked, second.asked) == ([ASKED], [other])
     assert Replies(tmp_path / "r.jsonl").count == 2
+
+
+def test_a_model_that_the_judge_behind_them_has_not_is_a_mistake_in_the_settings(tmp_path):
+    """As it is without the file; where nobody is asked, what the file lacks is told answer by answer."""
+    asks = Cascade(stages=(Stage(detector=SelfEval(), model="second"),))
+    replies = Replies(tmp_path / "r.jsonl", Judge(lambda system, user: ""))
+    with pytest.raises(ConfigurationError, match="asks the model 'second', and the judge has none"):
+        Checker(asks, judge=replies)
+    (tmp_path / "r.jsonl").touch()
+    Checker(asks, judge=Replies(tmp_path / "r.jsonl"))
 
 
 @pytest.mark.parametrize(

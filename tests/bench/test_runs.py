@@ -9,6 +9,7 @@ import threading
 import time
 from collections import Counter
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -154,6 +155,18 @@ def test_a_record_of_another_detector_or_reading_is_refused(tmp_path):
     lenient = Policy(grading=replace(Lottery().grading, threshold=0.9))
     with pytest.raises(ConfigurationError, match="its grading is None"):
         judge([example(1)], Checker(Lottery(), policy=lenient), record=record)
+
+
+def test_a_record_made_with_another_embedding_model_is_refused(tmp_path):
+    """Where the detector embeds: for any other it decides about nothing."""
+
+    def embedding(name):
+        return partial(lambda name, texts: [[1.0, float(len(name))] for _ in texts], name)
+
+    record = tmp_path / "record.jsonl"
+    list(judge([example(1)], Checker("semantic", judge=Judge(embeddings=embedding("a"))), record=record))
+    with pytest.raises(ConfigurationError, match="its embedding model is"):
+        judge([example(1)], Checker("semantic", judge=Judge(embeddings=embedding("b"))), record=record)
 
 
 def test_two_runs_do_not_write_to_one_record(tmp_path):

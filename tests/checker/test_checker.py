@@ -252,6 +252,15 @@ def test_a_checker_made_from_the_parts_of_another_is_no_mistake(recwarn):
     assert not recwarn.list
 
 
+def test_all_that_does_not_fit_the_judge_is_named_at_once():
+    judge = gw.Judge(embeddings=lambda texts: [[1.0] for _ in texts])
+    with pytest.raises(gw.ConfigurationError) as caught:
+        gw.Checker("stochastic", judge=judge, policy=gw.Policy(fallback="semantic"))
+    model, fallback = caught.value.problems
+    assert model.endswith("the judge has none: pass judge=Judge(model, embeddings=...)")
+    assert fallback.startswith("fallback: the 'semantic' detector asks a model")
+
+
 def test_a_judge_that_is_never_asked_is_told():
     """A detector that asks no model and a judge are a mistake of whoever gave both, but no failure."""
     with pytest.warns(UserWarning, match="'lexical' detector asks no model, so its judge is never used"):

@@ -12,7 +12,7 @@ from groundwire.judge.memory import MemoryMode
 from groundwire.judge.prices import Price
 from groundwire.langchain import GroundwireCallbackHandler, with_hallucination_check
 from groundwire.policy import OnAbstention
-from tests.servers.bedrock_server import bedrock
+from tests.servers.bedrock_server import bedrock, embeds
 
 __all__ = ["bedrock"]
 
@@ -115,7 +115,7 @@ def test_every_mistake_is_named_at_once_with_a_hint():
         ({"detector": {"parameter": 1}}, "needs a 'name'"),
         ({"detector": {"name": "lexical", "treshold": 1}}, "detector: unknown key 'treshold'"),
         ({"detector": "nothing"}, "unknown detector 'nothing'"),
-        ({"detector": "judge"}, "asks a model, and none was given"),
+        ({"detector": "judge"}, "asks a language model, and none was given"),
         ({"detector": {"name": "judge", "grading": {"threshold": 0.4}}}, "use 'threshold' and 'levels'"),
         (
             {"detector": {"name": "judge", "aggregation": "any"}},
@@ -281,6 +281,35 @@ def test_a_judge_and_all_it_may_take_are_settings(tmp_path, bedrock):
     assert judge.limits.budget == Budget(cost=2)
     assert judge.priced == {"": Price(input=0.06, output=0.24)}
     assert judge.memory.mode is MemoryMode.ON  # YAML reads a bare "on" as True
+
+
+def test_embeddings_alone_are_a_judge_for_what_only_embeds(bedrock):
+    pytest.importorskip("langchain_aws")
+    bedrock.always = embeds()
+    settings = {"detector": "semantic", "judge": {"embeddings": "bedrock:amazon.titan-embed-text-v2:0"}}
+    outcome = Checker.from_config(settings).check(Interaction(contexts="The fee is 25.", answer="It is 25."))
+    assert outcome.usage.calls == len(bedrock.requests) - 1 == 1
+
+
+def test_what_a_detector_asks_and_the_judge_lacks_is_named_with_every_other_mistake():
+    """Without building the judge, which might fail for reasons of its own."""
+    stages = [{"detector": "judge", "model": "second", "flag": 0.9}, "answer_relevancy"]
+    settings = {
+        "detector": {"name": "cascade", "stages": stages},
+        "judge": {"embeddings": "nobody:nothing"},
+        "fallback": "nobody",
+        "sinks": ["nobody"],
+    }
+    with pytest.raises(ConfigurationError) as caught:
+        Checker.from_config(settings)
+    for told in (
+        "the 'cascade' detector asks a language model, and the judge has none",
+        "the 'cascade' detector asks the model 'second', and the judge has none of that name",
+        "embeddings 'nobody:nothing'",
+        "fallback: unknown detector 'nobody'",
+        "sinks",
+    ):
+        assert sum(told in one for one in caught.value.problems) == 1, told
 
 
 def test_every_mistake_in_a_judge_is_named_with_a_hint():

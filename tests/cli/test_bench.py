@@ -100,6 +100,15 @@ def test_a_dry_run_asks_nothing(run, labelled, bedrock, tmp_path):
     assert not bedrock.requests
 
 
+def test_a_dry_run_of_what_only_embeds_asks_for_no_price(run, labelled, tmp_path):
+    settings = tmp_path / "embeds.json"
+    settings.write_text(json.dumps({"judge": {"embeddings": "bedrock:amazon.titan-embed-text-v2:0"}}))
+    code, out, err = run("bench", labelled, "--detectors", "semantic", "--config", settings, "--dry-run")
+    assert code == 0, err
+    assert "of embeddings for" in out
+    assert "cost" not in out
+
+
 def test_a_dry_run_needs_no_package_of_the_model(run, labelled, monkeypatch, tmp_path):
     """Nor a key: what a detector would ask is counted without the model that it would ask."""
     monkeypatch.setitem(sys.modules, "langchain_aws", None)
@@ -204,7 +213,7 @@ def test_columns_are_named(run, tmp_path):
     ("arguments", "told"),
     [
         (("--detectors", "lexikal"), "unknown detector 'lexikal'"),
-        (("--detectors", "judge"), "asks a model, and none is named: --model"),
+        (("--detectors", "judge"), "asks a language model, and none is named: --model"),
         (("--plots", "svg"), "--plots needs a folder"),
         (("--replay",), "name it with --replies FILE"),
         (("--columns", "label"), "expected PART=COLUMN"),

@@ -11,6 +11,8 @@ from tests.servers.bedrock_server import MODEL, bedrock
 pytest.importorskip("langchain_aws")
 __all__ = ["bedrock"]
 
+TITAN = "amazon.titan-embed-text-v2:0"
+
 ROWS = [
     {"question": "Fee?", "context": "The fee is 25 EUR", "answer": "The fee is 25 EUR"},
     {"question": "Fee?", "context": "The fee is 25 EUR", "answer": "The fee is 75 EUR"},
@@ -60,6 +62,23 @@ def test_a_detector_without_a_model_costs_nothing(run):
     assert "2 answers would take at least:" in out
     assert "0 calls of the model" in out
     assert "cost" not in out
+
+
+def test_a_cascade_takes_what_it_would_take_beside_the_judge_that_is_named(run):
+    """Without one it asks nobody, and with one that only embeds neither."""
+    answer = "It is a fee that nobody likes to pay at all."
+    Path("runs.jsonl").write_text(json.dumps({"context": "The fee is 25 EUR for each.", "answer": answer}))
+    Path("embeds.json").write_text(json.dumps({"judge": {"embeddings": f"bedrock:{TITAN}"}}))
+    assert "0 calls of the model" in run("--detector", "cascade")[1]
+    assert "0 calls of the model" in run("--detector", "cascade", "--config", "embeds.json")[1]
+    assert "1 calls of the model" in run("--detector", "cascade", "--model", "bedrock:m")[1]
+
+
+def test_what_only_embeds_takes_calls_of_that_model_alone(run):
+    Path("embeds.json").write_text(json.dumps({"judge": {"embeddings": f"bedrock:{TITAN}"}}))
+    _, out = run("--detector", "semantic", "--config", "embeds.json")
+    assert "2 calls of the embedding model" in out
+    assert "calls of the model" not in out
 
 
 def test_it_needs_neither_credentials_nor_packages(run, monkeypatch):

@@ -16,6 +16,8 @@ def said(capsys, tmp_path, monkeypatch):
     )
     settings = {"detector": "semantic", "judge": {"model": "nobody:nothing"}}
     Path("groundwire.json").write_text(json.dumps(settings))
+    settings = {"detector": "judge", "judge": {"embeddings": "nobody:nothing"}}
+    Path("embeds.json").write_text(json.dumps(settings))
 
     def said(*options):
         assert main(["check", "runs.jsonl", *options]) == 2
@@ -32,6 +34,10 @@ def said(capsys, tmp_path, monkeypatch):
             "none is named: --model bedrock:MODEL_ID, or a judge in the file of --config",
         ),
         (["--config", "groundwire.json"], "set judge.embeddings in the file of --config"),
+        (
+            ["--config", "embeds.json"],
+            "the 'judge' detector asks a language model, and none is named: --model bedrock:MODEL_ID",
+        ),
     ],
 )
 def test_a_missing_model_is_told_as_an_option(said, options, told):

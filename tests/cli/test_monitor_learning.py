@@ -79,7 +79,7 @@ def test_a_better_configuration_is_written_and_put_in_place_when_told(run, tmp_p
         ),
         (["retune", "--config", "production.yaml", "--detector", "token"], "--config names production's"),
         (["retune", "--detector", "judge"], "the 'judge' detector asks a model: --config FILE names it"),
-        (["retune", "--stack", "judge"], "asks a model, and none was given"),
+        (["retune", "--stack", "judge"], "asks a language model, and none was given"),
         (["retune", "--target", "f2"], "unknown measure 'f2'"),
         (["retune", "--tag", "route=/none"], "no answer is reviewed that meets this"),
         (["examples", "--limit", "0"], "limit must be a whole number from 1"),

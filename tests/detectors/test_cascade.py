@@ -328,12 +328,15 @@ def test_optional_stages_are_those_that_the_judge_can_answer():
     assert [one.name for one in detector.beside(Judge(lambda s, u: "")).line] == ["lexical"]
     embeds = Judge(lambda s, u: "", embeddings=lambda texts: [[1.0] for _ in texts])
     assert [one.name for one in detector.beside(embeds).line] == ["lexical", "semantic"]
+    alone = Judge(embeddings=lambda texts: [[1.0] for _ in texts])
+    assert [one.name for one in detector.beside(alone).line] == ["lexical", "semantic"]
+    assert [one.name for one in Cascade().beside(alone).line] == ["lexical", "embedded"]
     with pytest.raises(ConfigurationError, match="has no stage left without a judge"):
         Checker(Cascade(stages=(asks,)))
 
 
 def test_a_required_judge_is_asked_for_when_the_checker_is_built():
-    with pytest.raises(ConfigurationError, match="asks a model, and none was given"):
+    with pytest.raises(ConfigurationError, match="asks a language model, and none was given"):
         Checker(Cascade(stages=(Stage(detector=JudgeDetector()),)))
 
 

@@ -156,5 +156,7 @@ def test_settings_have_them():
     detector = config.load({"detector": given}).build_detector()
     assert detector == JudgeDetector(cross_check="embedded", canary=True, facts="decide")
     assert detector.needs_encoder
+    # What YAML makes of a bare "off", which is how the message and the documentation spell it.
+    assert config.load({"detector": {"name": "judge", "facts": False}}).build_detector().facts == "off"
     assert JudgeDetector(cross_check="lexical").second == Lexical()
     assert not JudgeDetector(cross_check="lexical").needs_encoder

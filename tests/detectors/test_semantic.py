@@ -16,6 +16,7 @@ from groundwire import (
 from groundwire.core.aggregation import Fraction
 from groundwire.core.plan import Embedded, Failed
 from groundwire.detectors.semantic import Semantic
+from groundwire.judge.breaker import Breaker
 from groundwire.judge.drivers import arun, run
 from tests.answering import Answering
 
@@ -80,21 +81,52 @@ def test_the_length_of_vectors_does_not_count_not_even_a_huge_one():
 
 
 def test_a_checker_whose_judge_has_no_embeddings_is_refused():
-    with pytest.raises(ConfigurationError, match=r"judge=Judge\(model, embeddings="):
+    with pytest.raises(ConfigurationError, match=r"the judge has none: pass judge=Judge\(embeddings="):
         Checker("semantic", judge=Judge(lambda system, user: ""))
-    with pytest.raises(ConfigurationError, match=r"judge=Judge\(model, embeddings="):
+    with pytest.raises(ConfigurationError, match=r"none was given: pass judge=Judge\(embeddings="):
         Checker("semantic")
 
 
-def test_the_language_model_of_the_judge_is_never_asked():
-    def model(system, user):
-        raise AssertionError("asked")
+def embedding(texts):
+    return [VECTORS[text] for text in texts]
 
-    judge = Judge(model, embeddings=lambda texts: [VECTORS[text] for text in texts])
-    outcome = Checker("semantic", judge=judge).check(INTERACTION)
+
+def test_embeddings_are_all_that_a_judge_has_to_have():
+    outcome = Checker("semantic", judge=Judge(embeddings=embedding)).check(INTERACTION)
     assert outcome.score == 1.0
     assert outcome.usage.calls == 1
     assert detectors.get("semantic") is Semantic
+
+
+def test_the_language_model_of_a_judge_that_has_one_is_never_asked():
+    judge = Judge(lambda system, user: pytest.fail("asked"), embeddings=embedding)
+    assert Checker("semantic", judge=judge).check(INTERACTION).score == 1.0
+
+
+def test_a_checker_asks_for_as_many_answers_at_once_as_for_any_model():
+    """Embeddings are awaited like every other reply of a judge: together, and within one timeout."""
+    together = []
+
+    class Batches(Answering):
+        def perform(self, requests, *, timeout):
+            together.append(len(requests))
+            return super().perform(requests, timeout=timeout)
+
+    outcomes = Checker("semantic", judge=Batches(vectors=VECTORS)).check_many([INTERACTION] * 3)
+    assert [outcome.score for outcome in outcomes] == [1.0] * 3
+    assert together == [3]
+
+
+def test_while_the_embedding_model_is_away_the_fallback_judges():
+    def away(texts):
+        raise ConnectionError("no route")
+
+    checker = Checker("semantic", judge=Judge(embeddings=away, breaker=Breaker(failures=1)))
+    failed, degraded = checker.check(INTERACTION), checker.check(INTERACTION)
+    assert (failed.why, failed.degraded) == (AbstentionReason.MODEL_FAILED, None)
+    assert (degraded.detector.name, degraded.degraded.detector.name) == ("embedded", "semantic")
+    assert "kept failing" in degraded.degraded.reason
+    assert checker.judge.breakers.keys() == {"embeddings"}
 
 
 @pytest.mark.parametrize("answer", ["", "  \n", "..."])

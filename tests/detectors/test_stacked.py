@@ -7,6 +7,8 @@ import pytest
 
 from groundwire import AbstentionReason, Checker, ConfigurationError, Detector, Grading, Interaction, Judge
 from groundwire.detectors import Stacked
+from groundwire.detectors.cascade.cascade import Cascade
+from groundwire.detectors.cascade.stages import Stage
 from groundwire.detectors.combination import Logistic, Trees
 from groundwire.judge.drivers import run
 from tests.scripted import AsksModel, ByLength, NovelWords
@@ -66,7 +68,7 @@ def test_it_needs_what_any_of_its_members_needs():
     assert not offline.needs_encoder
     assert Stacked(members=("lexical", "embedded"), combination=EVEN).needs_encoder
     assert Stacked(members=("lexical", "semantic"), combination=EVEN).needs_embeddings
-    with pytest.raises(ConfigurationError, match="asks a model, and none was given"):
+    with pytest.raises(ConfigurationError, match="asks a language model, and none was given"):
         Checker(Stacked(members=("lexical", "judge"), combination=EVEN))
 
 
@@ -80,6 +82,27 @@ def test_a_checker_judges_by_it_with_a_judge():
     )
     assert outcome.hallucinated
     assert outcome.usage.calls >= 1
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_cascade_in_it_works_as_it_would_alone_with_a_judge_and_without_one():
+    stack = Stacked(members=("lexical", "cascade"), combination=EVEN)
+    unsure = Interaction(
+        contexts="The fee is 25 EUR for each.", answer="It is a fee that nobody likes at all."
+    )
+    without = Checker(stack)
+    assert not without.detector.needs_model
+    assert without.check(unsure).usage.calls == 0
+    asked = Checker(stack, judge=Judge(lambda system, user: "nothing"))
+    assert asked.detector.needs_model
+    assert asked.check(unsure).usage.calls > 0
+
+
+def test_a_further_model_that_its_members_ask_has_to_be_there():
+    second = Cascade(stages=(Stage(detector=AsksModel(), model="second"),))
+    stack = Stacked(members=("lexical", second), combination=EVEN)
+    with pytest.raises(ConfigurationError, match="asks the model 'second', and the judge has none"):
+        Checker(stack, judge=Judge(lambda system, user: ""))
 
 
 def test_its_spec_tells_members_and_combination_apart_without_carrying_every_number():

@@ -19,9 +19,13 @@ from groundwire import (
     Support,
     Usage,
 )
-from groundwire.core.plan import Complete, Completed, Embed, Failed
+from groundwire.core.budget import Budget
+from groundwire.core.plan import Complete, Completed, Embed, Failed, Ground
 from groundwire.detectors.bedrock_grounding import BedrockGrounding
+from groundwire.detectors.cascade.cascade import Cascade
+from groundwire.detectors.cascade.stages import Stage
 from groundwire.judge.limits import Limits
+from groundwire.judge.prices import Price
 from groundwire.langchain.models import from_string
 from tests.servers.bedrock_server import (
     MODEL,
@@ -142,6 +146,7 @@ def test_a_cut_off_reply_is_never_a_verdict(bedrock):
     bedrock.always = says(SUPPORTED[:-2], stop="max_tokens")
     outcome = Checker("judge", judge=judge()).check(INTERACTION)
     assert outcome.why is AbstentionReason.UNREADABLE_REPLY
+    assert "the JSON is cut off; where that goes on, the model needs a higher max_tokens" in outcome.detail
     assert len(bedrock.requests) == 2
 
 
@@ -235,6 +240,18 @@ def test_region_and_endpoint_are_options(bedrock, monkeypatch):
     assert ask(Judge(f"bedrock:{MODEL}", parameters=parameters)).texts == ("scripted",)
 
 
+def test_what_the_client_of_a_model_was_built_with_is_not_set_in_a_copy(bedrock):
+    """It would change nothing, and documents would go where the copy does not say."""
+    built = from_string(f"bedrock:{MODEL}")
+    with pytest.raises(ConfigurationError) as caught:
+        Judge(built.with_retry(), parameters={"region_name": "us-east-1", "max_retries": 0, "max_tokens": 9})
+    assert [problem.partition(" is what")[0] for problem in caught.value.problems] == [
+        "parameters: 'max_retries'",
+        "parameters: 'region_name'",
+    ]
+    Judge(f"bedrock:{MODEL}", parameters={"region_name": "us-east-1", "max_retries": 0})
+
+
 def test_titan_embeds_each_text(bedrock):
     bedrock.always = embeds()
     judge = Judge(f"bedrock:{MODEL}", embeddings=f"bedrock:{TITAN}")
@@ -243,7 +260,7 @@ def test_titan_embeds_each_text(bedrock):
     assert {model for model, _ in bedrock.requests} == {TITAN}
 
 
-def test_embeddings_are_reached_as_the_model_beside_them_is(bedrock, monkeypatch):
+def test_all_other_models_are_reached_as_the_judge_s_own_is(bedrock, monkeypatch):
     """Or documents would leave the region that was named."""
     monkeypatch.delenv("AWS_REGION")
     monkeypatch.delenv("AWS_DEFAULT_REGION")
@@ -251,10 +268,32 @@ def test_embeddings_are_reached_as_the_model_beside_them_is(bedrock, monkeypatch
     monkeypatch.setenv("AWS_CONFIG_FILE", "/nonexistent")
     bedrock.always = embeds()
     parameters = {"region_name": "eu-central-1", "base_url": bedrock.url, "temperature": 0}
-    judge = Judge(f"bedrock:{MODEL}", embeddings=f"bedrock:{TITAN}", parameters=parameters)
+    further = {"second": "bedrock:amazon.nova-lite-v1:0"}
+    judge = Judge(f"bedrock:{MODEL}", embeddings=f"bedrock:{TITAN}", models=further, parameters=parameters)
     (reply,) = judge.perform([Embed(texts=("a",))], timeout=None)
     assert reply.vectors == ((1.0, 1.0, 1.0),)
-    assert judge._embedder._function.__self__.region_name == "eu-central-1"
+    bedrock.always = says("It is.")
+    (reply,) = judge.perform([Complete(system="s", user="u", model="second")], timeout=None)
+    assert reply.texts == ("It is.",)
+    assert bedrock.requests[-1][0] == "amazon.nova-lite-v1:0"
+    assert "temperature" not in bedrock.requests[-1][1]["inferenceConfig"], "only how it is reached is shared"
+    assert judge._models.embedding._embedder._function.__self__.region_name == "eu-central-1"
+
+
+def test_embeddings_alone_are_reached_as_their_parameters_say(bedrock, monkeypatch):
+    """By the names that the settings of a Bedrock model have for region and endpoint, or by their own."""
+    monkeypatch.delenv("AWS_REGION")
+    monkeypatch.delenv("AWS_DEFAULT_REGION")
+    monkeypatch.delenv("AWS_ENDPOINT_URL_BEDROCK_RUNTIME")
+    monkeypatch.setenv("AWS_CONFIG_FILE", "/nonexistent")
+    bedrock.always = embeds()
+    for name in ("base_url", "endpoint_url"):
+        parameters = {"region_name": "eu-central-1", name: bedrock.url}
+        judge = Judge(embeddings=f"bedrock:{TITAN}", parameters=parameters)
+        (reply,) = judge.perform([Embed(texts=("a",))], timeout=None)
+        assert reply.vectors == ((1.0, 1.0, 1.0),)
+    with pytest.raises(ConfigurationError, match=r"embeddings 'bedrock:.*temperature: Extra inputs"):
+        Judge(embeddings=f"bedrock:{TITAN}", parameters={**parameters, "temperature": 0})
 
 
 @pytest.mark.parametrize(
@@ -277,7 +316,7 @@ def test_embeddings_denied_name_the_permission(bedrock):
     bedrock.always = denies()
     judge = Judge(f"bedrock:{MODEL}", embeddings=f"bedrock:{TITAN}")
     (reply,) = judge.perform([Embed(texts=("a",))], timeout=None)
-    assert "permission bedrock:InvokeModel" in reply.detail
+    assert f"permission bedrock:InvokeModel for {TITAN!r}" in reply.detail
 
 
 def test_the_judge_tries_again_where_the_client_was_told_not_to(bedrock):
@@ -369,12 +408,35 @@ def test_a_guardrail_that_gives_no_score_gives_no_verdict(bedrock, act, told):
     assert told in outcome.detail
 
 
+def test_a_relevance_that_is_no_score_is_a_mistake_in_the_settings():
+    with pytest.raises(ConfigurationError, match=r"relevance must be a number in \[0, 1\], not 2"):
+        BedrockGrounding(relevance=2)
+
+
 def test_a_guardrail_and_a_language_model_do_not_stand_in_for_each_other(bedrock):
     asked = Checker(BedrockGrounding(), judge=judge()).check(INTERACTION)
     assert "needs Judge('bedrock-guardrail:" in asked.detail
     asked = Checker("judge", judge=Judge(GUARDRAIL)).check(INTERACTION)
     assert "needs a language model" in asked.detail
     assert bedrock.requests == []
+
+
+def test_a_guardrail_is_asked_beside_a_model_by_its_name(bedrock):
+    """So that a cascade can ask the one first, and the other for what is left."""
+    bedrock.always = grounds(0.5, 0.9)
+    stages = (
+        Stage(detector=BedrockGrounding(), model="guard", accept=0.1, flag=0.9),
+        Stage(detector="judge", accept=0.1, flag=0.9),
+    )
+    prices = {MODEL: Price(input=1), "gr1:2": Price(input=1_000_000)}
+    limits = Limits(budget=Budget(cost=100))
+    both = judge(models={"guard": GUARDRAIL}, prices=prices, limits=limits)
+    outcome = Checker(Cascade(stages=stages), judge=both).check(INTERACTION)
+    assert outcome.route.stages[0].score == 0.5
+    assert bedrock.actions == ["apply", "converse"]
+    assert both.perform([Ground(sources=("s" * 400,), query="", text="t", model="guard")] * 2, timeout=None)
+    (refused,) = both.perform([Complete(system="", user="u")], timeout=None)
+    assert refused.reason is AbstentionReason.OVER_BUDGET, "what a guardrail costs is part of a budget"
 
 
 @pytest.mark.parametrize("name", ["", "gr1", "gr1:", ":1", "gr1:latest"])

@@ -276,7 +276,7 @@ def test_many_threads_open_it_once_and_probe_with_one(caplog):
         assert len(calls) <= 3 + 16
         assert judge.breakers["model"].opened == 1
         before, _ = len(calls), down.set()
-        judge._circuits["model"]._opened_at -= DAY
+        judge._models.circuits["model"]._opened_at -= DAY
         list(pool.map(lambda _: ask(judge), range(50)))
     assert judge.breakers["model"].status is Status.CLOSED
     assert len(calls) > before
@@ -427,8 +427,8 @@ def test_a_settings_file_has_all_of_it(bedrock, off):
     judge = {"model": "bedrock-guardrail:gr1:2", "parameters": {"region_name": "eu-central-1"}}
     given = {"detector": "bedrock_grounding", "judge": {**judge, "breaker": {"failures": 2, "cooldown": 5}}}
     one = Checker.from_config({**given, "fallback": "lexical"})
-    assert one.judge._circuits["model"]._breaker == Breaker(failures=2, cooldown=5)
+    assert one.judge._models.circuits["model"]._breaker == Breaker(failures=2, cooldown=5)
     assert one.policy.fallback == Lexical()
     one = Checker.from_config({**given, "judge": {**judge, "breaker": off}, "fallback": off})
-    assert one.judge._circuits["model"]._breaker is None
+    assert one.judge._models.circuits["model"]._breaker is None
     assert one.policy.fallback is None

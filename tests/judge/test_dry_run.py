@@ -44,6 +44,13 @@ class Embedding(AsksModel):
 def test_embeddings_are_counted_apart_and_samples_each():
     counted = estimate(Embedding(), ANSWERS[:1])
     assert (counted.embedding_calls, counted.embedding_tokens, counted.calls) == (1, 2, 2)
+    counted = estimate(detectors.get("semantic")(), [Interaction(answer="It is 5 EUR.", contexts="It is.")])
+    assert (counted.asking, counted.embedding_calls, counted.calls) == (1, 1, 0)
+
+
+def test_a_grounding_service_is_asked_like_any_model():
+    counted = estimate(detectors.get("bedrock_grounding")(), [Interaction(answer="It is.", contexts="So.")])
+    assert (counted.asking, counted.calls) == (1, 1)
 
 
 class AsksAnother(AsksModel):

@@ -13,9 +13,10 @@ from langchain_core.output_parsers import StrOutputParser
 from langchain_core.runnables import RunnableLambda
 
 from groundwire import AbstentionReason, Checker, ConfigurationError, Judge, Usage
-from groundwire.core.budget import request_tokens
+from groundwire.core.budget import Budget, request_tokens
 from groundwire.core.plan import Complete, Completed, Embed, Embedded, Failed
 from groundwire.judge.failures import failed
+from groundwire.judge.limits import Limits
 from groundwire.judge.prices import Price
 
 
@@ -216,6 +217,33 @@ def test_without_embeddings_a_request_for_vectors_says_how_to_give_them():
     assert "Judge(model, embeddings=...)" in reply.detail
 
 
+def test_a_judge_of_embeddings_alone_embeds_and_says_what_it_lacks():
+    judge = Judge(embeddings=lambda texts: [[len(text), 1] for text in texts])
+    reply, refused = ask(judge, Embed(texts=("a",)), Complete(system="s", user="u"))
+    assert reply.vectors == ((1.0, 1.0),)
+    assert refused.detail == "no language model was given to answer this: Judge(model)"
+    assert (judge.model, judge.models, judge.completes, judge.embeds) == ("", frozenset(), False, True)
+    assert repr(judge) == "Judge(embeddings=..., timeout=30)"
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"models": {"second": str.__add__}}, "models: further ones stand beside the judge's own"),
+        ({"parameters": {"temperature": 0}}, "parameters: there is no model to set them in"),
+        ({"limits": Limits(budget=Budget(cost=1))}, "limits.budget: embeddings have no price"),
+    ],
+)
+def test_what_only_a_language_model_has_a_use_for_is_a_mistake_without_one(given, told):
+    with pytest.raises(ConfigurationError, match=told):
+        Judge(embeddings=lambda texts: [], **given)
+
+
+def test_a_judge_of_nothing_is_refused():
+    with pytest.raises(ConfigurationError, match=r"embeddings=... alone, for detectors that only embed"):
+        Judge()
+
+
 class Client:
     def __repr__(self):
         return "Client(api_key='sk-secret')"
@@ -234,10 +262,27 @@ def test_what_is_no_model_is_refused_with_what_is_one(wrong):
 
 def test_all_mistakes_are_named_at_once():
     with pytest.raises(ConfigurationError) as caught:
-        Judge(None, embeddings=7, timeout=0, max_concurrency=0)
+        Judge(
+            7,
+            embeddings=7,
+            timeout=True,
+            max_concurrency=True,
+            models=["second"],
+            parameters=["temperature"],
+            prices={"m": 0.06},
+            limits={"retries": 3},
+            breaker=5,
+            memory="memory.sqlite",
+        )
     assert [problem.partition(":")[0] for problem in caught.value.problems] == [
         "timeout",
         "max_concurrency",
+        "models",
+        "parameters",
+        "limits",
+        "breaker",
+        "memory",
+        "prices",
         "model",
         "embeddings",
     ]

@@ -155,14 +155,14 @@ def test_calls_that_were_not_made_hold_back_none_that_come_after_them():
     missed = [reply for reply in replies if isinstance(reply, Failed)]
     assert len(missed) == 600
     assert {reply.reason for reply in missed} == {AbstentionReason.TIMEOUT}
-    assert judge._requests.take() <= 60
+    assert judge._attempts._requests.take() <= 60
 
 
 def test_a_call_that_has_no_turn_in_time_takes_no_tokens_either():
     judge = Judge(Unsteady(), limits=Limits(requests_per_minute=2, tokens_per_minute=1_000))
     said = "word " * 100
     ask(judge, *[Complete(system="s", user=f"{i} {said}") for i in range(12)], timeout=1.0)
-    assert judge._tokens.take(400) == 0
+    assert judge._attempts._tokens.take(400) == 0
 
 
 def test_without_a_limit_nothing_waits():

@@ -5,6 +5,7 @@ import os
 import sqlite3
 import stat
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import given, settings
@@ -17,6 +18,7 @@ from langchain_core.runnables import RunnableLambda
 from groundwire import AbstentionReason, Checker, ConfigurationError, Interaction, Judge, Usage
 from groundwire.core.plan import Complete, Completed, Embed, Embedded, Failed, Token
 from groundwire.judge.adapters.function import CallableEmbedder
+from groundwire.judge.limits import Allowance, Pace
 from groundwire.judge.memory import Memory, MemoryMode
 from groundwire.judge.stores import InFile, InMemory
 from tests.scripted import AsksModel
@@ -402,6 +404,38 @@ def test_a_call_that_hangs_times_out_for_everybody_and_is_not_remembered(memory)
     replies = ask(judge, prompt("u"), prompt("u"))
     forever.set()
     assert [reply.reason for reply in replies] == [AbstentionReason.TIMEOUT] * 2
+
+
+def test_who_asks_the_same_later_does_not_wait_for_a_call_that_was_given_up(memory):
+    """Or one hanging call would keep a question from being asked, and take a thread for each who tries."""
+    forever, calls = threading.Event(), []
+
+    def model(system, user):
+        calls.append(user)
+        return str(len(calls) > 1 or forever.wait(20))
+
+    judge = Judge(model, memory=memory, timeout=0.3, max_concurrency=1)
+    (late,) = ask(judge, prompt("u"))
+    (soon,), (again,) = ask(judge, prompt("u")), ask(judge, prompt("u"))
+    forever.set()
+    assert late.reason is AbstentionReason.TIMEOUT
+    assert (soon.texts, again.texts, calls) == (("True",), ("True",), ["u", "u"])
+
+
+class Later:
+    """A rate at which every call has to wait its turn."""
+
+    def take(self, amount=1, *, within=float("inf")):
+        return 0.6
+
+
+def test_waiting_for_the_reply_to_the_same_question_is_no_part_of_a_call_s_time(memory):
+    """Neither is it for the call that is out, while it waits for its turn."""
+    judge = Judge(Counting(), memory=memory, timeout=0.3)
+    judge.share(requests=Later(), tokens=Pace(None), allowance=Allowance(None, period=1))
+    with ThreadPoolExecutor() as pool:
+        replies = [*pool.map(lambda user: ask(judge, prompt(user))[0], "uuu")]
+    assert {reply.texts for reply in replies} == {("reply 1 to u",)}
 
 
 def test_every_mistake_is_named_at_once():

@@ -22,13 +22,12 @@ from groundwire import (
     Policy,
     Verdict,
 )
-from groundwire.judge.drivers import NoBackend
 from groundwire.judge.isolation import JUDGING
 from groundwire.langchain import GroundwireCallbackHandler
 from groundwire.policy import OnAbstention
 from groundwire.tracing.langsmith import RunAddress
 from tests.langchain.apps import PROMPT, Library, Oracle, RunnablePassthrough, answer, joined, lcel, question
-from tests.scripted import NovelWords
+from tests.scripted import ByLength, NovelWords
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,7 +151,7 @@ def test_a_judge_that_hangs_leaves_an_abstention():
     """A judge whose model never comes back is a TIMEOUT on the record."""
     forever = threading.Event()
     detector = AsksForever(function=lambda interaction: forever.wait())
-    checker = Checker(detector, judge=NoBackend(), policy=Policy(timeout=0.01))
+    checker = Checker(detector, judge=ByLength(), policy=Policy(timeout=0.01))
     handler = GroundwireCallbackHandler(checker)
     lcel().invoke(question(1), listening(handler))
     assert handler.flush(30)

@@ -284,7 +284,7 @@ def unit_rows_for(detector: Detector, *, judged: bool) -> int:
 
     ``judged`` says that there is a judge to ask.
     """
-    if detector.needs_model or (detector.takes_model and judged):
+    if detector.needs_judge or (detector.takes_model and judged):
         return 200
     return 1_000 if detector.needs_encoder else 10_000
 

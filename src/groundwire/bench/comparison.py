@@ -109,7 +109,7 @@ def contestant(
 
     ``concurrency`` and ``retry_errors`` are as in ``runs.judge``.
     """
-    if not checker.detector.needs_model and checker.policy.timeout is not None:
+    if not checker.detector.needs_judge and checker.policy.timeout is not None:
         # How busy the machine is has no say in what an offline method can do.
         policy = replace(checker.policy, timeout=None)
         checker = Checker(checker.detector, judge=checker.judge, policy=policy)

@@ -21,6 +21,7 @@ from groundwire.core.plan import (
     Completed,
     Embedded,
     Failed,
+    Grounded,
     Reply,
     Request,
     Token,
@@ -65,9 +66,12 @@ class Replies:
         self._judge = judge
         self.model: str | None = getattr(judge, "model", None)
         self.max_concurrency: int = getattr(judge, "max_concurrency", 8)
+        self.completes: bool = getattr(judge, "completes", True)
         self.embeds: bool = getattr(judge, "embeds", True)
         self.priced: Mapping[str, Price] = getattr(judge, "priced", {})
         self.named: Mapping[str, str] = getattr(judge, "named", {})
+        if (models := getattr(judge, "models", None)) is not None:  # without a judge, the file alone knows
+            self.models: frozenset[str] = models
         self.parameters: str = getattr(judge, "parameters", "")
         self.embedding_model: str = getattr(judge, "embedding_model", "")
 
@@ -103,7 +107,7 @@ class Replies:
         with self._lock:
             for request, reply in zip(missing, fresh, strict=False):
                 key = _key(request)
-                if isinstance(reply, Completed | Embedded) and key not in self._known:
+                if isinstance(reply, Completed | Embedded | Grounded) and key not in self._known:
                     self._known[key] = reply
                     self._append({"key": key, "asked": asdict(request), **_entry(reply)})
         lacking = Failed(
@@ -184,12 +188,14 @@ def _line(value: Mapping[str, Any]) -> bytes:
     return json.dumps(value).encode() + b"\n"
 
 
-def _entry(reply: Completed | Embedded) -> dict[str, Any]:
-    kind = "completed" if isinstance(reply, Completed) else "embedded"
-    return {kind: asdict(reply)}
+def _entry(reply: Completed | Embedded | Grounded) -> dict[str, Any]:
+    return {type(reply).__name__.lower(): asdict(reply)}
 
 
 def _reply(row: Mapping[str, Any]) -> Reply:
+    if "grounded" in row:
+        told = row["grounded"]
+        return Grounded(**{**told, "usage": Usage(**told["usage"])})
     if "embedded" in row:
         told = row["embedded"]
         return Embedded(vectors=tuple(map(tuple, told["vectors"])), usage=Usage(**told["usage"]))

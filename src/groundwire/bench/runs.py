@@ -83,7 +83,7 @@ def judge(
 def _concurrency(checker: Checker, given: int | None) -> int:
     if given is not None and given < 1:
         raise ConfigurationError(f"concurrency: expected a whole number from 1 on, not {given!r}")
-    if not checker.detector.needs_model:
+    if not checker.detector.needs_judge:
         return given or 1
     allowed = int(getattr(checker.judge, "max_concurrency", given or _AT_ONCE))
     return min(given or allowed, allowed)

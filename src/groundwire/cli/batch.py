@@ -261,8 +261,9 @@ def _forecast(told: Forecast) -> list[str]:
         lines.append(
             f"{told.embedding_calls:,} calls of the embedding model with {told.embedding_tokens:,} tokens,"
         )
-    cost = "unknown, for the model has no price" if told.cost is None else f"{told.cost:,.4f}"
-    lines.append(f"cost: {cost}.")
+    if told.calls:
+        cost = "unknown, for the model has no price" if told.cost is None else f"{told.cost:,.4f}"
+        lines.append(f"cost: {cost}.")
     if told.minutes >= 1:
         lines.append(f"At the limits of its rate that is {told.minutes:,.0f} minutes or more.")
     return lines

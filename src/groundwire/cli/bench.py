@@ -174,7 +174,7 @@ def _require_one_model(asking: Mapping[str, config.Settings]) -> None:
 def _asks(settings: config.Settings) -> bool:
     """Whether a model is asked: one that a detector needs, or that is of use to it and named."""
     detector = settings.build_detector()
-    return detector.needs_model or (detector.takes_model and settings.judge is not None)
+    return detector.needs_judge or (detector.takes_model and settings.judge is not None)
 
 
 def _sets(given: argparse.Namespace) -> dict[str, list[Example]]:
@@ -193,7 +193,7 @@ def _estimate(
 
     found = {}
     for name, settings in named.items():
-        detector = settings.build_detector()
+        detector = settings.build_detector().beside(settings.judge)
         settings.build_grading(detector.grading)
         interactions = [
             one.interaction for examples in sets.values() for one in examples if one.label is not None
@@ -207,12 +207,14 @@ def _estimate(
         if one is None:
             _say(f"{name}: asks no model")
             continue
-        cost = "unknown: give a price for the model" if one.cost is None else f"{one.cost:,.4f}"
+        cost = (
+            "; cost: unknown: give a price for the model" if one.cost is None else f"; cost: {one.cost:,.4f}"
+        )
         embeds = f", {one.embedding_calls:,} of embeddings" if one.embedding_calls else ""
         _say(
             f"{name}: at least {one.calls:,} calls{embeds} for {one.answers:,} answers, "
-            f"{one.input_tokens:,} tokens to the model and {one.output_tokens:,} from it (estimated); "
-            f"cost: {cost}"
+            f"{one.input_tokens:,} tokens to the model and {one.output_tokens:,} from it (estimated)"
+            f"{cost if one.calls else ''}"
         )
     _say("Nothing was asked.")
     return DONE

@@ -105,7 +105,7 @@ def _dry_run(settings: config.Settings, rows: Iterable[Row], *, json: bool) -> i
 
     No model is asked, and none is built: that would need its packages and credentials.
     """
-    detector = settings.build_detector()
+    detector = settings.build_detector().beside(settings.judge)
     settings.build_grading(detector.grading)
     interactions = track(row.interaction for row in rows if row.interaction is not None)
     prices = settings.judge.priced() if settings.judge else {}

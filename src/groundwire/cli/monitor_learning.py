@@ -185,7 +185,7 @@ def _production(monitor: Monitor, given: argparse.Namespace, wanted: Filter) -> 
 
 def _offline(name: str) -> Checker:
     detector = detectors.get(name)()
-    if detector.needs_model or detector.needs_embeddings:
+    if detector.needs_judge:
         raise ConfigurationError(f"the {name!r} detector asks a model: --config FILE names it")
     return Checker(detector)
 
@@ -193,7 +193,7 @@ def _offline(name: str) -> Checker:
 def _beside(name: str, checker: Checker) -> Checker:
     """Another detector, asking the same judge if it asks any."""
     detector = config.load({"detector": name.strip()}).build_detector()
-    asks = (detector.takes_model or detector.needs_embeddings) and not isinstance(checker.judge, NoBackend)
+    asks = detector.takes_model and not isinstance(checker.judge, NoBackend)
     return Checker(detector, judge=checker.judge if asks else None)
 
 

@@ -168,11 +168,12 @@ def tell_estimate(estimate: Estimate, *, method: Method | None, json: bool) -> N
     if json:
         sys.stdout.write(_json({"dry_run": asdict(estimate)}) + "\n")
         return
-    lines = [
-        f"{estimate.answers:,} answers would take at least:",
-        f"  {estimate.calls:,} calls of the model",
-        f"  {estimate.input_tokens:,} tokens to it, {estimate.output_tokens:,} from it (estimated)",
-    ]
+    lines = [f"{estimate.answers:,} answers would take at least:"]
+    if estimate.calls or not estimate.embedding_calls:
+        lines.append(f"  {estimate.calls:,} calls of the model")
+        lines.append(
+            f"  {estimate.input_tokens:,} tokens to it, {estimate.output_tokens:,} from it (estimated)"
+        )
     if estimate.embedding_calls:
         calls, tokens = estimate.embedding_calls, estimate.embedding_tokens
         lines.append(f"  {calls:,} calls of the embedding model, {tokens:,} tokens to it (estimated)")

@@ -15,17 +15,20 @@ def complete_settings(file: str | None, **options: Any) -> config.Settings:
     """
     settings = settings_of(file, **options)
     detector = settings.build_detector()
-    if detector.needs_model and settings.judge is None:
+    if missing := detector.lacking(settings.judge):
         raise ConfigurationError(
-            f"the {detector.name!r} detector asks a model, and none is named: "
-            "--model bedrock:MODEL_ID, or a judge in the file of --config"
-        )
-    if detector.needs_embeddings and settings.judge and settings.judge.embeddings is None:
-        raise ConfigurationError(
-            f"the {detector.name!r} detector compares embeddings, and no embedding model is named: "
-            "set judge.embeddings in the file of --config"
+            *(
+                f"the {detector.name!r} detector asks {kind}, and none is named: {_NAMED[kind]}"
+                for kind in missing
+            )
         )
     return settings
+
+
+_NAMED = {
+    "a language model": "--model bedrock:MODEL_ID, or a judge in the file of --config",
+    "an embedding model": "set judge.embeddings in the file of --config",
+}
 
 
 def settings_of(

@@ -179,7 +179,7 @@ def _checkers(given: argparse.Namespace) -> Iterator[Checker]:
     names = [name.strip() for name in given.detector.split(",")] if given.detector else [None]
     built = [config.load({**told, "detector": name} if name else told).build_detector() for name in names]
     whole = config.load(told)
-    asking = any(detector.takes_model or detector.needs_embeddings for detector in built)
+    asking = any(detector.takes_model for detector in built)
     if given.model and not asking:
         raise ConfigurationError(
             f"--model has nothing to answer: {', '.join(repr(one.name) for one in built)} asks no model"

@@ -103,12 +103,13 @@ def least(plan: Plan[T]) -> Usage:
                 if isinstance(request, Complete | Ground):
                     calls = calls_of(request)
                     spent += Usage(calls=calls, input_tokens=calls * request_tokens(request))
-            requests = plan.send([_counted_only(request) for request in requests])
+            requests = plan.send([unasked(request) for request in requests])
     except StopIteration:
         return spent
 
 
-def _counted_only(request: Request) -> Reply:
+def unasked(request: Request) -> Reply:
+    """The reply to a request that is counted and not performed."""
     if isinstance(request, Embed):
         return Embedded(vectors=tuple((1.0, 0.0) for _ in request.texts))
     return Failed(reason=AbstentionReason.NOT_SAMPLED, detail="nothing is asked where only calls are counted")

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from groundwire.core.grading import Grading
 from groundwire.core.interaction import Interaction
-from groundwire.core.plan import Backend, Plan
+from groundwire.core.plan import Plan
 from groundwire.core.verdict import Abstention, AbstentionReason, DetectorSpec, Outcome
 
 
@@ -17,7 +17,7 @@ class Detector(ABC):
     """One method. Subclasses are frozen dataclasses whose fields are their parameters, and nothing else.
 
     ``name`` is the registered name; ``version`` changes whenever the same parameters may judge
-    differently; ``needs_model`` says that plans ask a language model, so that a checker without a judge
+    differently; ``needs_model`` says that plans ask a language model, so that a checker whose judge has none
     is refused when it is built; ``needs_encoder`` says that they ask an encoder on this machine, which every
     checker has.
     """
@@ -35,17 +35,31 @@ class Detector(ABC):
         return False
 
     @property
+    def needs_judge(self) -> bool:
+        """Whether plans ask a judge's models, of either kind."""
+        return self.needs_model or self.needs_embeddings
+
+    @property
     def takes_model(self) -> bool:
-        """Whether a judge's model would be asked anything: needed, or of use where there is one."""
-        return self.needs_model
+        """Whether a judge's models would be asked anything: needed, or of use where there are any."""
+        return self.needs_judge
 
     @property
     def models(self) -> frozenset[str]:
         """The names of the judge's further models that plans ask; see ``Judge``."""
         return frozenset()
 
-    def beside(self, judge: Backend | None) -> Detector:
-        """The detector as it works with this judge, or without any; itself, for most."""
+    def lacking(self, judge: object | None) -> list[str]:
+        """The kinds of model that plans ask, and that this judge, or the settings of one, has none of."""
+        there = judge is not None  # whoever does not say what it has is taken to have it
+        lacks = {
+            "a language model": self.needs_model and not getattr(judge, "completes", there),
+            "an embedding model": self.needs_embeddings and not getattr(judge, "embeds", there),
+        }
+        return [kind for kind, missing in lacks.items() if missing]
+
+    def beside(self, judge: object | None) -> Detector:
+        """The detector as it works with this judge, or settings of one, or without any; itself, for most."""
         del judge
         return self
 

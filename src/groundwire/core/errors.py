@@ -55,5 +55,5 @@ def gathered(builds: Iterable[Callable[[], Any]]) -> list[Any]:
         except ConfigurationError as error:
             problems += error.problems
     if problems:
-        raise ConfigurationError(*problems)
+        raise ConfigurationError(*dict.fromkeys(problems))  # two may have built the same part
     return found

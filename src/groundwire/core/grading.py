@@ -8,7 +8,7 @@ from enum import StrEnum
 from types import MappingProxyType
 
 from groundwire.core.errors import ConfigurationError
-from groundwire.core.score import check_score
+from groundwire.core.score import score_problems
 
 
 class Level(StrEnum):
@@ -65,8 +65,7 @@ class Grading:
     wording: Mapping[Level, Wording] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        given = {"threshold": self.threshold, "medium": self.medium, "high": self.high}
-        problems = [p for name, value in given.items() if value is not None for p in _problems(name, value)]
+        problems = score_problems(threshold=self.threshold, medium=self.medium, high=self.high)
         if not (isinstance(self.wording, Mapping) and all(map(_words_a_level, self.wording.items()))):
             problems.append(
                 f"wording must be a dict from levels to their words, not {self.wording!r:.60}: "
@@ -103,11 +102,3 @@ class Grading:
 def _words_a_level(named: tuple[object, object]) -> bool:
     level, words = named
     return level in list(Level) and isinstance(words, Wording)
-
-
-def _problems(name: str, value: float) -> list[str]:
-    try:
-        check_score(name, value)
-    except ValueError as error:
-        return [str(error)]
-    return []

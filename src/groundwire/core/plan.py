@@ -79,11 +79,15 @@ class Encode:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Ground:
-    """Ask a grounding service, which takes no prompt, how far sources support a text that meets a query."""
+    """Ask a grounding service, which takes no prompt, how far sources support a text that meets a query.
+
+    ``model`` is as for ``Complete``.
+    """
 
     sources: tuple[str, ...]
     query: str
     text: str
+    model: str = ""
 
 
 ModelRequest = Complete | Embed | Ground
@@ -225,7 +229,7 @@ def asking(plan: Plan[T], model: str) -> Plan[T]:
     def named(requests: Sequence[Request]) -> Plan[Sequence[Reply]]:
         return (
             yield [
-                replace(one, model=model) if isinstance(one, Complete) and not one.model else one
+                replace(one, model=model) if isinstance(one, Complete | Ground) and not one.model else one
                 for one in requests
             ]
         )

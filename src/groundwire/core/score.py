@@ -16,3 +16,15 @@ def check_score(name: str, value: float) -> float:
     if not is_number(value) or not 0.0 <= value <= 1.0:
         raise ValueError(f"{name} must be a number in [0, 1], not {value!r}")
     return float(value)
+
+
+def score_problems(**scores: float | None) -> list[str]:
+    """What is wrong with scores, by their names; None is left out."""
+    problems = []
+    for name, value in scores.items():
+        try:
+            if value is not None:
+                check_score(name, value)
+        except ValueError as error:
+            problems.append(str(error))
+    return problems

@@ -15,6 +15,7 @@ from groundwire.core.claim import Kind
 from groundwire.core.interaction import Interaction
 from groundwire.core.plan import Completed, Failed, Plan
 from groundwire.core.verdict import Abstention, AbstentionReason, Outcome, Verdict
+from groundwire.detectors import settings
 from groundwire.detectors.asking import Ask, PromptDetector, ask, clean, no_examples, whole_numbers
 from groundwire.detectors.vectors import embed
 from groundwire.prompts.forms import QuestionsForm
@@ -57,13 +58,7 @@ class AnswerRelevancy(PromptDetector):
 
     def problems(self) -> list[str]:
         problems = super().problems() + no_examples(self) + whole_numbers(self, questions=1)
-        if self.noncommittal in list(NonCommittal):
-            object.__setattr__(self, "noncommittal", NonCommittal(self.noncommittal))
-        else:
-            problems.append(
-                f"noncommittal must be one of {', '.join(NonCommittal)}, not {self.noncommittal!r}"
-            )
-        return problems
+        return problems + settings.choice_problems(self, "noncommittal", NonCommittal)
 
     @property
     def needs_embeddings(self) -> bool:

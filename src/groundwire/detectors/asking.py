@@ -6,6 +6,7 @@ The plans here are parts of others' plans. What is asked, and what a reply means
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
@@ -18,6 +19,7 @@ from groundwire.core.example import Examples
 from groundwire.core.grading import Grading
 from groundwire.core.interaction import Interaction
 from groundwire.core.plan import Complete, Completed, Failed, Plan, Reply
+from groundwire.core.score import is_number
 from groundwire.core.verdict import Abstention, AbstentionReason, DetectorSpec, Outcome, Verdict
 from groundwire.detectors.statements import no_ground, share
 from groundwire.prompts.message import Message, Quote, material, only
@@ -210,6 +212,13 @@ def whole_numbers(detector: Any, **least: int) -> list[str]:
         elif value < lowest:
             problems.append(f"{name} must be at least {lowest}, not {value}")
     return problems
+
+
+def not_warm(temperature: Any) -> list[str]:
+    """What is wrong with the temperature of samples that have to differ."""
+    if is_number(temperature) and 0 < temperature < math.inf:
+        return []
+    return [f"temperature must be a number above 0, not {temperature!r}"]
 
 
 def no_examples(detector: PromptDetector) -> list[str]:

@@ -11,10 +11,11 @@ from typing import ClassVar
 
 from groundwire.core.claim import Claim, Kind, Support
 from groundwire.core.detector import Detector
+from groundwire.core.errors import ConfigurationError
 from groundwire.core.grading import Grading
 from groundwire.core.interaction import Interaction
 from groundwire.core.plan import Failed, Ground, Grounded, Plan
-from groundwire.core.score import check_score
+from groundwire.core.score import score_problems
 from groundwire.core.span import Span
 from groundwire.core.verdict import AbstentionReason, Outcome, Verdict
 from groundwire.detectors.statements import no_ground
@@ -49,8 +50,8 @@ class BedrockGrounding(Detector):
     relevance: float | None = None
 
     def __post_init__(self) -> None:
-        if self.relevance is not None:
-            check_score("relevance", self.relevance)
+        if problems := score_problems(relevance=self.relevance):
+            raise ConfigurationError(*problems)
 
     def detect(self, interaction: Interaction) -> Plan[Outcome]:
         spans = cut(interaction.answer)

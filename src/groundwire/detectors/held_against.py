@@ -12,7 +12,6 @@ from typing import Protocol
 from groundwire.core.claim import Claim, kind_of
 from groundwire.core.detector import Detector
 from groundwire.core.grading import Grading
-from groundwire.core.score import check_score
 from groundwire.core.verdict import Abstention, DetectorSpec, Outcome, Recommendation, Verdict
 from groundwire.detectors.cascade import exact
 
@@ -54,15 +53,6 @@ def other(outcome: Verdict, second: Outcome, detector: Detector, doubt: float) -
         return outcome
     note = f"{detector.name!r} strongly disagrees ({second.score:.2f}): have it reviewed."
     return replace(_noted(outcome, note), recommendation=Recommendation.REVIEW)
-
-
-def doubt_problems(doubt: object) -> list[str]:
-    """What is wrong with the score from which on a second opinion is a strong one."""
-    try:
-        check_score("doubt", doubt)  # type: ignore[arg-type]  # it says what is wrong with anything else
-    except (TypeError, ValueError) as error:
-        return [str(error)]
-    return []
 
 
 def _noted(outcome: Verdict, note: str) -> Verdict:

@@ -15,6 +15,7 @@ from groundwire.core.detector import Detector
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.interaction import Interaction
 from groundwire.core.plan import Completed, Plan, together
+from groundwire.core.score import score_problems
 from groundwire.core.span import Span
 from groundwire.core.verdict import AbstentionReason, Outcome, Verdict
 from groundwire.detectors import held_against, settings
@@ -73,16 +74,11 @@ class JudgeDetector(PromptDetector):
     def problems(self) -> list[str]:
         problems = super().problems() + whole_numbers(self, claims_per_call=1, max_claims=1)
         problems += aggregation_problems(self)
-        if self.facts in list(Facts):
-            object.__setattr__(self, "facts", Facts(self.facts))  # frozen: only the constructor may set
-        else:
-            problems.append(f"facts must be one of {', '.join(Facts)}, not {settings.shown(self.facts)}")
-        if type(self.canary) is not bool:
-            problems.append(f"canary must be true or false, not {settings.shown(self.canary)}")
+        problems += settings.choice_problems(self, "facts", Facts) + settings.switch_problems(self, "canary")
         return problems + self._cross_check_problems()
 
     def _cross_check_problems(self) -> list[str]:
-        problems = held_against.doubt_problems(self.doubt)
+        problems = score_problems(doubt=self.doubt)
         if self.cross_check is None:
             return problems
         try:

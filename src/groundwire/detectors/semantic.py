@@ -15,7 +15,7 @@ from groundwire.core.detector import Detector
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.interaction import Interaction
 from groundwire.core.plan import Failed, Plan
-from groundwire.core.score import check_score
+from groundwire.core.score import score_problems
 from groundwire.core.span import Span
 from groundwire.core.verdict import AbstentionReason, Outcome, Verdict
 from groundwire.detectors.statements import (
@@ -38,8 +38,8 @@ class Semantic(Detector):
 
     The answer's score takes a share of ``whole`` from the whole answer against all passages read as one
     text, and the rest from the claims by ``aggregation``. Every distinct text is embedded once, in one
-    request; a share of 0 leaves the two whole texts out of it. No language model is asked: the judge needs
-    ``embeddings``, and a checker whose judge has none is refused.
+    request; a share of 0 leaves the two whole texts out of it. No language model is asked, so that
+    ``Judge(embeddings=...)`` is enough; a checker whose judge has no embeddings is refused.
 
     Source: sentence embeddings compared by cosine (Reimers and Gurevych, 2019, arXiv:1908.10084). Assumes
     that texts which say the same are near one another. Known failures: what is near is on the same subject
@@ -53,18 +53,14 @@ class Semantic(Detector):
 
     name: ClassVar[str] = "semantic"
     version: ClassVar[str] = "1"
-    needs_model: ClassVar[bool] = True
 
     aggregation: Aggregation = field(default_factory=AnyUnsupported)
     whole: float = 0.0
     max_texts: int = 2_000
 
     def __post_init__(self) -> None:
-        problems = [*aggregation_problems(self)]
-        try:
-            check_score("whole", self.whole)
-        except ValueError as error:
-            problems.append(str(error))
+        problems = aggregation_problems(self)
+        problems += score_problems(whole=self.whole)
         if type(self.max_texts) is not int or self.max_texts < 2:
             problems.append(f"max_texts must be a whole number from 2 on, not {self.max_texts!r}")
         if problems:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
+from enum import StrEnum
 from typing import Any
 
 from groundwire import detectors
@@ -70,6 +71,30 @@ def part(kind: type[Any], given: Any, where: str) -> Any:
         raise ConfigurationError(*(f"{where}: {one}" for one in error.problems)) from error
     except (TypeError, ValueError) as error:
         raise ConfigurationError(f"{where}: {error}") from error
+
+
+def holding(kind: type[Any], given: Any, where: str) -> Any:
+    """A value of a class with a ``detector``, from a table of its own, or from one that names a detector."""
+    if isinstance(given, kind) or (isinstance(given, Mapping) and "detector" in given):
+        return part(kind, given, where)
+    return kind(detector=given)
+
+
+def choice_problems(detector: Any, name: str, kind: type[StrEnum]) -> list[str]:
+    """What is wrong with a parameter that is one of a kind, which a settings file has by its name."""
+    given = getattr(detector, name)
+    if given is False:
+        given = "off"  # as YAML reads a bare one
+    if given not in list(kind):
+        return [f"{name} must be one of {', '.join(kind)}, not {shown(given)}"]
+    object.__setattr__(detector, name, kind(given))  # frozen: only the constructor may set
+    return []
+
+
+def switch_problems(detector: Any, *names: str) -> list[str]:
+    """What is wrong with parameters that are true or false."""
+    given = {name: getattr(detector, name) for name in names}
+    return [f"{n} must be true or false, not {shown(v)}" for n, v in given.items() if type(v) is not bool]
 
 
 def aggregation(given: Any) -> Aggregation:

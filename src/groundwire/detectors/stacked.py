@@ -7,7 +7,7 @@ fitted by ``groundwire.bench.tuning``.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from groundwire.core.claim import Claim, Support
@@ -18,10 +18,11 @@ from groundwire.core.plan import Plan, together
 from groundwire.core.verdict import Abstention, AbstentionReason, DetectorSpec, Outcome, Verdict
 from groundwire.detectors import combination, settings
 from groundwire.detectors.combination import Combination
+from groundwire.detectors.combined import Combined
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stacked(Detector):
+class Stacked(Combined):
     """A fitted combination of other detectors' scores: logistic regression or boosted trees.
 
     The members' plans run in lock-step, so that what several of them ask goes out together. Claims, words and
@@ -56,16 +57,13 @@ class Stacked(Detector):
             raise ConfigurationError(*problems)
 
     @property
-    def needs_model(self) -> bool:  # type: ignore[override]  # a stack needs what its members need
-        return any(member.needs_model for member in self.members)
+    def parts(self) -> tuple[Detector, ...]:
+        return self.members
 
-    @property
-    def needs_encoder(self) -> bool:  # type: ignore[override]
-        return any(member.needs_encoder for member in self.members)
-
-    @property
-    def needs_embeddings(self) -> bool:
-        return any(member.needs_embeddings for member in self.members)
+    def beside(self, judge: object | None) -> Stacked:
+        """With each member as it works with this judge, or without any."""
+        members = tuple(member.beside(judge) for member in self.members)
+        return self if members == self.members else replace(self, members=members)
 
     @property
     def spec(self) -> DetectorSpec:
@@ -78,11 +76,6 @@ class Stacked(Detector):
         return DetectorSpec(
             name=self.name, version=self.version, parameters={"members": members, "combination": told}
         )
-
-    def load(self) -> None:
-        """Load what the members need."""
-        for member in self.members:
-            member.load()
 
     def detect(self, interaction: Interaction) -> Plan[Outcome]:
         """Have every member judge, side by side, and weigh their scores."""

@@ -69,13 +69,13 @@ def unverified(interaction: Interaction, span: Span, reason: str) -> Claim:
     )
 
 
-def aggregation_problems(detector: Any) -> tuple[str, ...]:
+def aggregation_problems(detector: Any) -> list[str]:
     """Have a detector's aggregation read, which settings give by its name; what is wrong with it."""
     try:
         object.__setattr__(detector, "aggregation", settings.aggregation(detector.aggregation))
     except ConfigurationError as error:
-        return error.problems
-    return ()
+        return list(error.problems)
+    return []
 
 
 def share(some: int, of: int, noun: str) -> str:

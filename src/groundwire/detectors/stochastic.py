@@ -19,9 +19,9 @@ from groundwire.core.aggregation import Aggregation, AnyUnsupported
 from groundwire.core.claim import Claim, Support
 from groundwire.core.interaction import Interaction
 from groundwire.core.plan import Completed, Failed, Plan, together
-from groundwire.core.score import is_number
 from groundwire.core.span import Span
 from groundwire.core.verdict import Abstention, AbstentionReason, Outcome, Verdict
+from groundwire.detectors import settings
 from groundwire.detectors.asking import (
     Ask,
     PromptDetector,
@@ -29,6 +29,7 @@ from groundwire.detectors.asking import (
     ask_each,
     listed,
     no_examples,
+    not_warm,
     whole_numbers,
 )
 from groundwire.detectors.statements import aggregation_problems, scored, share, unverified
@@ -87,12 +88,7 @@ class Stochastic(PromptDetector):
 
     def problems(self) -> list[str]:
         problems = super().problems() + no_examples(self) + whole_numbers(self, samples=2, max_claims=1)
-        if self.comparison in list(Comparison):
-            object.__setattr__(self, "comparison", Comparison(self.comparison))
-        else:
-            problems.append(f"comparison must be one of {', '.join(Comparison)}, not {self.comparison!r}")
-        if not (is_number(self.temperature) and 0 < self.temperature < math.inf):
-            problems.append(f"temperature must be a number above 0, not {self.temperature!r}")
+        problems += settings.choice_problems(self, "comparison", Comparison) + not_warm(self.temperature)
         problems += aggregation_problems(self)
         return problems
 

@@ -17,9 +17,10 @@ from groundwire.core.errors import ConfigurationError
 from groundwire.core.grading import Grading
 from groundwire.core.interaction import Interaction
 from groundwire.core.plan import Plan
-from groundwire.core.score import check_score
+from groundwire.core.score import score_problems
 from groundwire.core.span import Span
 from groundwire.core.verdict import AbstentionReason, DetectorSpec, Outcome, Verdict
+from groundwire.detectors import settings
 from groundwire.detectors.statements import (
     Sentence,
     aggregation_problems,
@@ -88,15 +89,7 @@ class TokenOverlap(Detector):
     shortest: int = 1
 
     def __post_init__(self) -> None:
-        problems = []
-        if self.measure in list(Measure):
-            object.__setattr__(self, "measure", Measure(self.measure))
-        else:
-            problems.append(f"measure must be one of {', '.join(Measure)}, not {self.measure!r}")
-        try:
-            check_score("whole", self.whole)
-        except ValueError as error:
-            problems.append(str(error))
+        problems = settings.choice_problems(self, "measure", Measure) + score_problems(whole=self.whole)
         problems += aggregation_problems(self)
         if self.tokenizer is not None and not callable(self.tokenizer):
             told = type(self.tokenizer).__qualname__

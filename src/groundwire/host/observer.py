@@ -111,7 +111,7 @@ class Observer:
         self._on_outcome = on_outcome
         self._mode = Mode(mode)
         # Only models keep one waiting: whatever computes is stopped by nothing, and a watch on it costs.
-        limit = self._checker.policy.timeout if self._checker.detector.needs_model else None
+        limit = self._checker.policy.timeout if self._checker.detector.needs_judge else None
         self._background = Background(
             workers=workers,
             max_pending=max_pending,

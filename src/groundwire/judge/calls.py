@@ -8,6 +8,7 @@ business.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
 import time
 from collections import deque
@@ -31,7 +32,8 @@ class StuckError(TimeoutError):
 class Call(Generic[T]):
     """One call, of no use past ``until`` (on the monotonic clock; None is always of use).
 
-    ``began`` is when its time began to run, None while it waits for its turn.
+    ``began`` is when its time began to run, None while it waits for its turn. ``over`` is set once nobody
+    waits for it any more, or what it asks for is there.
     """
 
     def __init__(self, work: Callable[[], T], until: float | None) -> None:
@@ -40,7 +42,7 @@ class Call(Generic[T]):
         # What was raised is kept as a value: a future's own exception is logged when nobody asks for it.
         self.done: Future[T | BaseException] = Future()
         self.began: float | None = None
-        self.given_up = threading.Event()
+        self.over = threading.Event()
 
 
 class Calls(Generic[T]):
@@ -93,7 +95,7 @@ class Calls(Generic[T]):
     def abandon(self, call: Call[T]) -> None:
         """Stop caring for a call. One that has not begun never will; one that is done is left alone."""
         call.done.cancel()
-        call.given_up.set()
+        call.over.set()
         with self._lock:
             if call in self._running:
                 self._running.remove(call)
@@ -115,11 +117,20 @@ class Calls(Generic[T]):
             raise NotMadeError("the time given to the whole check would run out before the call's turn")
         if seconds <= 0:
             return
-        call.began = None
-        call.given_up.wait(seconds)
-        if call.given_up.is_set():
+        with self.resting():
+            gone = call.over.wait(seconds)
+        if gone:
             raise NotMadeError("nobody waits for this call any more")
-        call.began = time.monotonic()
+
+    @contextlib.contextmanager
+    def resting(self) -> Iterator[None]:
+        """Inside, the own time of the call on this thread does not run."""
+        call = self.here()
+        call.began = None
+        try:
+            yield
+        finally:
+            call.began = time.monotonic()
 
     def _waits(self, call: Call[T]) -> Iterator[float]:
         """How long to wait next, until the call is done or its time is up."""

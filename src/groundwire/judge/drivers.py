@@ -16,6 +16,8 @@ T = TypeVar("T")
 class NoBackend:
     """For detectors that ask nothing; whatever is asked all the same has failed."""
 
+    completes = embeds = False
+
     def perform(self, requests: Sequence[Request], *, timeout: float | None) -> Sequence[Reply]:
         del timeout
         detail = "no judge was given to answer this request: Checker(detector, judge=Judge(model))"

@@ -11,11 +11,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from groundwire.core.budget import calls_of, request_tokens
+from groundwire.core.budget import calls_of, request_tokens, unasked
 from groundwire.core.detector import Detector
 from groundwire.core.interaction import Interaction
-from groundwire.core.plan import Complete, Embed, Embedded, Encode, Failed, Reply, Request
-from groundwire.core.verdict import AbstentionReason, Usage
+from groundwire.core.plan import Complete, Embed, Encode, Ground, Reply, Request
+from groundwire.core.verdict import Usage
 from groundwire.judge.drivers import NoBackend, run
 from groundwire.judge.prices import Price
 from groundwire.local.backend import LocalBackend
@@ -57,10 +57,10 @@ def estimate(
     counter = _Counter(reads=detector.takes_model and detector.needs_encoder)
     answers, asking = 0, 0
     for interaction in interactions:
-        before = counter.calls.total()
+        before = counter.asked
         run(detector.detect(interaction), counter)
         answers += 1
-        asking += counter.calls.total() > before
+        asking += counter.asked > before
     return Estimate(
         answers=answers,
         asking=asking,
@@ -85,6 +85,11 @@ class _Counter:
         self.tokens: Counter[str] = Counter()
         self.embedding_calls = self.embedding_tokens = 0
 
+    @property
+    def asked(self) -> int:
+        """How many calls there are so far, of whatever model."""
+        return self.calls.total() + self.embedding_calls
+
     def cost(self, prices: Mapping[str, Price], reply_tokens: int) -> float | None:
         """What all of it costs; None where a model is asked whose price isn't known, or no price is."""
         if not prices or not self.calls.keys() <= prices.keys():
@@ -102,13 +107,12 @@ class _Counter:
         return self.perform(requests, timeout=timeout)
 
     def _reply(self, request: Request) -> Reply:
-        if isinstance(request, Complete):
+        if isinstance(request, Complete | Ground):
             self.calls[request.model] += calls_of(request)
             self.tokens[request.model] += calls_of(request) * request_tokens(request)
         if isinstance(request, Embed):
             self.embedding_calls += 1
             self.embedding_tokens += request_tokens(request)
-            return Embedded(vectors=tuple((1.0, 0.0) for _ in request.texts))
         if isinstance(request, Encode) and self._local is not None:
             return self._local.perform([request], timeout=None)[0]
-        return Failed(reason=AbstentionReason.NOT_SAMPLED, detail="nothing is asked in a dry run")
+        return unasked(request)

@@ -3,51 +3,44 @@
 from __future__ import annotations
 
 import hashlib
-import itertools
 import json
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NoReturn, SupportsIndex
 
-from groundwire.core.budget import counted, over_budget, request_tokens
+from groundwire.core.budget import request_tokens
 from groundwire.core.errors import ConfigurationError
-from groundwire.core.plan import (
-    Complete,
-    Embed,
-    Encode,
-    Failed,
-    Ground,
-    ModelRequest,
-    Reply,
-    Request,
-)
+from groundwire.core.plan import Encode, Failed, Ground, ModelRequest, Reply, Request
 from groundwire.core.verdict import AbstentionReason, Usage
-from groundwire.judge import adapters
 from groundwire.judge.adapters.langsmith import tracing
-from groundwire.judge.breaker import Breaker, BreakerStats, Circuit
+from groundwire.judge.attempts import Attempts
+from groundwire.judge.breaker import Breaker, BreakerStats
 from groundwire.judge.calls import Call, Calls, NotMadeError, StuckError
-from groundwire.judge.failures import failed, of_the_request, transient
+from groundwire.judge.failures import failed
 from groundwire.judge.isolation import isolated
-from groundwire.judge.limits import Allowance, Limits, Pace, Paced, Purse
+from groundwire.judge.limits import Limits, Paced, Purse
 from groundwire.judge.memory import Memory, MemoryMode
+from groundwire.judge.models import Model, Models
 from groundwire.judge.prices import Price
-from groundwire.judge.replies import bounded, failure_of, filled, lacking, merged, texts_of
+from groundwire.judge.replies import filled, lacking, merged, texts_of
 
 
 class Judge:
     """Answers requests with its own model, in an empty context. Safe to share between threads and loops.
 
-    A copy is the same Judge, and what is copied with it shares it; it can't be pickled.
+    A copy is the same Judge, and what is copied with it shares it; it can't be pickled. With ``embeddings``
+    alone it serves detectors that only embed.
 
     ``model`` is a LangChain chat model (bound, with retry or fallbacks if you like), a LlamaIndex LLM, a
     LangChain model string, or a function ``(system, user) -> str``; ``embeddings`` is LangChain Embeddings, a
     LlamaIndex embedding model, such a string, or a function from a list of texts to vectors. ``parameters``
     are fields of the model, such as temperature, max_tokens or stop, set in the judge's own copy of it; for a
     string they are what the model is built with, and a region, endpoint or credentials of Bedrock among them
-    hold for embeddings that are such a string, too. ``models`` are further ones by names of your own, for
-    methods that ask several; they share all that is set here, but for ``parameters``.
+    hold for every other model of the judge that is such a string, too. Without a model, embeddings by a
+    string are built with them. ``models`` are further ones by names of your own, for methods that ask
+    several; they share all that is set here, but for other ``parameters``.
 
     ``timeout`` is in seconds for one attempt at a call, from when it begins, whatever the client believes. At
     most ``max_concurrency`` calls are out at once. ``limits`` bounds everything that is asked, ``prices`` is
@@ -62,7 +55,7 @@ class Judge:
 
     def __init__(
         self,
-        model: Any,
+        model: Any = None,
         *,
         embeddings: Any = None,
         models: Mapping[str, Any] | None = None,
@@ -75,111 +68,98 @@ class Judge:
         memory: Memory | None = None,
         trace_project: str | None = None,
     ) -> None:
-        problems: list[str] = []
-        if not (isinstance(timeout, int | float) and math.isfinite(timeout) and timeout > 0):
-            problems.append(f"timeout: expected seconds above 0, not {timeout!r}")
-        if not (isinstance(max_concurrency, int) and max_concurrency >= 1):
-            problems.append(f"max_concurrency: expected a whole number from 1 on, not {max_concurrency!r}")
-        if not (breaker is None or isinstance(breaker, Breaker)):
-            problems.append(f"breaker: expected a Breaker or None, not {type(breaker).__name__}")
-        chat = _built(lambda given: adapters.chat(given, parameters), model, problems)
-        embedder = None
-        if embeddings is not None:
-            embedder = _built(
-                lambda given: adapters.embedder(given, beside=model, parameters=parameters),
+        problems = _problems(
+            timeout=timeout,
+            max_concurrency=max_concurrency,
+            models=models,
+            parameters=parameters,
+            prices=prices,
+            limits=limits,
+            breaker=breaker,
+            memory=memory,
+        )
+        budget = limits.budget if isinstance(limits, Limits) else None
+        try:
+            self._models = Models(
+                model,
                 embeddings,
-                problems,
+                models if isinstance(models, Mapping) else {},
+                parameters=parameters if isinstance(parameters, Mapping) else {},
+                prices=prices if isinstance(prices, Mapping) else {},
+                in_money=budget is not None and budget.cost is not None,
+                breaker=breaker if isinstance(breaker, Breaker) else None,
             )
-        if "" in (models or {}):
-            problems.append("models: a further model needs a name; '' is the judge's own")
-        others = {name: _built(adapters.chat, given, problems) for name, given in (models or {}).items()}
-        limits = limits or Limits()
-        priced = [one for one in (chat, *others.values()) if one] if limits.budget else []
-        if limits.budget and limits.budget.cost is not None:
-            problems += [
-                f"prices: the budget is in money, so it needs a price for the model {one.name!r}"
-                for one in priced
-                if one.name not in (prices or {})
-            ]
-        if problems or chat is None:
+        except ConfigurationError as error:
+            problems += error.problems
+        if problems:
             raise ConfigurationError(*problems)
         # Refuses a project that can't be traced to, and loads what is slow before a call's clock runs.
         tracing(trace_project)
         self.timeout = float(timeout)
         self.max_concurrency = max_concurrency
-        self.limits = limits
+        self.limits = limits or Limits()
         self.memory = Memory(mode=MemoryMode.OFF) if memory is None else memory
         self.trace_project = trace_project
-        self._chat: adapters.Chat = chat
-        self._chats: Mapping[str, adapters.Chat] = {"": chat, **others}
-        self._prices = dict(prices or {})
         self._parameters = dict(parameters or {})
-        self._embedder: adapters.Embedder | None = embedder
         self._calls: Calls[Reply] = Calls(limit=max_concurrency, seconds=self.timeout)
-        named = {"model": chat.name, **{f"models.{name}": one.name for name, one in others.items()}}
-        self._circuits = {what: Circuit(breaker, name) for what, name in named.items()}
-        if embedder is not None:
-            self._circuits["embeddings"] = Circuit(breaker, "embeddings")
-        self.share(
-            requests=Pace(limits.requests_per_minute),
-            tokens=Pace(limits.tokens_per_minute),
-            allowance=Allowance(limits.budget, period=limits.period),
-        )
+        self._attempts = Attempts(self.limits, self._calls)
 
     def share(self, *, requests: Paced, tokens: Paced, allowance: Purse) -> None:
         """Keep to limits that are counted elsewhere, such as for several processes together."""
-        self._requests, self._tokens, self._allowance = requests, tokens, allowance
+        self._attempts.share(requests=requests, tokens=tokens, allowance=allowance)
 
     @property
     def model(self) -> str:
-        """The provider's name for the model."""
-        return self._chat.name
+        """The provider's name for the model; "" where it has none."""
+        return self._models.speaking[""].name if self.completes else ""
 
     @property
     def named(self) -> Mapping[str, str]:
         """The providers' names for its further models, by the names that it has for them."""
-        return {name: chat.name for name, chat in self._chats.items() if name}
+        return {name: one.name for name, one in self._models.speaking.items() if name}
 
     @property
     def priced(self) -> Mapping[str, Price]:
         """What each model costs whose price is known, by its name, "" for the judge's own."""
-        return {
-            name: self._prices[chat.name] for name, chat in self._chats.items() if chat.name in self._prices
-        }
+        return {name: one.price for name, one in self._models.speaking.items() if one.price is not None}
 
     @property
     def parameters(self) -> str:
         """16 hexadecimal digits of the parameters that its model was built with; "" without any."""
         if not self._parameters:
             return ""
-        # Hashed: a key may be among them.
-        told = json.dumps(self._parameters, sort_keys=True, default=lambda value: type(value).__qualname__)
-        return hashlib.sha256(told.encode()).hexdigest()[:16]
+        return _digest(
+            json.dumps(self._parameters, sort_keys=True, default=lambda value: type(value).__qualname__)
+        )
 
     @property
     def embedding_model(self) -> str:
         """16 hexadecimal digits that tell the embedding model from every other; "" where it has none."""
-        # Hashed: what a function was given may stand in its identity, and that may be a key.
-        identity = self._embedder.identity if self._embedder else ""
-        return identity and hashlib.sha256(identity.encode()).hexdigest()[:16]
+        return _digest(self._models.embedding.identity) if self._models.embedding else ""
 
     @property
     def models(self) -> frozenset[str]:
         """The names of its further models."""
-        return frozenset(self._chats) - {""}
+        return frozenset(self._models.speaking) - {""}
+
+    @property
+    def completes(self) -> bool:
+        """Whether it has a language model."""
+        return "" in self._models.speaking
 
     @property
     def embeds(self) -> bool:
         """Whether it has an embedding model."""
-        return self._embedder is not None
+        return self._models.embedding is not None
 
     @property
     def breakers(self) -> Mapping[str, BreakerStats]:
-        """How the breakers stand: of "model", of each "models.NAME", of "embeddings" if it has them."""
-        return {what: circuit.stats for what, circuit in self._circuits.items()}
+        """How the breakers stand: of "model", of each "models.NAME", of "embeddings", where it has such."""
+        return {what: circuit.stats for what, circuit in self._models.circuits.items()}
 
     def __repr__(self) -> str:
-        return f"Judge(model={self._chat.name!r}, timeout={self.timeout:g})"
+        told = f"model={self.model!r}" if self.completes else "embeddings=..."
+        return f"Judge({told}, timeout={self.timeout:g})"
 
     def __copy__(self) -> Judge:
         return self
@@ -207,11 +187,11 @@ class Judge:
         begun = [self._begin(request, until) for request in requests]
         try:
             return [
-                merged([self._reply(call, request) for call in calls])
-                for request, calls in zip(requests, begun, strict=True)
+                one if isinstance(one, Failed) else merged([self._reply(call, one) for call in one.calls])
+                for one in begun
             ]
         finally:
-            self._abandon(requests, begun)
+            self._abandon(begun)
 
     async def aperform(self, requests: Sequence[Request], *, timeout: float | None) -> Sequence[Reply]:
         """``perform`` for callers on an event loop, which is never held."""
@@ -225,194 +205,122 @@ class Judge:
         begun = [self._begin(request, until) for request in requests]
         try:
             return [
-                merged([await self._areply(call, request) for call in calls])
-                for request, calls in zip(requests, begun, strict=True)
+                one
+                if isinstance(one, Failed)
+                else merged([await self._areply(call, one) for call in one.calls])
+                for one in begun
             ]
         finally:
-            self._abandon(requests, begun)
+            self._abandon(begun)
 
-    def _begin(self, request: Request, until: float | None) -> list[Call[Reply]]:
-        return [
-            self._calls.submit(lambda: isolated(lambda: self._answer(request)), until=until)
-            for _ in range(self._calls_for(request))
+    def _begin(self, request: Request, until: float | None) -> _Out | Failed:
+        """The calls for one request, or why nobody is called."""
+        model = self._models.of(request)
+        if isinstance(model, Failed):
+            return model
+        assert not isinstance(request, Encode), "no model is for encoders' work"
+        calls = [
+            self._calls.submit(lambda: isolated(lambda: self._answer(model, request)), until=until)
+            for _ in range(model.calls_for(request))
         ]
+        return _Out(model=model, request=request, calls=calls)
 
-    def _calls_for(self, request: Request) -> int:
-        """One call for each sample, unless the model gives several for one input."""
-        if not isinstance(request, Complete):
-            return 1
-        return 1 if self._asked(request).several else request.samples
-
-    def _asked(self, request: ModelRequest) -> adapters.Chat:
-        """The model that a request is for."""
-        name = request.model if isinstance(request, Complete) else ""
-        return self._chats.get(name, self._chat)
-
-    def _answer(self, request: Request) -> Reply:
+    def _answer(self, model: Model, request: ModelRequest) -> Reply:
         """The reply, from memory or from the model; whatever goes wrong is one, too."""
-        if isinstance(request, Encode):  # a checker has these performed where it runs, by an encoder
-            detail = "a judge does not read as encoders do: have a Checker perform this, or a LocalBackend"
-            return Failed(reason=AbstentionReason.MODEL_FAILED, detail=detail)
-        if isinstance(request, Complete) and request.model not in self._chats:
-            detail = f"the judge has no model named {request.model!r}: Judge(model, models={{...}})"
-            return Failed(reason=AbstentionReason.MODEL_FAILED, detail=detail)
         try:
             with tracing(self.trace_project):
-                return self._recalled(request)
+                return self._recalled(model, request)
         except NotMadeError as error:
             return Failed(reason=AbstentionReason.TIMEOUT, detail=str(error))
         except BaseException as error:  # any failure is a reply, and no one above this thread hears it
-            return failed(error, model=self._asked(request).name, said=texts_of(request))
+            return failed(error, model=model.name, said=texts_of(request))
 
-    def _recalled(self, request: ModelRequest) -> Reply:
+    def _recalled(self, model: Model, request: ModelRequest) -> Reply:
         """What memory has, where it may be asked; else what the model says."""
-        if isinstance(request, Embed):
-            if self._embedder is None:
-                return Failed(
-                    reason=AbstentionReason.MODEL_FAILED,
-                    detail="no embedding model was given to answer this: Judge(model, embeddings=...)",
-                )
-            return self.memory.recall(self._embedder.identity, request, self._let_through)
-        chat = self._asked(request)
-        if isinstance(request, Ground) or (chat.varies and request.temperature is None):
-            return self._let_through(request)
-        return self.memory.recall(chat.identity, request, self._let_through)
+        if isinstance(request, Ground) or not model.repeats(request):
+            return self._attempts.reply(model, request)
+        return self.memory.recall(
+            model.identity,
+            request,
+            lambda asked: self._attempts.reply(model, asked),
+            over=self._calls.here().over,
+            resting=self._calls.resting,
+        )
 
-    def _circuit_of(self, request: Request) -> Circuit | None:
-        """The breaker of the model that a request is for; None where there is no such model."""
-        if isinstance(request, Embed):
-            return self._circuits.get("embeddings")
-        name = request.model if isinstance(request, Complete) else ""
-        return self._circuits.get(f"models.{name}" if name else "model")
-
-    def _let_through(self, request: ModelRequest) -> Reply:
-        """The model's reply, unless its breaker is open."""
-        circuit, call = self._circuit_of(request), self._calls.here()
-        assert circuit is not None, "a request for a model that there is not is refused before"
-        if refused := circuit.enter(call):
-            return Failed(reason=AbstentionReason.UNAVAILABLE, detail=refused)
-        try:
-            reply, telling = self._tried(request)
-            if telling:
-                circuit.leave(call, failure=failure_of(reply))
-            return reply
-        finally:
-            circuit.forget(call)
-
-    def _tried(self, request: ModelRequest) -> tuple[Reply, bool]:
-        """The model's reply, after as many attempts as the limits allow; it has used what all of them did.
-
-        And whether it tells how the model is, which a request that was not made, or was a mistake, doesn't.
-        """
-        spent = Usage()
-        for attempt in itertools.count(1):
-            if shortage := self._allowance.claim():
-                return replace(over_budget("the judge's period", shortage), usage=spent), False
-            try:
-                self._calls.pause(self._turn(request))
-            except NotMadeError:
-                self._allowance.give_back()
-                raise
-            again, telling = False, True
-            try:
-                reply = self._ask(request)
-            except BaseException as error:  # told as a reply, with what all attempts have used
-                again = attempt <= self.limits.retries and transient(error)
-                telling = not of_the_request(error)
-                reply = failed(
-                    error, model=self._asked(request).name, said=texts_of(request), attempts=attempt
-                )
-            reply = self._settled(request, reply)
-            spent += reply.usage
-            reply = replace(reply, usage=spent)
-            if not again:
-                return reply, telling
-            try:
-                self._calls.pause(self.limits.wait_before(attempt + 1))
-            except NotMadeError:  # no time is left to try again: what went wrong says more than that
-                return reply, telling
-        raise AssertionError("attempts are counted without end")
-
-    def _turn(self, request: ModelRequest) -> float:
-        """The seconds until the rates let the call go; it takes no turn that it could not wait for."""
-        until = self._calls.here().until
-        left = math.inf if until is None else until - time.monotonic()
-        if until is not None and (wait := self._requests.take(within=-math.inf)) >= left:  # which takes none
-            return wait
-        wait = self._tokens.take(request_tokens(request), within=left)
-        return max(wait, self._requests.take(within=left)) if wait < left else wait
-
-    def _ask(self, request: ModelRequest) -> Reply:
-        if isinstance(request, Complete):
-            return bounded(self._asked(request).complete(request))
-        if isinstance(request, Ground):
-            return self._chat.ground(request)
-        assert self._embedder is not None
-        return self._embedder.embed(request.texts)
-
-    def _settled(self, request: ModelRequest, reply: Reply) -> Reply:
-        """The reply with what it cost, which the limits now know of."""
-        used = counted(request, reply) if not isinstance(reply, Failed) else reply.usage
-        self._tokens.take(max(0, used.input_tokens + used.output_tokens - request_tokens(request)))
-        if isinstance(request, Embed) and self._prices:
-            # What embeddings cost is not in any sum, and makes none of them unknown.
-            reply = replace(reply, usage=replace(reply.usage, cost=0.0))
-        if (price := self._price_of(request)) is None:
-            self._allowance.settle(used)
-            return reply
-        self._allowance.settle(replace(used, cost=price.of(used)))
-        told = isinstance(reply, Failed) or reply.usage.input_tokens or reply.usage.output_tokens
-        return replace(reply, usage=replace(reply.usage, cost=price.of(used))) if told else reply
-
-    def _reply(self, call: Call[Reply], request: Request) -> Reply:
+    def _reply(self, call: Call[Reply], out: _Out) -> Reply:
         try:
             return self._calls.result(call)
         except TimeoutError as error:
-            return self._timed_out(call, request, error)
+            return _timed_out(call, out, error)
 
-    async def _areply(self, call: Call[Reply], request: Request) -> Reply:
+    async def _areply(self, call: Call[Reply], out: _Out) -> Reply:
         try:
             return await self._calls.aresult(call)
         except TimeoutError as error:
-            return self._timed_out(call, request, error)
+            return _timed_out(call, out, error)
 
-    def _timed_out(self, call: Call[Reply], request: Request, error: TimeoutError) -> Reply:
-        if (circuit := self._circuit_of(request)) is not None:
-            if isinstance(error, StuckError) and (refused := circuit.enter(call)):
-                return Failed(reason=AbstentionReason.UNAVAILABLE, detail=refused)
-            if isinstance(error, StuckError) or call.began is not None:
-                circuit.leave(call, failure="no reply in time")
-        # A call that began may have to be paid for, though nothing will ever tell its tokens.
-        usage = Usage() if call.began is None else Usage(calls=1, cost=self._least_cost(request))
-        return Failed(reason=AbstentionReason.TIMEOUT, detail=str(error), usage=usage)
-
-    def _price_of(self, request: Request) -> Price | None:
-        return self._prices.get(self._asked(request).name) if isinstance(request, Complete) else None
-
-    def _least_cost(self, request: Request) -> float | None:
-        """What a call costs that was sent and never answered, as far as that is known."""
-        if isinstance(request, Embed):
-            return 0.0 if self._prices else None
-        price = self._price_of(request)
-        return None if price is None else price.of(Usage(input_tokens=request_tokens(request)))
-
-    def _abandon(self, requests: Sequence[Request], begun: list[list[Call[Reply]]]) -> None:
+    def _abandon(self, begun: Sequence[_Out | Failed]) -> None:
         """Whoever asked has all replies, or has been interrupted: what is still out concerns nobody."""
-        for request, calls in zip(requests, begun, strict=True):
-            circuit = self._circuit_of(request)
-            for call in calls:
-                self._calls.abandon(call)
-                if circuit is not None:
-                    circuit.forget(call)
+        for out in begun:
+            if isinstance(out, _Out):
+                for call in out.calls:
+                    self._calls.abandon(call)
+                    out.model.circuit.forget(call)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Out:
+    """A request whose calls are out, and the model that they are of."""
+
+    model: Model
+    request: ModelRequest
+    calls: Sequence[Call[Reply]]
+
+
+def _timed_out(call: Call[Reply], out: _Out, error: TimeoutError) -> Reply:
+    circuit = out.model.circuit
+    if isinstance(error, StuckError) and (refused := circuit.enter(call)):
+        return Failed(reason=AbstentionReason.UNAVAILABLE, detail=refused)
+    if isinstance(error, StuckError) or call.began is not None:
+        circuit.leave(call, failure="no reply in time")
+    usage = Usage()
+    if call.began is not None:  # it may have to be paid for, though nothing will ever tell its tokens
+        usage = Usage(calls=1, cost=out.model.cost(Usage(input_tokens=request_tokens(out.request))))
+    return Failed(reason=AbstentionReason.TIMEOUT, detail=str(error), usage=usage)
 
 
 def _until(timeout: float | None) -> float | None:
     return None if timeout is None else time.monotonic() + timeout
 
 
-def _built(build: Callable[[Any], Any], given: Any, problems: list[str]) -> Any:
-    try:
-        return build(given)
-    except ConfigurationError as error:
-        problems.extend(error.problems)
-        return None
+def _digest(told: str) -> str:
+    # Hashed: a key may be among the parameters, or stand in an identity.
+    return hashlib.sha256(told.encode()).hexdigest()[:16]
+
+
+def _problems(*, timeout: Any, max_concurrency: Any, **given: Any) -> list[str]:
+    """What is wrong with what a judge was given, beside its models."""
+    problems = []
+    number = isinstance(timeout, int | float) and not isinstance(timeout, bool)
+    if not (number and math.isfinite(timeout) and timeout > 0):
+        problems.append(f"timeout: expected seconds above 0, not {timeout!r}")
+    if type(max_concurrency) is not int or max_concurrency < 1:
+        problems.append(f"max_concurrency: expected a whole number from 1 on, not {max_concurrency!r}")
+    problems += [
+        f"{name}: expected {wanted}, not {type(given[name]).__name__}"
+        for name, kind, wanted in (
+            ("models", Mapping, "a table of models by names of yours"),
+            ("parameters", Mapping, "a table of values by their names"),
+            ("prices", Mapping, "a table of Prices by the models' names"),
+            ("limits", Limits, "Limits(...) or None"),
+            ("breaker", Breaker, "a Breaker or None"),
+            ("memory", Memory, "a Memory, such as Memory('judge-memory.sqlite'), or None"),
+        )
+        if not (given[name] is None or isinstance(given[name], kind))
+    ]
+    priced = given["prices"] if isinstance(given["prices"], Mapping) else {}
+    return problems + [
+        f"prices: expected a Price for {name!r}, not {type(price).__name__}: Price(input=..., output=...)"
+        for name, price in priced.items()
+        if not isinstance(price, Price)
+    ]

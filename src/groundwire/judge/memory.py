@@ -11,9 +11,10 @@ import logging
 import threading
 from array import array
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from enum import StrEnum
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.fork import renew_after_fork
@@ -22,7 +23,6 @@ from groundwire.judge.stores import InFile, InMemory, Since, Store
 
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
-_PATIENCE = 120.0  # seconds
 _SUM = 8  # bytes of an entry that tell whether the others are as they were
 _FORM = 2  # of keys and entries; entries of another form are not found
 
@@ -86,16 +86,25 @@ class Memory:
         return Memory(mode=self.mode, namespace=self.namespace, store=Since(self._store))
 
     def recall(
-        self, model: str, request: Complete | Embed, ask: Callable[[Complete | Embed], Reply]
+        self,
+        model: str,
+        request: Complete | Embed,
+        ask: Callable[[Complete | Embed], Reply],
+        *,
+        over: threading.Event | None = None,
+        resting: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> Reply:
         """The reply to ``request``, remembered or asked for. A remembered reply has used nothing.
 
-        ``model`` identifies a model with its parameters.
+        ``model`` identifies a model with its parameters. ``over`` is set here once what was asked for is
+        there, and by whoever gives up on it before: then others ask by themselves. They wait for it
+        ``resting``.
         """
         if self.mode is MemoryMode.OFF:
             return ask(request)
+        turn = _Turn(over or threading.Event(), resting)
         if isinstance(request, Embed):
-            return self._vectors(model, request.texts, ask)
+            return self._vectors(model, request.texts, ask, turn)
         if request.samples != 1 or (request.temperature or 0.0) > 0:
             return ask(request)
         asked_for = (request.system, request.user, repr(request.temperature), str(request.alternatives))
@@ -110,9 +119,11 @@ class Memory:
                 self._put({key: _entry(reply)})
             return reply
 
-        return self._once(key, remembered, asked)
+        return self._once(key, remembered, asked, turn)
 
-    def _vectors(self, model: str, texts: Sequence[str], ask: Callable[[Complete | Embed], Reply]) -> Reply:
+    def _vectors(
+        self, model: str, texts: Sequence[str], ask: Callable[[Complete | Embed], Reply], turn: _Turn
+    ) -> Reply:
         """Each text's vector by itself: passages come back with other neighbours."""
         keys = {text: self._key("embed", model, text) for text in texts}
 
@@ -135,30 +146,29 @@ class Memory:
             known |= fresh
             return Embedded(vectors=tuple(known[text] for text in texts), usage=reply.usage)
 
-        return self._once(self._key("embeds", *keys.values()), remembered, asked)
+        return self._once(self._key("embeds", *keys.values()), remembered, asked, turn)
 
-    def _once(self, key: str, remembered: Callable[[], Reply | None], asked: Callable[[], Reply]) -> Reply:
+    def _once(
+        self, key: str, remembered: Callable[[], Reply | None], asked: Callable[[], Reply], turn: _Turn
+    ) -> Reply:
         """The remembered reply, or one that is asked for by one thread at a time."""
-        mine = threading.Event()
         while True:
             with self._lock:
                 if (reply := remembered()) is not None:
                     return reply
-                out = self._out.setdefault(key, mine)
-            if out is mine:
-                break
-            if not out.wait(_PATIENCE):  # it hangs, and must not hold up everybody who asks the same
-                self._forget(key, out)
+                out = self._out.get(key)
+                if out is None or out.is_set():  # nobody asks, or whoever does has been given up
+                    self._out[key] = turn.over
+                    break
+            with turn.resting():
+                out.wait()
         try:
             return asked()
         finally:
-            self._forget(key, mine)
-            mine.set()
-
-    def _forget(self, key: str, out: threading.Event) -> None:
-        with self._lock:
-            if self._out.get(key) is out:
-                del self._out[key]
+            with self._lock:
+                if self._out.get(key) is turn.over:
+                    del self._out[key]
+            turn.over.set()
 
     def _key(self, *what: str) -> str:
         whole = json.dumps([_FORM, self.namespace, *what])
@@ -180,6 +190,13 @@ class Memory:
             self._store.put({key: _sum(entry) + entry for key, entry in entries.items()})
         except OSError as error:
             _log.warning("the judge's memory can't be written: %s", error)
+
+
+class _Turn(NamedTuple):
+    """Who asks, as far as others wait for it: when it is over, and how it waits for others itself."""
+
+    over: threading.Event
+    resting: Callable[[], AbstractContextManager[None]]
 
 
 def _entry(reply: Completed) -> bytes:

@@ -141,7 +141,7 @@ def _own(checker: Checker) -> tuple[Checker, Tuned | Grading | None]:
 
 def _asks(checker: Checker) -> bool:
     detector = checker.detector
-    return not isinstance(checker.judge, NoBackend) and (detector.takes_model or detector.needs_embeddings)
+    return not isinstance(checker.judge, NoBackend) and detector.takes_model
 
 
 def _rows(

@@ -52,12 +52,14 @@ def objects(text: str, wanted: Callable[[Any], T | None]) -> T:
     a guess, and one may be quoted from the text that is judged.
     """
     found: list[T] = []
+    lacking = "no JSON of the kind asked for"
     for value in _values(without_thoughts(text)):
-        one = wanted(value)
-        if one is not None and one not in found:
+        if value is _CUT_OFF:
+            lacking = "the JSON is cut off; where that goes on, the model needs a higher max_tokens"
+        elif (one := wanted(value)) is not None and one not in found:
             found.append(one)
     if len(found) != 1:
-        raise UnreadableError("no JSON of the kind asked for" if not found else "two different JSON replies")
+        raise UnreadableError(lacking if not found else "two different JSON replies")
     return found[0]
 
 
@@ -186,7 +188,7 @@ _FENCE = re.compile(r"^[^\S\n]*+```[\w-]*+[^\S\n]*+$", re.MULTILINE)
 
 
 def _values(text: str) -> Iterator[Any]:
-    """Every outermost JSON object and list in the text, in order."""
+    """Every outermost JSON object and list in the text, in order; at the end, whether one was cut off."""
     if len(text) > _LONGEST:
         raise UnreadableError(f"the reply has {len(text)} characters")
     at = 0
@@ -198,7 +200,8 @@ def _values(text: str) -> Iterator[Any]:
             value, at = _DECODER.raw_decode(text, start.start())
         except json.JSONDecodeError as error:
             if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated"):
-                return  # cut off: what stands inside was never finished
+                yield _CUT_OFF  # what stands inside was never finished
+                return
             at = start.end()
         except (ValueError, RecursionError):
             at = start.end()
@@ -216,6 +219,7 @@ def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
 
 
+_CUT_OFF = object()
 _START = re.compile(r"[{\[]")
 # Not strict: a quotation that runs over lines is often copied with its line breaks as they are.
 _DECODER = json.JSONDecoder(object_pairs_hook=_pairs, parse_constant=_no_constant, strict=False)

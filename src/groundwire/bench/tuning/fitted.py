@@ -195,7 +195,7 @@ def stack(
         stack=kinds,
         seed=seed,
     )
-    judges = [c.judge for c in checkers if c.detector.needs_model or c.detector.needs_embeddings]
+    judges = [c.judge for c in checkers if c.detector.needs_judge]
     if any(judge is not judges[0] for judge in judges):
         raise TuningError("the detectors of a stack ask one judge: give all checkers the same")
     found = _tuned(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from groundwire.core.budget import least
 from groundwire.core.claim import Claim, kind_of
@@ -16,7 +16,7 @@ from groundwire.core.detector import Detector
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.grading import Grading
 from groundwire.core.interaction import Interaction
-from groundwire.core.plan import Backend, Plan, asking
+from groundwire.core.plan import Plan, asking
 from groundwire.core.score import check_score
 from groundwire.core.verdict import (
     Abstention,
@@ -32,6 +32,7 @@ from groundwire.core.verdict import (
 from groundwire.detectors import settings
 from groundwire.detectors.cascade import exact
 from groundwire.detectors.cascade.stages import FACTS, Facts, Stage, line_problems, read, rescaled, unverified
+from groundwire.detectors.combined import Combined
 from groundwire.detectors.lexical import Lexical
 from groundwire.detectors.statements import no_ground
 from groundwire.text.claims import cut
@@ -49,7 +50,7 @@ def _default() -> tuple[Stage | Detector | str, ...]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cascade(Detector):
+class Cascade(Combined):
     """Stages of detectors, in any order; each decides what lies outside of its band, and hands on the rest.
 
     By default: exact facts; ``lexical``; ``embedded``, for which the bands were chosen on RAGTruth (see
@@ -95,13 +96,7 @@ class Cascade(Detector):
         else:
             problems.append(f"stages: expected a list of them, not {settings.shown(self.stages)}")
         object.__setattr__(self, "stages", tuple(built))  # frozen: only the constructor may set
-        facts: Any = self.facts
-        if facts is False:  # what YAML makes of a bare "off"
-            facts = Facts.OFF
-        if facts in list(Facts):
-            object.__setattr__(self, "facts", Facts(facts))
-        else:
-            problems.append(f"facts must be one of {', '.join(Facts)}, not {settings.shown(facts)}")
+        problems += settings.choice_problems(self, "facts", Facts)
         problems += [] if problems else line_problems(built)
         problems += self._action_problems()
         if problems:
@@ -113,43 +108,29 @@ class Cascade(Detector):
         return tuple(one for one in self.stages if isinstance(one, Stage))
 
     @property
-    def needs_model(self) -> bool:  # type: ignore[override]  # what it is made of decides
-        return any(one.detector.needs_model and not one.optional for one in self.line)
+    def parts(self) -> list[Detector]:
+        return [one.detector for one in self.line]
 
     @property
-    def needs_encoder(self) -> bool:  # type: ignore[override]  # likewise
-        return any(one.detector.needs_encoder for one in self.line)
-
-    @property
-    def needs_embeddings(self) -> bool:
-        return any(one.detector.needs_embeddings and not one.optional for one in self.line)
-
-    @property
-    def takes_model(self) -> bool:
-        return any(one.detector.takes_model for one in self.line)
+    def needed(self) -> list[Detector]:
+        return [one.detector for one in self.line if not one.optional]
 
     @property
     def models(self) -> frozenset[str]:
-        named = frozenset(one.model for one in self.line if one.model)
-        return named.union(*(one.detector.models for one in self.line))
+        return super().models.union(one.model for one in self.line if one.model)
 
-    def beside(self, judge: Backend | None) -> Cascade:
+    def beside(self, judge: object | None) -> Cascade:
         """With its optional stages where the judge can answer them, and without them where it can't."""
-        stages = []
-        for one in self.line:
-            embeds = judge is not None and getattr(judge, "embeds", True)
-            able = judge is not None and (embeds or not one.detector.needs_embeddings)
-            if able or not (one.optional and one.detector.needs_model):
-                stages.append(replace(one, detector=one.detector.beside(judge), optional=False))
+        stages = tuple(
+            replace(one, detector=one.detector.beside(judge), optional=False)
+            for one in self.line
+            if not (one.optional and one.detector.lacking(judge))
+        )
         if not stages:
             raise ConfigurationError(
                 "the 'cascade' detector has no stage left without a judge: pass judge=Judge(model)"
             )
-        return replace(self, stages=tuple(stages))
-
-    def load(self) -> None:
-        for one in self.line:
-            one.detector.load()
+        return replace(self, stages=stages)
 
     def detect(self, interaction: Interaction) -> Plan[Outcome]:
         if refused := no_ground(interaction, cut(interaction.answer), self):

@@ -11,7 +11,7 @@ from typing import Any
 from groundwire.core.claim import Support
 from groundwire.core.detector import Detector
 from groundwire.core.errors import ConfigurationError
-from groundwire.core.score import check_score
+from groundwire.core.score import score_problems
 from groundwire.core.verdict import Abstention, Outcome, Step, Verdict
 from groundwire.detectors import settings
 
@@ -51,15 +51,8 @@ class Stage:
         object.__setattr__(self, "detector", settings.build(self.detector))
         named = "@".join(one for one in (self.detector.name, self.model) if one)
         object.__setattr__(self, "name", self.name or named)
-        problems = []
-        if not isinstance(self.optional, bool):
-            problems.append(f"optional must be true or false, not {settings.shown(self.optional)}")
-        for end in ("accept", "flag"):
-            if (value := getattr(self, end)) is not None:
-                try:
-                    check_score(end, value)
-                except ValueError as error:
-                    problems.append(str(error))
+        problems = settings.switch_problems(self, "optional")
+        problems += score_problems(accept=self.accept, flag=self.flag)
         if not problems and self.accept is not None and self.flag is not None and self.accept > self.flag:
             problems.append(f"accept must not be above flag: {self.accept:g} > {self.flag:g}")
         if problems:
@@ -99,12 +92,8 @@ def rescaled(score: float, old: float, new: float) -> float:
 
 def read(given: Any) -> Stage:
     """A stage from what a settings file has: a detector's name, its table, or a table of a Stage."""
-    if isinstance(given, Stage):
-        return given
-    if isinstance(given, dict) and "detector" in given:
-        stage: Stage = settings.part(Stage, given, "stages")
-        return stage
-    return Stage(detector=settings.build(given))
+    stage: Stage = settings.holding(Stage, given, "stages")
+    return stage
 
 
 def line_problems(stages: Sequence[Stage]) -> list[str]:

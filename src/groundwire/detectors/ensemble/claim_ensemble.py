@@ -19,8 +19,8 @@ from groundwire.core.claim import Support
 from groundwire.core.detector import Detector
 from groundwire.core.errors import ConfigurationError, gathered
 from groundwire.core.interaction import Interaction
-from groundwire.core.plan import Backend, Failed, Plan, metered, together
-from groundwire.core.score import check_score
+from groundwire.core.plan import Failed, Plan, metered, together
+from groundwire.core.score import score_problems
 from groundwire.core.verdict import (
     AbstentionReason,
     Outcome,
@@ -33,6 +33,7 @@ from groundwire.core.verdict import (
 )
 from groundwire.detectors import settings
 from groundwire.detectors.asking import whole_numbers
+from groundwire.detectors.combined import Combined
 from groundwire.detectors.ensemble import oracles as asked
 from groundwire.detectors.ensemble import reduction
 from groundwire.detectors.ensemble.claim_reader import ClaimReader
@@ -65,7 +66,7 @@ _ALIKE = {Similarity.LEXICAL: 0.6, Similarity.EMBEDDING: 0.85}
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClaimEnsemble(Detector):
+class ClaimEnsemble(Combined):
     """Oracles take the answer apart and label each claim; equal claims are merged, and votes decide each.
 
     *Map.* ``oracles`` are asked at once: a ``ClaimReader`` (one prompt, several readings; the default), any
@@ -114,8 +115,10 @@ class ClaimEnsemble(Detector):
             *self._built("oracles", _panel),
             *self._built("resolution", read_resolution),
             *self._built("aggregation", settings.aggregation),
-            *self._built("inferred", lambda given: _chosen(Inferred, "inferred", given)),
-            *self._built("similarity", lambda given: _chosen(Similarity, "similarity", given)),
+            *settings.choice_problems(self, "inferred", Inferred),
+            *settings.choice_problems(self, "similarity", Similarity),
+            *settings.switch_problems(self, "caching"),
+            *score_problems(alike=self.alike, disagreement=self.disagreement),
         ]
         if self.dynamic is not None:
             problems += self._built("dynamic", lambda given: settings.part(Dynamic, given, "dynamic"))
@@ -129,37 +132,21 @@ class ClaimEnsemble(Detector):
         return tuple(one for one in self.oracles if isinstance(one, Oracle))
 
     @property
-    def needs_model(self) -> bool:  # type: ignore[override]  # what it is made of decides
-        return self.needs_embeddings or any(one.detector.needs_model for one in self.panel)
-
-    @property
-    def needs_encoder(self) -> bool:  # type: ignore[override]  # likewise
-        return any(one.detector.needs_encoder for one in self.panel)
+    def parts(self) -> list[Detector]:
+        return [one.detector for one in self.panel]
 
     @property
     def needs_embeddings(self) -> bool:
-        return self.similarity is Similarity.EMBEDDING or any(
-            one.detector.needs_embeddings for one in self.panel
-        )
-
-    @property
-    def takes_model(self) -> bool:
-        return self.needs_model or any(one.detector.takes_model for one in self.panel)
+        return self.similarity is Similarity.EMBEDDING or super().needs_embeddings
 
     @property
     def models(self) -> frozenset[str]:
-        return frozenset(one.model for one in self.panel if one.model).union(
-            *(one.detector.models for one in self.panel)
-        )
+        return super().models.union(one.model for one in self.panel if one.model)
 
-    def beside(self, judge: Backend | None) -> ClaimEnsemble:
+    def beside(self, judge: object | None) -> ClaimEnsemble:
         """With each oracle as it works with this judge, or without any."""
         oracles = tuple(replace(one, detector=one.detector.beside(judge)) for one in self.panel)
         return self if oracles == self.panel else replace(self, oracles=oracles)
-
-    def load(self) -> None:
-        for one in self.panel:
-            one.detector.load()
 
     def detect(self, interaction: Interaction) -> Plan[Outcome]:
         places = Places(interaction.answer)
@@ -296,23 +283,9 @@ def _panel(given: Any) -> tuple[Oracle, ...]:
     raise ConfigurationError(f"oracles: expected a list of them, not {settings.shown(given)}")
 
 
-def _chosen(kind: type[StrEnum], name: str, given: Any) -> StrEnum:
-    if given in list(kind):
-        return kind(given)
-    raise ConfigurationError(f"{name} must be one of {', '.join(kind)}, not {settings.shown(given)}")
-
-
 def _problems(ensemble: ClaimEnsemble) -> list[str]:
     """What is wrong with the numbers, and with who was chosen."""
     problems = whole_numbers(ensemble, quorum=1, max_claims=1)
-    for name in ("alike", "disagreement"):
-        if (value := getattr(ensemble, name)) is not None:
-            try:
-                check_score(name, value)
-            except ValueError as error:
-                problems.append(str(error))
-    if not isinstance(ensemble.caching, bool):
-        problems.append(f"caching must be true or false, not {settings.shown(ensemble.caching)}")
     oracles = ensemble.panel
     if not isinstance(ensemble.oracles, tuple) or len(oracles) < len(ensemble.oracles):
         return problems  # they have mistakes of their own

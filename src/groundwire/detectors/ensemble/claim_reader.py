@@ -6,7 +6,6 @@ Only the plan lives here. What is said to the model is in ``prompts``; what read
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -15,10 +14,9 @@ from groundwire.core.budget import counted, request_tokens
 from groundwire.core.claim import Support
 from groundwire.core.interaction import Interaction
 from groundwire.core.plan import Complete, Completed, Failed, Plan, Reply
-from groundwire.core.score import is_number
 from groundwire.core.span import Span
 from groundwire.core.verdict import AbstentionReason, Outcome
-from groundwire.detectors.asking import Ask, PromptDetector, clean, listed, whole_numbers
+from groundwire.detectors.asking import Ask, PromptDetector, clean, listed, not_warm, whole_numbers
 from groundwire.detectors.ensemble.opinions import Heard, Opinion, Said
 from groundwire.detectors.ensemble.places import Places
 from groundwire.detectors.shown import ShownPassages
@@ -55,10 +53,8 @@ class ClaimReader(PromptDetector):
     temperature: float = 0.7
 
     def problems(self) -> list[str]:
-        problems = super().problems() + whole_numbers(self, readings=1, samples=1)
-        if not (is_number(self.temperature) and 0 < self.temperature < math.inf):
-            problems.append(f"temperature must be a number above 0, not {self.temperature!r}")
-        return problems
+        numbers = whole_numbers(self, readings=1, samples=1)
+        return super().problems() + numbers + not_warm(self.temperature)
 
     def detect(self, interaction: Interaction) -> Plan[Outcome]:
         from groundwire.detectors.ensemble.claim_ensemble import ClaimEnsemble  # noqa: PLC0415 - which is made of these

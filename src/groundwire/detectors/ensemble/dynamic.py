@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.interaction import Interaction
-from groundwire.core.score import check_score
+from groundwire.core.score import score_problems
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,10 +44,7 @@ class Dynamic:
             for name, value in (("longer_than", self.longer_than), ("calls", self.calls))
             if value is not None and (type(value) is not int or value < 0)
         ]
-        try:
-            check_score("sure", self.sure)
-        except ValueError as error:
-            problems.append(str(error))
+        problems += score_problems(sure=self.sure)
         if problems:
             raise ConfigurationError(*problems)
 

@@ -76,12 +76,8 @@ class Oracle:
 
 def read(given: Any) -> Oracle:
     """An oracle from what a settings file has: a detector's name, its table, or a table of an Oracle."""
-    if isinstance(given, Oracle):
-        return given
-    if isinstance(given, dict) and "detector" in given:
-        oracle: Oracle = settings.part(Oracle, given, "oracles")
-        return oracle
-    return Oracle(detector=settings.build(given, nested=True))
+    oracle: Oracle = settings.holding(Oracle, given, "oracles")
+    return oracle
 
 
 def primed(plan: Plan[T]) -> Plan[T]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from groundwire.core.errors import ConfigurationError
@@ -48,19 +48,25 @@ class Chat(Protocol):
 
 
 class Embedder(Protocol):
-    """An embedding model: one vector per text. ``identity`` tells it from every other."""
+    """An embedding model: one vector per text. ``name`` and ``identity`` are as a Chat's."""
 
+    name: str
     identity: str
 
     def embed(self, texts: Sequence[str]) -> Embedded: ...
 
 
-def chat(model: Any, parameters: Mapping[str, Any] | None = None) -> Chat:
+def chat(model: Any, parameters: Mapping[str, Any] | None = None, *, beside: Any = None) -> Chat:
     """The adapter for a language model, with ``parameters`` in its own copy of the model.
 
-    Raises ConfigurationError for what is no model, and for parameters that it doesn't have.
+    Where it serves ``beside`` another, they are that one's. Raises ConfigurationError for what is no model,
+    and for parameters that it doesn't have.
     """
     given = dict(parameters or {})
+    if beside is not None:
+        from groundwire.judge.adapters.named import connection  # noqa: PLC0415 - for those who ask several
+
+        given = connection(beside, model, given)
     if isinstance(model, str) and model.startswith(_GUARDRAIL):
         from groundwire.judge.adapters.guardrail import Guardrail  # noqa: PLC0415 - needs boto3
 
@@ -86,13 +92,15 @@ def chat(model: Any, parameters: Mapping[str, Any] | None = None) -> Chat:
     raise ConfigurationError(
         f"model: {_described(model)} can't judge; expected a LangChain chat model, a LlamaIndex LLM, a "
         "LangChain model string such as 'bedrock:MODEL_ID', or a function (system, user) -> str"
+        + ("; or embeddings=... alone, for detectors that only embed" if model is None else "")
     )
 
 
 def embedder(embeddings: Any, *, beside: Any = None, parameters: Mapping[str, Any] | None = None) -> Embedder:
     """The adapter for an embedding model. Raises ConfigurationError for what is none.
 
-    ``beside`` is the language model that it serves with, and ``parameters`` are that one's.
+    ``beside`` is the language model that it serves with, and ``parameters`` are that one's; without one, they
+    are those of the embedding model that a string names.
     """
     from groundwire.judge.adapters.function import CallableEmbedder  # noqa: PLC0415 - one a kind
 
@@ -102,20 +110,55 @@ def embedder(embeddings: Any, *, beside: Any = None, parameters: Mapping[str, An
             embeddings_from_string,
         )
 
-        reached = connection(beside, embeddings, parameters or {})
-        embeddings = embeddings_from_string(embeddings, **reached)
+        options = connection(beside, embeddings, parameters or {})
+        embeddings = embeddings_from_string(embeddings, **options)
+    elif beside is None and parameters:
+        raise ConfigurationError(
+            "parameters: there is no model to set them in; set them in the embedding model"
+        )
     if _is_llama_index(embeddings) and hasattr(embeddings, "get_text_embedding_batch"):
         from groundwire.judge.adapters.llama_index import LlamaIndexEmbedder  # noqa: PLC0415 - needs LlamaIndex
 
         return LlamaIndexEmbedder(embeddings)
     if callable(embed := getattr(embeddings, "embed_documents", None)) and not isinstance(embeddings, type):
-        return CallableEmbedder(embed, named=_embedding_identity(embeddings))
+        return CallableEmbedder(
+            embed, name=provider_name(embeddings), identified=_embedding_identity(embeddings)
+        )
     if callable(embeddings) and not isinstance(embeddings, type) and not _is_async(embeddings):
         return CallableEmbedder(embeddings)
     raise ConfigurationError(
         f"embeddings: {_described(embeddings)} can't embed; expected LangChain Embeddings, a LlamaIndex "
         "embedding model, 'bedrock:MODEL_ID', or a function from a list of texts to their vectors"
     )
+
+
+def provider_name(model: Any) -> str:
+    """How a model's provider calls it, by the fields that frameworks have for that; else its type's name."""
+    names = (getattr(model, field, None) for field in ("model_id", "model_name", "model"))
+    return next((name for name in names if isinstance(name, str) and name), type(model).__qualname__)
+
+
+def client_problems(models: Iterable[Any], parameters: Iterable[str]) -> list[str]:
+    """What is wrong with parameters that models' clients have been built with.
+
+    Set in a copy they would change nothing, and texts might go to another region than the one that is named.
+    """
+    built = any(getattr(model, client, None) is not None for model in models for client in _CLIENTS)
+    return [
+        f"parameters: {name!r} is what the model's client was built with; set it where the model is built, "
+        "or give its string: Judge('provider:model', parameters={...})"
+        for name in sorted(_BUILT_WITH.intersection(parameters) if built else ())
+    ]
+
+
+_CLIENTS = ("client", "bedrock_client", "root_client", "_client")
+_BUILT_WITH = frozenset(
+    {
+        *("region_name", "credentials_profile_name", "config", "endpoint_url", "base_url", "api_base"),
+        *("aws_access_key_id", "aws_secret_access_key", "aws_session_token", "api_key", "bedrock_api_key"),
+        *("openai_api_base", "openai_api_key", "max_retries", "timeout", "request_timeout"),
+    }
+)
 
 
 def _embedding_identity(embeddings: Any) -> str | None:

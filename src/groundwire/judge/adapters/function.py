@@ -35,9 +35,14 @@ class CallableEmbedder:
     """A function from a list of texts to their vectors, as an embedding model."""
 
     def __init__(
-        self, function: Callable[[list[str]], Iterable[Iterable[float]]], *, named: str | None = None
+        self,
+        function: Callable[[list[str]], Iterable[Iterable[float]]],
+        *,
+        name: str | None = None,
+        identified: str | None = None,
     ) -> None:
-        self.identity = named or identity(function)
+        self.name = name or _named(function)
+        self.identity = identified or identity(function)
         self._function = function
 
     def embed(self, texts: Sequence[str]) -> Embedded:

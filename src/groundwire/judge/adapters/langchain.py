@@ -23,7 +23,7 @@ from pydantic import BaseModel
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.plan import Complete, Completed, Token
 from groundwire.core.verdict import Usage
-from groundwire.judge.adapters import Ungrounding
+from groundwire.judge.adapters import Ungrounding, client_problems, provider_name
 from groundwire.judge.adapters.function import identity as function_identity
 from groundwire.judge.failures import of_the_request
 
@@ -42,10 +42,11 @@ class LangChainChat(Ungrounding):
         self._variants: dict[tuple[tuple[str, Any], ...], Any] = {(): self._model}
         inner = _models(self._model)
         known = {field for one in inner for field in type(one).model_fields}
-        if unknown := sorted(parameters.keys() - known):
-            raise ConfigurationError(
-                *(f"parameters: the model {self.name!r} has no field {name!r}" for name in unknown)
-            )
+        unknown = sorted(parameters.keys() - known)
+        problems = [f"parameters: the model {self.name!r} has no field {name!r}" for name in unknown]
+        problems += client_problems(inner, parameters)
+        if problems:
+            raise ConfigurationError(*problems)
         self.identity = identity(self._model)
         self.varies = _varies(self._model)
         # What is bound around a model gives one reply; a field "n" is OpenAI's, and others have taken it up.
@@ -285,16 +286,12 @@ def _usage(reply: BaseMessage) -> Usage:
     counted = getattr(reply, "usage_metadata", None) or {}
     return Usage(
         calls=1,
-        input_tokens=counted.get("input_tokens", 0),
-        output_tokens=counted.get("output_tokens", 0),
+        input_tokens=counted.get("input_tokens") or 0,
+        output_tokens=counted.get("output_tokens") or 0,
         cached_tokens=(counted.get("input_token_details") or {}).get("cache_read") or 0,
     )
 
 
 def _name(model: Any) -> str:
-    """The provider's name for the model, or for the first one in whatever is around it; else the type's."""
-    model = next(iter(_models(model)), model)
-    for field in ("model_id", "model_name", "model"):
-        if isinstance(name := getattr(model, field, None), str) and name:
-            return name
-    return type(model).__qualname__
+    """The provider's name for the model, or for the first one in whatever is around it."""
+    return provider_name(next(iter(_models(model)), model))

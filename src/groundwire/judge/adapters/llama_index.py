@@ -17,7 +17,7 @@ from llama_index.core.callbacks import CallbackManager
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.plan import Complete, Completed, Embedded
 from groundwire.core.verdict import Usage
-from groundwire.judge.adapters import Ungrounding
+from groundwire.judge.adapters import Ungrounding, client_problems, provider_name
 from groundwire.judge.adapters.function import read_vectors, told
 
 
@@ -29,10 +29,11 @@ class LlamaIndexChat(Ungrounding):
             raise ConfigurationError(
                 f"model: the LlamaIndex object {type(model).__qualname__!r} can't judge; expected an LLM"
             )
-        if unknown := sorted(parameters.keys() - type(model).model_fields.keys()):
-            raise ConfigurationError(
-                *(f"parameters: {type(model).__qualname__} has no field {name!r}" for name in unknown)
-            )
+        unknown = sorted(parameters.keys() - type(model).model_fields.keys())
+        problems = [f"parameters: {type(model).__qualname__} has no field {name!r}" for name in unknown]
+        problems += client_problems([model], parameters)
+        if problems:
+            raise ConfigurationError(*problems)
         self._model = own(model, parameters)
         metadata = self._model.metadata
         self.name = metadata.model_name if metadata.model_name != "unknown" else type(model).__qualname__
@@ -58,6 +59,7 @@ class LlamaIndexEmbedder:
 
     def __init__(self, model: Any) -> None:
         self._model = own(model, {})
+        self.name = provider_name(model)
         self.identity = _identity(self._model)
 
     def embed(self, texts: Sequence[str]) -> Embedded:

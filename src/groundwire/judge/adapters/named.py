@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _BEDROCK = "bedrock:"
 _NAMED = re.compile(r"[\w-]+:\s*\S")
-# As they are called for a language model, and for an embedding model.
+# As they are called for a judge's own model, and for one beside it.
 _CONNECTION = {
     **{name: name for name in ("region_name", "credentials_profile_name", "config", "endpoint_url")},
     **{name: name for name in ("aws_access_key_id", "aws_secret_access_key", "aws_session_token")},
@@ -32,36 +32,20 @@ def from_string(name: str, **options: Any) -> BaseChatModel:
     ``region_name``. Raises MissingExtraError without the packages, ConfigurationError for a name or
     options that don't work.
     """
-    try:
-        if name.startswith(_BEDROCK):
-            return _bedrock(name.removeprefix(_BEDROCK).strip(), options)
-        return _any(name, options)
-    except MissingExtraError:
-        raise
-    except ImportError as error:  # LangChain names the provider's package to install
-        raise ConfigurationError(f"model {name!r}: {error}") from error
-    except Exception as error:  # each provider refuses its options with errors of its own
-        told = _told(error, name, "'bedrock:amazon.nova-lite-v1:0' or 'openai:gpt-4o-mini'")
-        raise ConfigurationError(f"model {name!r} can't be set up: {told}") from error
-
-
-def _bedrock(model_id: str, options: dict[str, Any]) -> BaseChatModel:
-    if not model_id:
-        raise ValueError("it names no model")
-    try:
-        from langchain_aws import ChatBedrockConverse  # noqa: PLC0415 - an extra, and slow to import
-    except ImportError as error:
-        raise MissingExtraError("a Bedrock model", package="langchain-aws", extra="aws") from error
-    model: BaseChatModel = ChatBedrockConverse(model=model_id, **options)
+    such = "'bedrock:amazon.nova-lite-v1:0' or 'openai:gpt-4o-mini'"
+    model: BaseChatModel = _set_up(lambda: _chat(name, options), f"model {name!r}", name, such)
     return model
 
 
-def connection(model: Any, embeddings: Any, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of a Bedrock model's parameters by which Bedrock embeddings that are named beside it are reached.
+def connection(model: Any, other: Any, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of a Bedrock model's parameters by which another one that is named beside it is reached.
 
-    Or texts would go to another region, or account, than the one that was named.
+    Or texts would go to another region, or account, than the one that was named. Without a model, all
+    are the embeddings' own.
     """
-    if not all(isinstance(one, str) and one.startswith(_BEDROCK) for one in (model, embeddings)):
+    if model is None:
+        return {_CONNECTION.get(name, name): value for name, value in parameters.items()}
+    if not all(isinstance(one, str) and one.startswith(_BEDROCK) for one in (model, other)):
         return {}
     return {_CONNECTION[name]: value for name, value in parameters.items() if name in _CONNECTION}
 
@@ -71,36 +55,25 @@ def embeddings_from_string(name: str, **options: Any) -> Embeddings:
 
     Raises as ``from_string`` does.
     """
-    try:
-        if name.startswith(_BEDROCK):
-            return _bedrock_embeddings(name.removeprefix(_BEDROCK).strip(), options)
-        from langchain.embeddings import init_embeddings  # noqa: PLC0415 - an extra
+    such = "'bedrock:amazon.titan-embed-text-v2:0'"
+    embeddings: Embeddings = _set_up(lambda: _embeddings(name, options), f"embeddings {name!r}", name, such)
+    return embeddings
 
-        embeddings: Embeddings = init_embeddings(name, **options)
+
+def _set_up(build: Callable[[], Any], what: str, name: str, such: str) -> Any:
+    try:
+        return build()
     except MissingExtraError:
         raise
-    except ImportError as error:
-        raise ConfigurationError(f"embeddings {name!r}: {error}") from error
+    except ImportError as error:  # LangChain names the provider's package to install
+        raise ConfigurationError(f"{what}: {error}") from error
     except Exception as error:  # each provider refuses its options with errors of its own
-        such = "'bedrock:amazon.titan-embed-text-v2:0'"
-        raise ConfigurationError(
-            f"embeddings {name!r} can't be set up: {_told(error, name, such)}"
-        ) from error
-    return embeddings
+        raise ConfigurationError(f"{what} can't be set up: {_told(error, name, such)}") from error
 
 
-def _bedrock_embeddings(model_id: str, options: dict[str, Any]) -> Embeddings:
-    if not model_id:
-        raise ValueError("it names no model")
-    try:
-        from langchain_aws import BedrockEmbeddings  # noqa: PLC0415 - an extra, and slow to import
-    except ImportError as error:
-        raise MissingExtraError("a Bedrock model", package="langchain-aws", extra="aws") from error
-    embeddings: Embeddings = BedrockEmbeddings(model_id=model_id, **options)
-    return embeddings
-
-
-def _any(name: str, options: dict[str, Any]) -> BaseChatModel:
+def _chat(name: str, options: dict[str, Any]) -> Any:
+    if name.startswith(_BEDROCK):
+        return _bedrock("ChatBedrockConverse", name, options)
     if not name.strip():
         raise ValueError("it names no model")
     try:
@@ -109,15 +82,36 @@ def _any(name: str, options: dict[str, Any]) -> BaseChatModel:
         raise MissingExtraError(
             "a model named by a string", package="langchain", extra="langchain"
         ) from error
-    model: BaseChatModel = init_chat_model(name, **options)
-    return model
+    return init_chat_model(name, **options)
+
+
+def _embeddings(name: str, options: dict[str, Any]) -> Any:
+    if name.startswith(_BEDROCK):
+        return _bedrock("BedrockEmbeddings", name, options)
+    from langchain.embeddings import init_embeddings  # noqa: PLC0415 - an extra
+
+    return init_embeddings(name, **options)
+
+
+def _bedrock(kind: str, name: str, options: dict[str, Any]) -> Any:
+    model_id = name.removeprefix(_BEDROCK).strip()
+    if not model_id:
+        raise ValueError("it names no model")
+    try:
+        import langchain_aws  # noqa: PLC0415 - an extra, and slow to import
+    except ImportError as error:
+        raise MissingExtraError("a Bedrock model", package="langchain-aws", extra="aws") from error
+    return getattr(langchain_aws, kind)(model_id=model_id, **options)
 
 
 def _told(error: Exception, name: str, such: str) -> str:
     """What was wrong, and what a name looks like, where that may be what is wrong, not a region or a key."""
     told = str(error).partition("\n")[0] or repr(error)
     if isinstance(error, ValidationError):  # its text is a report of many lines, with the options' values
-        told = "; ".join(problem["msg"] for problem in error.errors(include_input=False))
+        told = "; ".join(
+            ": ".join(filter(None, (".".join(map(str, one["loc"])), one["msg"])))
+            for one in error.errors(include_input=False)
+        )
     if _NAMED.match(name) and "provider" not in told:
         return told
     return f"{told.rstrip('.')}; expected 'provider:model', such as {such}"
