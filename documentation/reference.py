@@ -111,12 +111,17 @@ def _said(module: ModuleType) -> str:
 
 
 def _entry(module: str, loaded: ModuleType, name: str, level: int) -> str:
-    """A name's entry, as users import it. Registered detectors are read where they are defined."""
+    """A name's entry, as users import it, with what it inherits.
+
+    Registered detectors are read where they are defined; all inherit the same, which ``Detector`` shows.
+    """
     shown = path = f"{module}.{name}"
     value = getattr(loaded, name)
-    if module == detectors.__name__ and isinstance(value, type):
+    inherited = module != detectors.__name__
+    if not inherited and isinstance(value, type):
         path = f"{value.__module__}.{value.__qualname__}"
-    return f"::: {path}\n    options:\n      heading: {shown}\n      heading_level: {level}\n"
+    options = {"heading": shown, "heading_level": level, "inherited_members": str(inherited).lower()}
+    return f"::: {path}\n    options:\n" + "".join(f"      {key}: {told}\n" for key, told in options.items())
 
 
 def documentation(root: Path) -> list[str]:
