@@ -19,6 +19,11 @@ from examples.handbook_llama_index import app as llama_index_app
 from examples.handbook_llama_index.replay import replaying_model as replaying_llm
 from groundwire import config
 from groundwire.config_judge import JudgeSettings
+from groundwire.host.options import Common
+from groundwire.langchain import HallucinationMiddleware, with_hallucination_check
+from groundwire.langchain.options import Options as LangChainOptions
+from groundwire.llama_index import CheckedQueryEngine
+from groundwire.llama_index.options import Options as LlamaIndexOptions
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md")])
@@ -83,6 +88,19 @@ def test_the_page_on_verdicts_explains_every_key_and_every_code():
     wire = gw.check(contexts="The fee is 25 EUR.", answer="The fee is 75 EUR.").to_dict()
     assert set(wire) | set(wire["claims"][0]) <= told
     assert {str(one) for kind in (gw.AbstentionReason, gw.Support, gw.Level) for one in kind} <= told
+
+
+@pytest.mark.parametrize(
+    ("wrapper", "options"),
+    [
+        (with_hallucination_check, LangChainOptions),
+        (CheckedQueryEngine, LlamaIndexOptions),
+        (HallucinationMiddleware, Common),
+    ],
+)
+def test_a_wrapper_s_docstring_names_every_option(wrapper, options):
+    """Its signature says ``**options`` alone, which ``help`` and the reference show."""
+    assert set(options.__annotations__) <= set(re.findall(r"``(\w+)``", wrapper.__doc__))
 
 
 def test_the_page_on_settings_has_every_setting_and_shows_what_can_be_set():
