@@ -8,6 +8,7 @@ from groundwire import Interaction, Verdict
 from groundwire.core.claim import Support
 from groundwire.core.plan import Encode, ReadClaim, Reading, ReadWord
 from groundwire.detectors import embedded_model, lexical_model
+from groundwire.detectors.as_read import AsRead
 from groundwire.detectors.embedded import Embedded, without_known
 from groundwire.detectors.opening import Opened, opened
 from groundwire.local.embedded import READER
@@ -61,7 +62,7 @@ def test_of_many_safe_claims_beside_a_long_context_the_most_suspicious_is_read()
     """And the rest is judged by words and facts, with their evidence as ever."""
     answer = SAFE
     context = HANDBOOK + " The cellar keeps maps of the harbour and of its quays." * 30
-    first = opened(Interaction(question="", contexts=(context,), answer=answer), Embedded())
+    first = opened(AsRead.of(Interaction(question="", contexts=(context,), answer=answer)), Embedded())
     assert isinstance(first, Opened)
     lexical = lexical_model.load().weigh(first.seen)
     safe = [i for i, odds in enumerate(lexical.odds) if odds < embedded_model._DOUBTED]
@@ -130,7 +131,7 @@ CARD = '{"name": "Casa Verde", "attributes": {"OutdoorSeating": true, "WiFi": "n
 )
 def test_what_holds_in_another_form_is_left_to_those_who_reckon(claim, context, restated):
     """The encoder, which matches words, would hold it against the claim."""
-    first = opened(Interaction(question="", contexts=(context,), answer=claim), Embedded())
+    first = opened(AsRead.of(Interaction(question="", contexts=(context,), answer=claim)), Embedded())
     assert isinstance(first, Opened)
     (seen,) = first.seen.claims
     assert [span.of(claim) for span in seen.restated] == restated
@@ -145,7 +146,8 @@ def test_what_holds_in_another_form_is_left_to_those_who_reckon(claim, context, 
 def test_places_are_those_of_the_answer():
     answer = "It is far. The ferry takes 90 minutes."
     first = opened(
-        Interaction(question="", contexts=("The ferry takes 1.5 hours.",), answer=answer), Embedded()
+        AsRead.of(Interaction(question="", contexts=("The ferry takes 1.5 hours.",), answer=answer)),
+        Embedded(),
     )
     assert isinstance(first, Opened)
     assert [span.of(answer) for span in first.seen.claims[1].restated] == ["90 minutes"]

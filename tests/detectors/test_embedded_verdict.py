@@ -7,6 +7,7 @@ import pytest
 from groundwire import Grading, Interaction
 from groundwire.core.claim import Claim, Support
 from groundwire.core.plan import ReadClaim, Reading, ReadWord
+from groundwire.detectors.as_read import AsRead
 from groundwire.detectors.embedded import Embedded
 from groundwire.detectors.embedded_verdict import Caution, ReadJudging, caution
 from groundwire.detectors.lexical_model import Weighed
@@ -20,7 +21,7 @@ AGAINST = Reading(supported=0.05, unsupported=0.05, contradicted=0.9)
 
 
 def begun(answer: str, *contexts: str, question: str = "") -> Opened:
-    first = opened(Interaction(question=question, contexts=contexts, answer=answer), Embedded())
+    first = opened(AsRead.of(Interaction(question=question, contexts=contexts, answer=answer)), Embedded())
     assert isinstance(first, Opened)
     return first
 

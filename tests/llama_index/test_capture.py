@@ -9,7 +9,7 @@ import pytest
 from llama_index.core import VectorStoreIndex
 from llama_index.core.agent.workflow import AgentWorkflow, FunctionAgent
 from llama_index.core.base.llms.types import ChatMessage, ChatResponse, CompletionResponse
-from llama_index.core.base.response.schema import Response
+from llama_index.core.base.response.schema import AsyncStreamingResponse, Response, StreamingResponse
 from llama_index.core.chat_engine import ContextChatEngine
 from llama_index.core.chat_engine.types import StreamingAgentChatResponse
 from llama_index.core.instrumentation.dispatcher import instrument_tags
@@ -56,6 +56,7 @@ from tests.llama_index.apps import (
     told,
     topic,
 )
+from tests.llama_index.test_query_engine import Breaks
 
 
 def is_of(captured, app, n):
@@ -400,6 +401,53 @@ async def test_what_a_model_says_in_a_tool_is_no_evidence(heard):
     assert [passage.text for passage in second.interaction.contexts] == [look_up(question(8))]
 
 
+class Named(StartEvent):
+    request: str
+    most: int = 3
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"request": question(7)},
+        {"request": question(7), "user": "Jane Roe, of the office", "id": "7"},
+        {"request": "Tell me about it.", "question": question(7)},
+        {"start_event": Named(request=question(7))},
+        {"start_event": StartEvent(request=question(7))},
+    ],
+    ids=["its only text", "the one a model was told", "a usual name", "an event of its own", "a plain event"],
+)
+async def test_a_workflow_is_asked_by_a_usual_name_or_by_the_text_that_its_model_is_told(given, heard):
+    """Whatever its start event calls it."""
+
+    class Requested(Workflow):
+        @step
+        async def tell(
+            self, ev: Named if isinstance(given.get("start_event"), Named) else StartEvent
+        ) -> StopEvent:
+            found = await Library().aretrieve(question(7))
+            return StopEvent(result=str(await Oracle().acomplete(f"{found[0].text}\n{question(7)}")))
+
+    await Requested(timeout=20).run(**given)
+    assert heard.only().interaction.question == question(7)
+
+
+@pytest.mark.parametrize(
+    ("given", "turns"),
+    [
+        ([{"role": "user", "content": "Hello."}, {"role": "assistant", "content": "Yes?"}], 2),
+        ("user: Hello.\nassistant: Yes?", 2),
+        ([("Hello.", "Yes?"), None, {"role": []}], 0),
+    ],
+    ids=["dicts", "a text", "pairs"],
+)
+async def test_a_workflow_may_be_given_its_history_in_any_form(given, turns, heard):
+    """What can't be read costs the history, and never the answer."""
+    await FLOW_APPS["workflow by hand"].build(timeout=20).run(query=question(7), chat_history=given)
+    assert is_of(heard.only(), FLOW_APPS["workflow by hand"], 7)
+    assert [turn.text for turn in heard.only().interaction.history] == ["Hello.", "Yes?"][:turns]
+
+
 @pytest.mark.parametrize("name", FLOW_APPS)
 async def test_plain_workflows_are_captured(name, heard):
     """By the engine inside where there is one, else by what was retrieved and what came out."""
@@ -710,6 +758,76 @@ def test_a_node_found_twice_counts_once(heard):
     assert [passage.text for passage in heard.only().interaction.contexts] == told(7)
 
 
+class Asks(CustomQueryEngine):
+    """Asks an engine about each topic, and has a synthesizer tell of what they said, as nodes."""
+
+    def custom_query(self, query_str):
+        said = [str(engine().query(question(n))) for n in (7, 8)]
+        return get_response_synthesizer(llm=Oracle()).synthesize(query_str, as_nodes(said))
+
+
+class AsksInSteps(Workflow):
+    """The same as a workflow, whose synthesizer is the outermost that answers."""
+
+    @step
+    async def ask(self, ev: StartEvent) -> StopEvent:
+        said = [str(await engine().aquery(question(n))) for n in (7, 8)]
+        synthesizer = get_response_synthesizer(llm=Oracle())
+        return StopEvent(result=await synthesizer.asynthesize(ev.query, as_nodes(said)))
+
+
+def as_nodes(said):
+    return [NodeWithScore(node=TextNode(text=f"One says: {text}"), score=1.0) for text in said]
+
+
+@pytest.mark.parametrize("form", ["engine", "workflow"])
+async def test_engines_answers_that_are_made_nodes_stand_for_what_they_were_answered_from(form, heard):
+    """They are a model's words, whoever wraps them."""
+    if form == "engine":
+        Asks().query(question(7))
+    else:
+        await AsksInSteps(timeout=20).run(query=question(7))
+    last = heard.captured[-1]
+    assert [passage.text for passage in last.interaction.contexts] == [*told(7), *told(8)]
+
+
+@pytest.mark.parametrize("first", ["an engine", "a retriever"])
+def test_a_document_that_says_what_an_engine_has_said_is_evidence(first, heard):
+    """Whoever found it: it has more to say, or another source."""
+    chunk = f"{texts(8)[0]} {answer(7)}"
+
+    class Finds(Library):
+        def _retrieve(self, query_bundle):
+            return [NodeWithScore(node=TextNode(text=chunk))]
+
+    class Compares(CustomQueryEngine):
+        def custom_query(self, query_str):
+            engine().query(query_str)
+            if first == "a retriever":
+                return engine(retriever=Finds()).query(query_str)
+            document = NodeWithScore(node=TextNode(text=chunk, metadata={"source": "elsewhere"}))
+            return get_response_synthesizer(llm=Oracle()).synthesize(query_str, [document])
+
+    Compares().query(question(7))
+    (passage,) = heard.only().interaction.contexts
+    assert passage.text.endswith(chunk)
+
+
+@pytest.mark.parametrize("is_told", [True, False])
+def test_what_an_answer_was_made_of_that_the_next_engine_is_told_is_evidence(is_told, heard):
+    """As of tables, and then of texts; an answer that nobody passes on is none."""
+
+    class Hops(CustomQueryEngine):
+        def custom_query(self, query_str):
+            first = str(engine().query(question(8)))
+            return engine().query(f"Known: {first} {query_str}" if is_told else query_str)
+
+    Hops().query(question(7))
+    assert heard.only().interaction.question == question(7)
+    found = told(7) + (told(8) if is_told else [])
+    assert [passage.text for passage in heard.only().interaction.contexts] == found
+
+
 def test_passages_keep_where_they_come_from(heard):
     """Id, metadata and score are the node's own."""
     engine().query(question(7))
@@ -814,12 +932,33 @@ def test_a_stream_can_be_read_late_and_elsewhere(heard):
     assert all(is_of(c, QUERY_APPS["compact"], topic(c.interaction.question)) for c in heard.captured)
 
 
-class Breaks(Oracle):
-    """Goes away after its first word."""
+def ending_with_none():
+    return StreamingResponse(iter(["It ", "weighs.", None]), source_nodes=nodes(7))
 
-    def stream_chat(self, messages, **kwargs):
-        yield next(super().stream_chat(messages, **kwargs))
-        raise ConnectionError("the model went away")
+
+async def aending_with_none():
+    for token in ending_with_none().response_gen:
+        yield token
+
+
+class OwnStream(CustomQueryEngine):
+    """Returns a provider's own stream."""
+
+    def custom_query(self, query_str):
+        return ending_with_none()
+
+    async def acustom_query(self, query_str):
+        return AsyncStreamingResponse(aending_with_none(), source_nodes=nodes(7))
+
+
+@pytest.mark.parametrize("checked", [False, True])
+async def test_a_stream_may_hold_what_is_no_text(checked, heard):
+    """Its reader gets it, as without us; the texts are the answer."""
+    app = CheckedQueryEngine(OwnStream()) if checked else OwnStream()
+    assert list(app.query(question(7)).response_gen) == ["It ", "weighs.", None]
+    tokens = (await app.aquery(question(7))).response_gen
+    assert [token async for token in tokens] == ["It ", "weighs.", None]
+    assert [captured.interaction.answer for captured in heard.captured] == ["It weighs."] * 2
 
 
 def test_an_error_in_a_stream_is_its_readers(heard):

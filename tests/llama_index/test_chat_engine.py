@@ -28,7 +28,16 @@ from tests.llama_index.apps import (
     topic,
 )
 from tests.llama_index.test_handler import calling
-from tests.llama_index.test_query_engine import Improves, flagged, odd_ones_invent, right, verdict
+from tests.llama_index.test_query_engine import (
+    Breaks,
+    Improves,
+    Told,
+    everything,
+    flagged,
+    odd_ones_invent,
+    right,
+    verdict,
+)
 from tests.scripted import NovelWords
 
 CHECKER = Checker(NovelWords())
@@ -220,12 +229,46 @@ async def test_the_newer_memory_is_put_right_on_an_event_loop():
 
 def test_a_stream_that_is_given_up_says_so():
     """Its verdict is an abstention; the engine's own writer still completes its memory."""
-    chat = checked()
+    told = Told()
+    chat = checked(sinks=[told])
     response = chat.stream_chat(question(3))
     tokens = response.response_gen
     next(tokens)
     tokens.close()
     assert verdict(response)["abstention"] == "PARTIAL_ANSWER"
+    assert told.outcomes == [("annotate", AbstentionReason.PARTIAL_ANSWER)]
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+@pytest.mark.parametrize("way", ["stream_chat", "astream_chat"])
+async def test_a_stream_that_fails_says_so(way):
+    """Its error is its reader's, and no verdict stays pending that will never come."""
+    chat = checked(Breaks())
+    response = (
+        await chat.astream_chat(question(3)) if way == "astream_chat" else chat.stream_chat(question(3))
+    )
+    with pytest.raises(ConnectionError):
+        _ = await everything(response) if way == "astream_chat" else list(response.response_gen)
+    assert verdict(response)["abstention"] == "PARTIAL_ANSWER"
+
+
+@pytest.mark.parametrize("way", ["stream_chat", "astream_chat"])
+def test_a_stream_that_is_read_again_is_judged_once(way):
+    """LlamaIndex then yields the whole answer; it ends with the same warning, and is one answer."""
+    told = Told()
+    chat = checked(on_hallucination="warn", sinks=[told])
+
+    async def twice():
+        response = await chat.astream_chat(question(3))
+        return [[token async for token in response.async_response_gen()] for _ in range(2)]
+
+    if way == "astream_chat":
+        first, again = asyncio.run(twice())
+    else:
+        response = chat.stream_chat(question(3))
+        first, again = list(response.response_gen), list(response.response_gen)
+    assert "".join(first) == "".join(again)
+    assert [action for action, _ in told.outcomes] == ["warn"]
 
 
 def test_a_chat_without_nodes_has_no_context():

@@ -91,6 +91,21 @@ def responses():
     }
 
 
+@pytest.mark.parametrize("way", ["evaluate_response", "aevaluate_response"])
+async def test_a_chat_s_stream_is_read_before_it_is_evaluated(way):
+    """By a caller of its own colour; nobody waits in one for what the other's loop writes."""
+    chat = CHAT_APPS["context"].build()
+    if way == "evaluate_response":
+        result = evaluator().evaluate_response(question(2), chat.stream_chat(question(2)))
+        written_by_a_loop = await chat.astream_chat(question(2))
+        unread = HallucinationEvaluator().evaluate_response(question(2), written_by_a_loop)
+        assert unread.invalid_result
+    else:
+        result = await evaluator().aevaluate_response(question(2), await chat.astream_chat(question(2)))
+    assert result.response == answer(2)
+    assert result.passing is False
+
+
 @pytest.mark.parametrize("kind", responses())
 @pytest.mark.parametrize("way", ["evaluate_response", "aevaluate_response"])
 def test_every_kind_of_response_can_be_evaluated(kind, way):

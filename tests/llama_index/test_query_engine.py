@@ -10,7 +10,7 @@ from collections.abc import Callable
 import pytest
 from llama_index.core.chat_engine import CondenseQuestionChatEngine
 from llama_index.core.prompts import PromptTemplate
-from llama_index.core.query_engine import RetryQueryEngine, RouterQueryEngine
+from llama_index.core.query_engine import CustomQueryEngine, RetryQueryEngine, RouterQueryEngine
 from llama_index.core.schema import QueryBundle
 
 from groundwire import AbstentionReason, Checker, ConfigurationError, Policy
@@ -23,6 +23,7 @@ from groundwire.llama_index import (
     HallucinationEvaluator,
 )
 from groundwire.policy import AbstainedError, OnAbstention
+from groundwire.sinks import Sink
 from tests.llama_index.apps import (
     QUERY_APPS,
     Library,
@@ -63,6 +64,31 @@ class Improves(Oracle):
         if self.rule is not None:
             return self.rule(n)
         return right(n) if "support this part" in text else odd_ones_invent(n)
+
+
+class Breaks(Oracle):
+    """Goes away after its first word."""
+
+    def stream_chat(self, messages, **kwargs):
+        yield next(super().stream_chat(messages, **kwargs))
+        raise ConnectionError("the model went away")
+
+    async def astream_chat(self, messages, **kwargs):
+        async def stream():
+            for part in self.stream_chat(messages):
+                yield part
+
+        return stream()
+
+
+class Told(Sink):
+    """Keeps what was done about each answer, and why it could not be judged."""
+
+    def __init__(self):
+        self.outcomes = []
+
+    def send(self, told, where):
+        self.outcomes.append((told.action, getattr(told.outcome, "why", None)))
 
 
 def checked(inner=None, **options):
@@ -338,12 +364,14 @@ def test_what_could_not_be_judged_can_be_held_back():
 
 
 def test_a_stream_that_is_given_up_says_so():
-    """Its verdict is an abstention, and the reader is let go at once."""
-    response = checked(engine(streaming=True)).query(question(3))
+    """Its verdict is an abstention, which sinks are told of; and the reader is let go at once."""
+    told = Told()
+    response = checked(engine(streaming=True), sinks=[told]).query(question(3))
     tokens = response.response_gen
     next(tokens)
     tokens.close()
     assert verdict(response)["abstention"] == "PARTIAL_ANSWER"
+    assert told.outcomes == [("annotate", AbstentionReason.PARTIAL_ANSWER)]
     gone = []
 
     class Watches(Oracle):
@@ -369,6 +397,18 @@ async def test_an_asynchronous_stream_that_is_given_up_says_so():
     await anext(response.response_gen)
     await response.response_gen.aclose()
     assert verdict(response)["abstention"] == "PARTIAL_ANSWER"
+
+
+@pytest.mark.parametrize("way", ["query", "aquery"])
+async def test_a_stream_that_fails_says_so(way):
+    """Its error is its reader's, and no verdict stays pending that will never come."""
+    told = Told()
+    app = checked(engine(llm=Breaks(), streaming=True), sinks=[told])
+    response = app.query(question(3)) if way == "query" else await app.aquery(question(3))
+    with pytest.raises(ConnectionError):
+        _ = str(response) if way == "query" else await everything(response)
+    assert verdict(response)["abstention"] == "PARTIAL_ANSWER"
+    assert told.outcomes == [("annotate", AbstentionReason.PARTIAL_ANSWER)]
 
 
 # -- wherever an engine can stand
@@ -453,6 +493,18 @@ def test_attach_none_leaves_the_metadata():
     """For engines whose responses become nodes of others: a verdict is no document."""
     response = checked(attach="none").query(question(3))
     assert "hallucination" not in response.metadata
+
+
+@pytest.mark.parametrize("returned", [{"answer": "It weighs 7 kilos."}, None], ids=["a dict", "nothing"])
+def test_what_is_no_response_can_not_be_checked(returned):
+    """A verdict can't be put on it; the message says what to return instead."""
+
+    class Own(CustomQueryEngine):
+        def custom_query(self, query_str):
+            return returned
+
+    with pytest.raises(TypeError, match=r"returned a .*: have it return a text or a response"):
+        checked(Own()).query(question(3))
 
 
 def test_mistakes_are_named_at_once():

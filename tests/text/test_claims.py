@@ -25,6 +25,10 @@ ANSWERS = [
     ("These bags travel free of charge:\n\n- a cabin bag\n* a **small** bag\n+ a coat", [
         "These bags travel free of charge:", "a cabin bag", "a **small** bag", "a coat",
     ]),
+    ("<think>Is it 5 EUR? Or 6.</think>\n\nTwo bags are free.", ["Two bags are free."]),
+    ("✅ Two bags are free.\n⚠️ Pets pay\n1️⃣ Ask us\n→ Wait", [
+        "Two bags are free.", "Pets pay", "Ask us", "Wait",
+    ]),
     ("Key facts:\n- Fare: 40 euros. No refund.\n- Seats", ["Fare: 40 euros.", "No refund.", "Seats"]),
     ("1. Open the app\n   and log in\n2) Tap Refund\n   a) confirm\n   (b) wait\n   iv. done", [
         "Open the app\n   and log in", "Tap Refund", "confirm", "wait", "done",

@@ -46,6 +46,11 @@ TEXTS = [
     ("😀 👍🏽 … — ** $ %", ""),
     ("", ""),
 ]
+DETACHED = [
+    ("It did n't , and Ann 's cat ca n’t .", ["It", "did n't", "and", "Ann 's", "cat", "ca n’t"]),
+    ("I don ' t , they ' re", ["I", "don ' t", "they ' re"]),
+    ("called 's' or 'd', 's avonds", ["called", "s", "or", "d", "s", "avonds"]),
+]
 
 
 @pytest.mark.parametrize(("text", "expected"), TEXTS)
@@ -53,6 +58,12 @@ def test_words_are_what_a_reader_of_the_script_would_match(text, expected):
     """Numbers whole, units apart; joined words whole; pairs of characters where nothing separates words."""
     found = [word.text for word in words(text)]
     assert found == expected.split() or found == ["ฟร", "รี", "2", "ใบ"]
+
+
+@pytest.mark.parametrize(("text", "expected"), DETACHED)
+def test_an_ending_that_a_tokeniser_took_off_is_part_of_its_word(text, expected):
+    """Corpora write "did n't" for "didn't"; a quoted letter is no ending."""
+    assert [word.text for word in words(text)] == expected
 
 
 @given(RAW)
@@ -96,6 +107,8 @@ def test_a_word_knows_its_span():
         ("don’t", "don't"),
         ("e‑mail", "e-mail"),
         ("ﬁne", "fine"),
+        ("did n't", "didn’t"),
+        ("Ann ' s", "ann"),
     ],
 )
 def test_spellings_of_one_word_fold_to_the_same(spelling, other):

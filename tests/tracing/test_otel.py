@@ -21,7 +21,7 @@ from groundwire import Abstention, AbstentionReason, Claim, Grading, Span, Suppo
 from groundwire.core.sink import Sinks, Told
 from groundwire.core.verdict import DetectorSpec
 from groundwire.judge.isolation import isolated
-from groundwire.tracing.otel import OpenTelemetrySink, SpanAddress, annotate_current_span, locate
+from groundwire.tracing.otel import OpenTelemetrySink, SpanAddress, locate
 from groundwire.tracing.scores import Score, ScoreSink, TryLaterError
 
 SPEC = DetectorSpec(name="novel-words", version="1")
@@ -193,9 +193,9 @@ def test_a_provider_that_fails_harms_nobody(telemetry, caplog):
 
 def test_wrappers_put_what_they_did_beside_the_verdict(telemetry):
     """On their own span, which still records."""
-    annotate_current_span(WRONG, action="warn", attempts=2)
+    told = of(WRONG, action="warn", attempt=2)
     with telemetry.tracer.start_as_current_span("query"):
-        annotate_current_span(WRONG, action="warn", attempts=2)
+        Sinks([telemetry.sink()]).tell(told)
     (span,) = telemetry.spans.get_finished_spans()
     assert span.attributes["hallucination_action"] == "warn"
     assert span.attributes["hallucination_attempts"] == 2

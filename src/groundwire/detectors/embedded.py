@@ -16,6 +16,7 @@ from groundwire.core.interaction import Interaction
 from groundwire.core.plan import Encode, Encoded, Failed, Plan, ReadClaim
 from groundwire.core.verdict import Outcome
 from groundwire.detectors import embedded_model, lexical_model
+from groundwire.detectors.as_read import AsRead
 from groundwire.detectors.embedded_verdict import ReadJudging, caution
 from groundwire.detectors.lexical_seen import Answer
 from groundwire.detectors.opening import Opened, concluded, opened
@@ -40,7 +41,7 @@ class Embedded(Detector):
     """
 
     name: ClassVar[str] = "embedded"
-    version: ClassVar[str] = "14"
+    version: ClassVar[str] = "15"
     needs_encoder: ClassVar[bool] = True
 
     # Half of the F1 that it reaches, where probabilities that are right have their best one (Lipton et al.,
@@ -56,14 +57,18 @@ class Embedded(Detector):
 
     def detect(self, interaction: Interaction) -> Plan[Outcome]:
         """Look at words and facts, have the claims read, and weigh both."""
-        first = opened(interaction, self)
+        read = AsRead.of(interaction)
+        return read.told((yield from self._judged(read)))
+
+    def _judged(self, as_read: AsRead) -> Plan[Outcome]:
+        first = opened(as_read, self)
         if not isinstance(first, Opened):
             return first
         lexical = lexical_model.load().weigh(first.seen)
         numbers = embedded_model.to_read(first.seen, lexical)
         read: dict[int, ReadClaim] = {}
         if numbers:
-            (reply,) = yield [asked(interaction, first.seen, numbers)]
+            (reply,) = yield [asked(first.interaction, first.seen, numbers)]
             if isinstance(reply, Failed):
                 return self.abstain(reply.reason, reply.detail)
             assert isinstance(reply, Encoded)

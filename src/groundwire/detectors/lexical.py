@@ -15,6 +15,7 @@ from groundwire.core.interaction import Interaction
 from groundwire.core.plan import Plan
 from groundwire.core.verdict import Outcome
 from groundwire.detectors import lexical_model
+from groundwire.detectors.as_read import AsRead
 from groundwire.detectors.lexical_verdict import Judging
 from groundwire.detectors.opening import Opened, concluded, opened
 from groundwire.text import tokens
@@ -36,7 +37,7 @@ class Lexical(Detector):
     """
 
     name: ClassVar[str] = "lexical"
-    version: ClassVar[str] = "9"
+    version: ClassVar[str] = "10"
 
     # Near the best F1 on the sources that it was calibrated on; see training/README.md.
     grading: Grading = Grading(threshold=0.4)
@@ -48,13 +49,14 @@ class Lexical(Detector):
 
     def detect(self, interaction: Interaction) -> Plan[Outcome]:
         """Judge by words and exact facts; asks nothing of anybody."""
-        return self._judged(interaction)
+        read = AsRead.of(interaction)
+        return read.told(self._judged(read))
         yield ()  # a plan is a generator, also where there is nothing to ask
 
-    def _judged(self, interaction: Interaction) -> Outcome:
-        first = opened(interaction, self)
+    def _judged(self, read: AsRead) -> Outcome:
+        first = opened(read, self)
         if not isinstance(first, Opened):
             return first
         weighed = lexical_model.load().weigh(first.seen)
-        judging = Judging(interaction, first.context, first.seen, self.grading, weighed.scores())
+        judging = Judging(first.interaction, first.context, first.seen, self.grading, weighed.scores())
         return concluded(judging.claims(), self, raw=weighed.raw)

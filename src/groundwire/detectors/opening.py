@@ -15,11 +15,11 @@ from groundwire.core.interaction import Interaction
 from groundwire.core.span import Span
 from groundwire.core.verdict import AbstentionReason, Outcome, Verdict
 from groundwire.detectors import lexical_model
+from groundwire.detectors.as_read import AsRead
 from groundwire.detectors.lexical_features import look
 from groundwire.detectors.lexical_mentions import mentioned
 from groundwire.detectors.lexical_seen import HARMLESS, Answer
 from groundwire.detectors.lexical_verdict import Judging, summary
-from groundwire.text import claims as claim_text
 from groundwire.text import refusal
 from groundwire.text.overlap import Context
 
@@ -33,11 +33,11 @@ class Opened:
     seen: Answer
 
 
-def opened(interaction: Interaction, detector: Detector) -> Opened | Outcome:
+def opened(read: AsRead, detector: Detector) -> Opened | Outcome:
     """What ``detector`` has to weigh, or its outcome where there is nothing to weigh."""
+    interaction, spans = read.interaction, read.claims
     if not interaction.has_context:
         return detector.abstain(AbstentionReason.NO_CONTEXT, "no passage holds any text to judge against")
-    spans = claim_text.cut(interaction.answer)
     if not spans:
         return detector.abstain(AbstentionReason.NO_CLAIMS, "the answer states nothing that could be checked")
     context = Context([passage.text for passage in interaction.contexts])

@@ -138,6 +138,13 @@ class Observer:
 
     def observe(self, seen: Observed) -> None:
         """Have an answer judged, now or soon."""
+        if seen.problem is AbstentionReason.NO_CONTEXT:
+            self._say_once(
+                "no context",
+                "groundwire could not judge the answer of run %s: %s. The next ones are only recorded",
+                seen.run_id,
+                seen.detail,
+            )
         with self._changed:
             self._captured += 1
             for key in seen.ids:
@@ -255,8 +262,12 @@ class Observer:
 
     def _complain(self, what: str, error: Exception) -> None:
         # Once a kind at WARNING; the error's own words may hold what was judged, so they stay at DEBUG.
-        kind = f"{what}/{type(error).__name__}"
+        name = type(error).__name__
+        unharmed = "%s (%s); the application is unharmed, and others go on"
+        self._say_once(f"{what}/{name}", unharmed, what, name)
+        _LOG.debug("%s\n%s", what, Traced(error))
+
+    def _say_once(self, kind: str, message: str, *arguments: object) -> None:
         if kind not in self._told:
             self._told.add(kind)
-            _LOG.warning("%s (%s); the application is unharmed, and others go on", what, type(error).__name__)
-        _LOG.debug("%s\n%s", what, Traced(error))
+            _LOG.warning(message, *arguments)

@@ -6,13 +6,14 @@ How a room hears of answers is its own affair.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
 from typing import Protocol, Self
 
+from groundwire.checker import Checker
 from groundwire.core.errors import ConfigurationError
-from groundwire.core.keeper import keeper_problems
-from groundwire.core.sink import sink_problems
+from groundwire.core.keeper import Keeper, keeper_problems
+from groundwire.core.sink import Sink, sink_problems
 from groundwire.host.observer import Mode, Observer, Stats
 from groundwire.host.options import checker_problems
 from groundwire.host.record import Record
@@ -28,6 +29,45 @@ class Watching:
     """A handler that has answers judged by its ``observer`` and sends the outcomes on to its sinks."""
 
     _observer: Observer
+
+    def _watch(
+        self,
+        checker: Checker | None,
+        on_outcome: Callable[[Record], None] | None,
+        *,
+        mode: Mode | str,
+        max_pending: int,
+        workers: int,
+        keep: int,
+        monitor: Keeper | None,
+        sinks: Sequence[Sink] | None,
+        default_sinks: Sequence[Sink] = (),
+        **limits: int,
+    ) -> None:
+        """Begin to observe. Raises ConfigurationError, naming every mistake at once, those in limits too."""
+        problems = checker_problems(checker)
+        if on_outcome is not None and not callable(on_outcome):
+            problems.append(f"on_outcome must be callable with a Record, not {type(on_outcome).__qualname__}")
+        if mode not in list(Mode):
+            problems.append(f"mode must be one of {', '.join(repr(str(m)) for m in Mode)}, not {mode!r}")
+        problems += [*keeper_problems(monitor), *sink_problems(sinks)]
+        for name, value in {"max_pending": max_pending, "workers": workers, "keep": keep, **limits}.items():
+            least = 0 if name == "keep" else 1
+            if not isinstance(value, int) or value < least:
+                problems.append(f"{name} must be a whole number from {least} on, not {value!r}")
+        if problems:
+            raise ConfigurationError(*problems)
+        self._observer = Observer(
+            checker,
+            on_outcome,
+            mode=mode,
+            workers=workers,
+            max_pending=max_pending,
+            keep=keep,
+            monitor=monitor,
+            sinks=sinks,
+            default_sinks=default_sinks,
+        )
 
     def _senders(self) -> Iterable[Flushable]:
         """The sinks that outcomes were sent to."""
@@ -70,27 +110,3 @@ class Watching:
     ) -> None:
         """Leave once everything is judged."""
         self.flush()
-
-
-def require(
-    checker: object,
-    on_outcome: object,
-    mode: object,
-    *,
-    monitor: object,
-    sinks: object,
-    **limits: int,
-) -> None:
-    """Check what every handler is given. Raises ConfigurationError, naming every mistake at once."""
-    problems = checker_problems(checker)
-    if on_outcome is not None and not callable(on_outcome):
-        problems.append(f"on_outcome must be callable with a Record, not {type(on_outcome).__qualname__}")
-    if mode not in list(Mode):
-        problems.append(f"mode must be one of {', '.join(repr(str(m)) for m in Mode)}, not {mode!r}")
-    problems += [*keeper_problems(monitor), *sink_problems(sinks)]
-    for name, value in limits.items():
-        least = 0 if name == "keep" else 1
-        if not isinstance(value, int) or value < least:
-            problems.append(f"{name} must be a whole number from {least} on, not {value!r}")
-    if problems:
-        raise ConfigurationError(*problems)

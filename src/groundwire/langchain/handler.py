@@ -16,10 +16,10 @@ from uuid import UUID
 from groundwire.checker import Checker
 from groundwire.core.keeper import Keeper
 from groundwire.core.sink import Sink
-from groundwire.core.verdict import AbstentionReason, Outcome
-from groundwire.host.observer import Mode, Observed, Observer
+from groundwire.core.verdict import Outcome
+from groundwire.host.observer import Mode, Observed
 from groundwire.host.record import Record
-from groundwire.host.watching import Flushable, Watching, require
+from groundwire.host.watching import Flushable, Watching
 from groundwire.judge.isolation import JUDGING
 from groundwire.langchain.capture import Capture, Captured
 from groundwire.langchain.tree import Run
@@ -73,15 +73,15 @@ class GroundwireCallbackHandler(Watching, Capture):
         context_key: str | None = None,
         answer_key: str | None = None,
     ) -> None:
-        require(
+        self._watch(
             checker,
             on_outcome,
-            mode,
-            monitor=monitor,
-            sinks=sinks,
+            mode=mode,
             max_pending=max_pending,
             workers=workers,
             keep=keep,
+            monitor=monitor,
+            sinks=sinks,
             max_runs=max_runs,
         )
         super().__init__(
@@ -90,16 +90,6 @@ class GroundwireCallbackHandler(Watching, Capture):
             question_key=question_key,
             context_key=context_key,
             answer_key=answer_key,
-        )
-        self._observer = Observer(
-            checker,
-            on_outcome,
-            mode=mode,
-            workers=workers,
-            max_pending=max_pending,
-            keep=keep,
-            monitor=monitor,
-            sinks=sinks,
         )
         self._traced = langsmith is not False
         self._sink: RunSink | None = None if isinstance(langsmith, bool) else langsmith
@@ -156,13 +146,6 @@ class GroundwireCallbackHandler(Watching, Capture):
             run.trace.address, run.trace.sure = address or run.trace.address, address is not None
 
     def _answered(self, captured: Captured) -> None:
-        if captured.problem is AbstentionReason.NO_CONTEXT:
-            self.warn_once(
-                "no context",
-                "groundwire could not judge the answer of run %s: %s. The next ones are only recorded",
-                captured.run_id,
-                captured.detail,
-            )
         self._observer.observe(
             Observed(
                 run_id=captured.run_id,

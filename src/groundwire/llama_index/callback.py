@@ -7,17 +7,12 @@ An exception in a callback would break the application's query, so none leaves h
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from llama_index.core.callbacks.base_handler import BaseCallbackHandler
 from llama_index.core.callbacks.schema import CBEventType, EventPayload
 
-from groundwire.checker import Checker
-from groundwire.core.keeper import Keeper
-from groundwire.core.sink import Sink
-from groundwire.host.observer import Mode
-from groundwire.host.record import Record
 from groundwire.llama_index.handler import Judging
 from groundwire.llama_index.spans import Kind
 
@@ -40,32 +35,7 @@ class GroundwireCallbackHandler(Judging, BaseCallbackHandler):
     >>> Settings.callback_manager = CallbackManager([GroundwireCallbackHandler()])  # doctest: +SKIP
     """
 
-    def __init__(
-        self,
-        checker: Checker | None = None,
-        on_outcome: Callable[[Record], None] | None = None,
-        *,
-        mode: Mode | str = Mode.BACKGROUND,
-        sinks: Sequence[Sink] | None = None,
-        max_pending: int = 1000,
-        workers: int = 2,
-        keep: int = 1000,
-        monitor: Keeper | None = None,
-        max_spans: int = 10_000,
-    ) -> None:
-        Judging.__init__(
-            self,
-            checker,
-            on_outcome,
-            mode=mode,
-            sinks=sinks,
-            max_pending=max_pending,
-            workers=workers,
-            keep=keep,
-            monitor=monitor,
-            max_spans=max_spans,
-        )
-        BaseCallbackHandler.__init__(self, event_starts_to_ignore=[], event_ends_to_ignore=[])
+    event_starts_to_ignore = event_ends_to_ignore = ()
 
     def on_event_start(
         self,

@@ -11,12 +11,12 @@ import inspect
 import logging
 import threading
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 from uuid import UUID
 
-from llama_index.core.base.response.schema import AsyncStreamingResponse
 from llama_index.core.chat_engine.types import StreamingAgentChatResponse
 from llama_index_instrumentation.span import BaseSpan
 from llama_index_instrumentation.span_handlers import BaseSpanHandler
@@ -27,7 +27,7 @@ from groundwire.core.interaction import Interaction, Passage
 from groundwire.core.secrets import Traced
 from groundwire.core.verdict import AbstentionReason
 from groundwire.judge.isolation import JUDGING
-from groundwire.llama_index import units, values
+from groundwire.llama_index import findings, units, values
 from groundwire.llama_index.spans import (
     ANSWERING,
     SKIP,
@@ -38,7 +38,7 @@ from groundwire.llama_index.spans import (
     kind_of,
     uuid_of,
 )
-from groundwire.llama_index.streams import afollowed, followed, note_chat
+from groundwire.llama_index.streams import follow, note_chat
 
 _LOG = logging.getLogger(__name__)
 
@@ -84,7 +84,7 @@ class Capture:
         self._mark = mark
         self._evicted = 0
         self._warned: set[str] = set()
-        self.span_handler: BaseSpanHandler[BaseSpan] = _Spans(self)
+        self.span_handler: BaseSpanHandler[BaseSpan] = Spans(lambda: (self,))
         self.after_fork()
         renew_after_fork(self)
 
@@ -139,7 +139,7 @@ class Capture:
                 part, _ = self._streams.get(id(instance), (self._leaving.get(id(instance)), None))
             elif kind is Kind.MODEL:
                 if part is not None:
-                    units.hear(part, span_id, arguments)
+                    findings.hear(part, span_id, arguments)
             elif kind is not None and kind is not Kind.WRITER:
                 part = Part(span_id=span_id, kind=kind, arguments=arguments, parent=part, root=root)
                 part.direct = kind is Kind.TOOL and answers_itself(instance)
@@ -156,7 +156,7 @@ class Capture:
                 return
             kind = part.kind if part.span_id == span_id else kind_of(span_id, instance)
             if part.span_id != span_id and kind is Kind.MODEL:
-                units.heard(part, span_id, result)
+                findings.heard(part, span_id, result)
             if part.span_id == span_id and isinstance(result, StreamingAgentChatResponse):
                 self._leaving[id(result)] = part  # its writer may begin before it is followed
         if part.span_id == span_id:
@@ -182,49 +182,30 @@ class Capture:
     # -- answers -----------------------------------------------------------------------------------------
 
     def _ended(self, part: Part, result: Any) -> None:
+        findings.note_made(part, result)
         if part.kind is Kind.CHECKED:
             self._release(part, result)
         if part.kind in ANSWERING and part.outer is None and not part.searching:
             self._answered(part, result)
         elif part.kind is not Kind.FLOW or part.parent is not None:
-            units.report(part, result)
+            findings.report(part, result)
         elif units.is_answer(part, result):
             self._answered(part, result)
-        elif units.is_unheard(part, result):
-            self.warn_once(
-                "unheard",
-                "workflow %s found nodes and gave an answer, and no model was heard, so groundwire judges "
-                "nothing there: answer in it with a LlamaIndex LLM, or judge with "
-                "groundwire.check(question=..., contexts=..., answer=...). This is said once",
-                part.run_id,
-            )
-        elif units.is_made_further(part, result):
-            self.warn_once(
-                "made further",
-                "a model of workflow %s made its answer of what engines in it had answered: groundwire "
-                "judges theirs, and not what was made of them; judge that with "
-                "groundwire.check(question=..., contexts=..., answer=...). This is said once",
-                part.run_id,
-            )
-        elif units.is_streamed(part, result):
-            self.warn_once(
-                "streamed",
-                "workflow %s found nodes and a model streamed its answer, which groundwire does not read: "
-                "return its text as the result, or judge it with "
-                "groundwire.check(question=..., contexts=..., answer=...). This is said once",
-                part.run_id,
-            )
+        elif why := units.untold(part, result):
+            self.warn_once(why, f"workflow %s {why}. This is said once", part.run_id)
 
     def _answered(self, part: Part, result: Any) -> None:
         """The outermost answering span has ended; a stream it returned may have yet to begin."""
         part.where = self._mark()
-        above = part.parent
+        above, stream = part.parent, isinstance(result, values.STREAMS) and result.response_txt is None
+        if above is not None and not stream and (finding := findings.answered(part, result)):
+            above.found = [*above.found[-findings.LATEST :], finding]  # a workflow may go on for days
         while above is not None:
             above.answered = True
             above = above.parent
         if isinstance(result, StreamingAgentChatResponse):
             self._begun(part, result)
-        elif isinstance(result, values.STREAMS) and result.response_txt is None:
+        elif stream:
             self._listen(part, result)
         elif result is None and part.kind is Kind.AGENT:  # whoever ran it has cancelled it
             self.tell(part, units.contexts(part, result), "", result, partial=True)
@@ -233,9 +214,7 @@ class Capture:
 
     def _listen(self, part: Part, response: Any) -> None:
         """Follow an engine's stream, which may be read late, elsewhere, or not at all."""
-        end = _Listening(self, part, units.contexts(part, response), weakref.ref(response))
-        follow = afollowed if isinstance(response, AsyncStreamingResponse) else followed
-        response.response_gen = follow(response.response_gen, end)
+        follow(response, _Listening(self, part, units.contexts(part, response), weakref.ref(response)))
 
     def _begun(self, part: Part, response: StreamingAgentChatResponse) -> None:
         """A chat engine has returned its stream; who writes it to the memory may have finished already."""
@@ -271,17 +250,10 @@ class Capture:
         problem, detail = units.problem(part, answer, found, response)
         if partial:
             problem, detail = AbstentionReason.PARTIAL_ANSWER, units.GIVEN_UP
-        asked = units.question(part)
         captured = Captured(
             run_id=part.run_id,
             trace_id=part.root,
-            interaction=Interaction(
-                question=asked,
-                contexts=found,
-                answer=answer or "",
-                history=units.history(part, asked),
-                id=str(part.run_id),
-            ),
+            interaction=units.interaction(part, units.question(part), found, answer, str(part.run_id)),
             problem=problem,
             detail=detail,
             response=response,
@@ -343,8 +315,9 @@ class _Listening:
     async def acomplete(self, text: str) -> str:
         return self.complete(text)
 
-    def give_up(self, text: str) -> None:
-        self._hear(text, partial=True)
+    def give_up(self, text: str, *, failed: bool) -> None:
+        if not failed:  # there is no answer then, and its reader knows
+            self._hear(text, partial=True)
 
     def _hear(self, text: str, *, partial: bool) -> None:
         self.capture.guard(
@@ -353,14 +326,17 @@ class _Listening:
         )
 
 
-class _Spans(BaseSpanHandler[BaseSpan]):
-    """What LlamaIndex calls. It keeps no spans of its own, for the base class keeps all that ever ended."""
+class Spans(BaseSpanHandler[BaseSpan]):
+    """What LlamaIndex calls: it tells each span to the captures that listen at that moment.
 
-    _capture: Capture = PrivateAttr()
+    It keeps no spans of its own, for the base class keeps all that ever ended.
+    """
 
-    def __init__(self, capture: Capture) -> None:
+    _listening: Callable[[], Iterable[Capture]] = PrivateAttr()
+
+    def __init__(self, listening: Callable[[], Iterable[Capture]]) -> None:
         super().__init__()
-        self._capture = capture
+        self._listening = listening
 
     @classmethod
     def class_name(cls) -> str:
@@ -375,20 +351,20 @@ class _Spans(BaseSpanHandler[BaseSpan]):
         tags: dict[str, Any] | None = None,
         **_: Any,
     ) -> None:
-        capture = self._capture
-        capture.guard("a span", lambda: capture.enter(id_, bound_args, instance, parent_id, tags))
+        for one in self._listening():
+            one.guard("a span", partial(one.enter, id_, bound_args, instance, parent_id, tags))
 
     def span_exit(
         self, id_: str, bound_args: Any, instance: Any = None, result: Any = None, **_: Any
     ) -> None:
         del bound_args
-        capture = self._capture
-        capture.guard("an answer", lambda: capture.leave(id_, instance, result))
+        for one in self._listening():
+            one.guard("an answer", partial(one.leave, id_, instance, result))
 
     def span_drop(self, id_: str, bound_args: Any, instance: Any = None, err: Any = None, **_: Any) -> None:
         del bound_args
-        capture = self._capture
-        capture.guard("a failed span", lambda: capture.drop(id_, instance, err))
+        for one in self._listening():
+            one.guard("a failed span", partial(one.drop, id_, instance, err))
 
     def new_span(self, *_: Any, **__: Any) -> None:
         """Nothing: see span_enter."""

@@ -6,11 +6,9 @@ memory is put right. What is done about a hallucination is said in ``groundwire.
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 import logging
-from collections.abc import AsyncGenerator, Generator, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Unpack
 
@@ -18,13 +16,10 @@ from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.chat_engine.types import AgentChatResponse, BaseChatEngine, StreamingAgentChatResponse
 from llama_index.core.memory import BaseMemory
 
-from groundwire.core.interaction import Interaction
 from groundwire.host.actions import Action
-from groundwire.host.judging import ajudged, judged
-from groundwire.llama_index import values
-from groundwire.llama_index.checking import Answered, Ending, Finished, report, unjudged
+from groundwire.llama_index import checking, values
+from groundwire.llama_index.checking import Answered, Ending, Finished, Plan, Step
 from groundwire.llama_index.options import Options, settle
-from groundwire.llama_index.output import acted_on, attached
 from groundwire.llama_index.reading import Call
 from groundwire.llama_index.spans import Transparent
 
@@ -68,38 +63,10 @@ class CheckedChatEngine(Transparent, BaseChatEngine):
     # -- what is asked -----------------------------------------------------------------------------------
 
     def chat(self, message: str, chat_history: list[ChatMessage] | None = None, **kwargs: Any) -> Any:
-        plan = self._plan(message)
-        step = next(plan)
-        while not isinstance(step, Finished):
-            if isinstance(step, _Ask):
-                with Call() as call:
-                    response = step.engine.chat(step.message, chat_history, **kwargs)
-                step = plan.send(Answered(response=response, call=call))
-            elif isinstance(step, _Recall):
-                step = plan.send(list(step.memory.get_all()))  # some hand out the list they keep
-            elif isinstance(step, _Rewrite):
-                step.memory.set(list(step.messages))
-                step = next(plan)
-            else:
-                step = plan.send(judged(self._settings.checker, step))
-        return step.response
+        return checking.performed(self._plan(message, chat_history, kwargs), self._settings.checker)
 
     async def achat(self, message: str, chat_history: list[ChatMessage] | None = None, **kwargs: Any) -> Any:
-        plan = self._plan(message)
-        step = next(plan)
-        while not isinstance(step, Finished):
-            if isinstance(step, _Ask):
-                with Call() as call:
-                    response = await step.engine.achat(step.message, chat_history, **kwargs)
-                step = plan.send(Answered(response=response, call=call))
-            elif isinstance(step, _Recall):
-                step = plan.send(list(await step.memory.aget_all()))
-            elif isinstance(step, _Rewrite):
-                await step.memory.aset(list(step.messages))
-                step = next(plan)
-            else:
-                step = plan.send(await ajudged(self._settings.checker, step))
-        return step.response
+        return await checking.aperformed(self._plan(message, chat_history, kwargs), self._settings.checker)
 
     def stream_chat(self, message: str, chat_history: list[ChatMessage] | None = None, **kwargs: Any) -> Any:
         if self._settings.reactions.gating:
@@ -124,33 +91,34 @@ class CheckedChatEngine(Transparent, BaseChatEngine):
 
     # -- what that means ---------------------------------------------------------------------------------
 
-    def _plan(self, message: str) -> Generator[_Step, Any, None]:
-        """Ask, judge, and perhaps ask again: written once, performed in two colours above."""
+    def _plan(self, message: str, given: list[ChatMessage] | None, options: Mapping[str, Any]) -> Plan:
         settings, memory = self._settings, _memory(self._engine)
         gating = settings.reactions.gating and memory is not None
-        before = (yield _Recall(memory=memory)) if gating and memory is not None else []
+        # Copied, for some hand out the list they keep.
+        before = list((yield _recall(memory))) if gating and memory is not None else []
         engine, asked = self._engine, message
         for attempt in itertools.count(1):
-            answered: Answered = yield _Ask(engine=engine, message=asked)
+            answered: Answered = yield _ask(engine, asked, given, options)
             reading = answered.call.read(message, answered.response, values.answer(answered.response))
-            outcome = unjudged(settings, reading) or (yield reading.interaction)
+            outcome = checking.unjudged(settings, reading) or (yield reading.interaction)
             decision = settings.reactions.decide(reading.interaction, outcome, attempt=attempt)
             if decision.action is Action.RETRY:
                 if memory is not None:
                     settings.keep(reading.interaction, outcome, decision, attempt)
-                    yield _Rewrite(memory=memory, messages=before)
+                    yield _rewrite(memory, before)
                     engine, asked = settings.retry.again(engine, asked, outcome)
                     continue
                 _LOG.warning("an answer can't be asked for again: %s", _memoryless(self._engine))
                 decision = settings.reactions.given_up(reading.interaction, outcome)
             if decision.action is Action.RAISE and memory is not None:
-                yield _Rewrite(memory=memory, messages=before)  # nobody has got this answer
+                yield _rewrite(memory, before)  # nobody has got this answer
             elif memory is not None and (decision.action is Action.REPLACE or asked != message):
-                kept = yield _Recall(memory=memory)
+                kept = yield _recall(memory)
                 said = decision.text if decision.action is Action.REPLACE else None
-                yield _Rewrite(memory=memory, messages=_put_right(kept, message, asked, said))
-            report(settings, reading.interaction, outcome, decision, attempt)
-            response = attached(acted_on(answered.response, decision), outcome.to_dict(), settings.attach)
+                yield _rewrite(memory, _put_right(kept, message, asked, said))
+            response = checking.concluded(
+                settings, answered, reading.interaction, outcome, decision, attempt=attempt
+            )
             yield Finished(response=response)
             return
 
@@ -168,13 +136,14 @@ class _CheckedStream:
 
     _ending: Ending
     response: str
+    unformatted_response: str
 
     @property
     def response_gen(self) -> Generator[str, None, None]:
         try:
             yield from super().response_gen  # type: ignore[misc]  # of the response's own class
-        except GeneratorExit:
-            self._ending.give_up(self.response)
+        except BaseException:
+            self._ending.give_up(self.unformatted_response)
             raise
         if warning := self._ending.complete(self.response):
             yield warning
@@ -184,8 +153,8 @@ class _CheckedStream:
         try:
             async for token in super().async_response_gen():  # type: ignore[misc]  # as above
                 yield token
-        except (GeneratorExit, asyncio.CancelledError):
-            self._ending.give_up(self.response)
+        except BaseException:
+            self._ending.give_up(self.unformatted_response)
             raise
         if warning := await self._ending.acomplete(self.response):
             yield warning
@@ -197,24 +166,29 @@ def _checked(kind: type) -> type:
     return type(f"Checked{kind.__name__}", (_CheckedStream, kind), {})
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Ask:
-    engine: BaseChatEngine
-    message: str
+def _ask(
+    engine: BaseChatEngine, message: str, given: list[ChatMessage] | None, options: Mapping[str, Any]
+) -> Step:
+    def do() -> Answered:
+        with Call() as call:
+            response = engine.chat(message, given, **options)
+        return Answered(response=response, call=call)
+
+    async def ado() -> Answered:
+        with Call() as call:
+            response = await engine.achat(message, given, **options)
+        return Answered(response=response, call=call)
+
+    return Step(do=do, ado=ado)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Recall:
-    memory: BaseMemory
+def _recall(memory: BaseMemory) -> Step:
+    return Step(do=memory.get_all, ado=memory.aget_all)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Rewrite:
-    memory: BaseMemory
-    messages: list[ChatMessage]
-
-
-_Step = _Ask | _Recall | _Rewrite | Interaction | Finished
+def _rewrite(memory: BaseMemory, messages: Sequence[ChatMessage]) -> Step:
+    kept = list(messages)  # some keep the list that they are given
+    return Step(do=lambda: memory.set(kept), ado=lambda: memory.aset(kept))
 
 
 def _memory(engine: object) -> BaseMemory | None:

@@ -6,10 +6,12 @@ Those retry for seconds and then give up a whole batch when an evaluator raises;
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
-from llama_index.core.base.response.schema import AsyncStreamingResponse, StreamingResponse
+from llama_index.core.base.response.schema import AsyncStreamingResponse
+from llama_index.core.chat_engine.types import StreamingAgentChatResponse
 from llama_index.core.evaluation import BaseEvaluator, EvaluationResult
 from llama_index.core.prompts.mixin import PromptDictType
 from pydantic import Field
@@ -94,8 +96,7 @@ class HallucinationEvaluator(BaseEvaluator):
         """Judge a response object of any kind, against its nodes as the model saw them; reads a stream."""
         del kwargs
         try:
-            if isinstance(response, StreamingResponse | AsyncStreamingResponse):
-                str(response)
+            _read(response)
             said, found = values.answer(response), values.passages(values.nodes(response))
         except Exception as error:  # see the module's own words
             return _result(query, None, None, failure(error))
@@ -112,10 +113,7 @@ class HallucinationEvaluator(BaseEvaluator):
         del kwargs
         await asyncio.sleep(sleep_time_in_seconds)
         try:
-            if isinstance(response, AsyncStreamingResponse):
-                await response.get_response()
-            elif isinstance(response, StreamingResponse):
-                str(response)
+            await _aread(response)
             said, found = values.answer(response), values.passages(values.nodes(response))
         except Exception as error:  # as above
             return _result(query, None, None, failure(error))
@@ -138,6 +136,24 @@ class HallucinationEvaluator(BaseEvaluator):
         except Exception as error:  # as above
             outcome = failure(error)
         return _result(query, said, found, outcome)
+
+
+def _read(response: Any) -> None:
+    """Read a stream to its end, but not one of a chat that an event loop writes: it may be this thread's."""
+    if isinstance(response, values.STREAMS):
+        str(response)
+    elif isinstance(response, StreamingAgentChatResponse) and response.chat_stream is not None:
+        deque(response.response_gen, maxlen=0)
+
+
+async def _aread(response: Any) -> None:
+    if isinstance(response, AsyncStreamingResponse):
+        await response.get_response()
+    elif isinstance(response, StreamingAgentChatResponse) and response.achat_stream is not None:
+        async for _ in response.async_response_gen():
+            pass
+    else:
+        _read(response)
 
 
 def _interaction(query: Any, said: Any, found: Any) -> Interaction:

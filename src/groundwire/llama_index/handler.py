@@ -19,10 +19,9 @@ from llama_index_instrumentation.dispatcher import Dispatcher
 from groundwire.checker import Checker
 from groundwire.core.keeper import Keeper
 from groundwire.core.sink import Sink
-from groundwire.core.verdict import AbstentionReason
-from groundwire.host.observer import Mode, Observed, Observer
+from groundwire.host.observer import Mode, Observed
 from groundwire.host.record import Record
-from groundwire.host.watching import Watching, require
+from groundwire.host.watching import Watching
 from groundwire.llama_index.capture import Capture, Captured
 from groundwire.tracing.otel import OpenTelemetrySink
 
@@ -35,38 +34,28 @@ class Judging(Watching):
 
     def __init__(
         self,
-        checker: Checker | None,
-        on_outcome: Callable[[Record], None] | None,
+        checker: Checker | None = None,
+        on_outcome: Callable[[Record], None] | None = None,
         *,
-        mode: Mode | str,
-        sinks: Sequence[Sink] | None,
-        max_pending: int,
-        workers: int,
-        keep: int,
-        monitor: Keeper | None,
-        max_spans: int,
+        mode: Mode | str = Mode.BACKGROUND,
+        sinks: Sequence[Sink] | None = None,
+        max_pending: int = 1000,
+        workers: int = 2,
+        keep: int = 1000,
+        monitor: Keeper | None = None,
+        max_spans: int = 10_000,
     ) -> None:
-        require(
-            checker,
-            on_outcome,
-            mode,
-            monitor=monitor,
-            sinks=sinks,
-            max_pending=max_pending,
-            workers=workers,
-            keep=keep,
-            max_spans=max_spans,
-        )
-        self._observer = Observer(
+        self._watch(
             checker,
             on_outcome,
             mode=mode,
-            workers=workers,
             max_pending=max_pending,
+            workers=workers,
             keep=keep,
             monitor=monitor,
             sinks=sinks,
             default_sinks=(OpenTelemetrySink(),),
+            max_spans=max_spans,
         )
         self._responses = _Responses()
         self._capture = Capture(self._answered, max_spans=max_spans, mark=self._observer.sinks.locate)
@@ -91,13 +80,6 @@ class Judging(Watching):
         return self._capture.evicted_spans
 
     def _answered(self, captured: Captured) -> None:
-        if captured.problem is AbstentionReason.NO_CONTEXT:
-            self._capture.warn_once(
-                "no context",
-                "groundwire could not judge the answer of run %s: %s. The next ones are only recorded",
-                captured.run_id,
-                captured.detail,
-            )
         self._responses.add(captured.response, captured.run_id)
         self._observer.observe(
             Observed(
@@ -127,31 +109,7 @@ class GroundwireHandler(Judging):
     >>> handler.result(response).outcome.level  # doctest: +SKIP
     """
 
-    def __init__(
-        self,
-        checker: Checker | None = None,
-        on_outcome: Callable[[Record], None] | None = None,
-        *,
-        mode: Mode | str = Mode.BACKGROUND,
-        sinks: Sequence[Sink] | None = None,
-        max_pending: int = 1000,
-        workers: int = 2,
-        keep: int = 1000,
-        monitor: Keeper | None = None,
-        max_spans: int = 10_000,
-    ) -> None:
-        super().__init__(
-            checker,
-            on_outcome,
-            mode=mode,
-            sinks=sinks,
-            max_pending=max_pending,
-            workers=workers,
-            keep=keep,
-            monitor=monitor,
-            max_spans=max_spans,
-        )
-        self._installed: list[Dispatcher] = []
+    _installed: tuple[Dispatcher, ...] = ()
 
     def install(self, dispatcher: Dispatcher | None = None) -> Self:
         """Hear every call of this process, in every thread; calls that already go on are not heard.
@@ -164,7 +122,7 @@ class GroundwireHandler(Judging):
         if not any(handler is spans for handler in heard.span_handlers):
             # First, so that a tracer's span is still current when ours ends, whenever it was installed.
             heard.span_handlers.insert(0, spans)
-            self._installed.append(heard)
+            self._installed = (*self._installed, heard)
         return self
 
     def uninstall(self) -> None:
@@ -173,7 +131,7 @@ class GroundwireHandler(Judging):
         for dispatcher in self._installed:
             # By identity: LlamaIndex's handlers compare by value.
             dispatcher.span_handlers[:] = [h for h in dispatcher.span_handlers if h is not spans]
-        self._installed.clear()
+        self._installed = ()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

@@ -7,8 +7,8 @@ What is done about a hallucination is said in ``groundwire.host.actions``, and w
 from __future__ import annotations
 
 import itertools
-from collections.abc import AsyncGenerator, Generator, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Sequence
+from inspect import isawaitable
 from typing import Any, Unpack
 
 from llama_index.core.base.base_query_engine import BaseQueryEngine
@@ -16,16 +16,13 @@ from llama_index.core.base.response.schema import AsyncStreamingResponse, Stream
 from llama_index.core.prompts.mixin import PromptDictType, PromptMixinType
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
-from groundwire.core.interaction import Interaction
 from groundwire.host.actions import Action
-from groundwire.host.judging import ajudged, judged
-from groundwire.llama_index import values
-from groundwire.llama_index.checking import Answered, Ending, Finished, report, unjudged
+from groundwire.llama_index import checking, values
+from groundwire.llama_index.checking import Answered, Ending, Finished, Plan, Step
 from groundwire.llama_index.options import Options, settle
-from groundwire.llama_index.output import acted_on, attached
 from groundwire.llama_index.reading import Call
 from groundwire.llama_index.spans import Transparent
-from groundwire.llama_index.streams import afollowed, followed
+from groundwire.llama_index.streams import follow
 
 
 class CheckedQueryEngine(Transparent, BaseQueryEngine):
@@ -57,49 +54,23 @@ class CheckedQueryEngine(Transparent, BaseQueryEngine):
     # -- what is asked -----------------------------------------------------------------------------------
 
     def _query(self, query_bundle: QueryBundle) -> Any:
-        plan = self._plan(query_bundle)
-        step = next(plan)
-        while not isinstance(step, Finished):
-            if isinstance(step, _Ask):
-                with Call() as call:
-                    # Its public method: some engines have no other.
-                    response, stream = step.engine.query(step.query), None
-                    if step.whole and isinstance(response, StreamingResponse):
-                        response, stream = response.get_response(), StreamingResponse
-                step = plan.send(Answered(response=response, call=call, stream=stream))
-            else:
-                step = plan.send(judged(self._settings.checker, step))
-        return step.response
+        return checking.performed(self._plan(query_bundle), self._settings.checker)
 
     async def _aquery(self, query_bundle: QueryBundle) -> Any:
-        plan = self._plan(query_bundle)
-        step = next(plan)
-        while not isinstance(step, Finished):
-            if isinstance(step, _Ask):
-                with Call() as call:
-                    response = await step.engine.aquery(step.query)
-                    stream: type | None = None
-                    if step.whole and isinstance(response, AsyncStreamingResponse):
-                        response, stream = await response.get_response(), AsyncStreamingResponse
-                    elif step.whole and isinstance(response, StreamingResponse):
-                        response, stream = response.get_response(), StreamingResponse
-                step = plan.send(Answered(response=response, call=call, stream=stream))
-            else:
-                step = plan.send(await ajudged(self._settings.checker, step))
-        return step.response
+        return await checking.aperformed(self._plan(query_bundle), self._settings.checker)
 
-    def _plan(self, query: QueryBundle) -> Generator[_Ask | Interaction | Finished, Any, None]:
-        """Ask, judge, and perhaps ask again: written once, performed in two colours above."""
+    def _plan(self, query: QueryBundle) -> Plan:
         settings = self._settings
         engine, asked = self._engine, query
         for attempt in itertools.count(1):
-            answered: Answered = yield _Ask(engine=engine, query=asked, whole=settings.reactions.gating)
-            if isinstance(answered.response, values.STREAMS):
-                yield Finished(response=self._passing(query, answered))
+            answered: Answered = yield _ask(engine, asked, whole=settings.reactions.gating)
+            if isinstance(answered.response, values.STREAMS):  # it ends with the warning, and has its verdict
+                follow(answered.response, Ending(settings, answered, query.query_str))
+                yield Finished(response=answered.response)
                 return
             said = values.answer(answered.response)
             reading = answered.call.read(query.query_str, answered.response, said)
-            outcome = unjudged(settings, reading) or (yield reading.interaction)
+            outcome = checking.unjudged(settings, reading) or (yield reading.interaction)
             decision = settings.reactions.decide(reading.interaction, outcome, attempt=attempt)
             if decision.action is Action.RETRY:
                 settings.keep(reading.interaction, outcome, decision, attempt)
@@ -108,18 +79,11 @@ class CheckedQueryEngine(Transparent, BaseQueryEngine):
                     searched = query.custom_embedding_strs or [query.query_str]
                     asked = QueryBundle(question, custom_embedding_strs=searched)
                 continue
-            report(settings, reading.interaction, outcome, decision, attempt)
-            response = attached(acted_on(answered.response, decision), outcome.to_dict(), settings.attach)
+            response = checking.concluded(
+                settings, answered, reading.interaction, outcome, decision, attempt=attempt
+            )
             yield Finished(response=_as_stream(response, answered.stream))
             return
-
-    def _passing(self, query: QueryBundle, answered: Answered) -> Any:
-        """The same stream, that ends with the warning, where there is one, and then has its verdict."""
-        response = answered.response
-        ending = Ending(self._settings, answered, query.query_str)
-        follow = afollowed if isinstance(response, AsyncStreamingResponse) else followed
-        response.response_gen = follow(response.response_gen, ending)
-        return response
 
     # -- what it looks like from outside -----------------------------------------------------------------
 
@@ -152,11 +116,25 @@ class CheckedQueryEngine(Transparent, BaseQueryEngine):
         self._engine._update_prompts(prompts_dict)  # noqa: SLF001 - as above
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Ask:
-    engine: BaseQueryEngine
-    query: QueryBundle
-    whole: bool
+def _ask(engine: BaseQueryEngine, query: QueryBundle, *, whole: bool) -> Step:
+    """Ask an engine by its public method, for some have no other; ``whole`` says to read its stream."""
+
+    def do() -> Answered:
+        with Call() as call:
+            response, stream = engine.query(query), None
+            if whole and isinstance(response, StreamingResponse):
+                response, stream = response.get_response(), StreamingResponse
+        return Answered(response=response, call=call, stream=stream)
+
+    async def ado() -> Answered:
+        with Call() as call:
+            response, stream = await engine.aquery(query), None
+            if whole and isinstance(response, values.STREAMS):
+                read, stream = response.get_response(), type(response)
+                response = await read if isawaitable(read) else read
+        return Answered(response=response, call=call, stream=stream)
+
+    return Step(do=do, ado=ado)
 
 
 def _as_stream(response: Any, kind: type | None) -> Any:

@@ -15,14 +15,12 @@ from uuid import uuid4
 
 from llama_index.core.chat_engine.types import StreamingAgentChatResponse
 from llama_index_instrumentation import get_dispatcher
-from llama_index_instrumentation.span import BaseSpan
-from llama_index_instrumentation.span_handlers import BaseSpanHandler
 
 from groundwire.core.interaction import Interaction, Passage
 from groundwire.core.secrets import Traced
 from groundwire.core.verdict import Abstention, AbstentionReason
 from groundwire.llama_index import units, values
-from groundwire.llama_index.capture import Capture
+from groundwire.llama_index.capture import Capture, Spans
 from groundwire.llama_index.spans import Part
 
 _LOG = logging.getLogger(__name__)
@@ -81,54 +79,17 @@ class Call(Capture):
             )
 
     def _read(self, asked: str, response: Any, answer: str | None, found: list[Passage]) -> Reading:
-        part = self._part
-        interaction = Interaction(
-            question=asked,
-            contexts=found,
-            answer=answer or "",
-            # By its own words, to which a retry has added a note.
-            history=() if part is None else units.history(part, units.question(part)),
-            id=self.id,
+        why, detail = units.problem(self._part, answer, found, response)
+        return Reading(
+            interaction=units.interaction(self._part, asked, found, answer, self.id),
+            abstention=None if why is None else Abstention(why=why, detail=detail, id=self.id),
         )
-        why, detail = units.problem(part, answer, found, response)
-        if why is None:
-            return Reading(interaction=interaction)
-        return Reading(interaction=interaction, abstention=Abstention(why=why, detail=detail, id=self.id))
 
 
 _CALLS: ContextVar[tuple[Call, ...]] = ContextVar("groundwire_calls", default=())
 
 
-class _ToCalls(BaseSpanHandler[BaseSpan]):
-    """Tells each span to the checked calls that it stands in: one call may be part of another."""
-
-    @classmethod
-    def class_name(cls) -> str:
-        return "GroundwireCallsSpanHandler"
-
-    def span_enter(self, *arguments: Any, **named: Any) -> None:
-        for call in _CALLS.get():
-            call.span_handler.span_enter(*arguments, **named)
-
-    def span_exit(self, *arguments: Any, **named: Any) -> None:
-        for call in _CALLS.get():
-            call.span_handler.span_exit(*arguments, **named)
-
-    def span_drop(self, *arguments: Any, **named: Any) -> None:
-        for call in _CALLS.get():
-            call.span_handler.span_drop(*arguments, **named)
-
-    def new_span(self, *_: Any, **__: Any) -> None:
-        """Nothing: see span_enter."""
-
-    def prepare_to_exit_span(self, *_: Any, **__: Any) -> None:
-        """Nothing: see span_exit."""
-
-    def prepare_to_drop_span(self, *_: Any, **__: Any) -> None:
-        """Nothing: see span_drop."""
-
-
-_TO_CALLS = _ToCalls()
+_TO_CALLS = Spans(_CALLS.get)  # one call may be part of another
 
 
 def _listen() -> None:

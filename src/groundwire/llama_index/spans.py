@@ -35,7 +35,8 @@ SKIP = "groundwire:skip"
 class Kind(StrEnum):
     """What a span is to a capture. The first four give answers; a FLOW may, if nothing in it does.
 
-    CHECKED is an engine of our own, which may have the one that it wraps answer again.
+    A SIFT is a postprocessor, a WRITER what writes a chat's stream to its memory; CHECKED is an engine of our
+    own, which may have the one that it wraps answer again.
     """
 
     QUERY = "query"
@@ -53,33 +54,30 @@ class Kind(StrEnum):
 
 ANSWERING = frozenset({Kind.QUERY, Kind.CHAT, Kind.SYNTHESIS, Kind.AGENT})
 
-_MODEL_METHODS = frozenset(
-    name
-    for call in ("chat", "complete", "stream_chat", "stream_complete", "predict", "stream")
-    for name in (call, f"a{call}")
-)
+
+def _both(*names: str) -> frozenset[str]:
+    """Methods by their names, and those that are the same for event loops."""
+    return frozenset(f"{colour}{name}" for name in names for colour in ("", "a"))
+
+
+_ASKING = _both("query", "chat", "stream_chat")
 _KINDS: tuple[tuple[Kind, frozenset[str], Any], ...] = (
-    (Kind.MODEL, _MODEL_METHODS | {"astream_chat", "astream_complete"}, BaseLLM),
-    (Kind.RETRIEVER, frozenset({"retrieve", "aretrieve"}), BaseRetriever),
-    (Kind.SYNTHESIS, frozenset({"synthesize", "asynthesize"}), BaseSynthesizer),
-    (Kind.QUERY, frozenset({"query", "aquery"}), BaseQueryEngine),
-    (Kind.CHAT, frozenset({"chat", "achat", "stream_chat", "astream_chat"}), BaseChatEngine),
-    (
-        Kind.WRITER,
-        frozenset({"write_response_to_history", "awrite_response_to_history"}),
-        StreamingAgentChatResponse,
-    ),
+    (Kind.MODEL, _both("chat", "complete", "stream_chat", "stream_complete", "predict", "stream"), BaseLLM),
+    (Kind.RETRIEVER, _both("retrieve"), BaseRetriever),
+    (Kind.SYNTHESIS, _both("synthesize"), BaseSynthesizer),
+    (Kind.QUERY, _both("query"), BaseQueryEngine),
+    (Kind.CHAT, _both("chat", "stream_chat"), BaseChatEngine),
+    (Kind.WRITER, _both("write_response_to_history"), StreamingAgentChatResponse),
     (
         Kind.SIFT,
-        frozenset({"_postprocess_nodes", "_apostprocess_nodes", "postprocess_nodes", "apostprocess_nodes"}),
+        _both("postprocess_nodes") | {"_postprocess_nodes", "_apostprocess_nodes"},
         BaseNodePostprocessor,
     ),
-    (Kind.TOOL, frozenset({"call", "acall", "__call__"}), BaseTool),
+    (Kind.TOOL, _both("call") | {"__call__"}, BaseTool),
     (Kind.AGENT, frozenset({"run"}), (AgentWorkflow, BaseWorkflowAgent)),
     (Kind.FLOW, frozenset({"run"}), Workflow),
 )
 _METHODS = frozenset().union(*(methods for _, methods, _ in _KINDS))
-_ASKING = frozenset(f"{a}{name}" for name in ("query", "chat", "stream_chat") for a in ("", "a"))
 _UUID_LENGTH = 36
 
 
@@ -124,8 +122,8 @@ class Found(StrEnum):
 class Finding:
     """What one part of an answer found.
 
-    ``direct`` is what a tool said that may answer the user itself, ``response`` what an engine inside of a
-    retriever answered from the nodes.
+    ``direct`` is what a tool said that may answer the user itself, ``response`` what an engine answered with
+    from the nodes.
     """
 
     how: Found
@@ -146,39 +144,33 @@ class Exchange:
 
 @dataclass(eq=False, kw_only=True)
 class Part:
-    """An open span that matters.
-
-    ``found`` is what was found inside, ``exchanges`` are those of the last models in it, ``dialogue`` the
-    messages that the last one was given, ``condensed`` the conversation that a model was to condense, and
-    ``spoken`` what models and engines directly inside said, unless they ``streamed``, ``given`` what tools
-    in it were given at length. ``searches`` are exchanges of models inside of a retriever, and ``made`` has
-    the nodes of retrievers that hold what those or an engine said, by their ids, and what they were made of.
-    ``direct`` says that it is a tool which may answer the user itself, ``answered`` that something inside was
-    captured, ``last`` holds it where the part is CHECKED; ``said`` is what a chat's stream has said,
-    ``written`` and ``exited`` how far it is.
-    """
+    """An open span that matters, with what has happened inside of it."""
 
     span_id: str
     kind: Kind
     arguments: Mapping[str, Any]
     parent: Part | None
     root: UUID
+    direct: bool = False  # a tool that may answer the user itself
+
     found: list[Finding] = field(default_factory=list)
-    dialogue: Sequence[Any] = ()
-    condensed: str = ""
-    exchanges: deque[Exchange] = field(default_factory=lambda: deque(maxlen=_EXCHANGES))
-    answered: bool = False
-    spoken: list[str] = field(default_factory=list)
-    streamed: bool = False
-    given: deque[str] = field(default_factory=lambda: deque(maxlen=_EXCHANGES))
-    searches: deque[Exchange] = field(default_factory=lambda: deque(maxlen=_EXCHANGES))
+    # Nodes that hold what an engine or a model said, by their ids, and what they were made of.
     made: dict[str, Sequence[NodeWithScore]] = field(default_factory=dict)
-    direct: bool = False
-    last: Any = None
-    said: list[str] = field(default_factory=list)
-    written: bool = False
-    exited: bool = False
-    where: Any = None
+    answered: bool = False  # an answer inside was captured
+    last: Any = None  # what was, of an engine of our own
+
+    exchanges: deque[Exchange] = field(default_factory=lambda: deque(maxlen=_EXCHANGES))
+    searches: deque[Exchange] = field(default_factory=lambda: deque(maxlen=_EXCHANGES))  # in retrievers
+    dialogue: Sequence[Any] = ()  # the messages that the last model was given
+    condensed: str = ""  # the conversation that a model was to condense
+    spoken: list[str] = field(default_factory=list)  # by models and engines directly inside,
+    streamed: bool = False  # unless they streamed
+    given: deque[str] = field(default_factory=lambda: deque(maxlen=_EXCHANGES))  # at length, to tools
+
+    said: list[str] = field(default_factory=list)  # by a chat's stream so far
+    written: bool = False  # all of it to the chat's memory
+    exited: bool = False  # the chat's call, whose stream goes on
+    where: Any = None  # what ``mark`` said of it
 
     @property
     def run_id(self) -> UUID:

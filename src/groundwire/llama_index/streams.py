@@ -5,9 +5,10 @@ A stream that nobody reads is never begun, so nothing is heard of it.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator
 from typing import Any, Protocol
+
+from llama_index.core.base.response.schema import AsyncStreamingResponse
 
 
 class End(Protocol):
@@ -17,37 +18,45 @@ class End(Protocol):
 
     async def acomplete(self, text: str) -> str: ...
 
-    def give_up(self, text: str) -> None:
-        """The reader went away; ``text`` is as far as it got."""
+    def give_up(self, text: str, *, failed: bool) -> None:
+        """The reader went away, or the stream ``failed``; ``text`` is as far as it got."""
 
 
-def followed(tokens: Iterator[str], end: End) -> Generator[str, None, None]:
+def follow(response: Any, end: End) -> None:
+    """Have ``end`` told of what an engine's response streams."""
+    kind = _afollowed if isinstance(response, AsyncStreamingResponse) else _followed
+    response.response_gen = kind(response.response_gen, end)
+
+
+def _followed(tokens: Iterator[str], end: End) -> Generator[str, None, None]:
     """The same tokens, and what ``end`` says after them. An error in the stream is the reader's alone."""
     said: list[str] = []
     try:
         for token in tokens:
-            said.append(token)
+            if isinstance(token, str):  # a provider's own stream may end with None
+                said.append(token)
             yield token
-    except GeneratorExit:
+    except BaseException as error:
         if callable(close := getattr(tokens, "close", None)):
             close()
-        end.give_up("".join(said))
+        end.give_up("".join(said), failed=isinstance(error, Exception))
         raise
     if more := end.complete("".join(said)):
         yield more
 
 
-async def afollowed(tokens: AsyncIterator[str], end: End) -> AsyncGenerator[str, None]:
-    """``followed`` for asynchronous streams."""
+async def _afollowed(tokens: AsyncIterator[str], end: End) -> AsyncGenerator[str, None]:
+    """``_followed`` for asynchronous streams."""
     said: list[str] = []
     try:
         async for token in tokens:
-            said.append(token)
+            if isinstance(token, str):
+                said.append(token)
             yield token
-    except (GeneratorExit, asyncio.CancelledError):
+    except BaseException as error:
         if callable(close := getattr(tokens, "aclose", None)):
             await close()
-        end.give_up("".join(said))
+        end.give_up("".join(said), failed=isinstance(error, Exception))
         raise
     if more := await end.acomplete("".join(said)):
         yield more

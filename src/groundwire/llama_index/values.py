@@ -60,7 +60,7 @@ def question(value: Any) -> str | None:
     elif isinstance(value, ChatMessage):
         value = value.content
     elif isinstance(value, list | tuple):
-        said = [m for m in value if isinstance(m, ChatMessage) and m.role == MessageRole.USER]
+        said = [m for m in messages(value) if m.role == MessageRole.USER]
         value = said[-1].content if said else None
     return str(value) if isinstance(value, str) and value.strip() else None
 
@@ -203,22 +203,37 @@ def is_tool(node: NodeWithScore) -> bool:
     return node.node.get_content().startswith(opening)
 
 
-def turns(messages: Sequence[Any]) -> tuple[Turn, ...]:
+def messages(value: Any) -> list[ChatMessage]:
+    """The messages of a conversation: LlamaIndex's own, or as providers' clients write them."""
+    return [one for item in value if (one := _message(item))] if isinstance(value, list | tuple) else []
+
+
+def _message(item: Any) -> ChatMessage | None:
+    if isinstance(item, Mapping):
+        role, said = item.get("role"), item.get("content")
+        is_one = isinstance(role, str) and role in _ROLES and isinstance(said, str)
+        return ChatMessage(role=role, content=said) if is_one else None
+    return item if isinstance(item, ChatMessage) else None
+
+
+def turns(conversation: Any) -> tuple[Turn, ...]:
     """A conversation as turns; what holds no text is left out."""
+    if isinstance(conversation, str):
+        return spoken(conversation)
     return tuple(
         Turn(role=_ROLES.get(message.role, Role.USER), text=said)
-        for message in messages
-        if isinstance(message, ChatMessage) and (said := message.content or "").strip()
+        for message in messages(conversation)
+        if (said := message.content or "").strip()
     )
 
 
-def before(messages: Sequence[Any], asked: str | None) -> tuple[Turn, ...]:
+def before(conversation: Any, asked: str | None) -> tuple[Turn, ...]:
     """The turns before the message that asks ``asked``: without instructions, which hold the documents."""
-    for place in reversed(range(len(messages))):
-        message = messages[place]
+    said = messages(conversation)
+    for place in reversed(range(len(said))):
+        message = said[place]
         if message.role == MessageRole.USER and (message.content or "").strip() == (asked or "").strip():
-            earlier = [m for m in messages[:place] if _ROLES.get(m.role) is not Role.SYSTEM]
-            return turns(earlier)
+            return turns([m for m in said[:place] if _ROLES.get(m.role) is not Role.SYSTEM])
     return ()
 
 
@@ -233,8 +248,13 @@ def _scored(item: NodeWithScore | BaseNode) -> NodeWithScore:
     return item if isinstance(item, NodeWithScore) else NodeWithScore(node=item)
 
 
+def is_from_nowhere(node: NodeWithScore) -> bool:
+    """Whether a node says nothing of where it comes from, as one that was made of a mere text."""
+    return not node.node.metadata and not node.node.relationships
+
+
 def _synthetic(node: NodeWithScore) -> bool:
     """Whether a model wrote this node: nothing retrieved it, and it reads as one would."""
-    if node.score is not None or node.node.metadata or node.node.relationships:
+    if node.score is not None or not is_from_nowhere(node):
         return False
     return _SYNTHETIC.match(node.node.get_content()) is not None

@@ -73,7 +73,8 @@ def ids(word: str) -> tuple[int, ...]:
 
 
 def _pieces(word: str) -> Iterator[int]:
-    plain = "".join(c for c in unicodedata.normalize("NFD", word.lower()) if unicodedata.category(c) != "Mn")
+    decomposed = unicodedata.normalize("NFD", word.lower())
+    plain = "".join(c for c in decomposed if c != " " and unicodedata.category(c) != "Mn")
     for part in _PART.findall(plain):
         yield from _longest_first(part)
     if not plain:

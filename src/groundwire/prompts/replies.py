@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal, Self, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, model_validator
 
 from groundwire.core.claim import Support
+from groundwire.core.thoughts import without_thoughts
 from groundwire.prompts.scores import read_score, score_in_prose
 
 T = TypeVar("T")
@@ -182,32 +183,6 @@ def _told(error: ValidationError) -> str:
 
 
 _FENCE = re.compile(r"^[^\S\n]*+```[\w-]*+[^\S\n]*+$", re.MULTILINE)
-# As each model was taught to. Between square brackets that is one word; others are headings there.
-_WORDS = "(?:think|thinking|thoughts?|reasoning)"
-_THOUGHTS = (
-    (
-        re.compile(rf"<(?:seed:)?{_WORDS}>", re.IGNORECASE),
-        re.compile(rf"</(?:seed:)?{_WORDS}>", re.IGNORECASE),
-    ),
-    (re.compile("◁think▷"), re.compile("◁/think▷")),
-)
-_BRACKETED = (re.compile(r"\[think\]", re.IGNORECASE), re.compile(r"\[/think\]", re.IGNORECASE))
-
-
-def without_thoughts(text: str) -> str:
-    """The reply after its thinking. Some prompts open the thinking, so that only its end is seen.
-
-    What began in one way ends in that way alone: the other ends may be quoted from what is judged.
-    """
-    text = text.strip()
-    for begins, ends in (*_THOUGHTS, _BRACKETED):
-        if begins.match(text):
-            end = ends.search(text)
-            return text[end.end() :] if end else ""
-    if text.startswith(("{", "[", "`")):
-        return text
-    end = next(filter(None, (ends.search(text) for _, ends in _THOUGHTS)), None)
-    return text[end.end() :] if end else text
 
 
 def _values(text: str) -> Iterator[Any]:

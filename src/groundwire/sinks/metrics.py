@@ -19,36 +19,37 @@ from groundwire.core.verdict import Abstention, Outcome, Usage
 
 @dataclass(frozen=True, kw_only=True)
 class Metric:
-    """One metric: its ``name`` as OpenTelemetry writes it, which Prometheus writes as ``exposed``.
+    """One metric: its ``name`` as OpenTelemetry writes it, and what is told of it.
 
     ``bounds`` are the upper bounds of a histogram's buckets; what has none is a counter.
     """
 
     name: str
-    exposed: str
     help: str
     labels: tuple[str, ...]
     unit: str = ""
     bounds: tuple[float, ...] = ()
 
+    @property
+    def exposed(self) -> str:
+        """Its name as Prometheus writes it."""
+        return self.name.replace(".", "_") + ("_seconds" if self.unit == "s" else "")
+
 
 VERDICTS = Metric(
     name="groundwire.verdicts",
-    exposed="groundwire_verdicts",
     help="Judged answers: grounded, hallucinated, or abstained where nobody could tell",
     labels=("verdict", "detector"),
     unit="{answer}",
 )
 SCORE = Metric(
     name="groundwire.score",
-    exposed="groundwire_score",
     help="Hallucination scores, from 0 (grounded) to 1 (hallucinated)",
     labels=("detector",),
     bounds=tuple(round(0.05 * step, 2) for step in range(1, 21)),
 )
 DETECT = Metric(
     name="groundwire.detect",
-    exposed="groundwire_detect_seconds",
     help="Seconds that judging an answer took",
     labels=("detector",),
     unit="s",
@@ -56,21 +57,18 @@ DETECT = Metric(
 )
 REQUESTS = Metric(
     name="groundwire.judge.requests",
-    exposed="groundwire_judge_requests",
     help="Requests made of judges: answered, or why not",
     labels=("outcome",),
     unit="{request}",
 )
 TOKENS = Metric(
     name="groundwire.judge.tokens",
-    exposed="groundwire_judge_tokens",
     help="Tokens that judges sent (input, or cached_input where the provider had them) and got (output)",
     labels=("type",),
     unit="{token}",
 )
 ERRORS = Metric(
     name="groundwire.errors",
-    exposed="groundwire_errors",
     help="Answers that could not be judged, by the reason",
     labels=("type",),
     unit="{answer}",
@@ -78,26 +76,13 @@ ERRORS = Metric(
 COUNTERS = (VERDICTS, REQUESTS, TOKENS, ERRORS)
 HISTOGRAMS = (SCORE, DETECT)
 
-DROPPED = Metric(
-    name="groundwire.queue.dropped",
-    exposed="groundwire_queue_dropped",
-    help="What found no room in a queue: answers to judge, outcomes to keep, scores to send",
-    labels=("queue",),
-    unit="{item}",
-)
-FAILED = Metric(
-    name="groundwire.queue.failed",
-    exposed="groundwire_queue_failed",
-    help="What left a queue and could not be kept or sent",
-    labels=("queue",),
-    unit="{item}",
-)
-PENDING = Metric(
-    name="groundwire.queue.pending",
-    exposed="groundwire_queue_pending",
-    help="What waits in a queue now",
-    labels=("queue",),
-    unit="{item}",
+DROPPED, FAILED, PENDING = (
+    Metric(name=f"groundwire.queue.{name}", help=told, labels=("queue",), unit="{item}")
+    for name, told in (
+        ("dropped", "What found no room in a queue: answers to judge, outcomes to keep, scores to send"),
+        ("failed", "What left a queue and could not be kept or sent"),
+        ("pending", "What waits in a queue now"),
+    )
 )
 
 

@@ -47,11 +47,9 @@ class OpenTelemetryMetricsSink(MetricsSink):
             self._metrics[one] = meter.create_histogram(
                 one.name, one.unit, one.help, explicit_bucket_boundaries_advisory=one.bounds
             )
-        for one in (DROPPED, FAILED):
-            meter.create_observable_counter(one.name, [_seen(self._queues, one)], one.unit, one.help)
-        meter.create_observable_gauge(
-            PENDING.name, [_seen(self._queues, PENDING)], PENDING.unit, PENDING.help
-        )
+        for one in (DROPPED, FAILED, PENDING):
+            make = meter.create_observable_gauge if one is PENDING else meter.create_observable_counter
+            make(one.name, [_seen(self._queues, one)], one.unit, one.help)
 
     def watch(self, queue: str, thing: object) -> None:
         """Tell a queue's figures whenever metrics are read, for as long as it lives."""

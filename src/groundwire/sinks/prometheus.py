@@ -98,19 +98,13 @@ class _Known:
             self.metrics[one] = Histogram(
                 one.exposed, one.help, one.labels, registry=registry, buckets=one.bounds
             )
-        registry.register(_Scraped(self.queues))
-
-
-class _Scraped:
-    """Queues, looked at when they are asked for."""
-
-    def __init__(self, queues: Queues) -> None:
-        self._queues = queues
+        registry.register(self)
 
     def collect(self) -> Iterator[Any]:
+        """The queues, looked at when they are asked for."""
         from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily  # noqa: PLC0415
 
-        for metric, by_queue in self._queues.figures().items():
+        for metric, by_queue in self.queues.figures().items():
             family = GaugeMetricFamily if metric is PENDING else CounterMetricFamily
             told = family(metric.exposed, metric.help, labels=metric.labels)
             for queue, count in sorted(by_queue.items()):

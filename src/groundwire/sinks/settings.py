@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -27,29 +26,15 @@ def _prometheus(*, port: int | None = None, address: str = "127.0.0.1") -> Sink:
         return _SERVED.setdefault((port, address), PrometheusSink()).serve(port, address)
 
 
-def _opentelemetry(*, verdict_spans: bool = False, include_text: bool = False) -> Sink:
-    return OpenTelemetrySink(verdict_spans=verdict_spans, include_text=include_text)
-
-
-def _langfuse(*, include_text: bool = False) -> Sink:
-    return LangfuseSink(include_text=include_text)
-
-
-def _phoenix(*, include_text: bool = False) -> Sink:
-    return PhoenixSink(include_text=include_text)
-
-
-def _mlflow(*, include_text: bool = False) -> Sink:
-    return MLflowSink(include_text=include_text)
-
-
-_KINDS: Mapping[str, Callable[..., Sink]] = {
-    "prometheus": _prometheus,
-    "opentelemetry": _opentelemetry,
-    "opentelemetry_metrics": OpenTelemetryMetricsSink,
-    "langfuse": _langfuse,
-    "phoenix": _phoenix,
-    "mlflow": _mlflow,
+_TEXT = {"include_text": "bool"}
+# What makes each, and what may be set of it here.
+_KINDS: Mapping[str, tuple[Callable[..., Sink], Mapping[str, str]]] = {
+    "prometheus": (_prometheus, {"port": "int | None", "address": "str"}),
+    "opentelemetry": (OpenTelemetrySink, {"verdict_spans": "bool", **_TEXT}),
+    "opentelemetry_metrics": (OpenTelemetryMetricsSink, {}),
+    "langfuse": (LangfuseSink, _TEXT),
+    "phoenix": (PhoenixSink, _TEXT),
+    "mlflow": (MLflowSink, _TEXT),
 }
 
 
@@ -84,14 +69,13 @@ def _wanted(
     if not isinstance(options or {}, Mapping):
         problems.append(f"{where}: expected options of {name}, not a {type(options).__qualname__}")
         return None
-    make, options = _KINDS[name], dict(options or {})
-    known = {} if name == "opentelemetry_metrics" else inspect.signature(make).parameters
+    (make, known), options = _KINDS[name], dict(options or {})
     for key, value in options.items():
         if key not in known:
             offered = f"expected one of {', '.join(known)}" if known else "there is none to set here"
             problems.append(f"{where}: unknown option {key!r:.60} of {name}; {offered}")
-        elif not _fits(value, known[key].annotation):
-            problems.append(f"{where}: {key} must be {known[key].annotation}, not {value!r:.60}")
+        elif not _fits(value, known[key]):
+            problems.append(f"{where}: {key} must be {known[key]}, not {value!r:.60}")
     return make, options
 
 

@@ -13,6 +13,7 @@ from itertools import pairwise
 from groundwire.core.span import Span
 from groundwire.text import courtesy, sentences
 from groundwire.text.layout import FENCE, HEADING, MARKER, NUMBERED_DAY, RULE, Line, lines
+from groundwire.text.said import said
 
 
 def cut(answer: str) -> list[Span]:
@@ -26,13 +27,16 @@ def cut(answer: str) -> list[Span]:
     * Headings, bold titles on a line of their own, and labels of up to three words with a colon ("Key
       facts:") name what follows and claim nothing. An answer that has nothing else is judged by them. A
       longer lead-in ("Refunds are possible in these cases:") is a claim: such lines can be invented too.
+    * What a model thought before it answered ("<think>...</think>"), and the names and marks of a JSON object
+      that it answered in, are no part of the answer.
     * Markers of sources ("[1]", "(Passage 2)"), courtesies ("Sure!", "Have a nice day!"), questions back to
       the asker ("Which one do you mean?") and marks without a letter or digit claim nothing. "Sure!" is
       judged where it is the whole answer: it may affirm.
     """
+    answer = said(answer)
     page = _Page(answer)
-    said = [_unmarked(answer, span) for span in sentences.split(page.masked())]
-    claims = _statements(answer, [*page.whole, *said])
+    spoken = [_unmarked(answer, span) for span in sentences.split(page.masked())]
+    claims = _statements(answer, [*page.whole, *spoken])
     claims = [claim for claim in claims if not _states_nothing(claim.of(answer))]
     stated = [claim for claim in claims if not courtesy.is_opening(claim.of(answer))]
     return stated or sorted(claims + _statements(answer, page.titles))

@@ -19,12 +19,15 @@ class Line(NamedTuple):
     start: int
 
 
+# Arrows, ticks, stars and other pictures.
+_PICTURE = "[\u2190-\u21ff\u2500-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]"
 MARKER = re.compile(
-    r"""(?:(?: [-*+•‣◦▪●■–—·]                                     # a bullet
-            | \(?(?: \d{1,3} | [ivx]{1,4} | [a-z] ) [.)]          # 1.  (2)  iv.  a)
+    rf"""(?:(?: [-*+•‣◦▪●■–—·]                                    # a bullet
+            | {_PICTURE}{{1,3}}\ufe0f? | \d\ufe0f?\u20e3           # ✅  ⚠️  1️⃣
+            | \(?(?: \d{{1,3}} | [ivx]{{1,4}} | [a-z] ) [.)]      # 1.  (2)  iv.  a)
             | \(?[A-Z]\)                                          # A)  but not the initial of a name
            ) \s++ (?>(?:\[[ xX]\]\s++)?)                          # with the box of a task
-         | (?: \d{1,2}[、．] | [（(]?[一二三四五六七八九十]{1,2}[、）)] | ・ ) \s*+
+         | (?: \d{{1,2}}[、．] | [（(]?[一二三四五六七八九十]{{1,2}}[、）)] | ・ ) \s*+
         ) (?=\S)
     """,
     re.VERBOSE,

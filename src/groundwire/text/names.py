@@ -5,6 +5,7 @@ Only for scripts with capitals. Whether a text bears a name out is a matter of i
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator, Sequence
 
 from groundwire.text import tokens
@@ -56,7 +57,7 @@ def _adjacent(text: str, left: tokens.Word, right: tokens.Word) -> bool:
 
 def _at_head(text: str, start: int) -> bool:
     before = text[max(0, start - 40) : start].rstrip(" \t\"'“‘(*_[#>-•")
-    return not before or before[-1] in ".!?:;\n…"
+    return not before or before[-1] in ".!?:;\n…\ufe0f" or unicodedata.category(before[-1]) == "So"
 
 
 def _shouts(words: Sequence[tokens.Word]) -> bool:

@@ -37,6 +37,7 @@ def words(text: str) -> list[Word]:
     * A word keeps the hyphens, apostrophes and ampersands inside it ("well-known", "don't", "AT&T"), the
       digits after its first letter ("A320", "COVID-19", "v1.2.3") and the dots between single letters
       ("U.S"). Combining marks stay with their letter.
+    * An ending that a tokeniser took off its word is part of it still: "did n't", "Ann 's", "don ' t".
     * Scripts written without spaces (Han, Kana, Thai, Lao, Khmer, Myanmar), and Hangul, whose particles
       stick to the noun, give overlapping pairs of characters: "東京都" is "東京" and "京都". A single
       character between others is a word. Only these words overlap.
@@ -68,13 +69,16 @@ def texts(text: str) -> list[str]:
 def fold(word: str) -> str:
     """The form under which spellings of one word are equal: NFKC, no case, no possessive ending.
 
-    "Passenger’s" is "passenger", "U.S" is "us", full-width digits are plain ones. Accents stay.
+    "Passenger’s" is "passenger", "did n't" is "didn't", "U.S" is "us", full-width digits are plain ones.
+    Accents stay.
     """
     if word.isascii():
         folded = word.lower()
     else:
         folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", word).casefold())
         folded = folded.translate(_PLAIN)
+    if " " in folded:
+        folded = folded.replace(" ", "")
     if "'" in folded:
         folded = _POSSESSIVE.sub("", folded) or folded
     if "." in folded and _INITIALS.fullmatch(folded):
@@ -125,8 +129,9 @@ def _pairs(text: str, clusters: Iterable[re.Match[str]]) -> list[Word]:
 def _word_pattern(letter: str, inside: str, joint: str) -> str:
     initials = rf"(?>(?:\.{letter})+)(?!{inside})"
     rest = rf"{inside}*+(?>(?:(?<=\d)\.\d++|{joint}{inside}++)*)"
+    detached = rf"(?: (?:n['’]t|['’] ?(?:[dmst]|ll|re|ve))(?!{inside}|['’]))?"
     # Digits with letters between them, as in "3f2a9b", name something and measure nothing.
-    return rf"{letter}(?:{initials}|{rest})|{_NUMBER}(?!{letter}++\d)|\d{inside}++"
+    return rf"{letter}(?:{initials}|{rest}){detached}|{_NUMBER}(?!{letter}++\d)|\d{inside}++"
 
 
 @cache

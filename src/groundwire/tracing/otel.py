@@ -164,18 +164,17 @@ class OpenTelemetrySink(Sink):
 
     def send(self, told: Told, where: SpanAddress | None) -> None:
         """Put an outcome on the span at ``where``, with what was done about it; never a draft."""
-        if where is not None and not told.draft:
-            done = {"action": told.action, "attempts": told.attempt} if told.action is not None else {}
-            self._send(where, told.outcome, done)
-
-    def _send(self, address: SpanAddress, outcome: Outcome, done: Mapping[str, Any]) -> None:
+        if where is None or told.draft:
+            return
         from opentelemetry import _logs, trace  # noqa: PLC0415 - wanted only by those who trace
 
-        evaluation = self._evaluation(outcome)
-        flat = {**flat_metadata(outcome), **{f"{KEY}_{name}": value for name, value in done.items()}}
-        if address.span.is_recording():
-            address.span.set_attributes(evaluation | flat)
-        judged = trace.set_span_in_context(trace.NonRecordingSpan(address.context))
+        outcome = told.outcome
+        evaluation, flat = self._evaluation(outcome), flat_metadata(outcome)
+        if told.action is not None:
+            flat |= {f"{KEY}_action": told.action, f"{KEY}_attempts": told.attempt}
+        if where.span.is_recording():
+            where.span.set_attributes(evaluation | flat)
+        judged = trace.set_span_in_context(trace.NonRecordingSpan(where.context))
         _logs.get_logger("groundwire", VERSION, logger_provider=self._logger_provider).emit(
             event_name=EVENT, context=judged, attributes=evaluation | flat
         )
@@ -209,19 +208,6 @@ class OpenTelemetrySink(Sink):
         return {key: value for key, value in told.items() if value is not None}
 
 
-def annotate(address: SpanAddress | None, outcome: Outcome, **done: str | int) -> None:
-    """Put an outcome on a span, as OpenTelemetrySink does; nowhere if that is None. Never raises.
-
-    For wrappers: ``done`` is what they did about it, each put beside the outcome as ``hallucination_<name>``.
-    """
-    if address is None:
-        return
-    try:
-        OpenTelemetrySink()._send(address, outcome, done)  # noqa: SLF001 - the same, told a little more
-    except Exception:  # rule 5, as above
-        _LOG.debug("a verdict could not be put on its span\n%s", Traced())
-
-
 @contextmanager
 def unobserved() -> Iterator[None]:
     """Ask OpenTelemetry's instrumentations, where the application has any, to record nothing in here.
@@ -238,8 +224,3 @@ def unobserved() -> Iterator[None]:
         yield
     finally:
         room.detach(token)
-
-
-def annotate_current_span(outcome: Outcome, **done: str | int) -> None:
-    """``annotate`` for the span that this is called in."""
-    annotate(locate(), outcome, **done)

@@ -74,7 +74,7 @@ class Cascade(Detector):
     """
 
     name: ClassVar[str] = "cascade"
-    version: ClassVar[str] = "8"
+    version: ClassVar[str] = "9"
 
     # That of the embedded detector, so that its scores stay the probabilities they are.
     grading: Grading = Grading(threshold=0.37)

@@ -12,18 +12,19 @@ from groundwire.core.claim import Claim, Support
 from groundwire.core.grading import Grading
 from groundwire.core.interaction import Interaction
 from groundwire.core.span import union
+from groundwire.detectors.as_read import AsRead
 from groundwire.detectors.lexical_features import look
 from groundwire.detectors.lexical_verdict import Judging
-from groundwire.text.claims import cut
 from groundwire.text.overlap import Context
 
 
 def refuted(interaction: Interaction, grading: Grading) -> tuple[Claim, ...]:
     """The claims that an exact fact of the passages contradicts, each with that fact as its evidence."""
-    context = Context([passage.text for passage in interaction.contexts])
-    seen = look(interaction.answer, cut(interaction.answer), interaction.question, context, {})
-    claims = Judging(interaction, context, seen, grading).claims_by_facts()
-    return tuple(claim for claim in claims if claim.support is Support.CONTRADICTED)
+    read = AsRead.of(interaction)
+    context = Context([passage.text for passage in read.interaction.contexts])
+    seen = look(read.interaction.answer, read.claims, interaction.question, context, {})
+    claims = Judging(read.interaction, context, seen, grading).claims_by_facts()
+    return tuple(read.claim(claim) for claim in claims if claim.support is Support.CONTRADICTED)
 
 
 def upheld(claims: Sequence[Claim], refuted: Sequence[Claim]) -> tuple[Claim, ...]:

@@ -1,0 +1,90 @@
+"""An interaction as detectors that compare words read it, and their outcome in the words of the original."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from groundwire.core.claim import Claim, Evidence
+from groundwire.core.interaction import Interaction, Passage
+from groundwire.core.span import Span
+from groundwire.core.verdict import Outcome, Verdict
+from groundwire.text import citations, plain
+from groundwire.text.claims import cut
+from groundwire.text.plain import Plain
+from groundwire.text.said import said
+
+
+@dataclass(frozen=True, kw_only=True)
+class AsRead:
+    """``interaction`` without what only dresses its texts, its answer's thinking and pointers to sources.
+
+    ``claims`` are the statements of that answer: what consists of such things alone states nothing.
+    """
+
+    interaction: Interaction
+    claims: tuple[Span, ...]
+    original: Interaction
+    answer: Plain
+    passages: tuple[Plain, ...]
+    spans: tuple[Span, ...]
+
+    @classmethod
+    def of(cls, interaction: Interaction) -> AsRead:
+        """Read an interaction."""
+        sources = [citations.named(_names(passage)) for passage in interaction.contexts]
+        spoken = said(interaction.answer)
+        answer = plain.undressed(spoken, citations.find(spoken, sources))
+        passages = tuple(plain.passage(passage.text) for passage in interaction.contexts)
+        spans = [(answer.left(span), span) for span in cut(interaction.answer)]
+        stated = [(left, span) for left, span in spans if any(map(str.isalnum, left.of(answer.text)))]
+        return cls(
+            interaction=replace(
+                interaction,
+                answer=answer.text,
+                contexts=tuple(
+                    replace(passage, text=read.text)
+                    for passage, read in zip(interaction.contexts, passages, strict=True)
+                ),
+            ),
+            claims=tuple(left for left, _ in stated),
+            original=interaction,
+            answer=answer,
+            passages=passages,
+            spans=tuple(span for _, span in stated),
+        )
+
+    def told(self, outcome: Outcome) -> Outcome:
+        """The outcome with its claims as they stand in the original."""
+        if not isinstance(outcome, Verdict):
+            return outcome
+        return replace(outcome, claims=tuple(map(self.claim, outcome.claims)))
+
+    def claim(self, claim: Claim) -> Claim:
+        """A claim of ``claims``, judged, as it stands in the original."""
+        span = self.spans[self.claims.index(claim.span)]
+        return replace(
+            claim,
+            text=span.of(self.original.answer),
+            span=span,
+            words=tuple(self.answer.stood(word) for word in claim.words),
+            evidence=tuple(self._evidence(one) for one in claim.evidence),
+        )
+
+    def _evidence(self, evidence: Evidence) -> Evidence:
+        span = self.passages[evidence.passage].stood(evidence.span)
+        return Evidence.cite(self.original, evidence.passage, span)
+
+
+def _names(passage: Passage) -> Iterator[str]:
+    """What a passage goes by."""
+    yield passage.id or ""
+    for key, value in passage.metadata.items():
+        if isinstance(value, str) and _NAMING.intersection(key.casefold().replace("-", "_").split("_")):
+            yield value[:_LONGEST_NAME]
+
+
+_NAMING = frozenset(
+    ["source", "title", "file", "filename", "path", "url", "uri", "link", "name", "id", "document", "doc"]
+)
+_LONGEST_NAME = 300

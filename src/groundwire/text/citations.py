@@ -1,0 +1,98 @@
+"""How an answer points to its sources: "[1]", "(Document 2, p. 3)", "【4:0†source】", "Source: fees.pdf".
+
+A number points to some passage, and states nothing. A name is a pointer only where a passage goes by it: a
+source that was made up is a statement like any other.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from groundwire.core.span import Span, union
+from groundwire.text.layout import lines
+
+Names = frozenset[str]
+"""The words by which a source goes."""
+
+
+def named(names: Iterable[str]) -> Names:
+    """The words of a source's names: of its title, its file, its id."""
+    return frozenset(word for name in names for word in _WORD.findall(name.casefold()))
+
+
+def find(answer: str, sources: Sequence[Names] = ()) -> tuple[Span, ...]:
+    """The characters of ``answer`` that only point to ``sources``, with the blank before them.
+
+    * Numbers in brackets ("[1]", "[2, 3]", "[^1]", "[[1]](...)", "【1†source】", "<sup>1</sup>"), and
+      superscript ones, but for those of units ("m²").
+    * In brackets, what is called a document, source, passage, page or the like and has a number.
+    * In brackets, on a line that begins with "Source:", or on those below one: what has no other words than
+      one source's names. Names of files elsewhere too.
+    """
+    spans = [Span(*match.span()) for match in _NUMBERED.finditer(answer)]
+    for pattern in (_BRACKETED, _FILE) if any(sources) else ():
+        spans += [Span(*m.span()) for m in pattern.finditer(answer) if _goes_by(m["name"], sources)]
+    return union([*spans, *_listed(answer, sources)])
+
+
+def _listed(answer: str, sources: Sequence[Names]) -> Iterator[Span]:
+    """Lines that list sources."""
+    below = False
+    for line in lines(answer) if _HEAD.search(answer) else ():
+        head = _HEAD.match(line.text)
+        name = line.text[head.end() :] if head else line.text
+        if head or below:
+            below = not _OTHER.search(name) if head else not line.text or _points(name, sources)
+            if line.text and (below or _points(name, sources)):
+                yield Span(line.start, line.start + len(line.text))
+
+
+def _points(name: str, sources: Sequence[Names]) -> bool:
+    return not _said(name) or _goes_by(name, sources)
+
+
+def _goes_by(name: str, sources: Sequence[Names]) -> bool:
+    words = _said(name)
+    return bool(words) and any(words <= source for source in sources)
+
+
+def _said(name: str) -> set[str]:
+    """The words of a name but for those that only count: "page 3"."""
+    return {
+        w for w in _WORD.findall(name.casefold()) if w not in _COUNTING and not _SHORT_NUMBER.fullmatch(w)
+    }
+
+
+_WORD = re.compile(r"[^\W_]+")
+_SHORT_NUMBER = re.compile(r"\d{1,3}")
+_COUNTING = frozenset(
+    """
+    see from in the and document documents doc docs source sources file files page pages p pp pg
+    """.split()  # noqa: SIM905 - a list of twenty words reads best as words
+)
+_NUMBERS = r"\d{1,3}(?:\ ?(?:[,;–&-]|and)\ ?\d{1,3}){0,20}"
+_ITEM = (
+    r"(?:doc(?:ument)?|source|passage|citation|cite|ref(?:erence)?|context|chunk|snippet|excerpt|page|pp?|pg)s?"
+    rf"[\ \u00a0.:\#_-]{{0,3}}{_NUMBERS}"
+)
+_MORE = rf"(?:(?:\ ?[,;:/&]|\ and)?\ (?:{_ITEM}|{_NUMBERS})){{0,10}}"
+_SUPERSCRIPT = "[¹²³⁴⁵⁶⁷⁸⁹⁰]"
+_NUMBERED = re.compile(
+    rf"""[ \u00a0]{{0,2}}(?:
+          \[\[?\^?{_NUMBERS}\]?\](?:\([^()\s]{{1,500}}\))?
+        | \[\^[\w-]{{1,20}}\]
+        | [(\[](?:(?:see|cf\.?|from|in)\ )?(?:the\ )?{_ITEM}{_MORE}[)\]]
+        | 【(?:[^【】†\n]{{0,60}}†[^【】\n]{{0,60}}|{_NUMBERS})】
+        | <sup>[\W\d]{{1,20}}</sup>
+        | (?:(?<=[^\W\d_]{{4}})|(?<=[.,;:!?)"”\s])){_SUPERSCRIPT}+(?:,{_SUPERSCRIPT}+)*
+    )""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_BRACKETED = re.compile(r"[ \u00a0]?[(\[](?P<name>[^()\[\]\n]{3,160})[)\]]")
+_FILE = re.compile(
+    r"(?<![\w/.-])(?P<name>[\w-]+\.(?:pdf|docx?|txt|md|rst|html?|pptx?|xlsx?|csv|jsonl?|xml|eml))(?![\w/-])",
+    re.IGNORECASE,
+)
+_HEAD = re.compile(r"(?m)^\W{0,10}(?:sources?|references?|citations?)\b\W{0,4}(?::\W{0,4}|$)", re.IGNORECASE)
+_OTHER = re.compile(r"\w")

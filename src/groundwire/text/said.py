@@ -1,0 +1,102 @@
+"""What of a model's answer is said to the asker: not its thinking, nor the JSON that it may be put in."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+
+from groundwire.core.thoughts import said_from
+
+
+def said(answer: str) -> str:
+    """``answer``, with blanks and line breaks in place of what is not said, so that all else keeps its place.
+
+    * A model's thinking.
+    * Of a JSON object with a sentence among its values, alone or in a fence: marks, and the names of members
+      that hold sentences; and members in which the answer only speaks of itself, ``"confidence": 0.9`` or
+      ``"sources": [1, 2]``. Other members stay as they are. Objects without a sentence are left alone: they
+      are records.
+    """
+    start = said_from(answer)
+    text = "\n" * start + answer[start:]
+    found = _OBJECT.search(text)
+    if found is None or not _is_object(found["object"]):
+        return text
+    opened = _opened(found["object"])
+    if opened is None:
+        return text
+    first, last = found.span("object")
+    return "\n" * first + opened + "\n" * (len(text) - last)
+
+
+def _is_object(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text, strict=False), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _opened(text: str) -> str | None:
+    """An object's text without what is not said; None where it holds no sentence."""
+    marks = [*_MARK.finditer(text)]
+    followed = zip(marks, [*marks[1:], None], strict=True)
+    if not any(mark["string"] and not _is_name(after) and _is_sentence(mark) for mark, after in followed):
+        return None
+    parts, at = [], 0
+    for span, put in _left_out(marks):
+        if span[0] >= at:
+            parts += [text[at : span[0]], put]
+            at = span[1]
+    return "".join([*parts, text[at:]])
+
+
+def _left_out(marks: list[re.Match[str]]) -> Iterator[tuple[tuple[int, int], str]]:
+    for i, mark in enumerate(marks):
+        following = marks[i + 1] if i + 1 < len(marks) else None
+        if not mark["string"]:
+            if mark.group() != ":":
+                yield _blank(mark.start(), mark.end())
+        elif _is_name(following):
+            assert following is not None
+            value = marks[i + 2] if i + 2 < len(marks) else None
+            about_itself = _ABOUT_ITSELF.match(mark.string, mark.start())
+            if about_itself:
+                yield _blank(mark.start(), about_itself.end())
+            elif value is not None and (value.group() in "[{" or (value["string"] and _is_sentence(value))):
+                yield _blank(mark.start(), following.end())
+        elif _is_sentence(mark):
+            yield _blank(mark.start(), mark.start() + 1)
+            for escape in _ESCAPE.finditer(mark.string, mark.start(), mark.end()):
+                yield escape.span(), _READ[escape[1]]
+            yield _blank(mark.end() - 1, mark.end())
+
+
+def _blank(start: int, end: int) -> tuple[tuple[int, int], str]:
+    return (start, end), "\n" * (end - start)
+
+
+def _is_name(following: re.Match[str] | None) -> bool:
+    return following is not None and following.group() == ":"
+
+
+def _is_sentence(string: re.Match[str]) -> bool:
+    return len(string.group().split()) >= _SENTENCE
+
+
+# Of so many words; fewer are a name, a figure or a choice.
+_SENTENCE = 4
+_OBJECT = re.compile(r"\A\s*+(?:```(?:json)?[^\S\n]*+\n)?\s*+(?P<object>\{.*\})\s*+(?:```\s*+)?\Z", re.DOTALL)
+_MARK = re.compile(r"(?P<string>\"(?>(?:[^\"\\]++|\\.)*)\")|[\[\]{},:]", re.DOTALL)
+_ESCAPE = re.compile(r"\\([nrt\"/])")
+_READ = {"n": " \n", "r": " \n", "t": "  ", '"': ' "', "/": " /"}
+_ABOUT_ITSELF = re.compile(
+    r"""\"(?: (?:confidence|certainty)(?:_?(?:score|level))? | relevance_?score
+           | (?:sources?|citations?|references?|passages?|documents?)(?:_?(?:ids?|used))?
+        )\"\s*+:\s*+
+        (?: -?\d[\d.]*+%?
+          | \"(?:very[ ])?(?:high|medium|low|\d[\d.]*+[ ]?%?)\"
+          | \[\s*+(?:\"?\d{1,3}\"?\s*+(?:,\s*+)?)*+\]
+        )""",
+    re.VERBOSE | re.IGNORECASE,
+)

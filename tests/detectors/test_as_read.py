@@ -1,0 +1,89 @@
+"""What dresses an answer changes no verdict, and every place in it is one of the answer as it was given."""
+
+import pytest
+
+import groundwire as gw
+from groundwire.core.claim import Support
+from groundwire.core.verdict import AbstentionReason
+from groundwire.detectors.as_read import AsRead
+
+FEES = gw.Passage(
+    text="Fees: a second bag costs 75 EUR, and it is paid at the counter or online before 5 March.",
+    metadata={"source": "docs/fees.pdf"},
+)
+DOGS = gw.Passage(text="Dogs travel free of charge. You must book them by phone.", metadata={"title": "Pets"})
+RIGHT = "A second bag costs 75 EUR. Dogs travel free of charge."
+WRONG = "A second bag costs 95 EUR. Dogs travel free of charge."
+DRESSED = [
+    "{0} [1]. {1} [2].",
+    "{0} [1][2]. {1}【4:0†source】.",
+    "{0}. [1] {1}. [2]",
+    "{0} (Document 1, p. 3). {1} (Pets).",
+    "{0} (Source: fees.pdf). {1} [doc2].",
+    "**{0}**. *{1}*.",
+    "✅ {0}.\n✅ {1}.",
+    "<think>The user asks for fees. Is it 40 EUR?</think>\n\n{0}. {1}.",
+    "The user asks for fees. Is it 40 EUR?</think>\n{0}. {1}.",
+    "{0}. {1}.\n\nSources:\n- fees.pdf, page 3\n- Pets",
+    "{0}. {1}.\n\nSources: [1], [2]",
+    '{{"answer": "{0}. {1}.", "confidence": 0.92, "sources": [1, 2]}}',
+    '```json\n{{"answer": "{0}.\\n- {1}.",\n "certainty": "high", "sources": ["fees.pdf"]}}\n```',
+]
+
+
+def judged(detector, answer):
+    return gw.Checker(detector).check(gw.Interaction(question="", contexts=[FEES, DOGS], answer=answer))
+
+
+@pytest.mark.parametrize("detector", ["lexical", "embedded"])
+@pytest.mark.parametrize("dress", DRESSED)
+@pytest.mark.parametrize("answer", [RIGHT, WRONG])
+def test_dress_changes_no_verdict(detector, dress, answer):
+    """Markers of sources, emphasis, pictures, thinking and lists of sources state nothing."""
+    plain = judged(detector, answer)
+    dressed = judged(detector, dress.format(*answer.rstrip(".").split(". ")))
+    assert dressed.score == pytest.approx(plain.score)
+    assert [claim.support for claim in dressed.claims] == [claim.support for claim in plain.claims]
+
+
+@pytest.mark.parametrize("dress", DRESSED)
+def test_places_are_those_of_the_answer_as_it_was_given(dress):
+    """Claims, words and quotes slice back to the texts that were given."""
+    answer = dress.format(*WRONG.rstrip(".").split(". "))
+    verdict = judged("embedded", answer)
+    first, second = verdict.claims
+    assert all(claim.text == claim.span.of(answer) for claim in verdict.claims)
+    assert "A second bag costs 95 EUR" in first.text
+    assert "Dogs travel" in second.text
+    assert [word.of(answer) for word in first.words] == ["95 EUR"]
+    assert "75 EUR" in first.evidence[0].quote
+
+
+def test_a_passage_is_quoted_as_it_was_given():
+    """Also where it is dressed itself."""
+    text = "Notes.\n\nA se\u00adcond bag costs **75&nbsp;EUR** &amp; is paid online."
+    verdict = gw.check(contexts=[text], answer=WRONG.split(". ", maxsplit=1)[0] + ".")
+    (claim,) = verdict.claims
+    assert claim.support is Support.CONTRADICTED
+    (evidence,) = claim.evidence
+    assert evidence.quote == evidence.span.of(text) == text[8:]
+
+
+@pytest.mark.parametrize("answer", ["[1]", "<think>It costs 75 EUR.</think>", "Sources:\n- fees.pdf"])
+def test_an_answer_that_only_points_or_thinks_states_nothing(answer):
+    """It is an abstention, and never clean."""
+    assert judged("embedded", answer).why is AbstentionReason.NO_CLAIMS
+
+
+def test_a_source_that_no_passage_goes_by_is_looked_up_as_said():
+    """An invented reference is not hidden by its brackets."""
+    assert (
+        judged("embedded", f"{RIGHT[:-1]} (Lancet Oncology).").score > judged("embedded", RIGHT).score + 0.2
+    )
+
+
+def test_an_interaction_without_any_dress_is_read_as_it_is():
+    interaction = gw.Interaction(question="Fees?", contexts=[FEES, DOGS], answer=RIGHT, id="1")
+    read = AsRead.of(interaction)
+    assert read.interaction == interaction
+    assert read.claims == read.spans
