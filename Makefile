@@ -97,7 +97,7 @@ benchmarks: $(VENV)/.dev
 # Every fault that the tests know, and the tables of it in the pages.
 robustness: $(VENV)/.dev
 	rm -f reports/robustness.json
-	$(BIN)/python -m pytest tests/faults --deselect tests/faults/test_table.py::test_the_pages_say_what_the_tests_have_found
+	$(BIN)/python -m pytest tests/faults --deselect tests/faults/test_table.py::test_the_page_says_what_the_tests_have_found
 	$(BIN)/python -m tests.faults
 
 # The exact versions that the tests pass with, from what is installed here, and the same with hashes for who

@@ -1,4 +1,4 @@
-"""Pictures of the review page for the documentation, and a store to try it with.
+"""Pictures for the documentation: the demo's report and the review page, and a store to try the latter with.
 
     python -m benchmarks.review_screenshots [--into docs/images] [--store PATH] [--all]
 
@@ -14,6 +14,8 @@ import argparse
 import io
 import re
 import shutil
+import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -106,16 +108,25 @@ def picture(
         color_scheme="dark" if dark else "light",
         reduced_motion="reduce",
     )
-    cookies = {cookie_name(TOKEN): TOKEN, "groundwire-reviewer": "Ann"}
-    context.add_cookies([{"name": key, "value": value, "url": url} for key, value in cookies.items()])
+    if path:
+        cookies = {cookie_name(TOKEN): TOKEN, "groundwire-reviewer": "Ann"}
+        context.add_cookies([{"name": key, "value": value, "url": url} for key, value in cookies.items()])
     page = context.new_page()
-    page.goto(path, wait_until="networkidle")
+    page.goto(path or url, wait_until="networkidle")
     for key in keys.split():
         page.keyboard.press(key)
     page.wait_for_timeout(400)
     taken: bytes = page.locator(part).screenshot() if part else page.screenshot(full_page=whole)
     context.close()
     return taken
+
+
+def report(browser: Any, folder: str) -> Iterator[tuple[str, bytes]]:
+    """The picture of the page that the demo writes: its name and bytes."""
+    page = Path(folder) / "handbook.html"
+    demo = [sys.executable, "-m", "examples.handbook", "--quiet", "--html", str(page)]
+    subprocess.run(demo, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+    yield "report.png", picture(browser, page.as_uri(), "")
 
 
 def dashboards(browser: Any, url: str, *, everything: bool) -> Iterator[tuple[str, bytes]]:
@@ -199,6 +210,7 @@ def main() -> None:
             browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=ARGUMENTS)
             given.into.mkdir(parents=True, exist_ok=True)
             for name, taken in (
+                *report(browser, folder),
                 *pictures(browser, answers.url, monitor, everything=given.all),
                 *dashboards(browser, figures.url, everything=given.all),
             ):

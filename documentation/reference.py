@@ -23,6 +23,22 @@ from groundwire import detectors
 _SNIPPET = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _NO_NAMES = {"__version__", "detectors"}
 
+# Where a room is explained, for readers who come to its reference first; a room without a page needs no line.
+_GUIDES = {
+    "groundwire": ("What a verdict means", "verdict.md"),
+    "groundwire.batch": ("Batches", "batch.md"),
+    "groundwire.bench": ("Benchmarking", "benchmarking.md"),
+    "groundwire.detectors": ("Choosing a detector", "detectors.md"),
+    "groundwire.judge": ("A model as the judge", "judge.md"),
+    "groundwire.langchain": ("groundwire in LangChain and LangGraph", "langchain.md"),
+    "groundwire.learning": ("Learning from reviews", "monitoring.md#learning-from-reviews"),
+    "groundwire.llama_index": ("groundwire in LlamaIndex", "llama-index.md"),
+    "groundwire.monitor": ("Watching production", "monitoring.md"),
+    "groundwire.review": ("The review page", "review.md"),
+    "groundwire.sinks": ("Sinks", "sinks.md"),
+    "groundwire.testing": ("Testing", "testing.md"),
+}
+
 
 def pages(texts: list[str]) -> dict[str, str]:
     """Each reference page's name, such as ``groundwire.monitor``, with its Markdown.
@@ -98,6 +114,9 @@ def _known(names: dict[str, set[str]], module: str, name: str) -> bool:
 def page(room: str, modules: dict[str, list[str]]) -> str:
     """The Markdown of a room: what it is, and each name under the import that gives it."""
     text = [f"# {room}\n", _said(importlib.import_module(room))]
+    if room in _GUIDES:
+        title, target = _GUIDES[room]
+        text.append(f"Explained in [{title}](../{target}).\n")
     for module, names in modules.items():
         loaded = importlib.import_module(module)
         if module != room:
@@ -111,12 +130,17 @@ def _said(module: ModuleType) -> str:
 
 
 def _entry(module: str, loaded: ModuleType, name: str, level: int) -> str:
-    """A name's entry, as users import it. Registered detectors are read where they are defined."""
+    """A name's entry, as users import it, with what it inherits.
+
+    Registered detectors are read where they are defined; all inherit the same, which ``Detector`` shows.
+    """
     shown = path = f"{module}.{name}"
     value = getattr(loaded, name)
-    if module == detectors.__name__ and isinstance(value, type):
+    inherited = module != detectors.__name__
+    if not inherited and isinstance(value, type):
         path = f"{value.__module__}.{value.__qualname__}"
-    return f"::: {path}\n    options:\n      heading: {shown}\n      heading_level: {level}\n"
+    options = {"heading": shown, "heading_level": level, "inherited_members": str(inherited).lower()}
+    return f"::: {path}\n    options:\n" + "".join(f"      {key}: {told}\n" for key, told in options.items())
 
 
 def documentation(root: Path) -> list[str]:

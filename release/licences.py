@@ -156,9 +156,8 @@ def page() -> str:
 
 _PAGE = """# Licences
 
-groundwire is under [Apache-2.0](../LICENSE). This page is written by `make licences` from the packages' own
-metadata, and a test fails where an install would bring a licence that was not agreed to. What a package's licence
-means for you, its text says.
+groundwire is under [Apache-2.0](../LICENSE). `make licences` writes this page from the packages' own metadata. A test
+fails if an install would bring a licence that is not on its list.
 
 ## Weights
 
@@ -172,7 +171,7 @@ of it is in the package.
 ## Dependencies
 
 `pip install groundwire` brings "the base"; the others come with the extras that are named. All licences are
-permissive but these, which are weak copyleft and used unchanged: {weak}. `encoder` was looked at with PyTorch's CPU
+permissive except these, which are weak copyleft and used unchanged: {weak}. `encoder` was checked with PyTorch's CPU
 build; its CUDA builds bring NVIDIA's libraries, which have terms of their own.
 
 | package | licence | comes with |

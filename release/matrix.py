@@ -181,15 +181,18 @@ def page(record: Mapping[str, Any]) -> str:
     return f"{_SAID}\n{head}\n|{'---|' * (head.count('|') - 1)}\n" + "\n".join(rows) + f"\n{_NOTES}"
 
 
-_SAID = """# What it was tried with
+_SAID = """# Compatibility
 
-`make matrix` makes an environment for each line below, installs the wheel, and runs the tests that are named, folders of tests/. `lowest`
-has every direct dependency at the bound that groundwire asks for, `newest` what resolved that day. The page is written by that command.
+groundwire needs Python 3.11 or later. The table shows the versions it was tested with. `lowest` has every direct dependency at the lowest
+version that groundwire allows, `newest` what was newest on that day.
+
+For each line `make matrix` makes an environment, installs the wheel, and runs the tests in the named folders of `tests/`. The command also
+writes this page.
 """
 _NOTES = """
-Two sets of tests are not in it: those of `encoder`, which need PyTorch, and those of this documentation, which run with the versions of
-constraints.txt. The lowest versions are tried on Python 3.11 alone: numpy and pyarrow began to support 3.13 later than at their bounds, and
-an installer takes a newer one there.
+Two sets of tests are not included: those of `encoder`, which need PyTorch, and those of this documentation, which run with the versions of
+constraints.txt. The lowest versions are tested on Python 3.11 alone, because the lowest numpy and pyarrow don't support 3.13, and an installer
+takes newer ones there.
 """
 
 

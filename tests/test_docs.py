@@ -6,15 +6,24 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import yaml
 from langchain_core.documents import Document
 from langchain_core.language_models import FakeListChatModel
 from llama_index.core.chat_engine import ContextChatEngine
 from llama_index_instrumentation import get_dispatcher
 
+import groundwire as gw
 from examples.handbook.app import PageRetriever, build, load_pages
 from examples.handbook.replay import load_prepared, replaying_model
 from examples.handbook_llama_index import app as llama_index_app
 from examples.handbook_llama_index.replay import replaying_model as replaying_llm
+from groundwire import config
+from groundwire.config_judge import JudgeSettings
+from groundwire.host.options import Common
+from groundwire.langchain import HallucinationMiddleware, with_hallucination_check
+from groundwire.langchain.options import Options as LangChainOptions
+from groundwire.llama_index import CheckedQueryEngine
+from groundwire.llama_index.options import Options as LlamaIndexOptions
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md")])
@@ -71,3 +80,34 @@ def test_every_relative_link_of_a_page_leads_somewhere(page):
     targets = re.findall(r"\]\((?!https?:|#|mailto:)([^)#\s]+)", page.read_text(encoding="utf-8"))
     missing = [target for target in targets if not (page.parent / target).exists()]
     assert missing == []
+
+
+def test_the_page_on_verdicts_explains_every_key_and_every_code():
+    """A key of the dict, a support or a reason that readers meet is one that they can look up."""
+    told = set(re.findall(r"`([\w-]+)`", (ROOT / "docs" / "verdict.md").read_text(encoding="utf-8")))
+    wire = gw.check(contexts="The fee is 25 EUR.", answer="The fee is 75 EUR.").to_dict()
+    assert set(wire) | set(wire["claims"][0]) <= told
+    assert {str(one) for kind in (gw.AbstentionReason, gw.Support, gw.Level) for one in kind} <= told
+
+
+@pytest.mark.parametrize(
+    ("wrapper", "options"),
+    [
+        (with_hallucination_check, LangChainOptions),
+        (CheckedQueryEngine, LlamaIndexOptions),
+        (HallucinationMiddleware, Common),
+    ],
+)
+def test_a_wrapper_s_docstring_names_every_option(wrapper, options):
+    """Its signature says ``**options`` alone, which ``help`` and the reference show."""
+    assert set(options.__annotations__) <= set(re.findall(r"``(\w+)``", wrapper.__doc__))
+
+
+def test_the_page_on_settings_has_every_setting_and_shows_what_can_be_set():
+    page = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"^```yaml\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    shown = yaml.safe_load(example)
+    assert set(re.findall(r"`(\w+)`", page)) >= set(config.Settings.model_fields)
+    assert set(shown) == set(config.Settings.model_fields) - {"tuned"}
+    assert set(shown["judge"]) == set(JudgeSettings.model_fields)
+    assert config.load(shown).threshold == 0.5

@@ -63,6 +63,16 @@ def test_the_reference_has_every_public_room_and_what_pages_import():
     assert "::: groundwire.judge.limits.Limits\n" in pages["groundwire.judge"]
 
 
+def test_an_entry_shows_what_its_users_call_though_another_class_defines_it():
+    """A handler's ``flush`` and ``outcomes`` are inherited; what every detector inherits is shown once."""
+    pages = reference.pages(reference.documentation(ROOT))
+    told = "heading: {}\n      heading_level: 2\n      inherited_members: {}\n"
+    assert (
+        told.format("groundwire.langchain.GroundwireCallbackHandler", "true") in pages["groundwire.langchain"]
+    )
+    assert told.format("groundwire.detectors.Lexical", "false") in pages["groundwire.detectors"]
+
+
 @pytest.mark.parametrize(
     ("html", "loaded"),
     [

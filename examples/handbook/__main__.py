@@ -39,6 +39,7 @@ def main() -> None:
 
     known = {} if options.model else {one.question: one for one in prepared}
     report = Report(title="Skerryvane Airways: handbook answers", quiet=options.quiet)
+    report.begin("A LangChain application answered passengers' questions from an airline's handbook.")
     report.add(records, known)
     if not options.quiet:
         show_wrapper(chain, checker, prepared[0].question)

@@ -14,6 +14,12 @@ from groundwire.report import Entry, Tally, page, terminal
 
 console = Console(highlight=False, markup=False, emoji=False)
 
+_HOW_TO_READ = (
+    "Each answer stands below with groundwire's verdict: the level and the score, from 0 (grounded) to 1 "
+    "(hallucinated), then Q, the question; A, the answer, with its unsupported words marked; and why. "
+    '"labelled" is what a person says of the answer; the detector doesn\'t see it.'
+)
+
 
 class Report:
     """Prints records as they are added, unless it is quiet, and sums them up at its close."""
@@ -23,6 +29,11 @@ class Report:
         self._quiet = quiet
         self._entries: list[Entry] = []
         self._tally = Tally()
+
+    def begin(self, what: str) -> None:
+        """Say what is about to be shown, and how to read it."""
+        if not self._quiet:
+            console.print(f"{what}\n\n{_HOW_TO_READ}\n")
 
     def add(self, records: Iterable[Record], known: Mapping[str, Prepared]) -> None:
         """Show records, with the labels of those whose questions are known."""

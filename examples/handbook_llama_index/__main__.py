@@ -35,6 +35,7 @@ def main() -> None:
     seconds = time.perf_counter() - started
 
     report = Report(title="Skerryvane Airways: handbook answers, with LlamaIndex", quiet=options.quiet)
+    report.begin("A LlamaIndex application answered passengers' questions from an airline's handbook.")
     report.add(records, {one.question: one for one in prepared})
     if not options.quiet:
         show_checked(engine, checker, prepared[0].question)

@@ -1,4 +1,4 @@
-"""Write the tables of faults into the pages that show them."""
+"""Write the tables of faults into the page that shows them."""
 
 from tests.faults.told import main
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.faults.told import (
-    PAGES,
+    PAGE,
     SHORT,
     Told,
     outcome,
@@ -29,7 +29,7 @@ def row(fault, *outcomes, seconds=1.0):
 
 @pytest.fixture
 def rows():
-    """A row for every fault that the README sums up."""
+    """A row for every fault that the summary has."""
     return {fault: row(fault, "judged") for faults in SHORT.values() for fault in faults}
 
 
@@ -62,11 +62,11 @@ def test_rows_of_a_partial_run_join_those_of_others(tmp_path):
     assert list(read(path)) == ["a", "b"]
 
 
-def test_the_pages_say_what_the_tests_have_found(told):
-    """Whatever ran in this session is compared; where all did, no page may have what no test found."""
-    docs, readme = (shown(path.read_text(encoding="utf-8")) for path in PAGES)
-    in_page, ran = (set(without_times(one)[2:]) for one in (docs["table"], table(told.rows)))
+def test_the_page_says_what_the_tests_have_found(told):
+    """Whatever ran in this session is compared; where all did, it may have nothing that no test found."""
+    page = shown(PAGE.read_text(encoding="utf-8"))
+    in_page, ran = (set(without_times(one)[2:]) for one in (page["table"], table(told.rows)))
     assert not ran - in_page, "`make robustness` writes the tables anew"
     if len(told.rows) >= len(in_page):
         assert ran == in_page
-        assert without_times(summary(told.rows)) == without_times(readme["summary"])
+        assert without_times(summary(told.rows)) == without_times(page["summary"])

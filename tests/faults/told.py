@@ -1,6 +1,6 @@
 """What the tests of this folder found: one row a fault, written to reports/robustness.json and shown in docs.
 
-``python -m tests.faults`` writes the tables of docs/robustness.md and of the README from that file.
+``python -m tests.faults`` writes the tables of docs/robustness.md from that file.
 """
 
 import json
@@ -11,10 +11,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 FILE = ROOT / "reports" / "robustness.json"
-PAGES = (ROOT / "docs" / "robustness.md", ROOT / "README.md")
+PAGE = ROOT / "docs" / "robustness.md"
 _PART = re.compile(r"(<!-- (\w+) of faults, by python -m tests.faults -->\n).*?(<!-- end -->)", re.DOTALL)
 
-# What the README says in a line each: which faults, by the names that the tests give them.
+# What the page sums up in a line each: which faults, by the names that the tests give them.
 SHORT = {
     "a fifth, or half, of all calls throttled": ("20 % of calls throttled", "50 % of calls throttled"),
     "a server that fails, cuts off, or sends garbage": (
@@ -108,7 +108,7 @@ def summary(rows):
 
 
 def tables(rows):
-    """Both, by the names that pages have them under."""
+    """Both, by the names that the page has them under."""
     return {"table": table(rows), "summary": summary(rows)}
 
 
@@ -129,5 +129,4 @@ def put(page, made):
 
 def main():
     made = tables(read())
-    for path in PAGES:
-        path.write_text(put(path.read_text(encoding="utf-8"), made), encoding="utf-8")
+    PAGE.write_text(put(PAGE.read_text(encoding="utf-8"), made), encoding="utf-8")

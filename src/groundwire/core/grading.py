@@ -12,7 +12,7 @@ from groundwire.core.score import score_problems
 
 
 class Level(StrEnum):
-    """How worried a reader should be."""
+    """How likely an answer is hallucinated, in three steps: LOW never counts as hallucinated, HIGH always."""
 
     LOW = "low"
     MEDIUM = "medium"

@@ -75,7 +75,14 @@ class DetectorSpec:
 
 
 class AbstentionReason(StrEnum):
-    """Why no verdict could be given."""
+    """Why no verdict could be given.
+
+    NO_CONTEXT: there was no passage to judge against. NO_CLAIMS: the answer states nothing that could be
+    checked, or none could be read. PARTIAL_ANSWER: a stream was not read to its end. TIMEOUT: it took too
+    long. MODEL_FAILED, UNREADABLE_REPLY: a call to the judge's model failed, or its reply could not be read.
+    UNAVAILABLE: that model keeps failing. OVER_BUDGET: a budget is spent, too many answers wait, or the text
+    is too large. NOT_SAMPLED: the checker is switched off. UNREADABLE_INPUT: a row of a table can't be read.
+    """
 
     NO_CONTEXT = "NO_CONTEXT"
     NO_CLAIMS = "NO_CLAIMS"
@@ -163,14 +170,17 @@ class Degraded:
 class Verdict:
     """A judged answer.
 
-    ``score`` is the hallucination score in [0, 1], a probability once calibrated; ``raw`` is the detector's
-    own figure before calibration, or None. ``kind`` is the sort of hallucination that the claims, or the
-    method, tell of, like ``spans`` also below the threshold; None when there is none, or when the method
-    can't tell one from the other. ``recommendation`` is what to do about the answer, from methods that tell,
-    and ``route`` its way through a cascade or an ensemble. ``degraded`` is set where another detector should
-    have judged and its model was unavailable; threshold and level are then this detector's own. Raises
-    ValueError when the level denies the threshold, or when a claim that nobody could verify would pass as
-    grounded.
+    ``score`` goes from 0, fully grounded, to 1, hallucinated; calibrated, it is a probability. ``raw`` is the
+    detector's own figure before calibration, or None. The answer counts as hallucinated from ``threshold``
+    on. ``kind`` is the sort of hallucination. Like ``spans`` it is there also below the threshold; it is None
+    where nothing was found, and for methods that can't tell one kind from another.
+
+    ``recommendation`` is what to do about the answer, from methods that say so, and ``route`` its way through
+    a cascade or an ensemble. ``degraded`` is set where another detector should have judged and its model was
+    unavailable; threshold and level are then this detector's own.
+
+    Raises ValueError when the level contradicts the threshold, or when a claim that nobody could verify would
+    pass as grounded.
     """
 
     score: float

@@ -48,8 +48,9 @@ class HallucinationMiddleware(AgentMiddleware[CheckedState, Any, Any]):
 
     The verdict is in the result under ``hallucination``, and in the answer's ``response_metadata``. A retry
     sends the agent back to its model with the unsupported claims named; the draft and the note are taken out
-    of the conversation once a later answer stands. What can be told is in ``Common``. Raises
-    ConfigurationError, naming every mistake at once.
+    of the conversation once a later answer stands. The options are ``checker``, ``on_hallucination``,
+    ``on_abstention``, ``replacement``, ``max_retries``, ``after_retries``, ``monitor`` and ``sinks``;
+    docs/langchain.md explains each. Raises ConfigurationError, naming every mistake at once.
 
     >>> agent = create_agent(model, tools, middleware=[HallucinationMiddleware()])  # doctest: +SKIP
     """

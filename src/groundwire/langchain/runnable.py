@@ -53,7 +53,10 @@ def with_hallucination_check(
 ) -> RunnableWithHallucinationCheck:
     """A runnable that does what ``runnable`` does and judges each of its answers.
 
-    Raises ConfigurationError, naming every mistake at once. See Options for what can be told.
+    The options are ``checker``, ``on_hallucination``, ``on_abstention``, ``replacement``, ``retry``,
+    ``max_retries``, ``after_retries``, ``question_key``, ``context_key``, ``answer_key``, ``attach``,
+    ``monitor`` and ``sinks``; docs/langchain.md explains each. Raises ConfigurationError, naming every
+    mistake at once.
 
     >>> checked = with_hallucination_check(chain, on_hallucination="warn")  # doctest: +SKIP
     >>> checked.invoke("What does a second bag cost?")["hallucination"]["level"]  # doctest: +SKIP

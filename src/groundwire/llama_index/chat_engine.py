@@ -32,8 +32,8 @@ class CheckedChatEngine(Transparent, BaseChatEngine):
     A streaming response passes as it comes, and has its verdict once ``response_gen`` or
     ``async_response_gen`` is read to the end; until then the verdict's status is "pending". Where an answer
     may yet be replaced, refused or redone, it is judged before it is returned, and comes in one piece.
-    Attributes are those of ``engine``. See Options for what can be told. Raises ConfigurationError, naming
-    every mistake at once.
+    Attributes are those of ``engine``, options those of CheckedQueryEngine. Raises ConfigurationError,
+    naming every mistake at once.
 
     >>> checked = CheckedChatEngine(index.as_chat_engine())  # doctest: +SKIP
     >>> checked.chat("And a second bag?").metadata["hallucination"]["level"]  # doctest: +SKIP

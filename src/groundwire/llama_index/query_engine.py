@@ -30,8 +30,10 @@ class CheckedQueryEngine(Transparent, BaseQueryEngine):
 
     A streaming response passes as it comes, and has its verdict once it is read to the end; until then the
     verdict's status is "pending". Where an answer may yet be replaced, refused or redone, it is read and
-    judged before it is returned. Prompts and attributes are those of ``engine``. See Options for what can be
-    told. Raises ConfigurationError, naming every mistake at once.
+    judged before it is returned. Prompts and attributes are those of ``engine``. The options are ``checker``,
+    ``on_hallucination``, ``on_abstention``, ``replacement``, ``retry``, ``max_retries``, ``after_retries``,
+    ``attach``, ``monitor`` and ``sinks``; docs/llama-index.md explains each. Raises ConfigurationError,
+    naming every mistake at once.
 
     >>> checked = CheckedQueryEngine(index.as_query_engine())  # doctest: +SKIP
     >>> response = checked.query("What does a second bag cost?")  # doctest: +SKIP
