@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from groundwire.core.claim import Claim, Evidence
@@ -19,15 +19,20 @@ from groundwire.text.said import said
 class AsRead:
     """``interaction`` without what only dresses its texts, its answer's thinking and pointers to sources.
 
-    ``claims`` are the statements of that answer: what consists of such things alone states nothing.
+    ``places`` has the statements of that answer, in order, and where they stand in the original: what
+    consists of such things alone states nothing.
     """
 
     interaction: Interaction
-    claims: tuple[Span, ...]
     original: Interaction
+    places: Mapping[Span, Span]
     answer: Plain
     passages: tuple[Plain, ...]
-    spans: tuple[Span, ...]
+
+    @property
+    def claims(self) -> tuple[Span, ...]:
+        """The statements of the answer as it is read."""
+        return tuple(self.places)
 
     @classmethod
     def of(cls, interaction: Interaction) -> AsRead:
@@ -37,7 +42,6 @@ class AsRead:
         answer = plain.undressed(spoken, citations.find(spoken, sources))
         passages = tuple(plain.passage(passage.text) for passage in interaction.contexts)
         spans = [(answer.left(span), span) for span in cut(interaction.answer)]
-        stated = [(left, span) for left, span in spans if any(map(str.isalnum, left.of(answer.text)))]
         return cls(
             interaction=replace(
                 interaction,
@@ -47,11 +51,10 @@ class AsRead:
                     for passage, read in zip(interaction.contexts, passages, strict=True)
                 ),
             ),
-            claims=tuple(left for left, _ in stated),
             original=interaction,
+            places={left: span for left, span in spans if any(map(str.isalnum, left.of(answer.text)))},
             answer=answer,
             passages=passages,
-            spans=tuple(span for _, span in stated),
         )
 
     def told(self, outcome: Outcome) -> Outcome:
@@ -62,7 +65,7 @@ class AsRead:
 
     def claim(self, claim: Claim) -> Claim:
         """A claim of ``claims``, judged, as it stands in the original."""
-        span = self.spans[self.claims.index(claim.span)]
+        span = self.places[claim.span]
         return replace(
             claim,
             text=span.of(self.original.answer),
