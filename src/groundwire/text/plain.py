@@ -27,10 +27,11 @@ class Edit(NamedTuple):
 class Plain:
     """A text with some of its characters left out or written otherwise: ``text``.
 
-    ``edits`` are disjoint and ordered.
+    ``edits`` come in any order; of those that overlap, the one that begins first is made.
     """
 
-    def __init__(self, original: str, edits: Sequence[Edit] = ()) -> None:
+    def __init__(self, original: str, edits: Iterable[Edit] = ()) -> None:
+        edits = list(_disjoint(edits))
         self._starts = [edit.span.start for edit in edits]
         self._ends = [edit.span.end for edit in edits]
         # How many characters fewer there are before each edit, and after the last.
@@ -77,7 +78,7 @@ def undressed(text: str, besides: Iterable[Span] = ()) -> Plain:
     edits = [Edit(span) for span in besides]
     if _DRESSED.search(text) is not None:
         edits += _edits(text)
-    return Plain(text, list(_disjoint(edits)))
+    return Plain(text, edits)
 
 
 def _edits(text: str) -> Iterator[Edit]:

@@ -6,7 +6,9 @@ import json
 import re
 from collections.abc import Iterator
 
+from groundwire.core.span import Span
 from groundwire.core.thoughts import said_from
+from groundwire.text.plain import Edit, Plain
 
 
 def said(answer: str) -> str:
@@ -43,15 +45,10 @@ def _opened(text: str) -> str | None:
     followed = zip(marks, [*marks[1:], None], strict=True)
     if not any(mark["string"] and not _is_name(after) and _is_sentence(mark) for mark, after in followed):
         return None
-    parts, at = [], 0
-    for span, put in _left_out(marks):
-        if span[0] >= at:
-            parts += [text[at : span[0]], put]
-            at = span[1]
-    return "".join([*parts, text[at:]])
+    return Plain(text, _left_out(marks)).text
 
 
-def _left_out(marks: list[re.Match[str]]) -> Iterator[tuple[tuple[int, int], str]]:
+def _left_out(marks: list[re.Match[str]]) -> Iterator[Edit]:
     for i, mark in enumerate(marks):
         following = marks[i + 1] if i + 1 < len(marks) else None
         if not mark["string"]:
@@ -68,12 +65,12 @@ def _left_out(marks: list[re.Match[str]]) -> Iterator[tuple[tuple[int, int], str
         elif _is_sentence(mark):
             yield _blank(mark.start(), mark.start() + 1)
             for escape in _ESCAPE.finditer(mark.string, mark.start(), mark.end()):
-                yield escape.span(), _READ[escape[1]]
+                yield Edit(Span(*escape.span()), _READ[escape[1]])
             yield _blank(mark.end() - 1, mark.end())
 
 
-def _blank(start: int, end: int) -> tuple[tuple[int, int], str]:
-    return (start, end), "\n" * (end - start)
+def _blank(start: int, end: int) -> Edit:
+    return Edit(Span(start, end), "\n" * (end - start))
 
 
 def _is_name(following: re.Match[str] | None) -> bool:
