@@ -40,7 +40,26 @@ ANSWERS = [
     ("# Bags\n\nTwo are free.\n\n## Pets\nOne is free.", ["Two are free.", "One is free."]),
     ("# Bags and pets", ["Bags and pets"]),
     ("**Answer:**\n40 euros", ["40 euros"]),
-    ("**Answer:** 40 euros", ["**Answer:** 40 euros"]),
+    ("**Answer:** 40 euros", ["40 euros"]),
+    ("Final Answer: 40 euros", ["40 euros"]),
+    ("TL;DR: Two are free.", ["Two are free."]),
+    ("The first answer: 40 euros", ["The first answer: 40 euros"]),
+    ("Thought: Is it 5?\nAction: search\nFinal Answer: 40 euros", ["40 euros"]),
+    ("Thought: a short story.", ["Thought: a short story."]),
+    ("<p>Two are free.</p><ul><li>one pet</li><li>a bag</li></ul>", ["Two are free.", "one pet", "a bag"]),
+    ("<h2>Bags</h2><b>Two</b> are free.<br><i>Ask us</i>.", ["<b>Two</b> are free.", "Ask us</i>."]),
+    ("Step 1: Two are free.\nStep 2: Ask us.", ["Two are free.", "Ask us."]),
+    ("| # | Bag |\n|---|---|\n| 1 | is 5 EUR |\n| 2 | is free |", ["is 5 EUR", "is free"]),
+    ("| Bags | Fee |\n|---|---|\n| 1 | 5 EUR |", ["1 | 5 EUR"]),
+    ("```\nTwo bags are free of charge.\nAsk us.\n```", ["Two bags are free of charge.", "Ask us."]),
+    ("```\nfee = bags * 5 + pets * 3\n```", ["fee = bags * 5 + pets * 3"]),
+    ("Two are free.\n\nBest regards,\nThe Acme Support Team", ["Two are free."]),
+    ("The Acme Support Team", ["The Acme Support Team"]),
+    ("Who, with best regards,\ncalled.\nAnn", ["Who, with best regards,\ncalled.", "Ann"]),
+    ("Dear Ms. Smith,\nTwo are free.", ["Two are free."]),
+    ("Hi Ann,\n\nAnswer: two are free.", ["two are free."]),
+    ("Hi is a greeting,\nand two are free.", ["Hi is a greeting,\nand two are free."]),
+    ("Two are free.\nConfidence: high", ["Two are free."]),
     ("**Bags**\n\n**Total: 40 euros**\n\n**Two are free.**", ["Total: 40 euros", "Two are free."]),
     ("**42 million**", ["42 million"]),
     ("**Bags**\n**Pets:**", ["Bags", "Pets:"]),
@@ -68,6 +87,21 @@ ANSWERS = [
     ("الرسوم ٤٠ يورو. لا استرداد؟", ["الرسوم ٤٠ يورو.", "لا استرداد؟"]),
     ("• ฟรีสองใบ\n• สัตว์เลี้ยงหนึ่งตัว", ["ฟรีสองใบ", "สัตว์เลี้ยงหนึ่งตัว"]),
 ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("answer", "code"),
+    [
+        ("```\nfee = 5\n```", True),
+        ("Run:\n~~~sh\nmake demo\n~~~", True),
+        ("```\nTwo bags are free of charge.\n```", False),
+        ("```markdown\nfee = 5\n```", False),
+        ("Call ```bag()```.", False),
+    ],
+)
+def test_a_fence_around_sentences_holds_no_code(answer, code):
+    """Only what is judged as one block of code is some."""
+    assert claims.holds_code(answer) is code
 
 
 @pytest.mark.parametrize(("answer", "expected"), ANSWERS)

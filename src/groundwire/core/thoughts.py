@@ -8,7 +8,8 @@ import re
 def said_from(text: str) -> int:
     """Where in ``text`` a model's thinking has ended: 0 where it has none, its length where it has no end.
 
-    Some prompts open the thinking, so that only its end is seen. What began in one way ends in that way
+    Some prompts open the thinking, so that only its end is seen, and some have it end in "Final Answer:"
+    (Yao et al., 2023, ReAct, arXiv:2210.03629). What began in one way ends in that way
     alone: the other ends may be quoted from what is judged.
     """
     start = len(text) - len(text.lstrip())
@@ -18,6 +19,9 @@ def said_from(text: str) -> int:
             return end.end() if end else len(text)
     if text.startswith(("{", "[", "`"), start):
         return 0
+    if text.startswith("Thought:", start):
+        answers = [*_FINAL.finditer(text, start)]
+        return answers[-1].end() if answers else 0
     end = next(filter(None, (ends.search(text) for _, ends in _THOUGHTS)), None)
     return end.end() if end else 0
 
@@ -36,4 +40,5 @@ _THOUGHTS = (
     ),
     (re.compile("◁think▷"), re.compile("◁/think▷")),
 )
+_FINAL = re.compile(r"^[ ]?Final Answer:[ ]?", re.MULTILINE)
 _BRACKETED = (re.compile(r"\[think\]", re.IGNORECASE), re.compile(r"\[/think\]", re.IGNORECASE))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from groundwire.core.claim import Claim, Evidence
@@ -40,7 +40,7 @@ class AsRead:
         sources = [citations.named(_names(passage)) for passage in interaction.contexts]
         spoken = said(interaction.answer)
         answer = plain.undressed(spoken, citations.find(spoken, sources))
-        passages = tuple(plain.passage(passage.text) for passage in interaction.contexts)
+        passages = tuple(_once([plain.passage(passage.text) for passage in interaction.contexts]))
         spans = [(answer.left(span), span) for span in cut(interaction.answer)]
         return cls(
             interaction=replace(
@@ -77,6 +77,15 @@ class AsRead:
     def _evidence(self, evidence: Evidence) -> Evidence:
         span = self.passages[evidence.passage].stood(evidence.span)
         return Evidence.cite(self.original, evidence.passage, span)
+
+
+def _once(passages: Sequence[Plain]) -> Iterator[Plain]:
+    """Passages, and nothing of one that says an earlier one over again: words don't get rarer by it."""
+    seen: set[str] = set()
+    for passage in passages:
+        words = " ".join(passage.text.split())
+        yield Plain("") if words in seen else passage
+        seen.add(words)
 
 
 def _names(passage: Passage) -> Iterator[str]:

@@ -19,6 +19,7 @@ from groundwire.detectors.lexical_seen import Seen
 from groundwire.detectors.lexical_verdict import Conflict, Judging, quoted
 from groundwire.detectors.opening import Opened
 from groundwire.text import language
+from groundwire.text.claims import holds_code
 from groundwire.text.facts import Status
 
 
@@ -161,9 +162,9 @@ def caution(opened: Opened) -> Caution | None:
     spoken = language.guess(_lower_case(opened), least=_LEAST_WORDS)
     if spoken not in (None, "English"):
         unlike.append(f"the answer is in {spoken}")
-    if sum(passage.size for passage in opened.context.passages) > _LONG_CONTEXT:
+    if opened.size > _LONG_CONTEXT:
         unlike.append(f"the passages have more than {_LONG_CONTEXT:,} words")
-    if "```" in opened.interaction.answer:
+    if holds_code(opened.interaction.answer):
         unlike.append("the answer holds code")
     if not unlike:
         return None

@@ -7,7 +7,7 @@ language than the passages are decided here, the same for every detector that ne
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from groundwire.core.claim import Claim, Support
 from groundwire.core.detector import Detector
@@ -16,21 +16,26 @@ from groundwire.core.span import Span
 from groundwire.core.verdict import AbstentionReason, Outcome, Verdict
 from groundwire.detectors import lexical_model
 from groundwire.detectors.as_read import AsRead
+from groundwire.detectors.bearing import bearing
 from groundwire.detectors.lexical_features import look
 from groundwire.detectors.lexical_mentions import mentioned
 from groundwire.detectors.lexical_seen import HARMLESS, Answer
 from groundwire.detectors.lexical_verdict import Judging, summary
-from groundwire.text import refusal
+from groundwire.text import overlap, refusal
 from groundwire.text.overlap import Context
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Opened:
-    """An answer that has to be weighed: its interaction, the context worked through, and what was seen."""
+    """An answer that has to be weighed: its interaction, the context worked through, and what was seen.
+
+    Passages that don't bear on the answer are empty in both; ``size`` is how many words there are with them.
+    """
 
     interaction: Interaction
     context: Context
     seen: Answer
+    size: int
 
 
 def opened(read: AsRead, detector: Detector) -> Opened | Outcome:
@@ -44,15 +49,32 @@ def opened(read: AsRead, detector: Detector) -> Opened | Outcome:
     stated = [span.of(interaction.answer) for span in spans]
     if refusal.is_refusal(stated) and not any(mentioned(claim, context) for claim in stated):
         return _declined(interaction, spans, detector)
+    size = context.size
+    foreign = context.foreign(folded for claim in stated for folded in overlap.word(claim).folded)
+    if not foreign:
+        interaction, context = _narrowed(interaction, stated, context)
     seen = look(interaction.answer, spans, interaction.question, context, lexical_model.load().telling)
     if not any(claim.checkable for claim in seen.claims):
         return detector.abstain(
             AbstentionReason.NO_CLAIMS, "the answer has no word or figure that could be looked up"
         )
-    if context.foreign(folded for claim in seen.claims for folded in claim.worded.folded):
+    if foreign:
         judging = Judging(interaction, context, seen, detector.grading)
         return _across_languages(judging.claims_by_facts(), detector)
-    return Opened(interaction=interaction, context=context, seen=seen)
+    return Opened(interaction=interaction, context=context, seen=seen, size=size)
+
+
+def _narrowed(
+    interaction: Interaction, stated: Sequence[str], context: Context
+) -> tuple[Interaction, Context]:
+    """Without the texts of passages that don't bear on what is stated; each keeps its number."""
+    kept = bearing([*stated, interaction.question or ""], context.passages)
+    if len(kept) == len(context.passages):
+        return interaction, context
+    passages = [
+        passage if i in kept else replace(passage, text="") for i, passage in enumerate(interaction.contexts)
+    ]
+    return replace(interaction, contexts=tuple(passages)), Context([passage.text for passage in passages])
 
 
 def concluded(

@@ -83,7 +83,7 @@ _NUMBERED = re.compile(
     rf"""[ \u00a0]{{0,2}}(?:
           \[\[?\^?{_NUMBERS}\]?\](?:\([^()\s]{{1,500}}\))?
         | \[\^[\w-]{{1,20}}\]
-        | [(\[](?:(?:see|cf\.?|from|in)\ )?(?:the\ )?{_ITEMS}[)\]]
+        | [(\[](?:(?:see|cf\.?|from|in|sources?:|ref(?:erence)?s?:)\ )?(?:the\ )?{_ITEMS}[)\]]
         | 【(?:[^【】†\n]{{0,60}}†[^【】\n]{{0,60}}|{_NUMBERS})】
         | <sup>[\W\d]{{1,20}}</sup>
         | (?:(?<=[^\W\d_]{{4}})|(?<=[.,;:!?)"”\s])){_SUPERSCRIPT}+(?:,{_SUPERSCRIPT}+)*
@@ -95,5 +95,5 @@ _FILE = re.compile(
     r"(?<![\w/.-])(?P<name>[\w-]+\.(?:pdf|docx?|txt|md|rst|html?|pptx?|xlsx?|csv|jsonl?|xml|eml))(?![\w/-])",
     re.IGNORECASE,
 )
-_HEAD = re.compile(r"(?m)^\W{0,10}(?:sources?|references?|citations?)\b\W{0,4}(?::\W{0,4}|$)", re.IGNORECASE)
+_HEAD = re.compile(r"(?m)^\W{0,10}(?:(?:sources?|references?|citations?)\b\W{0,4}(?::\W{0,4}|$)|\[\^\w{1,8}\]:\W{0,4})", re.IGNORECASE)
 _OTHER = re.compile(r"\w")

@@ -21,29 +21,62 @@ def cut(answer: str) -> list[Span]:
 
     * A sentence is a claim, in a list item and in a quotation too. Its span leaves out the bullet, number
       or quotation mark of the line, and emphasis around the whole of it.
-    * A row of a table is one claim; the header and the line below it are none.
+    * A row of a table is one claim, without its number under a "#"; the header and the line below it are none.
     * A fenced code block is one claim, without its fences. A fence marked as text or data (json, text,
-      markdown, ...) only wraps an answer: what is inside is cut like the rest.
+      markdown, ...), or around sentences alone, only wraps an answer: what is inside is cut like the rest.
     * Headings, bold titles on a line of their own, and labels of up to three words with a colon ("Key
       facts:") name what follows and claim nothing. An answer that has nothing else is judged by them. A
       longer lead-in ("Refunds are possible in these cases:") is a claim: such lines can be invented too.
-    * What a model thought before it answered ("<think>...</think>"), and the names and marks of a JSON object
-      that it answered in, are no part of the answer.
-    * Markers of sources ("[1]", "(Passage 2)"), courtesies ("Sure!", "Have a nice day!"), questions back to
-      the asker ("Which one do you mean?") and marks without a letter or digit claim nothing. "Sure!" is
-      judged where it is the whole answer: it may affirm.
+    * What a model thought before it answered ("<think>...</think>"), the names and marks of a JSON object
+      that it answered in, HTML's tags and a label before the whole ("Answer:") are no part of the answer.
+    * Markers of sources ("[1]", "(Passage 2)"), courtesies ("Sure!", "Have a nice day!") and who signs below
+      them, questions back to the asker ("Which one do you mean?"), what only speaks of the answer ("Here is
+      what I found:") and marks without a letter or digit claim nothing. "Sure!" is judged where it is the
+      whole answer: it may affirm.
     """
-    answer = said(answer)
+    given, answer = answer, said(answer)
     page = _Page(answer)
     spoken = [_unmarked(answer, span) for span in sentences.split(page.masked())]
-    claims = _statements(answer, [*page.whole, *spoken])
+    claims = _unsigned(answer, _statements(answer, [*page.whole, *spoken]))
     claims = [claim for claim in claims if not _states_nothing(claim.of(answer))]
     stated = [claim for claim in claims if not courtesy.is_opening(claim.of(answer))]
-    return stated or sorted(claims + _statements(answer, page.titles))
+    claims = stated or sorted(claims + _statements(answer, page.titles))
+    return claims if given == answer else [_with_its_tags(claim, given, answer) for claim in claims]
+
+
+def _with_its_tags(claim: Span, given: str, answer: str) -> Span:
+    """A claim that begins or ends within a tag that was replaced, with the whole of it."""
+    start, end = claim.start, claim.end
+    while start and given[start] not in ("<", answer[start]) and given[start - 1] != answer[start - 1]:
+        start -= 1
+    while end < len(given) and given[end - 1] not in (">", answer[end - 1]) and given[end] != answer[end]:
+        end += 1
+    return Span(start, end)
+
+
+def holds_code(answer: str) -> bool:
+    """Whether some of ``answer`` is a fenced block of code."""
+    return FENCE.search(answer) is not None and _Page(said(answer)).holds_code
 
 
 def _states_nothing(sentence: str) -> bool:
-    return courtesy.is_parting(sentence) or courtesy.is_asking(sentence)
+    return (
+        courtesy.is_parting(sentence)
+        or courtesy.is_asking(sentence)
+        or courtesy.speaks_of_the_answer(sentence)
+    )
+
+
+def _unsigned(answer: str, claims: list[Span]) -> list[Span]:
+    """Without who signs: the last line, below "Best regards,"."""
+    if len(claims) < _SIGNED:
+        return claims
+    parting, last = claims[-2:]
+    between = answer[parting.end - 1 : last.start]
+    short = len(last.of(answer).split()) <= _LONGEST_NAME and not _DIGIT.search(last.of(answer))
+    if short and "," in between and "\n" in between and courtesy.is_parting(parting.of(answer)):
+        return claims[:-1]
+    return claims
 
 
 class _Page:
@@ -55,11 +88,13 @@ class _Page:
     def __init__(self, answer: str) -> None:
         self.whole: list[Span] = []
         self.titles: list[Span] = []
+        self.holds_code = False
         self._answer = answer
         self._masks: list[tuple[Span, str]] = []
         self._fence = ""  # the marks that opened the fence we are in
         self._code: list[Span] | None = None  # its lines, unless it only wraps text
         self._in_table = False
+        self._numbered = False  # whether the table's first column only counts its rows
         for line, after in pairwise([*lines(answer), Line("", len(answer))]):
             self._read(line, after.text)
         self._close()
@@ -74,7 +109,7 @@ class _Page:
 
     def _read(self, line: Line, after: str) -> None:
         span = Span(line.start, line.start + len(line.text))
-        if self._reads_fence(line.text):
+        if self._reads_fence(line.text, line.start):
             self._mask(span)
         elif self._code is not None:
             self._code.append(span)
@@ -84,7 +119,7 @@ class _Page:
         else:
             self._in_table = False
 
-    def _reads_fence(self, text: str) -> bool:
+    def _reads_fence(self, text: str, at: int) -> bool:
         """Whether the line opens or closes a fence; and does so."""
         if self._fence:
             closes = text.startswith(self._fence) and not text.strip(self._fence[0])
@@ -95,12 +130,20 @@ class _Page:
         if not opening or opening.group() in text[opening.end() :]:
             return False
         self._fence = opening.group()
-        self._code = None if text[opening.end() :].strip().casefold() in _WRAPPERS else []
+        name = text[opening.end() :].strip().casefold()
+        wraps = name in _WRAPPERS or (not name and self._wraps_sentences(at))
+        self._code = None if wraps else []
         return True
+
+    def _wraps_sentences(self, at: int) -> bool:
+        """Whether what the fence at ``at`` opens is prose to its end."""
+        inside = self._answer[self._answer.find("\n", at) + 1 :].partition(self._fence)[0]
+        return _CODE.search(inside) is None and len(inside.split()) >= _PROSE
 
     def _close(self) -> None:
         if self._code:
             self.whole.append(Span(self._code[0].start, self._code[-1].end))
+            self.holds_code = True
         self._fence, self._code = "", None
 
     def _read_text(self, line: Line, span: Span, after: str) -> None:
@@ -118,7 +161,10 @@ class _Page:
             self.titles.append(_within(self._answer, words, "#|"))
             self._mask(span)
             self._in_table = is_header
+            self._numbered = is_header and _NUMBERS_ROWS.match(body) is not None
         elif "|" in body and (self._in_table or (body[0] == "|" and body.count("|") > 1)):
+            number = _ROW_NUMBER.match(body) if self._in_table and self._numbered else None
+            words = Span(words.start + (number.end() if number else 0), words.end)
             self.whole.append(_within(self._answer, words, "|"))
             self._mask(span)
         elif begin:
@@ -184,6 +230,11 @@ def _within(answer: str, span: Span, marks: str) -> Span:
 
 # A fence marked so holds an answer, or data that reads like one; any other holds code.
 _WRAPPERS = frozenset({"text", "txt", "plaintext", "markdown", "md", "json", "jsonl", "yaml", "yml", "csv"})
+_CODE = re.compile(r"[{}=;$<>\\]|\w\(|^\s*(?:#|//|import\b|def\b|class\b|[\w./-]+\s--?\w)", re.MULTILINE)
+_PROSE = 5  # words: fewer are a command or a name
+_SIGNED, _LONGEST_NAME = 2, 6
+_NUMBERS_ROWS = re.compile(r"\|?\s*+(?:#|no\.?|nr\.?|s\.? ?no\.?|sr\. no\.|step|row)\s*+\|", re.IGNORECASE)
+_ROW_NUMBER = re.compile(r"\|?\s*+\d{1,3}\.?\s*+\|")
 _QUOTED = re.compile(r"(?>(?:>\s?)+)")
 _BOLD = re.compile(r"(?P<mark>\*\*|__)(?P<title>(?>(?:(?!(?P=mark)).)+))(?P=mark)\s*+(?P<colon>[:：]?)")
 _DIGIT = re.compile(r"\d")

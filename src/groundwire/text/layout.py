@@ -26,6 +26,7 @@ MARKER = re.compile(
             | {_PICTURE}{{1,3}}\ufe0f? | \d\ufe0f?\u20e3           # ✅  ⚠️  1️⃣
             | \(?(?: \d{{1,3}} | [ivx]{{1,4}} | [a-z] ) [.)]      # 1.  (2)  iv.  a)
             | \(?[A-Z]\)                                          # A)  but not the initial of a name
+            | [Ss]tep\ \d{{1,2}}[.:)]                               # Step 3:
            ) \s++ (?>(?:\[[ xX]\]\s++)?)                          # with the box of a task
          | (?: \d{{1,2}}[、．] | [（(]?[一二三四五六七八九十]{{1,2}}[、）)] | ・ ) \s*+
         ) (?=\S)

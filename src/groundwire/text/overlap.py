@@ -97,8 +97,11 @@ class Prepared:
 
     @cached_property
     def language(self) -> str | None:
-        """The language it is written in, where that can be told."""
-        words = (folded for sentence in self.worded for folded in sentence.folded)
+        """The language it is written in, where that can be told: "com" and "de" in addresses tell nothing."""
+        if _ADDRESS.search(self.text) is not None:
+            words: Iterable[str] = map(tokens.fold, tokens.texts(_ADDRESS.sub(" ", self.text)))
+        else:
+            words = (folded for sentence in self.worded for folded in sentence.folded)
         return language.guess(words, least=_TELLS)
 
     @cached_property
@@ -150,6 +153,7 @@ class Prepared:
 
 
 _SHORT = 6
+_ADDRESS = re.compile(r"(?:https?://|www\.)[^\s)\]>\"']++")
 # So many function words of one language tell it, as a short passage has them.
 _TELLS = 2
 

@@ -1,4 +1,4 @@
-"""What of a model's answer is said to the asker: not its thinking, nor the JSON that it may be put in."""
+"""What of a model's answer is said to the asker: not its thinking, nor what it may be wrapped in."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from groundwire.core.span import Span
 from groundwire.core.thoughts import said_from
+from groundwire.text.markup import laid_out
 from groundwire.text.plain import Edit, Plain
 
 
@@ -19,9 +20,18 @@ def said(answer: str) -> str:
       that hold sentences; and members in which the answer only speaks of itself, ``"confidence": 0.9`` or
       ``"sources": [1, 2]``. Other members stay as they are. Objects without a sentence are left alone: they
       are records.
+    * HTML's tags, which give way to the layout that they stand for.
+    * A label before the whole ("Final answer:", "TL;DR:", "Assistant:"), and whom it addresses in its first line
+      ("Dear Ms. Smith,").
     """
     start = said_from(answer)
-    text = "\n" * start + answer[start:]
+    text = laid_out(_unwrapped("\n" * start + answer[start:]))
+    label = _LABEL.match(text)
+    return " " * label.end() + text[label.end() :] if label else text
+
+
+def _unwrapped(text: str) -> str:
+    """``text`` without the JSON object that it may be put in."""
     found = _OBJECT.search(text)
     if found is None or not _is_object(found["object"]):
         return text
@@ -84,6 +94,16 @@ def _is_sentence(string: re.Match[str]) -> bool:
 # Of so many words; fewer are a name, a figure or a choice.
 _SENTENCE = 4
 _OBJECT = re.compile(r"\A\s*+(?:```(?:json)?[^\S\n]*+\n)?\s*+(?P<object>\{.*\})\s*+(?:```\s*+)?\Z", re.DOTALL)
+_LABEL = re.compile(
+    r"""\s*+
+        (?>(?:(?:dear|hello|hi|hey|guten[ ]tag|hallo|bonjour|hola|ciao)\b(?![ ]is\b)
+              [^\n!?:;\d]{0,60}[,!][^\S\n]*+\n\s*+)?)
+        (?:[*_#>"]{0,4}+\s*+
+        (?:(?:the[ ]|my[ ])?(?:(?:final|short|brief|direct|quick|full|complete|concise)[ ])?(?:answer|response|reply)
+         | tl;?dr | a | ai | assistant | bot | chatbot)
+        [*_]{0,3}\s?+[:：][*_]{0,3}\s++)?(?=\S)""",
+    re.VERBOSE | re.IGNORECASE,
+)
 _MARK = re.compile(r"(?P<string>\"(?>(?:[^\"\\]++|\\.)*)\")|[\[\]{},:]", re.DOTALL)
 _ESCAPE = re.compile(r"\\([nrt\"/])")
 _READ = {"n": " \n", "r": " \n", "t": "  ", '"': ' "', "/": " /"}

@@ -152,7 +152,8 @@ _CLOSERS = re.escape("\"'”’»)]}>*_`~」』）】》〉")
 # What points to a source after a stop, "[1]" or "(Passage 2)", belongs to the sentence before it.
 _STOP = re.compile(
     rf"[.!?…{_ALWAYS}{_BULLETS}][.!?…{_ALWAYS}]*+(?>(?: \.(?!\w))*)"
-    rf"([{_CLOSERS}]*+(?>(?: ?\[\d{{1,3}}\]| \([^().!?\n]{{1,40}}+\)(?!\S))*))"
+    rf"([{_CLOSERS}]*+(?>(?: ?\[\^?\d{{1,3}}\]| \([^().!?\n]{{1,40}}+\)(?!\S)"
+    r"|[⁰¹²³⁴-⁹]|<sup>[\d,; ]{1,12}</sup>|【[^】\n]{1,60}】)*))"
 )
 _FOLLOWING = re.compile(
     r"(?P<gap>(?>(?:\s|\\[nrt])*))(?P<opener>[\"'“‘«(\[{¿¡*_`「『（【《]*+)(?P<word>\w{0,20}+)(?P<dot>\.?)"

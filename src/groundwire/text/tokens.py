@@ -69,7 +69,7 @@ def texts(text: str) -> list[str]:
 def fold(word: str) -> str:
     """The form under which spellings of one word are equal: NFKC, no case, no possessive ending.
 
-    "Passenger’s" is "passenger", "did n't" is "didn't", "U.S" is "us", full-width digits are plain ones.
+    "Passenger’s" is "passenger", "did n't" is "didn't", "U.S" and "USA" are "us", full-width digits are plain ones.
     Accents stay.
     """
     if word.isascii():
@@ -83,7 +83,7 @@ def fold(word: str) -> str:
         folded = _POSSESSIVE.sub("", folded) or folded
     if "." in folded and _INITIALS.fullmatch(folded):
         folded = folded.replace(".", "")
-    return folded
+    return "us" if folded == "usa" else folded
 
 
 def stem(word: str) -> str:
