@@ -1,9 +1,12 @@
-"""The same answers in other dress: with markers of sources, emphasis or thinking, and passages as of a page.
+"""The same answers in other dress, to passages in other dress, and beside others that were retrieved.
 
     python -m benchmarks.dressed [--data DIR] [--detector NAME] [--sample N]
 
-RAGTruth's held-out answers are judged as they are and dressed, which changes nothing of what they say.
-Printed is which share of the wrong and of the right ones is flagged, and how far scores move on average.
+RAGTruth's held-out answers are judged as they are and dressed, which changes nothing of what they say;
+records in JSON are left as they are where passages are dressed. Passages beside an answer's own are those of
+other sources: any of them, or those that share most with its own.
+Printed is which share of the wrong and of the right ones is flagged, AUROC, and how far scores move on
+average.
 """
 
 from __future__ import annotations
@@ -11,18 +14,21 @@ from __future__ import annotations
 import argparse
 import html
 import json
+import random
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
+from sklearn.metrics import roc_auc_score
 
 from benchmarks import judged
-from benchmarks.judged import Judged
-from groundwire.text import claims
+from benchmarks.judged import Judged, Row
+from groundwire.text import claims, tokens
 from training.labelled_sets import contexts
 
 ROOT = Path(__file__).resolve().parents[1]
+NEW = "\n"
 Dress = Callable[[str], str]
 
 
@@ -38,8 +44,43 @@ def after_claims(marker: str) -> Dress:
     return dress
 
 
+def statements(answer: str) -> list[str]:
+    return [span.of(answer) for span in claims.cut(answer)]
+
+
+def table(rows: Sequence[str]) -> str:
+    cells = (f"| {i} | {' '.join(row.replace('|', '/').split())} |" for i, row in enumerate(rows, 1))
+    return "\n".join(["| # | Point |", "|---|---|", *cells])
+
+
+def beside(rows: Sequence[Row], more: int, *, alike: bool) -> list[Row]:
+    """The rows with passages of other sources behind their own, in the same order each time."""
+    known = {
+        text: frozenset(tokens.texts(text.lower()))
+        for row in rows
+        for text in contexts(row)
+        if not record(text)
+    }
+
+    def others(row: Row) -> list[str]:
+        own = contexts(row)
+        words = frozenset(tokens.texts(" ".join(own).lower()))
+        chance = random.Random(row["id"])
+        left = sorted(text for text in known if text not in own)
+        if alike:
+            left.sort(key=lambda text: -len(words & known[text]) / len(known[text]) ** 0.5)
+            return left[:more]
+        return chance.sample(left, more)
+
+    return [{**row, "contexts": [*contexts(row), *others(row)]} for row in rows]
+
+
+def record(text: str) -> bool:
+    return text.lstrip().startswith("{")
+
+
 def pictures(answer: str) -> str:
-    return "\n".join(f"✅ {span.of(answer)}" for span in claims.cut(answer))
+    return "\n".join(f"✅ {one}" for one in statements(answer))
 
 
 def emphasised(text: str) -> str:
@@ -59,10 +100,37 @@ ANSWERS: Mapping[str, Dress] = {
     "thinking": "<think>The user wants to know this, and 12 things more.</think>\n\n{}".format,
     "JSON": lambda text: json.dumps({"answer": text, "confidence": 0.92, "sources": [1, 2]}),
     "references": html.escape,
+    "paragraphs in HTML": lambda text: f"<p>{'</p><p>'.join(statements(text))}</p>",
+    "lists in HTML": lambda text: f"<ul><li>{'</li><li>'.join(statements(text))}</li></ul>",
+    "breaks in HTML": lambda text: text.replace("\n", "<br>"),
+    "bold in HTML": lambda text: re.sub(r"\b[A-Z][a-z]{3,}\b", r"<b>\g<0></b>", text),
+    "Final Answer:": "Final Answer: {}".format,
+    "TL;DR:": "TL;DR: {}".format,
+    "a letter": "Hi there!\n\nThanks for reaching out.\n\n{}\n\nBest regards,\nThe Support Team".format,
+    "an announcement": "Certainly. Below is the answer to your question, based on the sources.\n\n{}".format,
+    "As an AI": "As an AI language model, I can only answer from the given documents. {}".format,
+    "Confidence: high": "{}\n\nConfidence: high".format,
+    "a question back": "{}\n\nWould you like me to go into more detail?".format,
+    "a numbered table": lambda text: table(statements(text)),
+    "numbered steps": lambda text: "\n".join(f"Step {i}: {one}" for i, one in enumerate(statements(text), 1)),
+    "a fence": "```\n{}\n```".format,
+    "figures as formulas": lambda text: re.sub(r"(?<![\w.,:$/])(\d+)(?![\w.,:%/])", r"$\1$", text),
+    "breaks as escapes": lambda text: text.replace("\n", "\\n"),
+    "(source: passage 1)": after_claims(" (source: passage 1)"),
+    "unbreakable blanks": lambda text: text.replace(" ", "\u00a0"),
 }
 PASSAGES: Mapping[str, Dress] = {
     "references": html.escape,
     "emphasis": emphasised,
+    "a page in HTML": lambda text: (
+        "<html><head><style>p {color: red}</style></head><body>"
+        f"<p>{text.replace(NEW, '</p><p>')}</p></body></html>"
+    ),
+    "bold in HTML": ANSWERS["bold in HTML"],
+    "page_content=": lambda text: f"page_content={text!r} metadata={{'source': 'a.pdf', 'page': 2}}",
+    "quoted lines": lambda text: "> " + text.replace("\n", "\n> "),
+    "blanks and tabs": lambda text: text.replace(" ", "  ").replace(",", ",\t"),
+    "divided words": lambda text: re.sub(r"\b([a-z]{4})([a-z]{4,})\b", r"\1-\n\2", text),
     "soft hyphens": lambda text: re.sub(r"\b([a-z]{4})([a-z]{4,})\b", "\\1\u00ad\\2", text),
 }
 
@@ -77,13 +145,21 @@ def main() -> None:
     rows = judged.held_out(args.data, args.sample)
     method = judged.detector(args.detector)
     plain = method.judge(rows)
-    print(f"{'':32} flagged: wrong, right   scores move by")
+    print(f"{'':32} flagged: wrong, right   AUROC   scores move by")
     for name, dress in ANSWERS.items():
         dressed = [{**row, "answer": dress(row["answer"])} for row in rows]
         print(line(f"answers, {name}", method.judge(dressed), plain), flush=True)
     for name, dress in PASSAGES.items():
-        dressed = [{**row, "contexts": [dress(text) for text in contexts(row)]} for row in rows]
+        dressed = [
+            {**row, "contexts": [text if record(text) else dress(text) for text in contexts(row)]}
+            for row in rows
+        ]
         print(line(f"passages, {name}", method.judge(dressed), plain), flush=True)
+    twice = [{**row, "contexts": contexts(row) * 2} for row in rows]
+    print(line("passages, each twice", method.judge(twice), plain), flush=True)
+    for more, alike in ((5, False), (20, False), (5, True), (20, True)):
+        said = method.judge(beside(rows, more, alike=alike))
+        print(line(f"{more} others{', alike' * alike}", said, plain), flush=True)
 
 
 def line(name: str, said: Sequence[Judged], plain: Sequence[Judged]) -> str:
@@ -95,9 +171,11 @@ def line(name: str, said: Sequence[Judged], plain: Sequence[Judged]) -> str:
         for a, b in zip(said, plain, strict=True)
         if a.score is not None and b.score is not None
     ]
+    judged_too = np.array([one.score is not None for one in said])
+    auroc = roc_auc_score(labels[judged_too], [one.score for one in said if one.score is not None])
     return (
         f"{name:32} {flagged[labels == 1].mean():14.3f}, {flagged[labels == 0].mean():.3f} "
-        f"{np.mean(moved):16.3f}"
+        f"{auroc:7.3f} {np.mean(moved):16.3f}"
     )
 
 

@@ -28,6 +28,34 @@ DRESSED = [
     "{0}. {1}.\n\nSources: [1], [2]",
     '{{"answer": "{0}. {1}.", "confidence": 0.92, "sources": [1, 2]}}',
     '```json\n{{"answer": "{0}.\\n- {1}.",\n "certainty": "high", "sources": ["fees.pdf"]}}\n```',
+    "<p>{0}.</p>\n<ul><li>{1}.</li></ul>",
+    "{0}.<br>{1}.",
+    "<b>{0}</b>. <i>{1}</i>.",
+    "Final Answer: {0}. {1}.",
+    "Thought: I know it now, it is 40 EUR.\nFinal Answer: {0}. {1}.",
+    "**Answer:** {0}. {1}.",
+    "TL;DR: {0}. {1}.",
+    "Dear Ms. Smith,\n\n{0}. {1}.\n\nBest regards,\nThe Acme Support Team",
+    "Sure! Here is what I found:\n\n{0}. {1}.\n\nConfidence: high",
+    "As an AI language model, I can only answer from the given documents. {0}. {1}.",
+    "{0}. {1}.\n\nWould you like me to go into more detail?",
+    "Please note that this answer is based solely on the provided context. {0}. {1}.",
+    "{0}.\u00a0{1}.",
+    "```\n{0}. {1}.\n```",
+    "| # | Point |\n|---|---|\n| 1 | {0}. |\n| 2 | {1}. |",
+    "Step 1: {0}.\nStep 2: {1}.",
+    "{0}.<sup>1</sup> {1}.\u00b2",
+    "{0} (source: passage 1). {1} (sources: 1, 2).",
+    "{0}.[^1] {1}.\n\n[^1]: Document 1",
+    "{0}\\. {1}\\.",
+    "{0}.\\n\\n{1}.",
+]
+PASSAGES = [
+    "<html><body><p>{}</p><script>var fee = 95;</script></body></html>",
+    "> {}",
+    'page_content="{}" metadata={{"page": 2}}',
+    '{{"text": "{}", "page": 2}}',
+    "{} [12]",
 ]
 
 
@@ -80,6 +108,27 @@ def test_a_source_that_no_passage_goes_by_is_looked_up_as_said():
     assert (
         judged("embedded", f"{RIGHT[:-1]} (Lancet Oncology).").score > judged("embedded", RIGHT).score + 0.2
     )
+
+
+@pytest.mark.parametrize("dress", PASSAGES)
+@pytest.mark.parametrize("answer", [RIGHT, WRONG])
+def test_a_passages_dress_changes_no_verdict(dress, answer):
+    """As pages, mails and frameworks have it; and quotes slice back to what was given."""
+    texts = [dress.format(passage.text) for passage in (FEES, DOGS)]
+    plain, dressed = judged("embedded", answer), gw.check(contexts=texts, answer=answer)
+    assert [claim.support for claim in dressed.claims] == [claim.support for claim in plain.claims]
+    assert dressed.score == pytest.approx(plain.score, abs=0.1)
+    for claim in dressed.claims:
+        for evidence in claim.evidence:
+            assert evidence.quote == evidence.span.of(texts[evidence.passage])
+
+
+def test_a_passage_said_twice_is_read_once():
+    """A retriever that returns a chunk twice changes nothing, and the first of them is quoted."""
+    once = gw.check(contexts=[FEES.text, DOGS.text], answer=WRONG)
+    twice = gw.check(contexts=[FEES.text, DOGS.text, FEES.text, f" {DOGS.text}\n"], answer=WRONG)
+    assert twice.claims == once.claims
+    assert twice.score == once.score
 
 
 def test_an_interaction_without_any_dress_is_read_as_it_is():

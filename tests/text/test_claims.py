@@ -47,7 +47,7 @@ ANSWERS = [
     ("Thought: Is it 5?\nAction: search\nFinal Answer: 40 euros", ["40 euros"]),
     ("Thought: a short story.", ["Thought: a short story."]),
     ("<p>Two are free.</p><ul><li>one pet</li><li>a bag</li></ul>", ["Two are free.", "one pet", "a bag"]),
-    ("<h2>Bags</h2><b>Two</b> are free.<br><i>Ask us</i>.", ["<b>Two</b> are free.", "Ask us</i>."]),
+    ("<h2>Bags</h2><b>Two</b> are free.<br><i>Ask us</i>.", ["<b>Two</b> are free.", "<i>Ask us</i>."]),
     ("Step 1: Two are free.\nStep 2: Ask us.", ["Two are free.", "Ask us."]),
     ("| # | Bag |\n|---|---|\n| 1 | is 5 EUR |\n| 2 | is free |", ["is 5 EUR", "is free"]),
     ("| Bags | Fee |\n|---|---|\n| 1 | 5 EUR |", ["1 | 5 EUR"]),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 
 from groundwire.text.documents import laid_open
-from groundwire.text.plain import undressed
+from groundwire.text.dress import undressed
 from tests.text.test_sentences import HOSTILE, RAW, growth
 
 TEXT = "The fee is 5 EUR a bag, and it doesn't rise before May."
@@ -38,7 +38,14 @@ def test_escapes_in_it_are_read():
 
 @pytest.mark.parametrize(
     "passage",
-    ['{"text": "5 EUR", "fee": 5}', f'{{"review_text": "{TEXT}"}}', f"Our text: {TEXT}", TEXT, "", f'{{"text": "{TEXT}'],
+    [
+        '{"text": "5 EUR", "fee": 5}',
+        f'{{"review_text": "{TEXT}"}}',
+        f"Our text: {TEXT}",
+        TEXT,
+        "",
+        f'{{"text": "{TEXT}',
+    ],
 )
 def test_records_and_prose_are_left_alone(passage):
     assert laid_open(passage) == passage

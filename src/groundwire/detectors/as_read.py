@@ -9,7 +9,7 @@ from groundwire.core.claim import Claim, Evidence
 from groundwire.core.interaction import Interaction, Passage
 from groundwire.core.span import Span
 from groundwire.core.verdict import Outcome, Verdict
-from groundwire.text import citations, plain
+from groundwire.text import citations, dress
 from groundwire.text.claims import cut
 from groundwire.text.plain import Plain
 from groundwire.text.said import said
@@ -39,8 +39,8 @@ class AsRead:
         """Read an interaction."""
         sources = [citations.named(_names(passage)) for passage in interaction.contexts]
         spoken = said(interaction.answer)
-        answer = plain.undressed(spoken, citations.find(spoken, sources))
-        passages = tuple(_once([plain.passage(passage.text) for passage in interaction.contexts]))
+        answer = dress.undressed(spoken, citations.find(spoken, sources))
+        passages = tuple(_once([dress.passage(passage.text) for passage in interaction.contexts]))
         spans = [(answer.left(span), span) for span in cut(interaction.answer)]
         return cls(
             interaction=replace(

@@ -89,12 +89,29 @@ class Figures(Places):
                 where[id(fact)] = match
         results: list[Looked] = []
         for fact in self.found:
-            checked, row = self.of(fact, facts.check(fact, self.known, near=near))
+            checked, row = self.of(fact, self._checked(fact, near))
             at = row or where.get(id(checked.nearest))
             if at is None and checked.status is Status.DIFFERS and checked.nearest is not None:
                 at = self.context.place_of(checked.nearest)
             results.append((fact, checked, at))
         return results
+
+    def _checked(self, fact: Fact, near: Sequence[Fact]) -> Checked:
+        """How the passages bear on a fact, but for what only the words around it say.
+
+        Where claim and sentence both state two figures, each has the other's words around it, and these can't
+        tell which figure is whose.
+        """
+        checked = facts.check(fact, self.known, near=near)
+        rival = checked.nearest
+        if checked.status is not Status.DIFFERS or rival is None:
+            return checked
+        told = any(facts.agree(mine, rival) for mine in self.found if mine is not fact)
+        place = self.context.place_of(rival) if told else None
+        equal = next((one for one in near if facts.agree(fact, one)), None) if place else None
+        if equal is None or self.context.place_of(equal) != place:
+            return checked
+        return Checked(status=Status.FOUND, nearest=equal, affinity=checked.affinity, shared=checked.shared)
 
     def _facts_of(self, match: Match) -> Sequence[Fact]:
         return self.context.passages[match.passage].facts[match.sentence]

@@ -120,10 +120,13 @@ _OPEN = HEDGES | frozenset(
 def _affirmed(claim: Worded, text: str, name: range) -> bool | None:
     """Whether the claim says that it is so, that it is not, or neither plainly.
 
-    A "not" in the same part of a list denies; one in an earlier part may go on or not.
+    A "not" in the same part of a list denies; one in an earlier part may go on or not. One after the list
+    that it is about, "garage and street parking are not available", denies each part of it.
     """
     if not _OPEN.isdisjoint(claim.folded):
         return None
+    if _denied_together(claim, name):
+        return False
     words = claim.words
     clause = part = 0
     stop = len(words)
@@ -144,6 +147,25 @@ def _affirmed(claim: Worded, text: str, name: range) -> bool | None:
 
 
 _AFTER = 4
+
+
+def _denied_together(claim: Worded, name: range) -> bool:
+    """Whether the claim goes on from the name, naming more and saying nothing of it, to "are not"."""
+    for i in range(name.stop, min(len(claim.folded), name.stop + _LONGEST_LIST)):
+        word, after = claim.folded[i], claim.folded[i + 1 : i + 2]
+        if word in ("isn't", "aren't") or (word in ("is", "are") and after == ("not",)):
+            return True
+        if word in _SAYS or word in _BREAKS or word in NEGATIONS:
+            return False
+    return False
+
+
+_LONGEST_LIST = 12
+_SAYS = frozenset(
+    """
+    is are was were has have had offers offer provides provide available there allows allow accepts accept can
+    """.split()  # noqa: SIM905
+)
 
 
 def _told(claim: Worded, name: range, context: Context, entries: Sequence[tuple[Flag, Match]]) -> bool:

@@ -95,5 +95,8 @@ _FILE = re.compile(
     r"(?<![\w/.-])(?P<name>[\w-]+\.(?:pdf|docx?|txt|md|rst|html?|pptx?|xlsx?|csv|jsonl?|xml|eml))(?![\w/-])",
     re.IGNORECASE,
 )
-_HEAD = re.compile(r"(?m)^\W{0,10}(?:(?:sources?|references?|citations?)\b\W{0,4}(?::\W{0,4}|$)|\[\^\w{1,8}\]:\W{0,4})", re.IGNORECASE)
+_HEAD = re.compile(
+    r"(?m)^\W{0,10}(?:(?:sources?|references?|citations?)\b\W{0,4}(?::\W{0,4}|$)|\[\^\w{1,8}\]:\W{0,4})",
+    re.IGNORECASE,
+)
 _OTHER = re.compile(r"\w")

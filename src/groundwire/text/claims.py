@@ -12,6 +12,7 @@ from itertools import pairwise
 
 from groundwire.core.span import Span
 from groundwire.text import courtesy, sentences
+from groundwire.text.itself import is_of_itself
 from groundwire.text.layout import FENCE, HEADING, MARKER, NUMBERED_DAY, RULE, Line, lines
 from groundwire.text.said import said
 
@@ -21,7 +22,8 @@ def cut(answer: str) -> list[Span]:
 
     * A sentence is a claim, in a list item and in a quotation too. Its span leaves out the bullet, number
       or quotation mark of the line, and emphasis around the whole of it.
-    * A row of a table is one claim, without its number under a "#"; the header and the line below it are none.
+    * A row of a table is one claim, without its number under a "#"; the header and the line below it are
+      none.
     * A fenced code block is one claim, without its fences. A fence marked as text or data (json, text,
       markdown, ...), or around sentences alone, only wraps an answer: what is inside is cut like the rest.
     * Headings, bold titles on a line of their own, and labels of up to three words with a colon ("Key
@@ -60,11 +62,7 @@ def holds_code(answer: str) -> bool:
 
 
 def _states_nothing(sentence: str) -> bool:
-    return (
-        courtesy.is_parting(sentence)
-        or courtesy.is_asking(sentence)
-        or courtesy.speaks_of_the_answer(sentence)
-    )
+    return courtesy.is_parting(sentence) or courtesy.is_asking(sentence) or is_of_itself(sentence)
 
 
 def _unsigned(answer: str, claims: list[Span]) -> list[Span]:
@@ -230,7 +228,7 @@ def _within(answer: str, span: Span, marks: str) -> Span:
 
 # A fence marked so holds an answer, or data that reads like one; any other holds code.
 _WRAPPERS = frozenset({"text", "txt", "plaintext", "markdown", "md", "json", "jsonl", "yaml", "yml", "csv"})
-_CODE = re.compile(r"[{}=;$<>\\]|\w\(|^\s*(?:#|//|import\b|def\b|class\b|[\w./-]+\s--?\w)", re.MULTILINE)
+_CODE = re.compile(r"[{}=;$<>\\]|\w\(|^[ \t]*+(?:#|//|import\b|def\b|class\b|[\w./-]++\s--?\w)", re.MULTILINE)
 _PROSE = 5  # words: fewer are a command or a name
 _SIGNED, _LONGEST_NAME = 2, 6
 _NUMBERS_ROWS = re.compile(r"\|?\s*+(?:#|no\.?|nr\.?|s\.? ?no\.?|sr\. no\.|step|row)\s*+\|", re.IGNORECASE)

@@ -1,4 +1,4 @@
-"""What is only polite, or of the answer itself: it states nothing, and is judged by nobody.
+"""What is only polite: it states nothing, and is judged by nobody.
 
 Whole sentences alone, from lists without gaps: a courtesy that goes on to say something is a claim.
 English, German, French, Spanish, Italian, Portuguese and Dutch.
@@ -7,8 +7,6 @@ English, German, French, Spanish, Italian, Portuguese and Dutch.
 from __future__ import annotations
 
 import re
-
-from groundwire.text import tokens
 
 
 def is_opening(sentence: str) -> bool:
@@ -26,16 +24,6 @@ def is_asking(sentence: str) -> bool:
     if len(sentence) > _LONGEST or _STATING.search(sentence):
         return False
     return _ASKING.fullmatch(sentence) is not None
-
-
-def speaks_of_the_answer(sentence: str) -> bool:
-    """Whether a sentence only announces an answer, or says how sure it is, what it is based on or for."""
-    if len(sentence) > _LONGEST:
-        return False
-    if _ABOUT_ITSELF.fullmatch(sentence):
-        return True
-    words = [tokens.fold(word) for word in tokens.texts(sentence)]
-    return not _ANNOUNCED.isdisjoint(words) and _ANNOUNCING.issuperset(words)
 
 
 _LONGEST = 160
@@ -132,40 +120,3 @@ _STATING = re.compile(
     r"two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|thirty|fifty|hundred|thousand)\b",
     re.IGNORECASE,
 )
-
-# Words by which an answer calls itself, and all that may stand beside them where it is announced.
-_ANNOUNCED = frozenset(
-    """
-    answer answers response summary overview breakdown explanation information details points facts findings
-    found results list steps
-    """.split()  # noqa: SIM905
-)
-_ANNOUNCING = (
-    _ANNOUNCED
-    | tokens.STOP_WORDS
-    | frozenset(
-        """
-        sure certainly okay ok here's below above following key main relevant important concise brief short quick
-        detailed step based given provided supplied retrieved available found context contexts document documents
-        source sources passage passages text texts article articles excerpt excerpts materials content question
-        query request according regarding can let see some
-        """.split()  # noqa: SIM905
-    )
-)
-_CONCLUDED = r"[\s!.…]*"
-_NOTED = "(?:please )?(?:note that )?(?:this|the|my)(?: answer| response| summary| information| content)? is "
-_GIVEN = (
-    "(?:the |your )?(?:(?:provided|given|retrieved|available|supplied|above) )?"
-    "(?:context|documents?|sources?|passages?|information|text|materials?)(?: (?:provided|given|above))?"
-)
-_ONLY = "(?:(?:solely|only|entirely) )?"
-_SENTENCES_OF_ITSELF = (
-    r"[*_]{0,2}(?:confidence|certainty)(?: (?:level|score|rating))?[*_]{0,2} ?[:=][*_]{0,2} ?"
-    r"(?:(?:very )?(?:high|medium|moderate|low)|\d[\d.]{0,5}(?: ?%|/\d{1,3})?)",
-    f"{_NOTED}(?:provided )?{_ONLY}based {_ONLY}on {_GIVEN}",
-    f"{_NOTED}(?:provided )?for (?:general )?(?:informational|educational|information|general) (?:purposes|use) only",
-    "as an ai(?: language)?(?: model| assistant| system)?,? i "
-    "(?:can(?:not|['’]t| only)|only|do(?: not|n['’]t)|am (?:unable|not able|only able) to) "
-    "(?:(?!but|however|although|which|that|because)[a-z]{1,20}[ ,]{0,2}){1,20}",
-)
-_ABOUT_ITSELF = re.compile(rf"(?:{'|'.join(_SENTENCES_OF_ITSELF)}){_CONCLUDED}", re.IGNORECASE)

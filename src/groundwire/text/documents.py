@@ -1,4 +1,4 @@
-"""Passages that are documents written out as objects: ``Document(page_content='...')``, ``{"text": "..."}``."""
+"""Passages that are documents written out as objects: ``page_content='...'``, ``{"text": "..."}``."""
 
 from __future__ import annotations
 

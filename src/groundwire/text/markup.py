@@ -9,7 +9,7 @@ from groundwire.core.span import Span
 
 
 def laid_out(text: str) -> str:
-    r"""``text`` with layout of the same length in place of HTML's tags and of breaks written in two characters.
+    r"""``text`` with layout of the same length in place of HTML's tags and of escaped breaks.
 
     * What is a block of its own begins and ends a line; items, headings and cells get the mark that markdown
       has for them, words in bold are between "**".
@@ -46,17 +46,18 @@ def _put(text: str) -> Iterator[tuple[Span, str]]:
 def _instead(tag: re.Match[str]) -> str:
     name, width = tag["name"].lower(), len(tag.group())
     if name in _BOLD:
-        return "**".ljust(width) if tag["closes"] else "**".rjust(width)
+        return "**".ljust(width, _UNSEEN) if tag["closes"] else "**".rjust(width, _UNSEEN)
     if name in _INLINE:
         address = None if tag["closes"] else _ADDRESS.search(tag.group())
         if address is None:
-            return " " * width
+            return _UNSEEN * width
         return f"{' ' * address.start()}{address.group()}".ljust(width)
     if name in _CELLS:
         return ("" if tag["closes"] else "|").ljust(width)
     return ("" if tag["closes"] else _MARKS.get(name, "")).rjust(width, "\n")
 
 
+_UNSEEN = "\u200b"  # which whoever reads the text leaves out
 _BREAK = re.compile(r"(?:(?<=[.!?;,)\]\"'*”\s])|(?<=\\n))\\n|\\n(?=\\n|[*•#-]|\d{1,2}\.)|(?<=:)\\n(?![a-z])")
 # Called so by HTML, or by prompts around what they hand over.
 _BOLD = frozenset(["b", "strong"])
@@ -65,11 +66,13 @@ _CELLS = frozenset(["td", "th"])
 _MARKS = {"li": "- ", **{f"h{n}": "# " for n in range(1, 7)}}
 _BLOCKS = """
     p br hr div ul ol dl dt dd table thead tbody tfoot caption tr pre blockquote figure figcaption img
-    html head title body meta link main section article aside header footer nav button form center details summary
-    answer final_answer response result output document documents document_content content context source passage
-    excerpt chunk text
+    html head title body meta link main section article aside header footer nav button form center details
+    summary answer final_answer response result output document documents document_content content context
+    source passage excerpt chunk text
 """
-_NAMES = "|".join(sorted({*_BOLD, *_INLINE, *_CELLS, *_MARKS, *_BLOCKS.split()}, key=lambda name: (-len(name), name)))
+_NAMES = "|".join(
+    sorted({*_BOLD, *_INLINE, *_CELLS, *_MARKS, *_BLOCKS.split()}, key=lambda name: (-len(name), name))
+)
 _TAG = re.compile(
     rf"""<(?: (?P<unseen>!--|script(?=[\s>])|style(?=[\s>]))
             | (?P<closes>/?)(?P<name>{_NAMES})(?=[\s/>])[^<>]{{0,2000}}>)""",

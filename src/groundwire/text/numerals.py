@@ -46,6 +46,9 @@ _MONTH_AFTER = re.compile(
     r"(?:,?[ -](?:de |of )?(?P<year>\d{4})\b)?"
 )
 _MONTH_BEFORE = re.compile(r"(?<![^\W_])(?P<month>[^\W\d_]{3,10})\.?[ \u00a0](?:the |of |de )?\Z")
+# The season of 2009-10, the war of 1914–18; "2009-11" is a month.
+_UNTIL_YEAR = re.compile(r" ?(?:--?|[–—/]) ?(?P<year>\d\d)(?![\w/-]|[.,:]\d| ?%)")
+_MONTHS = 12
 _YEAR_AFTER = re.compile(r"(?:st|nd|rd|th)?,?[ ](?P<year>\d{4})\b")
 _UNIT_AFTER = re.compile(
     r"(?P<gap>[ \u00a0\u202f-]?)(?:(?:of )?an? )?"
@@ -60,7 +63,8 @@ _FOLLOWING = re.compile(r"(?:st|nd|rd|th)?[.º]?[ \u00a0\u202f-]?(?:of |de |d['�
 _MAGNITUDE = re.compile(r"(?P<gap>[ \u00a0-]?)(?P<word>[^\W\d_]+)")
 _AND = re.compile(r",? (?:and |or |& )?|-|–")
 _ENUMERATOR = re.compile(r"(?:\A|\n)[ \t>*_#(\[-]*\Z")
-_CURRENCY_ENDS = frozenset("$€£¥₹₩₽" + "".join(code[-1] for code in MONEY_CODES))
+_SIGNS = frozenset("$€£¥₹₩₽")
+_CURRENCY_ENDS = _SIGNS.union(code[-1] for code in MONEY_CODES)
 _KNOWN_TAILS = frozenset({"st", "nd", "rd", "th", "s", "x", "am", "pm", "a", "p", "o", "f", "c", "h"})
 # Words between a bound and its figure: "at least the first 3".
 _FILLERS = frozenset({"of", "the", "a", "an", "about"})
@@ -226,6 +230,11 @@ class _Reader:
         following = _MAGNITUDE.match(self.lowered, end)
         if following is not None and following["word"] in MAGNITUDES and len(following["word"]) > 1:
             return None
+        until = _UNTIL_YEAR.match(self.lowered, end)
+        if until is not None:
+            last = number - number % 100 + int(until["year"])
+            if last == number + 1 or (last > number and int(until["year"]) > _MONTHS):
+                return self._dated(start, until.end(), ((number, 0, 0), (last, 0, 0)))
         return self._dated(start, end, ((number, 0, 0),))
 
     def _time(self, figure: Figure) -> Fact | None:
@@ -322,6 +331,8 @@ class _Reader:
         if match is None:
             return None
         word, following = match["word"], match["next"]
+        if word in _SIGNS and self.lowered[match.end("word") :][:1].isdigit():
+            return None  # "3 $5" numbers a row
         if following and f"{word} {following}" in TWO_WORDS:
             return TWO_WORDS[f"{word} {following}"], match.end()
         if word in BETWEEN and following in UNITS and following not in TOUCHING:

@@ -21,8 +21,8 @@ def said(answer: str) -> str:
       ``"sources": [1, 2]``. Other members stay as they are. Objects without a sentence are left alone: they
       are records.
     * HTML's tags, which give way to the layout that they stand for.
-    * A label before the whole ("Final answer:", "TL;DR:", "Assistant:"), and whom it addresses in its first line
-      ("Dear Ms. Smith,").
+    * A label before the whole ("Final answer:", "TL;DR:", "Assistant:"), and whom it addresses in its first
+      line ("Dear Ms. Smith,").
     """
     start = said_from(answer)
     text = laid_out(_unwrapped("\n" * start + answer[start:]))
@@ -99,7 +99,8 @@ _LABEL = re.compile(
         (?>(?:(?:dear|hello|hi|hey|guten[ ]tag|hallo|bonjour|hola|ciao)\b(?![ ]is\b)
               [^\n!?:;\d]{0,60}[,!][^\S\n]*+\n\s*+)?)
         (?:[*_#>"]{0,4}+\s*+
-        (?:(?:the[ ]|my[ ])?(?:(?:final|short|brief|direct|quick|full|complete|concise)[ ])?(?:answer|response|reply)
+        (?:(?:the[ ]|my[ ])?(?:(?:final|short|brief|direct|quick|full|complete|concise)[ ])?
+            (?:answer|response|reply)
          | tl;?dr | a | ai | assistant | bot | chatbot)
         [*_]{0,3}\s?+[:：][*_]{0,3}\s++)?(?=\S)""",
     re.VERBOSE | re.IGNORECASE,

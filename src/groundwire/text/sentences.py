@@ -147,7 +147,7 @@ def _separator(piece: str, low: int, high: int) -> int:
 
 _ALWAYS = "。！？｡．؟۔।॥։።፧፨។៕။‽⁇⁈⁉‼"  # these end a sentence with no space after them
 _BULLETS = "•‣◦▪●■"
-_CLOSERS = re.escape("\"'”’»)]}>*_`~」』）】》〉")
+_CLOSERS = re.escape("\"'”’»)]}>*_`~」』）】》〉\u200b")
 # The first character stands alone so that the search can skip to it.
 # What points to a source after a stop, "[1]" or "(Passage 2)", belongs to the sentence before it.
 _STOP = re.compile(
@@ -156,7 +156,7 @@ _STOP = re.compile(
     r"|[⁰¹²³⁴-⁹]|<sup>[\d,; ]{1,12}</sup>|【[^】\n]{1,60}】)*))"
 )
 _FOLLOWING = re.compile(
-    r"(?P<gap>(?>(?:\s|\\[nrt])*))(?P<opener>[\"'“‘«(\[{¿¡*_`「『（【《]*+)(?P<word>\w{0,20}+)(?P<dot>\.?)"
+    r"(?P<gap>(?>(?:\s|\\[nrt])*))(?P<opener>[\"'“‘«(\[{¿¡*_`「『（【《\u200b]*+)(?P<word>\w{0,20}+)(?P<dot>\.?)"
 )
 _CONTINUES = tuple(",;:)]}%/&=+—–")
 _QUOTATIVES = ("と", "って")  # what a Japanese quotation goes on with

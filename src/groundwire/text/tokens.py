@@ -69,8 +69,8 @@ def texts(text: str) -> list[str]:
 def fold(word: str) -> str:
     """The form under which spellings of one word are equal: NFKC, no case, no possessive ending.
 
-    "Passenger’s" is "passenger", "did n't" is "didn't", "U.S" and "USA" are "us", full-width digits are plain ones.
-    Accents stay.
+    "Passenger’s" is "passenger", "did n't" is "didn't", "U.S" and "USA" are "us", full-width digits are plain
+    ones. Accents stay.
     """
     if word.isascii():
         folded = word.lower()
@@ -89,11 +89,16 @@ def fold(word: str) -> str:
 def stem(word: str) -> str:
     """The stem of a folded word by the English Snowball stemmer: "refunded" and "refunds" are "refund".
 
+    Latin letters lose their accents: "Pokémon" is "pokemon" in an answer as often as not.
     Words of other scripts, words with digits, and words too long to be English are returned as they are.
     """
     if len(word) <= 2 or len(word) > _LONGEST_STEMMED or not _STEMMED.fullmatch(word):
         return word
-    return _stem(word)
+    return _stem(word if word.isascii() else _unaccented(word))
+
+
+def _unaccented(word: str) -> str:
+    return "".join(c for c in unicodedata.normalize("NFD", word) if unicodedata.category(c) != "Mn")
 
 
 # Function words, folded: they are in every text, and so tell nothing about support. Not here, on purpose:
