@@ -15,8 +15,6 @@ Confidence: high
 Confidence score: 8/10
 Please note that this answer is based solely on the provided context.
 This summary is for informational purposes only.
-As an AI language model, I can only answer from the given documents.
-As an AI, I don't have access to current prices.
 """.strip().splitlines()
 STATED = """
 As an AI, I cannot tell, but the fee is five euros.
@@ -39,6 +37,19 @@ def test_what_is_of_the_answer_itself_is_no_claim(sentence):
     assert [span.of(f"Bags are free.\n{sentence}") for span in claims.cut(f"Bags are free.\n{sentence}")] == [
         "Bags are free."
     ]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "As an AI language model, I can only answer from the given documents.",
+        "As an AI, I don't have access to current prices.",
+    ],
+)
+def test_a_disclaimer_is_judged_where_it_stands_alone(sentence):
+    """Then it declines to answer; beside a claim it says nothing."""
+    assert [span.of(sentence) for span in claims.cut(sentence)] == [sentence]
+    assert len(claims.cut(f"{sentence} Bags are free.")) == 1
 
 
 @pytest.mark.parametrize("sentence", STATED)

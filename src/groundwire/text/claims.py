@@ -11,8 +11,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 from groundwire.core.span import Span
-from groundwire.text import courtesy, sentences
-from groundwire.text.itself import is_of_itself
+from groundwire.text import courtesy, itself, sentences
 from groundwire.text.layout import FENCE, HEADING, MARKER, NUMBERED_DAY, RULE, Line, lines
 from groundwire.text.said import said
 
@@ -41,7 +40,7 @@ def cut(answer: str) -> list[Span]:
     spoken = [_unmarked(answer, span) for span in sentences.split(page.masked())]
     claims = _unsigned(answer, _statements(answer, [*page.whole, *spoken]))
     claims = [claim for claim in claims if not _states_nothing(claim.of(answer))]
-    stated = [claim for claim in claims if not courtesy.is_opening(claim.of(answer))]
+    stated = [claim for claim in claims if not _may_be_all(claim.of(answer))]
     claims = stated or sorted(claims + _statements(answer, page.titles))
     return claims if given == answer else [_with_its_tags(claim, given, answer) for claim in claims]
 
@@ -62,7 +61,12 @@ def holds_code(answer: str) -> bool:
 
 
 def _states_nothing(sentence: str) -> bool:
-    return courtesy.is_parting(sentence) or courtesy.is_asking(sentence) or is_of_itself(sentence)
+    return courtesy.is_parting(sentence) or courtesy.is_asking(sentence) or itself.is_of_itself(sentence)
+
+
+def _may_be_all(sentence: str) -> bool:
+    """Whether a sentence claims nothing beside others, but affirms or declines where it stands alone."""
+    return courtesy.is_opening(sentence) or itself.is_disclaimer(sentence)
 
 
 def _unsigned(answer: str, claims: list[Span]) -> list[Span]:

@@ -20,6 +20,11 @@ def is_of_itself(sentence: str) -> bool:
     return not _ANNOUNCED.isdisjoint(words) and _ANNOUNCING.issuperset(words)
 
 
+def is_disclaimer(sentence: str) -> bool:
+    """Whether a sentence only says what an AI can't do. Where it stands alone, it declines to answer."""
+    return len(sentence) <= _LONGEST and _LIMITS.fullmatch(sentence) is not None
+
+
 _LONGEST = 160
 # Words by which an answer calls itself, and all that may stand beside them where it is announced.
 _ANNOUNCED = frozenset(
@@ -57,9 +62,10 @@ _PURPOSE = (
     "(?:purposes|use) only"
 )
 _PLAINLY = "(?!(?:but|however|although|which|that|because)\\b)[a-z'’-]++"
-_LIMITS = (
+_LIMITS = re.compile(
     "as an ai(?: language)?(?: model| assistant| system)?,? i "
     "(?:can(?:not|['’]t| only)|only|do(?: not|n['’]t)|am (?:unable|not able|only able) to) "
-    f"{_PLAINLY}(?>(?:,? {_PLAINLY})*)"
+    f"{_PLAINLY}(?>(?:,? {_PLAINLY})*)[\\s!.…]*",
+    re.IGNORECASE,
 )
-_DESCRIBING = re.compile(rf"(?:{_CONFIDENCE}|{_BASED}|{_PURPOSE}|{_LIMITS})[\s!.…]*", re.IGNORECASE)
+_DESCRIBING = re.compile(rf"(?:{_CONFIDENCE}|{_BASED}|{_PURPOSE})[\s!.…]*", re.IGNORECASE)

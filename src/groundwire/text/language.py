@@ -14,7 +14,7 @@ _FUNCTION_WORDS = {
     "English": """
         the of and to in is that for with as on are be this by or from at you your it if not can
         a an have has was were will which their they than when only its must may our we within
-        after before
+        after before i but there no he she his her been about into what who these don't
     """,
     "German": """
         der die das und ist nicht mit von zu den ein eine auf für sich im dem auch wird sind bei
