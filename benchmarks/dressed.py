@@ -129,7 +129,7 @@ PASSAGES: Mapping[str, Dress] = {
     "bold in HTML": ANSWERS["bold in HTML"],
     "page_content=": lambda text: f"page_content={text!r} metadata={{'source': 'a.pdf', 'page': 2}}",
     "quoted lines": lambda text: "> " + text.replace("\n", "\n> "),
-    "blanks and tabs": lambda text: text.replace(" ", "  ").replace(",", ",\t"),
+    "blanks and tabs": lambda text: text.replace(", ", ",\t").replace(" ", "  "),
     "divided words": lambda text: re.sub(r"\b([a-z]{4})([a-z]{4,})\b", r"\1-\n\2", text),
     "soft hyphens": lambda text: re.sub(r"\b([a-z]{4})([a-z]{4,})\b", "\\1\u00ad\\2", text),
 }

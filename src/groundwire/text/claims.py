@@ -232,7 +232,10 @@ def _within(answer: str, span: Span, marks: str) -> Span:
 
 # A fence marked so holds an answer, or data that reads like one; any other holds code.
 _WRAPPERS = frozenset({"text", "txt", "plaintext", "markdown", "md", "json", "jsonl", "yaml", "yml", "csv"})
-_CODE = re.compile(r"[{}=;$<>\\]|\w\(|^[ \t]*+(?:#|//|import\b|def\b|class\b|[\w./-]++\s--?\w)", re.MULTILINE)
+_CODE = re.compile(
+    r"[{}]|;[ \t]*+$|\s[=<>]=?\s|[-=]>|</|\w\(\)|^[ \t]*+(?:[#$]|//|import\b|def\b|class\b|[\w./-]++\s--?\w)",
+    re.MULTILINE,
+)
 _PROSE = 5  # words: fewer are a command or a name
 _SIGNED, _LONGEST_NAME = 2, 6
 _NUMBERS_ROWS = re.compile(r"\|?\s*+(?:#|no\.?|nr\.?|s\.? ?no\.?|sr\. no\.|step|row)\s*+\|", re.IGNORECASE)
