@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from groundwire.text import arithmetic, facts, shares
@@ -80,7 +80,8 @@ def test_a_wrong_result_or_another_step_is_not(claim, figure, sentences):
 
 @given(st.integers(10, 9_999), st.integers(10, 9_999), st.integers(10, 30_000))
 def test_only_the_sum_is_the_sum(a, b, said):
-    """Of two amounts, "in total" derives their sum and no other figure."""
+    """Of two amounts, "in total" derives their sum and no other figure. The same amount twice is one."""
+    assume(a != b)
     derived = derive(f"in total it is {said} EUR", f"{said} EUR", f"first {a} EUR", f"then {b} EUR")
     near = abs(said - a - b) <= 1e-4 * (a + b)
     assert (derived is not None) == (near and said not in (a, b)) or said in (a, b)

@@ -36,6 +36,9 @@ Do you mean the museum or the gallery?
 Are you asking about the fee for dogs?
 Sorry, what would you like to know?
 Thanks for asking!
+Would you like me to go into more detail?
+Is there anything else you'd like to know?
+Would you like help with anything else?
 """.strip().splitlines()
 STATED = """
 Could you tell me why a bag costs 75 EUR?
@@ -56,6 +59,8 @@ Thank you for your order of 3 shoes.
 Good luck is a film of 1996.
 Ask.
 Ask us.
+I'd be happy to help with your 50 EUR voucher.
+Would you like me to book the free upgrade that you won?
 Bei weiteren Fragen gilt eine Frist von 14 Tagen.
 """.strip().splitlines()
 
@@ -84,6 +89,15 @@ def test_what_says_more_than_a_courtesy_is_a_claim(sentence):
     assert not is_parting(sentence)
     assert not is_opening(sentence)
     assert [span.of(sentence) for span in claims.cut(sentence)] == [sentence]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    ["Of course.", "I'd be happy to help with that.", "Sorry for the confusion.", "That's a great question!"],
+)
+def test_an_opening_claims_nothing_beside_a_claim(sentence):
+    assert is_opening(sentence)
+    assert len(claims.cut(f"{sentence} Bags are free.")) == 1
 
 
 def test_an_opening_that_may_affirm_is_judged_where_it_stands_alone():

@@ -21,7 +21,7 @@ from groundwire.detectors.lexical_features import look
 from groundwire.detectors.lexical_mentions import mentioned
 from groundwire.detectors.lexical_seen import HARMLESS, Answer
 from groundwire.detectors.lexical_verdict import Judging, summary
-from groundwire.text import overlap, refusal
+from groundwire.text import language, refusal
 from groundwire.text.overlap import Context
 
 
@@ -50,7 +50,7 @@ def opened(read: AsRead, detector: Detector) -> Opened | Outcome:
     if refusal.is_refusal(stated) and not any(mentioned(claim, context) for claim in stated):
         return _declined(interaction, spans, detector)
     size = context.size
-    foreign = context.foreign(folded for claim in stated for folded in overlap.word(claim).folded)
+    foreign = context.foreign(word for claim in stated for word in language.spoken(claim))
     if not foreign:
         interaction, context = _narrowed(interaction, stated, context)
     seen = look(interaction.answer, spans, interaction.question, context, lexical_model.load().telling)

@@ -28,10 +28,10 @@ def find(answer: str, sources: Sequence[Names] = ()) -> tuple[Span, ...]:
       superscript ones, but for those of units ("m²").
     * In brackets, what is called a document, source, passage, page or the like and has a number.
     * In brackets, on a line that begins with "Source:", or on those below one: what has no other words than
-      one source's names. Names of files elsewhere too.
+      one source's names. Names of files, and addresses, elsewhere too.
     """
     spans = [Span(*match.span()) for match in _NUMBERED.finditer(answer)]
-    for pattern in (_BRACKETED, _FILE) if any(sources) else ():
+    for pattern in (_BRACKETED, _FILE, _ADDRESS) if any(sources) else ():
         spans += [Span(*m.span()) for m in pattern.finditer(answer) if _goes_by(m["name"], sources)]
     return union([*spans, *_listed(answer, sources)])
 
@@ -69,6 +69,7 @@ _SHORT_NUMBER = re.compile(r"\d{1,3}")
 _COUNTING = frozenset(
     """
     see from in the and document documents doc docs source sources file files page pages p pp pg
+    provided given retrieved context passage passages
     """.split()  # noqa: SIM905 - a list of twenty words reads best as words
 )
 _AND = r"(?:\ ?[,;:/&–-]\ ?|\ and\ |\ )"
@@ -95,6 +96,7 @@ _FILE = re.compile(
     r"(?<![\w/.-])(?P<name>[\w-]+\.(?:pdf|docx?|txt|md|rst|html?|pptx?|xlsx?|csv|jsonl?|xml|eml))(?![\w/-])",
     re.IGNORECASE,
 )
+_ADDRESS = re.compile(r"(?P<name>https?://[^\s()<>\[\]\"']{3,300}[\w/])", re.IGNORECASE)
 _HEAD = re.compile(
     r"(?m)^\W{0,10}(?:(?:sources?|references?|citations?)\b\W{0,4}(?::\W{0,4}|$)|\[\^\w{1,8}\]:\W{0,4})",
     re.IGNORECASE,

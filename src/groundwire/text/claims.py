@@ -37,7 +37,7 @@ def cut(answer: str) -> list[Span]:
     """
     given, answer = answer, said(answer)
     page = _Page(answer)
-    spoken = [_unmarked(answer, span) for span in sentences.split(page.masked())]
+    spoken = [_unannounced(answer, _unmarked(answer, span)) for span in sentences.split(page.masked())]
     claims = _unsigned(answer, _statements(answer, [*page.whole, *spoken]))
     claims = [claim for claim in claims if not _states_nothing(claim.of(answer))]
     stated = [claim for claim in claims if not _may_be_all(claim.of(answer))]
@@ -205,6 +205,14 @@ def _unmarked(answer: str, span: Span) -> Span:
     return span
 
 
+def _unannounced(answer: str, span: Span) -> Span:
+    """Leave out what only announces the rest of a sentence: "Here is what I found: ..."."""
+    announced = _ANNOUNCEMENT.match(answer, span.start, span.end)
+    if announced and itself.is_of_itself(announced.group().rstrip(" :")):
+        return Span(announced.end(), span.end)
+    return span
+
+
 def _trimmed(answer: str, span: Span) -> Span:
     """Leave out emphasis around the whole, and a mark at one end whose other half is elsewhere."""
     start, end = span.start, span.end
@@ -237,6 +245,7 @@ _CODE = re.compile(
     re.MULTILINE,
 )
 _PROSE = 5  # words: fewer are a command or a name
+_ANNOUNCEMENT = re.compile(r"[^:\n]{3,120}:\s++(?=\S)")
 _SIGNED, _LONGEST_NAME = 2, 6
 _NUMBERS_ROWS = re.compile(r"\|?\s*+(?:#|no\.?|nr\.?|s\.? ?no\.?|sr\. no\.|step|row)\s*+\|", re.IGNORECASE)
 _ROW_NUMBER = re.compile(r"\|?\s*+\d{1,3}\.?\s*+\|")

@@ -31,8 +31,12 @@ _LONGEST = 160
 # One pattern a line; <words> stand for the pattern of that name.
 _OPENINGS = """
 sure(?: thing)?|certainly|absolutely|of course|(?:great|good) question|(?:hello|hi|hey)(?: there)?
+(?:i'm |i am |i'd be |i would be )?(?:happy|glad) to help<with>|let me help<with>
+(?:that's )?an? (?:very )?(?:great|good|excellent|interesting) question|good news|great choice|okay|alright
+got it|understood|no problem|sorry for <trouble>|i(?:'m| am) sorry (?:to hear that|for <trouble>)
+i apologi[sz]e for <trouble>|i understand your (?:concern|frustration)
 good (?:morning|afternoon|evening)|welcome|(?:i )?hope (?:this|that) helps|you're (?:very )?welcome
-thank you(?: (?:so|very) much)?|thanks(?: a lot)?|(?:i'm |i am )?(?:happy|glad) to help
+thank you(?: (?:so|very) much)?|thanks(?: a lot)?
 natürlich|gerne?|selbstverständlich|hallo|guten (?:tag|morgen|abend)|vielen dank|danke
 bien sûr|bonjour|bonsoir|merci(?: beaucoup)?|avec plaisir
 claro|por supuesto|¡?hola|(?:muchas )?gracias
@@ -47,6 +51,8 @@ _NAMED = {
     "if": """if (?:you have <questions>|<help>|there(?:'s| is) anything else
 (?: (?:i can|you need)[a-z ]{0,30})?|you'd like (?:to know )?more(?: information| details)?)""",
     "us": "(?:me|us)",
+    "trouble": "(?:any |the )?(?:inconvenience|confusion|misunderstanding|trouble)(?: caused)?",
+    "with": "(?: you)?(?: with (?:that|this))?",
     "offer": """(?:please )?(?:just )?(?:let <us> know|ask away|i'm (?:here|happy) to help
 |i'll be happy to help
 |feel free to (?:ask|reach out|contact <us>)(?: <us>)?(?: (?:any ?time|again))?
@@ -56,6 +62,8 @@ _PARTINGS = """
 (?:have|enjoy) (?:a|an|your|the rest of your) (?:<nice> )?(?:day|evening|weekend|week|<stay>|one)(?: ahead)?
 <offer>(?:,? <if>)?|<if>,? (?:<offer>|(?:please |just )?ask)|(?:please |just )?ask <if>
 (?:is|was) there anything else (?:i|we) (?:can|could|may) (?:help(?: you)?(?: with)?|do for you)\\??
+is there anything else you(?:'d| would) like(?: to know)?\\??|stay safe|best,
+(?:can i|may i|would you like(?: me to)?) help(?: you)? with anything else(?: today)?\\??
 (?:how|what) (?:else )?(?:can|may) i (?:help|assist)(?: you)?(?: (?:with|today|further))*\\??
 good luck|take care|goodbye|bye|best (?:regards|wishes)|kind regards|sincerely|cheers
 (?:thank you|thanks) for (?:your (?:question|patience|understanding|interest)|asking|reaching out)

@@ -17,7 +17,8 @@ def is_of_itself(sentence: str) -> bool:
     if _DESCRIBING.fullmatch(sentence):
         return True
     words = [tokens.fold(word) for word in tokens.texts(sentence)]
-    return not _ANNOUNCED.isdisjoint(words) and _ANNOUNCING.issuperset(words)
+    of_itself = sentence.endswith(":") or not _ANNOUNCED.isdisjoint(words)
+    return of_itself and bool(words) and _ANNOUNCING.issuperset(words)
 
 
 def is_disclaimer(sentence: str) -> bool:
@@ -30,7 +31,7 @@ _LONGEST = 160
 _ANNOUNCED = frozenset(
     """
     answer answers response summary overview breakdown explanation information details points facts findings
-    found results list steps
+    found find results list steps here ai ai-generated
     """.split()  # noqa: SIM905
 )
 _ANNOUNCING = (
@@ -38,10 +39,12 @@ _ANNOUNCING = (
     | tokens.STOP_WORDS
     | frozenset(
         """
-        sure certainly okay ok here's below above following key main relevant important concise brief short
+        sure certainly okay ok below above following key main relevant important concise brief short
         quick detailed step based given provided supplied retrieved available context contexts document
         documents source sources passage passages text texts article articles excerpt excerpts materials
-        content question query request according regarding can let see some
+        content question query request according regarding can could may let see some all everything
+        tell share say know used taken drawn comes topic generated assistant make mistakes incorrect
+        inaccurate errors contain contains disclaimer
         """.split()  # noqa: SIM905
     )
 )

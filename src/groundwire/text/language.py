@@ -5,10 +5,13 @@ Seven European languages, and every script with its own letters. None where ther
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 from itertools import islice
+
+from groundwire.text import tokens
 
 _FUNCTION_WORDS = {
     "English": """
@@ -75,6 +78,14 @@ def guess(words: Iterable[str], *, least: int = 4) -> str | None:
     if most < max(least, _LEAST_SHARE * len(looked_at)) or most < _LEAD * second:
         return None
     return first
+
+
+def spoken(text: str) -> list[str]:
+    """The folded words of a text, but for addresses: "com" and "de" in them tell nothing."""
+    return [tokens.fold(word) for word in tokens.texts(_ADDRESS.sub(" ", text))]
+
+
+_ADDRESS = re.compile(r"(?:https?://|www\.)[^\s)\]>\"']++")
 
 
 def likely(words: Iterable[str]) -> list[str]:

@@ -97,12 +97,10 @@ class Prepared:
 
     @cached_property
     def language(self) -> str | None:
-        """The language it is written in, where that can be told: "com" and "de" in addresses tell nothing."""
-        if _ADDRESS.search(self.text) is not None:
-            words: Iterable[str] = map(tokens.fold, tokens.texts(_ADDRESS.sub(" ", self.text)))
-        else:
-            words = (folded for sentence in self.worded for folded in sentence.folded)
-        return language.guess(words, least=_TELLS)
+        """The language it is written in, where that can be told."""
+        words = (folded for sentence in self.worded for folded in sentence.folded)
+        has_addresses = "://" in self.text or "www." in self.text
+        return language.guess(language.spoken(self.text) if has_addresses else words, least=_TELLS)
 
     @cached_property
     def short(self) -> int:
@@ -153,7 +151,6 @@ class Prepared:
 
 
 _SHORT = 6
-_ADDRESS = re.compile(r"(?:https?://|www\.)[^\s)\]>\"']++")
 # So many function words of one language tell it, as a short passage has them.
 _TELLS = 2
 
