@@ -19,6 +19,9 @@ MENU = "Our vegan menu contains no dairy, but may contain traces of nuts."
 POOL = "The pool is closed on Mondays. From Tuesday to Sunday it is open from 7:00 to 21:00."
 
 
+DOGS = "Dogs travel in the cabin if they weigh less than 8 kg. Larger dogs travel in the hold."
+
+
 def judge(answer: str, *contexts: str, question: str = "") -> Claim:
     outcome = Checker("lexical").check(Interaction(question=question, contexts=contexts, answer=answer))
     (claim,) = outcome.claims
@@ -38,6 +41,13 @@ def judge(answer: str, *contexts: str, question: str = "") -> Claim:
         ("Version 2.4 adds support for Windows 7.", RELEASE, "adds", "removes"),
         ("You can return used items within 30 days.", RETURNS, "used", "unused"),
         ("All unused days may be carried over.", LEAVE, "All", "Up to 5 unused"),
+        ("Dogs over 8 kg travel in the cabin.", DOGS, "over", "less than 8 kg"),
+        (
+            "Orders below 50 EUR ship free.",
+            "Orders over 50 EUR ship free of charge.",
+            "below",
+            "Orders over 50 EUR",
+        ),
         ("Smoking is allowed on the balconies.", SMOKING, "allowed", "prohibited"),
         ("Revenue fell to $5 million.", "Revenue rose from $4 million to $5 million.", "fell", "rose"),
         (
@@ -121,3 +131,19 @@ def test_a_no_before_a_noun_does():
     """ "No dogs" is another matter."""
     claim = judge("No dogs are allowed on the terrace.", "Dogs are allowed on the terrace.")
     assert claim.support is Support.CONTRADICTED
+
+
+@pytest.mark.parametrize(
+    ("answer", "context"),
+    [
+        ("Dogs under 8 kg travel in the cabin.", DOGS),
+        ("Orders below 50 EUR don't ship free.", "Orders over 50 EUR ship free of charge."),
+        ("Parcels over 20 kg are not accepted.", "We accept parcels of less than 20 kg."),
+        ("Parcels of less than 20 kg are accepted.", "Parcels over 20 kg are refused."),
+        ("Dogs over 8 kg travel in the hold.", f"{DOGS} Dogs over 8 kg travel in the hold, like cats."),
+        ("Below 50 EUR or over 50 EUR, orders ship free.", "Orders over 50 EUR ship free of charge."),
+    ],
+)
+def test_a_bound_is_not_held_against_what_denies_it_or_has_both(answer, context):
+    """The other side of a limit is the same limit where one of the two denies."""
+    assert judge(answer, context).support is not Support.CONTRADICTED

@@ -46,8 +46,13 @@ class Contrast:
         return bool(said) and f" {' '.join(said)} " in there
 
     def negation_differs(self) -> Otherwise | None:
-        """The claim's word that is negated here and not there, or the other way round."""
+        """The claim's word that is negated here and not there, or the other way round.
+
+        None where the two speak of either side of one limit: what is denied below is affirmed above.
+        """
         mine = self.claim
+        if any(_opposite(fact, other) for fact in self.facts for other in self._there()):
+            return None
         for theirs in self._restated():
             differs = bool(mine.negated) != bool(theirs.negated)
             if not differs or not NEGATIVE.isdisjoint(mine.stems + theirs.stems):
@@ -83,7 +88,7 @@ class Contrast:
             for other in OPPOSITE_VERBS.get(folded, ()):
                 if other in there and folded in there and other not in mine and self._says_of(other, i):
                     return self._otherwise(i, other)
-        return self._state() or self._without_bound() or self._of_others()
+        return self._state() or self._without_bound() or self._other_bound() or self._of_others()
 
     def _says_of(self, other: str, at: int) -> bool:
         """Whether what follows a verb of the claim follows its opposite in a sentence that has both.
@@ -148,11 +153,36 @@ class Contrast:
         for i, folded in enumerate(mine.folded):
             if folded not in _ALL or not self._says_no_more(but=i):
                 continue
-            for fact in self.context.passages[self.match.passage].facts[self.match.sentence]:
+            for fact in self._there():
                 if fact.bound < 0 and not fact.counted.isdisjoint(mine.stems[i + 1 : i + _NEAR]):
                     bound = (*fact.before.split()[-_BOUND:], fact.text, *fact.after.split()[:1])
                     return self._otherwise(i, " ".join(bound))
         return None
+
+    def _other_bound(self) -> Otherwise | None:
+        """A bound, and the opposite one that the sentence sets: "over 8 kg" for "less than 8 kg".
+
+        Where the claim says no more than the sentence does, and neither denies anything.
+        """
+        mine, theirs = self.claim, self.sentence
+        if mine.negated or theirs.negated or not NEGATIVE.isdisjoint(mine.stems + theirs.stems):
+            return None
+        for fact in self.facts:
+            told = next((other for other in self._there() if _opposite(fact, other)), None)
+            said = sum(other.values == fact.values for other in self.facts)
+            if told is None or said > 1 or any(_opposite(told, o) for o in self._known()):
+                continue
+            at = max((i for i, w in enumerate(mine.words) if w.end <= fact.span.start), default=-1)
+            rest = {mine.stems[i] for i in self.content if not at - _BOUND < i <= at}
+            if at >= 0 and len(rest) >= _LEAST_REST and rest <= set(theirs.stems):
+                return self._otherwise(at, " ".join((*told.before.split()[-_BOUND:], told.text)))
+        return None
+
+    def _there(self) -> Sequence[Fact]:
+        return self.context.passages[self.match.passage].facts[self.match.sentence]
+
+    def _known(self) -> Iterator[Fact]:
+        return (fact for passage in self.context.passages for found in passage.facts for fact in found)
 
     def _of_others(self) -> Otherwise | None:
         """Who does what the sentence says only others may: "visitors may", where "only members may"."""
@@ -209,6 +239,11 @@ class Contrast:
         if len(set(theirs) - shared) > max(2, 0.5 * len(mine)):
             return False
         return _in_order(mine, shared) == _in_order(theirs, shared)
+
+
+def _opposite(fact: Fact, other: Fact) -> bool:
+    """Whether two facts bound the same figure from opposite sides."""
+    return fact.bound * other.bound < 0 and (fact.unit, fact.values) == (other.unit, other.values)
 
 
 def denied_beside(
