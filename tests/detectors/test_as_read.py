@@ -136,3 +136,70 @@ def test_an_interaction_without_any_dress_is_read_as_it_is():
     read = AsRead.of(interaction)
     assert read.interaction == interaction
     assert all(mine == given for mine, given in read.places.items())
+
+
+@pytest.mark.parametrize(
+    ("passage", "wrong"),
+    [
+        (
+            "Use the tag to load code. The refund takes 30 days.",
+            "Use the <script> tag. The refund takes 90 days.",
+        ),
+        ("The refund takes 30 days.", "It is free. <!-- The refund takes 90 days. -->"),
+        ("The refund takes 30 days.", 'It is free. <img src="a.png" alt="The refund takes 90 days.">'),
+        (
+            "It was founded in 2010 - 40 employees work there.",
+            "It was founded in 2010 - 25 employees work there.",
+        ),
+        ("The study has 20 patients. The confidence level was 95%.", "Confidence level: 99%"),
+        ("Contact us for a quote. Our plant is in Canada.", "The plant is in the USA."),
+    ],
+)
+def test_what_states_something_is_no_dress(passage, wrong):
+    """An error in a comment, an attribute, beside a tag's name or a year, is an error."""
+    assert (
+        gw.Checker("lexical")
+        .check(gw.Interaction(question="", contexts=[passage], answer=wrong))
+        .hallucinated
+    )
+
+
+@pytest.mark.parametrize(
+    ("passage", "right"),
+    [
+        ("They were given doses of 100, 200, 300 mg.", "They were given a dose of 200 mg."),
+        ("On May 5, 200 people came to the hall.", "200 people came to the hall on May 5."),
+        ("It opens on May 3. 5 percent of buyers came back.", "5 percent of buyers came back."),
+        ("The phone has a five-\nyear warranty.", "The phone has a five-year warranty."),
+        ("Costs: $.50 for adults, children pay 20$ a day.", "Children pay $20 a day."),
+    ],
+)
+def test_what_only_looks_like_dress_stays(passage, right):
+    """Lists of figures, dates, compounds and prices say what they say."""
+    verdict = gw.Checker("lexical").check(gw.Interaction(question="", contexts=[passage], answer=right))
+    assert not verdict.hallucinated
+
+
+def test_an_address_points_where_it_is_a_passages_own():
+    """And an invented one is looked up, though its words are those of the passage's."""
+    page = gw.Passage(text="The form is online.", id="https://acme.example/forms/12")
+    told = {
+        form: gw.Checker("lexical").check(
+            gw.Interaction(
+                question="",
+                contexts=[page],
+                answer=f"The form is online at https://acme.example/forms/{form}.",
+            )
+        )
+        for form in (12, 99)
+    }
+    assert not told[12].hallucinated
+    assert told[99].hallucinated
+
+
+def test_an_address_decides_no_language():
+    """ "com" and "a" are Portuguese."""
+    verdict = gw.check(
+        contexts=[FEES], answer="A second bag costs 75 EUR. Read more: https://a.example.com/help"
+    )
+    assert verdict.claims[0].support is Support.SUPPORTED

@@ -50,6 +50,13 @@ def test_what_has_a_statements_words_is_kept_wherever_it_stands():
     )
 
 
+def test_a_statement_that_draws_on_several_passages_has_them_all():
+    """What one passage adds to another counts, however little of the statement it has."""
+    texts = [*OTHERS[:20], FEES, *OTHERS[20:], DOGS]
+    said = ["A second bag costs 75 EUR at the counter, and larger dogs travel in the hold."]
+    assert {20, len(texts) - 1} <= kept(said, texts)
+
+
 def test_most_others_are_left_out():
     """Those that are next are kept up to so many words, and what has no words keeps nothing more."""
     texts = [FEES, DOGS, *OTHERS]

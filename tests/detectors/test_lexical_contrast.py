@@ -142,8 +142,16 @@ def test_a_no_before_a_noun_does():
         ("Parcels of less than 20 kg are accepted.", "Parcels over 20 kg are refused."),
         ("Dogs over 8 kg travel in the hold.", f"{DOGS} Dogs over 8 kg travel in the hold, like cats."),
         ("Below 50 EUR or over 50 EUR, orders ship free.", "Orders over 50 EUR ship free of charge."),
+        ("Visitors over 12 pay full price.", "Children under 12 pay half, everyone else pays full price."),
+        ("Guests over 12 pay full price.", "Children under 12 pay half, older guests pay full price."),
     ],
 )
 def test_a_bound_is_not_held_against_what_denies_it_or_has_both(answer, context):
     """The other side of a limit is the same limit where one of the two denies."""
     assert judge(answer, context).support is not Support.CONTRADICTED
+
+
+def test_a_denial_counts_where_the_sentence_names_both_sides():
+    """What is said below a limit and denied above it."""
+    text = "Dogs under 8 kg are allowed in the cabin; dogs over 8 kg are not allowed in the cabin."
+    assert judge("Dogs over 8 kg are allowed in the cabin.", text).support is Support.CONTRADICTED

@@ -25,8 +25,8 @@ from tests.text.test_sentences import HOSTILE, RAW, growth
         ("It rose in May.[12][3] Then[4], a[0] b", "It rose in May. Then, a b"),
         ('"hours":[12], x [3] [2019]', None),
         (
-            "They paid $ 53, 193, 914, or 1. 5 million , to 23 , 768",
-            "They paid $ 53,193,914, or 1.5 million , to 23,768",
+            "A 20 year - old paid $ 53, 193, 914, or 1. 5 million , to 23 , 768",
+            "A 20 year - old paid $ 53,193,914, or 1.5 million , to 23,768",
         ),
         ("See pages 12, 134, 15, rooms 3, 50 and 1998. 12 people", None),
         ("It is 1.5 km, and rooms 3, 500 are free", None),

@@ -32,6 +32,12 @@ The answer is no.
 This policy is for members only.
 The results are positive.
 AI assistants are used in the hospital.
+As an AI, I cannot give medical advice, the drug causes cancer.
+As an AI, I can only confirm the refund is free for all customers.
+Confidence level: 99%
+You can share your details and request information.
+The answer is all of the above.
+Content can be AI-generated.
 The information desk is open.
 """.strip().splitlines()
 

@@ -8,7 +8,7 @@ import re
 def said_from(text: str) -> int:
     """Where in ``text`` a model's thinking has ended: 0 where it has none, its length where it has no end.
 
-    Some prompts open the thinking, so that only its end is seen, and some have it end in "Final Answer:"
+    Some prompts open the thinking, so that only its end is seen, and some have steps before a "Final Answer:"
     (Yao et al., 2023, ReAct, arXiv:2210.03629). What began in one way ends in that way
     alone: the other ends may be quoted from what is judged.
     """
@@ -20,8 +20,9 @@ def said_from(text: str) -> int:
     if text.startswith(("{", "[", "`"), start):
         return 0
     if text.startswith("Thought:", start):
-        answers = [*_FINAL.finditer(text, start)]
-        return answers[-1].end() if answers else 0
+        *_, last = _STEP.finditer(text, start)
+        answer = _FINAL.search(text, last.end())
+        return answer.end() if answer else 0
     end = next(filter(None, (ends.search(text) for _, ends in _THOUGHTS)), None)
     return end.end() if end else 0
 
@@ -40,5 +41,6 @@ _THOUGHTS = (
     ),
     (re.compile("◁think▷"), re.compile("◁/think▷")),
 )
+_STEP = re.compile(r"^[ ]?(?:Thought|Action|Action Input|Observation):", re.MULTILINE)
 _FINAL = re.compile(r"^[ ]?Final Answer:[ ]?", re.MULTILINE)
 _BRACKETED = (re.compile(r"\[think\]", re.IGNORECASE), re.compile(r"\[/think\]", re.IGNORECASE))

@@ -37,9 +37,11 @@ class AsRead:
     @classmethod
     def of(cls, interaction: Interaction) -> AsRead:
         """Read an interaction."""
-        sources = [citations.named(_names(passage)) for passage in interaction.contexts]
+        names = [tuple(_names(passage)) for passage in interaction.contexts]
+        addresses = frozenset(citations.address(name) for known in names for name in known)
         spoken = said(interaction.answer)
-        answer = dress.undressed(spoken, citations.find(spoken, sources))
+        pointers = citations.find(spoken, [citations.named(known) for known in names], addresses)
+        answer = dress.undressed(spoken, pointers)
         passages = tuple(_once([dress.passage(passage.text) for passage in interaction.contexts]))
         spans = [(answer.left(span), span) for span in cut(interaction.answer)]
         return cls(
@@ -83,9 +85,9 @@ def _once(passages: Sequence[Plain]) -> Iterator[Plain]:
     """Passages, and nothing of one that says an earlier one over again: words don't get rarer by it."""
     seen: set[str] = set()
     for passage in passages:
-        words = " ".join(passage.text.split())
-        yield Plain("") if words in seen else passage
-        seen.add(words)
+        text = passage.text.strip()
+        yield Plain("") if text in seen else passage
+        seen.add(text)
 
 
 def _names(passage: Passage) -> Iterator[str]:

@@ -51,7 +51,7 @@ class Contrast:
         None where the two speak of either side of one limit: what is denied below is affirmed above.
         """
         mine = self.claim
-        if any(_opposite(fact, other) for fact in self.facts for other in self._there()):
+        if any(self._other_side(fact) is not None for fact in self.facts):
             return None
         for theirs in self._restated():
             differs = bool(mine.negated) != bool(theirs.negated)
@@ -162,21 +162,28 @@ class Contrast:
     def _other_bound(self) -> Otherwise | None:
         """A bound, and the opposite one that the sentence sets: "over 8 kg" for "less than 8 kg".
 
-        Where the claim says no more than the sentence does, and neither denies anything.
+        Where the words of the claim are those of the clause that sets it, and neither denies anything.
         """
         mine, theirs = self.claim, self.sentence
         if mine.negated or theirs.negated or not NEGATIVE.isdisjoint(mine.stems + theirs.stems):
             return None
         for fact in self.facts:
-            told = next((other for other in self._there() if _opposite(fact, other)), None)
-            said = sum(other.values == fact.values for other in self.facts)
-            if told is None or said > 1 or any(_opposite(told, o) for o in self._known()):
+            told = self._other_side(fact)
+            repeats = sum(other.values == fact.values for other in self.facts)
+            if told is None or repeats > 1 or any(_opposite(told, other) for other in self._known()):
                 continue
             at = max((i for i, w in enumerate(mine.words) if w.end <= fact.span.start), default=-1)
             rest = {mine.stems[i] for i in self.content if not at - _BOUND < i <= at}
-            if at >= 0 and len(rest) >= _LEAST_REST and rest <= set(theirs.stems):
+            clause = next((part for part in _PARTS.split(self._text()) if told.text in part), "")
+            if at >= 0 and len(rest) >= _LEAST_REST and rest <= set(word(clause).stems):
                 return self._otherwise(at, " ".join((*told.before.split()[-_BOUND:], told.text)))
         return None
+
+    def _other_side(self, fact: Fact) -> Fact | None:
+        """The sentence's fact that bounds the same figure from the other side, if none does from this one."""
+        opposite = [other for other in self._there() if _opposite(fact, other)]
+        same = opposite and any(_opposite(opposite[0], other) for other in self._there())
+        return None if same or not opposite else opposite[0]
 
     def _there(self) -> Sequence[Fact]:
         return self.context.passages[self.match.passage].facts[self.match.sentence]
@@ -327,6 +334,7 @@ _NO_STATES = frozenset({"unlike", "like", "unless", "less"})
 # So near before what is said of it, in words, a subject stands.
 _NEAR = 3
 _ALL = frozenset({"all", "any", "every", "unlimited"})
+_PARTS = re.compile(r"[,;:]\s|\s(?:and|while|but|or|whereas)\s")
 _BOUND = 2  # words, as in "up to"
 _SHORT = 15  # words
 _LEAST_REST = 2

@@ -58,7 +58,7 @@ def mentions(claim: Worded, text: str, context: Context) -> list[Mention]:
         found.append(
             Mention(
                 words=run,
-                said=_affirmed(claim, text, run),
+                said=_affirmed(claim, text, run, context.flags),
                 value=flag.value,
                 whole=key == flag.key or _is_about(claim, flag.kind),
                 told=_told(claim, run, context, entries),
@@ -117,7 +117,7 @@ _OPEN = HEDGES | frozenset(
 )
 
 
-def _affirmed(claim: Worded, text: str, name: range) -> bool | None:
+def _affirmed(claim: Worded, text: str, name: range, flags: Collection[str]) -> bool | None:
     """Whether the claim says that it is so, that it is not, or neither plainly.
 
     A "not" in the same part of a list denies; one in an earlier part may go on or not. One after the list
@@ -125,7 +125,7 @@ def _affirmed(claim: Worded, text: str, name: range) -> bool | None:
     """
     if not _OPEN.isdisjoint(claim.folded):
         return None
-    if _denied_together(claim, name):
+    if _denied_together(claim, name, flags):
         return False
     words = claim.words
     clause = part = 0
@@ -149,23 +149,22 @@ def _affirmed(claim: Worded, text: str, name: range) -> bool | None:
 _AFTER = 4
 
 
-def _denied_together(claim: Worded, name: range) -> bool:
-    """Whether the claim goes on from the name, naming more and saying nothing of it, to "are not"."""
-    for i in range(name.stop, min(len(claim.folded), name.stop + _LONGEST_LIST)):
-        word, after = claim.folded[i], claim.folded[i + 1 : i + 2]
-        if word in ("isn't", "aren't") or (word in ("is", "are") and after == ("not",)):
-            return True
-        if word in _SAYS or word in _BREAKS or word in NEGATIONS:
-            return False
-    return False
+def _denied_together(claim: Worded, name: range, flags: Collection[str]) -> bool:
+    """Whether the name stands in a list of entries' names, and of nothing else, that "are not" at its end."""
+
+    def listed(i: int) -> bool:
+        stem = claim.stems[i].replace("-", "")
+        return claim.folded[i] in _LISTING or any(stem in key for key in flags)
+
+    starts = [i + 1 for i in range(name.start) if claim.folded[i] in _BREAKS]
+    if not all(map(listed, range(max(starts, default=0), name.start))):
+        return False
+    end = next((i for i in range(name.stop, len(claim.folded)) if not listed(i)), len(claim.folded))
+    ends = claim.folded[end : end + 2]
+    return ends[:1] in (("isn't",), ("aren't",)) or ends in (("is", "not"), ("are", "not"))
 
 
-_LONGEST_LIST = 12
-_SAYS = frozenset(
-    """
-    is are was were has have had offers offer provides provide available there allows allow accepts accept can
-    """.split()  # noqa: SIM905
-)
+_LISTING = frozenset(["the", "a", "an", "its", "and", "or", "both"])
 
 
 def _told(claim: Worded, name: range, context: Context, entries: Sequence[tuple[Flag, Match]]) -> bool:

@@ -7,7 +7,7 @@ source that was made up is a statement like any other.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 
 from groundwire.core.span import Span, union
 from groundwire.text.layout import lines
@@ -21,18 +21,28 @@ def named(names: Iterable[str]) -> Names:
     return frozenset(word for name in names for word in _WORD.findall(name.casefold()))
 
 
-def find(answer: str, sources: Sequence[Names] = ()) -> tuple[Span, ...]:
+def address(name: str) -> str:
+    """A source's name as addresses are compared: the whole of it, in small letters."""
+    return name.casefold().rstrip("/")
+
+
+def find(
+    answer: str, sources: Sequence[Names] = (), addresses: Container[str] = frozenset()
+) -> tuple[Span, ...]:
     """The characters of ``answer`` that only point to ``sources``, with the blank before them.
+
+    ``addresses`` are those by which sources go.
 
     * Numbers in brackets ("[1]", "[2, 3]", "[^1]", "[[1]](...)", "【1†source】", "<sup>1</sup>"), and
       superscript ones, but for those of units ("m²").
     * In brackets, what is called a document, source, passage, page or the like and has a number.
     * In brackets, on a line that begins with "Source:", or on those below one: what has no other words than
-      one source's names. Names of files, and addresses, elsewhere too.
+      one source's names. Names of files, and whole addresses, elsewhere too.
     """
     spans = [Span(*match.span()) for match in _NUMBERED.finditer(answer)]
-    for pattern in (_BRACKETED, _FILE, _ADDRESS) if any(sources) else ():
+    for pattern in (_BRACKETED, _FILE) if any(sources) else ():
         spans += [Span(*m.span()) for m in pattern.finditer(answer) if _goes_by(m["name"], sources)]
+    spans += [Span(*m.span()) for m in _ADDRESS.finditer(answer) if address(m.group()) in addresses]
     return union([*spans, *_listed(answer, sources)])
 
 
@@ -96,7 +106,7 @@ _FILE = re.compile(
     r"(?<![\w/.-])(?P<name>[\w-]+\.(?:pdf|docx?|txt|md|rst|html?|pptx?|xlsx?|csv|jsonl?|xml|eml))(?![\w/-])",
     re.IGNORECASE,
 )
-_ADDRESS = re.compile(r"(?P<name>https?://[^\s()<>\[\]\"']{3,300}[\w/])", re.IGNORECASE)
+_ADDRESS = re.compile(r"https?://[^\s()<>\[\]\"']{3,300}[\w/]", re.IGNORECASE)
 _HEAD = re.compile(
     r"(?m)^\W{0,10}(?:(?:sources?|references?|citations?)\b\W{0,4}(?::\W{0,4}|$)|\[\^\w{1,8}\]:\W{0,4})",
     re.IGNORECASE,

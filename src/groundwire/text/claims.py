@@ -75,10 +75,8 @@ def _unsigned(answer: str, claims: list[Span]) -> list[Span]:
         return claims
     parting, last = claims[-2:]
     between = answer[parting.end - 1 : last.start]
-    short = len(last.of(answer).split()) <= _LONGEST_NAME and not _DIGIT.search(last.of(answer))
-    if short and "," in between and "\n" in between and courtesy.is_parting(parting.of(answer)):
-        return claims[:-1]
-    return claims
+    signs = "," in between and "\n" in between and courtesy.is_regards(parting.of(answer))
+    return claims[:-1] if signs and _NAME.fullmatch(last.of(answer)) else claims
 
 
 class _Page:
@@ -96,7 +94,8 @@ class _Page:
         self._fence = ""  # the marks that opened the fence we are in
         self._code: list[Span] | None = None  # its lines, unless it only wraps text
         self._in_table = False
-        self._numbered = False  # whether the table's first column only counts its rows
+        self._rows = 0  # how many rows of the table were numbered so far, while its first column counts them
+        self._numbered = False
         for line, after in pairwise([*lines(answer), Line("", len(answer))]):
             self._read(line, after.text)
         self._close()
@@ -163,15 +162,23 @@ class _Page:
             self.titles.append(_within(self._answer, words, "#|"))
             self._mask(span)
             self._in_table = is_header
-            self._numbered = is_header and _NUMBERS_ROWS.match(body) is not None
+            self._numbered, self._rows = is_header and _NUMBERS_ROWS.match(body) is not None, 0
         elif "|" in body and (self._in_table or (body[0] == "|" and body.count("|") > 1)):
-            number = _ROW_NUMBER.match(body) if self._in_table and self._numbered else None
-            words = Span(words.start + (number.end() if number else 0), words.end)
-            self.whole.append(_within(self._answer, words, "|"))
+            counted = self._counted(body) if self._in_table and self._numbered else 0
+            self.whole.append(_within(self._answer, Span(words.start + counted, words.end), "|"))
             self._mask(span)
         elif begin:
             # A quotation may be wrapped, so that its sentences run over lines; an item begins anew.
             self._mask(Span(span.start, words.start), "\n" if is_item else " ")
+
+    def _counted(self, row: str) -> int:
+        """How long the number is that a row has for being the next one."""
+        number = _ROW_NUMBER.match(row)
+        if number is None or int(number["number"]) != self._rows + 1:
+            self._numbered = False
+            return 0
+        self._rows += 1
+        return number.end()
 
     def _mask(self, span: Span, fill: str = "\n") -> None:
         self._masks.append((span, fill))
@@ -246,9 +253,13 @@ _CODE = re.compile(
 )
 _PROSE = 5  # words: fewer are a command or a name
 _ANNOUNCEMENT = re.compile(r"[^:\n]{3,120}:\s++(?=\S)")
-_SIGNED, _LONGEST_NAME = 2, 6
+_SIGNED = 2
+_CAPITALISED = r"[^\W\d_a-z][\w'’-]*+"
+_NAME = re.compile(
+    rf"(?:(?:[Tt]he|[Yy]our) )?{_CAPITALISED}(?: (?:{_CAPITALISED}|of|the|and|&|from|at|team)){{0,5}}"
+)
 _NUMBERS_ROWS = re.compile(r"\|?\s*+(?:#|no\.?|nr\.?|s\.? ?no\.?|sr\. no\.|step|row)\s*+\|", re.IGNORECASE)
-_ROW_NUMBER = re.compile(r"\|?\s*+\d{1,3}\.?\s*+\|")
+_ROW_NUMBER = re.compile(r"\|?\s*+(?P<number>\d{1,3})\.?\s*+\|")
 _QUOTED = re.compile(r"(?>(?:>\s?)+)")
 _BOLD = re.compile(r"(?P<mark>\*\*|__)(?P<title>(?>(?:(?!(?P=mark)).)+))(?P=mark)\s*+(?P<colon>[:：]?)")
 _DIGIT = re.compile(r"\d")

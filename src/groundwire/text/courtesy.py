@@ -19,6 +19,11 @@ def is_parting(sentence: str) -> bool:
     return len(sentence) <= _LONGEST and _PARTING.fullmatch(sentence) is not None
 
 
+def is_regards(sentence: str) -> bool:
+    """Whether a sentence is what stands above a signature."""
+    return is_parting(sentence) and _REGARDS.search(sentence) is not None
+
+
 def is_asking(sentence: str) -> bool:
     """Whether a sentence asks the asker back, and takes nothing for given, such as a figure or an offer."""
     if len(sentence) > _LONGEST or _STATING.search(sentence):
@@ -51,6 +56,9 @@ _NAMED = {
     "if": """if (?:you have <questions>|<help>|there(?:'s| is) anything else
 (?: (?:i can|you need)[a-z ]{0,30})?|you'd like (?:to know )?more(?: information| details)?)""",
     "us": "(?:me|us)",
+    "more": """(?:go into|explain|elaborate|provide|give|share|expand|clarify|summari[sz]e|help|tell|show)""",
+    "of": """(?:this|that|it|them|you|more|a|an|any|further|into|in|detail|details|information|examples?
+|specific|steps?|with|about|on|the|of|these|those|points?|topic|else|anything|another|something|additional|other)""",
     "trouble": "(?:any |the )?(?:inconvenience|confusion|misunderstanding|trouble)(?: caused)?",
     "with": "(?: you)?(?: with (?:that|this))?",
     "offer": """(?:please )?(?:just )?(?:let <us> know|ask away|i'm (?:here|happy) to help
@@ -62,6 +70,7 @@ _PARTINGS = """
 (?:have|enjoy) (?:a|an|your|the rest of your) (?:<nice> )?(?:day|evening|weekend|week|<stay>|one)(?: ahead)?
 <offer>(?:,? <if>)?|<if>,? (?:<offer>|(?:please |just )?ask)|(?:please |just )?ask <if>
 (?:is|was) there anything else (?:i|we) (?:can|could|may) (?:help(?: you)?(?: with)?|do for you)\\??
+(?:would you like|do you want|shall|should) (?:me to|us to|i|we) <more>(?: <of>){0,10}\\??
 is there anything else you(?:'d| would) like(?: to know)?\\??|stay safe|best,
 (?:can i|may i|would you like(?: me to)?) help(?: you)? with anything else(?: today)?\\??
 (?:how|what) (?:else )?(?:can|may) i (?:help|assist)(?: you)?(?: (?:with|today|further))*\\??
@@ -107,6 +116,9 @@ def _pattern(lines: str) -> re.Pattern[str]:
     return re.compile(rf"(?:{whole})[\s!.,…🙂😊👋]*".replace("'", "['’]"), re.IGNORECASE)
 
 
+_REGARDS = re.compile(
+    r"regards|wishes|sincerely|cheers|best|grüßen?|cordialement|salud?[ot]s|saluti|groet", re.IGNORECASE
+)
 _OPENING, _PARTING = _pattern(_OPENINGS), _pattern(_PARTINGS)
 _ASKING = re.compile(
     r"(?:(?:sorry|and|but|so|first|please),? )?(?:"
@@ -115,8 +127,6 @@ _ASKING = re.compile(
     r"|(?:which|what|where|when|who|how \w+)\b[^.!?,;:\d]* (?:(?:do|are|were|would|will|have|can) you\b"
     r"|did you (?:mean|book|order|buy|pay|use|receive|travel|fly|stay)\b)"
     r"|(?:which|what) (?:is|are|was|were) your\b"
-    r"|(?:would you like|do you want|shall|should) (?:me to|us to|i|we) (?:also |please )?"
-    r"(?:go into|explain|elaborate|provide|give|share|expand|clarify|summari[sz]e|help|tell|show|look)\b"
     r"|do you (?:mean|want|need|have in mind)\b|are you (?:asking|looking|referring|interested)\b"
     r")[^.!?;:\d]*\?[\s?!🙂😊]*",
     re.IGNORECASE,

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from groundwire.core.span import Span
 from groundwire.text.documents import laid_open
-from groundwire.text.markup import laid_out
+from groundwire.text.markup import laid_out, without_scripts
 from groundwire.text.plain import Edit, Plain
 from groundwire.text.remembered import Remembered
 
@@ -56,8 +56,18 @@ def _edits(text: str) -> Iterator[Edit]:
     for pattern in _LEFT_OUT:
         for match in pattern.finditer(text):
             yield from (Edit(Span(*match.span(group))) for group in range(1, pattern.groups + 1))
-    if _TOGETHER.search(text) is None:
-        for figure in _APART.finditer(text):
+    for match in _DIVIDED.finditer(text):
+        yield Edit(Span(*match.span("gap" if match["first"] in _COMPOUNDING else "division")))
+    yield from _joined(text)
+
+
+def _joined(text: str) -> Iterator[Edit]:
+    """The gaps in figures, where a tokeniser left other traces and no figure in one piece."""
+    if _APART.search(text) is None or _TOGETHER.search(text) is not None:
+        return
+    traces = len(_TRACE.findall(text)) >= _TRACES
+    for figure in _APART.finditer(text):
+        if traces or " ," in figure.group():
             yield from (Edit(Span(*gap.span())) for gap in _GAP.finditer(text, *figure.span()))
 
 
@@ -69,7 +79,7 @@ def _read(reference: str) -> str:
     return _UNSEEN.sub("", units.decode("utf-16-be", errors="replace"))
 
 
-_PASSAGES = Remembered(lambda text: undressed(laid_out(laid_open(text))), most=1_000_000)
+_PASSAGES = Remembered(lambda text: undressed(laid_out(without_scripts(laid_open(text)))), most=1_000_000)
 _INVISIBLE = "\u00ad\u200b\u200e\u200f\u2060\ufeff"
 _WIDE = "\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000"
 _DRESSED = re.compile(
@@ -103,17 +113,26 @@ _WRITTEN: tuple[tuple[re.Pattern[str], Callable[[str], str]], ...] = (
 )
 # What is left out are the groups.
 _LEFT_OUT = (
-    re.compile(r"(?<=[a-z])(-\r?\n[ \t]*+)(?=[a-z])"),
     re.compile(r"(?m)^[ \t]*+((?>(?:>[ ]?)+))(?=[^\s\d=>]|\d{1,3}[.)]\s|$)"),
     re.compile(r"(?<=[a-z.!?)”])((?>(?:\[\d{1,3}\])+))(?=[\s.,;:)]|\Z)"),
     # As Pandoc reads it: no blank beside the marks on the inner side, and no digit after them.
     re.compile(
-        r"(?<![\w$\\])(\$)(?:\d[\d.,+*/=^%() -]{0,80}|[^\s\d$][^$\n]{0,200})(?<=[^\s$\\])(\$)(?![\d$])"
+        r"(?<![\w$\\])(\$)(?:\d[\d.,+*/=^%() -]{0,80}|[^\s\d$.,][^$\n]{0,200})(?<=[^\s$\\])(\$)(?![\d$])"
     ),
     re.compile(r"(\\\()[^\n]{1,200}?(\\\))"),
     re.compile(r"(\\)[.\-!#+*_\[\]$%&>|~`]"),
 )
-# "3, 500", "23 , 768" and "98. 7 per cent", in a text where no figure is in one piece.
+# "re-" and "fund", but "five-" and "year".
+_DIVIDED = re.compile(r"\b(?P<first>[a-z]++)(?P<division>-(?P<gap>\r?\n[ \t]*+))(?=[a-z])")
+_COMPOUNDING = frozenset(
+    """
+    one two three four five six seven eight nine ten eleven twelve fifteen twenty thirty forty fifty
+    sixty seventy eighty ninety hundred first second third half full part all non self well anti co
+    pre post ex semi multi high low long short cross mid off on up down over under year day week
+    month
+    """.split()  # noqa: SIM905
+)
+# "3, 500", "23 , 768" and "98. 7 per cent", in a text that has more traces of a tokeniser: "20 year - old".
 _TOGETHER = re.compile(r"\d[.,]\d")
 _APART = re.compile(
     r"""(?<![\d.,])\d{1,3}(?:[ ]?,[ ]\d{3}){1,4}(?!\d|[ ]?,[ ]\d)
@@ -121,4 +140,6 @@ _APART = re.compile(
         (?=[ ]?(?:%(?!\w)|(?:per[ ]?cent|[mb]illion|trillion|bn|km|kg|miles|degrees|points)\b))""",
     re.VERBOSE,
 )
+_TRACE = re.compile(r"[a-z] - [a-z]|[a-z] [,.](?: |$)|[$£€] \d|[a-z] ['’] ?[st]\b")
+_TRACES = 2
 _GAP = re.compile(" ")

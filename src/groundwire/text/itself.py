@@ -1,6 +1,6 @@
-"""What an answer says of itself: that it comes, how sure it is, what it is based on or for.
+"""What an answer says of itself: that it comes, how sure it is, what it is based on or for, what wrote it.
 
-Whole sentences alone, in English: one that goes on to say something is a claim.
+Whole sentences alone, in English, of closed sets of words: one that goes on to say something is a claim.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ def is_of_itself(sentence: str) -> bool:
     if _DESCRIBING.fullmatch(sentence):
         return True
     words = [tokens.fold(word) for word in tokens.texts(sentence)]
-    of_itself = sentence.endswith(":") or not _ANNOUNCED.isdisjoint(words)
-    return of_itself and bool(words) and _ANNOUNCING.issuperset(words)
+    announces = not _ANNOUNCING.isdisjoint(words) and not _ANSWERS.isdisjoint(words)
+    return announces and _BESIDE.issuperset(words)
 
 
 def is_disclaimer(sentence: str) -> bool:
@@ -27,31 +27,30 @@ def is_disclaimer(sentence: str) -> bool:
 
 
 _LONGEST = 160
-# Words by which an answer calls itself, and all that may stand beside them where it is announced.
-_ANNOUNCED = frozenset(
+# Who announces says a word of each of the first two sets, and none that is not in the third.
+_ANNOUNCING = frozenset(["here", "below", "following", "found", "find", "based", "according"])
+_ANSWERS = frozenset(
     """
     answer answers response summary overview breakdown explanation information details points facts findings
-    found find results list steps here ai ai-generated
+    results list steps context documents document sources source passages passage what everything question
     """.split()  # noqa: SIM905
 )
-_ANNOUNCING = (
-    _ANNOUNCED
+_BESIDE = (
+    _ANNOUNCING
+    | _ANSWERS
     | tokens.STOP_WORDS
     | frozenset(
         """
-        sure certainly okay ok below above following key main relevant important concise brief short
-        quick detailed step based given provided supplied retrieved available context contexts document
-        documents source sources passage passages text texts article articles excerpt excerpts materials
-        content question query request according regarding can could may let see some all everything
-        tell share say know used taken drawn comes topic generated assistant make mistakes incorrect
-        inaccurate errors contain contains disclaimer
+        sure certainly okay ok above key main relevant important concise brief short quick detailed step given
+        provided supplied retrieved available contexts text texts article articles excerpt excerpts materials
+        content query request regarding can could all tell topic
         """.split()  # noqa: SIM905
     )
 )
 
 _CONFIDENCE = (
     r"[*_]{0,2}(?:confidence|certainty)(?: (?:level|score|rating))?[*_]{0,2} ?[:=][*_]{0,2} ?"
-    r"(?:(?:very )?(?:high|medium|moderate|low)|\d[\d.]{0,5}(?: ?%|/\d{1,3})?)"
+    r"(?:(?:very )?(?:high|medium|moderate|low)|(?:0?\.\d{1,4}|1(?:\.0)?|\d{1,2}/10))"
 )
 _NOTED = "(?:please )?(?:note that )?(?:this|the|my)(?: answer| response| summary| information| content)? is "
 _GIVEN = (
@@ -60,15 +59,37 @@ _GIVEN = (
 )
 _ONLY = "(?:(?:solely|only|entirely) )?"
 _BASED = f"{_NOTED}(?:provided )?{_ONLY}based {_ONLY}on {_GIVEN}"
+_TAKEN = (
+    "(?:this|the|these|all)(?: the)? (?:answer|information|details|facts)(?: above)? "
+    f"(?:is|are|comes?|was|were) {_ONLY}(?:based on|from|taken from|drawn from) {_GIVEN}"
+)
+_USED = f"i (?:have )?(?:only )?used {_GIVEN} to answer (?:this|the|your) question"
 _PURPOSE = (
     f"{_NOTED}(?:provided )?for (?:general )?(?:informational|educational|information|general) "
     "(?:purposes|use) only"
 )
-_PLAINLY = "(?!(?:but|however|although|which|that|because)\\b)[a-z'’-]++"
-_LIMITS = re.compile(
-    "as an ai(?: language)?(?: model| assistant| system)?,? i "
-    "(?:can(?:not|['’]t| only)|only|do(?: not|n['’]t)|am (?:unable|not able|only able) to) "
-    f"{_PLAINLY}(?>(?:,? {_PLAINLY})*)[\\s!.…]*",
+_ALL = (
+    "(?:that['’]s|that is|this is) (?:all|everything)(?: the (?:information|details))? (?:that )?"
+    "i (?:have|found|could find)(?: on (?:this|the) topic)?"
+)
+_MADE = (
+    "(?:disclaimer: )?(?:(?:this|the|my) (?:answer|response|text|content|summary) (?:was|is|has been) )?"
+    "(?:generated|written|created|produced) by (?:an )?ai(?: assistant| model)?"
+)
+_MISTAKES = (
+    "(?:i(?:['’]m| am) an ai(?: assistant| model)?(?: and (?:can|may|might) make mistakes)?"
+    "|ai-generated content (?:may|might|can) "
+    "(?:be (?:incorrect|inaccurate|wrong)|contain (?:errors|mistakes)))"
+)
+_DESCRIBING = re.compile(
+    rf"(?:{_CONFIDENCE}|{_BASED}|{_TAKEN}|{_USED}|{_PURPOSE}|{_ALL}|{_MADE}|{_MISTAKES})[\s!.…]*",
     re.IGNORECASE,
 )
-_DESCRIBING = re.compile(rf"(?:{_CONFIDENCE}|{_BASED}|{_PURPOSE})[\s!.…]*", re.IGNORECASE)
+_LIMITS = re.compile(
+    "as an ai(?: language)?(?: model| assistant| system)?,? i (?:"
+    "(?:can(?:not|['’]t)|do(?: not|n['’]t)|am (?:unable|not able) to) "
+    "(?:provide|give|offer|access|browse|have|see|verify|check)"
+    "|(?:can only|only|am only able to) (?:answer|use|rely|work|respond)"
+    ")(?: (?!but\\b|however\\b|although\\b|which\\b|that\\b|because\\b|and\\b)[a-z'’-]{1,20}){0,10}[\\s!.…]*",
+    re.IGNORECASE,
+)

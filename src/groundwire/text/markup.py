@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-
-from groundwire.core.span import Span
 
 
 def laid_out(text: str) -> str:
@@ -13,45 +10,44 @@ def laid_out(text: str) -> str:
 
     * What is a block of its own begins and ends a line; items, headings and cells get the mark that markdown
       has for them, words in bold are between "**".
-    * Of links their address stays: it may be invented. Scripts, styles and comments are left out whole.
-    * A tag is one of the names that HTML has, or that prompts wrap texts in ("<answer>", "<document>");
-      "<5 mg" and "<name>" are none.
+    * Of links their address stays, and of pictures and tables what they say: it may be invented.
+    * A tag is one of the names that HTML has, or that prompts wrap texts in ("<answer>", "<document>"), with
+      attributes or none; "<5 mg", "<name>" and "<b and c>" are none.
     * Backslash and n are a break after a stop, and before another or an item: "C:\new" is none. In a JSON
       record they stay, since strings in it don't reach over lines.
     """
     if "\\n" in text and text.lstrip()[:1] not in ("{", "["):
         text = _BREAK.sub(" \n", text)
-    if "<" not in text or _TAG.search(text) is None:
-        return text
-    parts, at = [], 0
-    for span, put in _put(text):
-        parts += [text[at : span.start], put]
-        at = span.end
+    return _TAG.sub(_instead, text) if "<" in text else text
+
+
+def without_scripts(text: str) -> str:
+    """``text`` with line breaks in place of HTML's scripts, styles and comments, which no page shows."""
+    parts, at, missing = [], 0, set[str]()
+    for begins in _UNSEEN_BEGINS.finditer(text) if "<" in text else ():
+        name = begins["name"].lower()
+        if begins.start() < at or name in missing:
+            continue
+        end = _UNSEEN_ENDS[name].search(text, begins.end())
+        if end is None:
+            missing.add(name)
+            continue
+        parts += [text[at : begins.start()], "\n" * (end.end() - begins.start())]
+        at = end.end()
     return "".join([*parts, text[at:]])
 
 
-def _put(text: str) -> Iterator[tuple[Span, str]]:
-    """The stretches that give way, in order, and what stands in their place."""
-    at = 0
-    while match := _TAG.search(text, at):
-        at = match.end()
-        if match["unseen"]:
-            end = _ENDS[match["unseen"].lower()].search(text, at)
-            at = end.end() if end else len(text)
-            yield Span(match.start(), at), "\n" * (at - match.start())
-        else:
-            yield Span(match.start(), at), _instead(match)
-
-
 def _instead(tag: re.Match[str]) -> str:
+    if tag["name"] is None:
+        return "\n" * len(tag.group())
     name, width = tag["name"].lower(), len(tag.group())
     if name in _BOLD:
         return "**".ljust(width, _UNSEEN) if tag["closes"] else "**".rjust(width, _UNSEEN)
+    said = None if tag["closes"] else _SAID.search(tag.group())
+    if said is not None:
+        return f"{' ' * said.start()}{said.group()}".ljust(width)
     if name in _INLINE:
-        address = None if tag["closes"] else _ADDRESS.search(tag.group())
-        if address is None:
-            return _UNSEEN * width
-        return f"{' ' * address.start()}{address.group()}".ljust(width)
+        return _UNSEEN * width
     if name in _CELLS:
         return ("" if tag["closes"] else "|").ljust(width)
     return ("" if tag["closes"] else _MARKS.get(name, "")).rjust(width, "\n")
@@ -73,14 +69,17 @@ _BLOCKS = """
 _NAMES = "|".join(
     sorted({*_BOLD, *_INLINE, *_CELLS, *_MARKS, *_BLOCKS.split()}, key=lambda name: (-len(name), name))
 )
-_TAG = re.compile(
-    rf"""<(?: (?P<unseen>!--|script(?=[\s>])|style(?=[\s>]))
-            | (?P<closes>/?)(?P<name>{_NAMES})(?=[\s/>])[^<>]{{0,2000}}>)""",
-    re.VERBOSE | re.IGNORECASE,
+_ATTRIBUTE = (
+    r"""\s++[\w:-]{1,40}+\s*+=\s*+(?:"[^"<>]{0,2000}+"|'[^'<>]{0,2000}+'|[^\s"'<>=]{1,500}+)"""
+    r"|\s++(?:hidden|disabled|open|checked|nowrap|reversed|async|defer)\b"
 )
-_ENDS = {
+_TAG = re.compile(rf"<(?P<closes>/?)(?P<name>{_NAMES})(?>(?:{_ATTRIBUTE})*)\s*+/?>|<!--|-->", re.IGNORECASE)
+_SAID = re.compile(
+    r"""(?<=href=["'])(?:https?:|mailto:)[^"'\s]++(?=["'])|(?<=(?:alt|tle|ary)=["'])[^"']++""", re.IGNORECASE
+)
+_UNSEEN_BEGINS = re.compile(r"<(?P<name>!--|script(?=[\s>])|style(?=[\s>]))", re.IGNORECASE)
+_UNSEEN_ENDS = {
     "!--": re.compile("-->"),
     "script": re.compile(r"</script\s*+>", re.IGNORECASE),
     "style": re.compile(r"</style\s*+>", re.IGNORECASE),
 }
-_ADDRESS = re.compile(r"""(?<=href=["'])(?:https?:|mailto:)[^"'\s]++(?=["'])""", re.IGNORECASE)

@@ -46,9 +46,8 @@ _MONTH_AFTER = re.compile(
     r"(?:,?[ -](?:de |of )?(?P<year>\d{4})\b)?"
 )
 _MONTH_BEFORE = re.compile(r"(?<![^\W_])(?P<month>[^\W\d_]{3,10})\.?[ \u00a0](?:the |of |de )?\Z")
-# The season of 2009-10, the war of 1914–18; "2009-11" is a month.
-_UNTIL_YEAR = re.compile(r" ?(?:--?|[–—/]) ?(?P<year>\d\d)(?![\w/-]|[.,:]\d| ?%)")
-_MONTHS = 12
+# The season of 2009-10; "2009 - 10 people" and "2009-11" are none.
+_UNTIL_YEAR = re.compile(r"(?:-|–|/| -- )(?P<year>\d\d)(?![\w/-]|[.,:]\d| ?%)")
 _YEAR_AFTER = re.compile(r"(?:st|nd|rd|th)?,?[ ](?P<year>\d{4})\b")
 _UNIT_AFTER = re.compile(
     r"(?P<gap>[ \u00a0\u202f-]?)(?:(?:of )?an? )?"
@@ -233,7 +232,7 @@ class _Reader:
         until = _UNTIL_YEAR.match(self.lowered, end)
         if until is not None:
             last = number - number % 100 + int(until["year"])
-            if last == number + 1 or (last > number and int(until["year"]) > _MONTHS):
+            if last == number + 1:
                 return self._dated(start, until.end(), ((number, 0, 0), (last, 0, 0)))
         return self._dated(start, end, ((number, 0, 0),))
 

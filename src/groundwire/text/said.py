@@ -21,13 +21,15 @@ def said(answer: str) -> str:
       ``"sources": [1, 2]``. Other members stay as they are. Objects without a sentence are left alone: they
       are records.
     * HTML's tags, which give way to the layout that they stand for.
-    * A label before the whole ("Final answer:", "TL;DR:", "Assistant:"), and whom it addresses in its first
-      line ("Dear Ms. Smith,").
+    * Whom it addresses in a first line of its own ("Dear Ms. Smith,"), and a label before the whole ("Final
+      answer:", "TL;DR:", "Assistant:").
     """
     start = said_from(answer)
     text = laid_out(_unwrapped("\n" * start + answer[start:]))
-    label = _LABEL.match(text)
-    return " " * label.end() + text[label.end() :] if label else text
+    for opening in (_SALUTATION, _LABEL):
+        found = opening.match(text)
+        text = "\n" * found.end() + text[found.end() :] if found else text
+    return text
 
 
 def _unwrapped(text: str) -> str:
@@ -94,15 +96,17 @@ def _is_sentence(string: re.Match[str]) -> bool:
 # Of so many words; fewer are a name, a figure or a choice.
 _SENTENCE = 4
 _OBJECT = re.compile(r"\A\s*+(?:```(?:json)?[^\S\n]*+\n)?\s*+(?P<object>\{.*\})\s*+(?:```\s*+)?\Z", re.DOTALL)
+_SALUTATION = re.compile(
+    r"""\s*+(?i:dear|hello|hi|hey|guten\ tag|hallo|liebe[r]?|bonjour|hola|ciao)
+        (?:\ (?:there|all|everyone|team|customer|sir|madam|[A-Z][\w'’.-]{0,20})){0,4}[,!][^\S\n]*+\n""",
+    re.VERBOSE,
+)
 _LABEL = re.compile(
-    r"""\s*+
-        (?>(?:(?:dear|hello|hi|hey|guten[ ]tag|hallo|bonjour|hola|ciao)\b(?![ ]is\b)
-              [^\n!?:;\d]{0,60}[,!][^\S\n]*+\n\s*+)?)
-        (?:[*_#>"]{0,4}+\s*+
+    r"""\s*+[*_#>"]{0,4}+\s*+
         (?:(?:the[ ]|my[ ])?(?:(?:final|short|brief|direct|quick|full|complete|concise)[ ])?
             (?:answer|response|reply)
-         | tl;?dr | a | ai | assistant | bot | chatbot)
-        [*_]{0,3}\s?+[:：][*_]{0,3}\s++)?(?=\S)""",
+         | tl;?dr | ai | assistant | bot | chatbot)
+        [*_]{0,3}\s?+[:：][*_]{0,3}\s++(?=\S)""",
     re.VERBOSE | re.IGNORECASE,
 )
 _MARK = re.compile(r"(?P<string>\"(?>(?:[^\"\\]++|\\.)*)\")|[\[\]{},:]", re.DOTALL)

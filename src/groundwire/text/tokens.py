@@ -69,9 +69,11 @@ def texts(text: str) -> list[str]:
 def fold(word: str) -> str:
     """The form under which spellings of one word are equal: NFKC, no case, no possessive ending.
 
-    "Passenger’s" is "passenger", "did n't" is "didn't", "U.S" and "USA" are "us", full-width digits are plain
+    "Passenger’s" is "passenger", "did n't" is "didn't", "U.S" and "US" are "usa", full-width digits are plain
     ones. Accents stay.
     """
+    if word in _UNITED_STATES:
+        return "usa"  # in small letters, "us" is somebody
     if word.isascii():
         folded = word.lower()
     else:
@@ -83,7 +85,7 @@ def fold(word: str) -> str:
         folded = _POSSESSIVE.sub("", folded) or folded
     if "." in folded and _INITIALS.fullmatch(folded):
         folded = folded.replace(".", "")
-    return "us" if folded == "usa" else folded
+    return folded
 
 
 def stem(word: str) -> str:
@@ -176,6 +178,7 @@ _UNSPACED = (
 _MARK_BLOCKS = (range(0x300, 0x3100), range(0xA66F, 0xABF0), range(0xFB1E, 0xFE30), range(0x11000, 0x11A00))
 
 _PLAIN = str.maketrans({"’": "'", "ʼ": "'", "‘": "'", "‐": "-", "‑": "-", "\u00ad": None, "\u200d": None})
+_UNITED_STATES = frozenset(["US", "U.S", "USA", "U.S.A"])
 _POSSESSIVE = re.compile(r"(?<!')(?<!'s)(?>(?:'s?)+)$")
 _INITIALS = re.compile(r"[^\W\d_](?:\.[^\W\d_])+")
 
