@@ -73,10 +73,21 @@ class TestRecords:
             "They do not take cards and offer takeout.",
             "It is unclear whether Cafe Uno has outdoor seating.",
             "Outdoor seating: No outdoor seating available",
+            "Cafe Uno has takeout and dogs are not allowed.",
         ],
     )
     def test_what_agrees_or_says_neither_is_no_contradiction(self, answer):
         assert all(claim.support is not Support.CONTRADICTED for claim in judge(answer, CAFE).claims)
+
+    @pytest.mark.parametrize(
+        "answer",
+        [
+            "Street parking is available, but garage and valet parking are not.",
+            "Garage and valet parking aren't offered.",
+        ],
+    )
+    def test_a_list_that_is_denied_at_its_end_is_denied_throughout(self, answer):
+        assert all(claim.support is not Support.CONTRADICTED for claim in judge(answer, PUB).claims)
 
     def test_a_review_beside_the_record_may_know_better(self):
         outcome = judge(

@@ -26,10 +26,12 @@ def said(answer: str) -> str:
     """
     start = said_from(answer)
     text = laid_out(_unwrapped("\n" * start + answer[start:]))
-    for opening in (_SALUTATION, _LABEL):
-        found = opening.match(text)
-        text = "\n" * found.end() + text[found.end() :] if found else text
-    return text
+    text = _after(_SALUTATION.match(text), text)
+    return _after(_LABEL.match(text), text)
+
+
+def _after(opening: re.Match[str] | None, text: str) -> str:
+    return "\n" * opening.end() + text[opening.end() :] if opening else text
 
 
 def _unwrapped(text: str) -> str:
