@@ -153,7 +153,7 @@ class Contrast:
         for i, folded in enumerate(mine.folded):
             if folded not in _ALL or not self._says_no_more(but=i):
                 continue
-            for fact in self._there():
+            for fact in self.context.facts_of(self.match):
                 if fact.bound < 0 and not fact.counted.isdisjoint(mine.stems[i + 1 : i + _NEAR]):
                     bound = (*fact.before.split()[-_BOUND:], fact.text, *fact.after.split()[:1])
                     return self._otherwise(i, " ".join(bound))
@@ -170,7 +170,7 @@ class Contrast:
         for fact in self.facts:
             told = self._other_side(fact)
             repeats = sum(other.values == fact.values for other in self.facts)
-            if told is None or repeats > 1 or any(_opposite(told, other) for other in self._known()):
+            if told is None or repeats > 1 or any(_opposite(told, other) for other in self.context.facts()):
                 continue
             at = max((i for i, w in enumerate(mine.words) if w.end <= fact.span.start), default=-1)
             rest = {mine.stems[i] for i in self.content if not at - _BOUND < i <= at}
@@ -181,15 +181,9 @@ class Contrast:
 
     def _other_side(self, fact: Fact) -> Fact | None:
         """The sentence's fact that bounds the same figure from the other side, if none does from this one."""
-        opposite = [other for other in self._there() if _opposite(fact, other)]
-        same = opposite and any(_opposite(opposite[0], other) for other in self._there())
-        return None if same or not opposite else opposite[0]
-
-    def _there(self) -> Sequence[Fact]:
-        return self.context.passages[self.match.passage].facts[self.match.sentence]
-
-    def _known(self) -> Iterator[Fact]:
-        return (fact for passage in self.context.passages for found in passage.facts for fact in found)
+        there = self.context.facts_of(self.match)
+        told = next((other for other in there if _opposite(fact, other)), None)
+        return None if told is None or any(_opposite(told, other) for other in there) else told
 
     def _of_others(self) -> Otherwise | None:
         """Who does what the sentence says only others may: "visitors may", where "only members may"."""

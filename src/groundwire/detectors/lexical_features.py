@@ -102,7 +102,7 @@ class _Background:
     # Reading the facts of a long context is a fifth of all work: only done for an answer that has some.
     @cached_property
     def known(self) -> Known:
-        return Known(fact for p in self.context.passages for found in p.facts for fact in found)
+        return Known(self.context.facts())
 
     @cached_property
     def given(self) -> Known:

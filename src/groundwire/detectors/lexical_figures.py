@@ -37,7 +37,7 @@ class Figures(Places):
         # Small factors may be the reader's own: "for four sets there and back, 4 × 2 × 40 EUR".
         mine = [f for f in self.found if id(f) in borne_out or f.soft or arithmetic.is_factor(f)]
         named = [*self.earlier, *self.given.facts, *mine][-_NAMED:]
-        near = [self._facts_of(match)[:_NAMED] for match in self.matches]
+        near = [self.context.facts_of(match)[:_NAMED] for match in self.matches]
         cues = steps.spoken_of(self.text)
 
         def follows(fact: Fact, checked: Checked) -> Checked:
@@ -84,7 +84,7 @@ class Figures(Places):
         near: list[Fact] = []
         where: dict[int, Match] = {}
         for match in self.matches:
-            for fact in self._facts_of(match):
+            for fact in self.context.facts_of(match):
                 near.append(fact)
                 where[id(fact)] = match
         results: list[Looked] = []
@@ -112,9 +112,6 @@ class Figures(Places):
         if equal is None or self.context.place_of(equal) != place:
             return checked
         return Checked(status=Status.FOUND, nearest=equal, affinity=checked.affinity, shared=checked.shared)
-
-    def _facts_of(self, match: Match) -> Sequence[Fact]:
-        return self.context.passages[match.passage].facts[match.sentence]
 
     def _wrongly_converted(self, looked: Sequence[Looked]) -> dict[int, Looked]:
         """By its fact, what is said twice and wrongly: in "5 km (4 miles)" the second differs from 5 km."""

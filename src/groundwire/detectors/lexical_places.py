@@ -88,7 +88,7 @@ class Places:
         """Whether a sentence has the fact and all of the claim's others, of which there are some."""
         for equal in islice(self.known.equal(fact), _LOOKED_AT):
             at = self.context.place_of(equal)
-            there = self.context.passages[at.passage].facts[at.sentence] if at else ()
+            there = self.context.facts_of(at) if at else ()
             if others and all(any(facts.agree(other, one) for one in there) for other in others):
                 return True
         return False

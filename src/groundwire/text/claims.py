@@ -94,8 +94,7 @@ class _Page:
         self._fence = ""  # the marks that opened the fence we are in
         self._code: list[Span] | None = None  # its lines, unless it only wraps text
         self._in_table = False
-        self._rows = 0  # how many rows of the table were numbered so far, while its first column counts them
-        self._numbered = False
+        self._next_row = 0  # the number of the table's next row, while its first column counts them
         for line, after in pairwise([*lines(answer), Line("", len(answer))]):
             self._read(line, after.text)
         self._close()
@@ -162,9 +161,9 @@ class _Page:
             self.titles.append(_within(self._answer, words, "#|"))
             self._mask(span)
             self._in_table = is_header
-            self._numbered, self._rows = is_header and _NUMBERS_ROWS.match(body) is not None, 0
+            self._next_row = int(is_header and _NUMBERS_ROWS.match(body) is not None)
         elif "|" in body and (self._in_table or (body[0] == "|" and body.count("|") > 1)):
-            counted = self._counted(body) if self._in_table and self._numbered else 0
+            counted = self._counted(body) if self._in_table and self._next_row else 0
             self.whole.append(_within(self._answer, Span(words.start + counted, words.end), "|"))
             self._mask(span)
         elif begin:
@@ -174,10 +173,10 @@ class _Page:
     def _counted(self, row: str) -> int:
         """How long the number is that a row has for being the next one."""
         number = _ROW_NUMBER.match(row)
-        if number is None or int(number["number"]) != self._rows + 1:
-            self._numbered = False
+        if number is None or int(number["number"]) != self._next_row:
+            self._next_row = 0
             return 0
-        self._rows += 1
+        self._next_row += 1
         return number.end()
 
     def _mask(self, span: Span, fill: str = "\n") -> None:

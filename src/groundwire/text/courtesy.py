@@ -117,7 +117,7 @@ def _pattern(lines: str) -> re.Pattern[str]:
 
 
 _REGARDS = re.compile(
-    r"regards|wishes|sincerely|cheers|best|grüßen?|cordialement|salud?[ot]s|saluti|groet", re.IGNORECASE
+    r"regards|wishes|sincerely|cheers|best|grüßen?|cordialement|saludos|saluti|groet", re.IGNORECASE
 )
 _OPENING, _PARTING = _pattern(_OPENINGS), _pattern(_PARTINGS)
 _ASKING = re.compile(

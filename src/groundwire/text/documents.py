@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from groundwire.text.plain import UNSEEN
+
 
 def laid_open(passage: str) -> str:
     r"""``passage`` with its documents' texts on lines of their own, and every word where it was.
@@ -26,11 +28,10 @@ def _laid_open(found: re.Match[str]) -> str:
 
 
 def _read(escape: re.Match[str]) -> str:
-    return _ESCAPED[escape[1]].rjust(len(escape.group()), _UNSEEN)
+    return _ESCAPED[escape[1]].rjust(len(escape.group()), UNSEEN)
 
 
 _FEWEST = 8
-_UNSEEN = "\u200b"  # which whoever reads the text leaves out
 _NAMES = r"(?:page_content|content|text|body|chunk|passage|snippet|document|context)"
 _NAME = re.compile(rf"\b{_NAMES}[\"']?\s{{0,4}}[:=]\s{{0,4}}[\"']")
 _TEXT = re.compile(

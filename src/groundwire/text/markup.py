@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from groundwire.text.plain import UNSEEN
+
 
 def laid_out(text: str) -> str:
     r"""``text`` with layout of the same length in place of HTML's tags and of escaped breaks.
@@ -42,18 +44,17 @@ def _instead(tag: re.Match[str]) -> str:
         return "\n" * len(tag.group())
     name, width = tag["name"].lower(), len(tag.group())
     if name in _BOLD:
-        return "**".ljust(width, _UNSEEN) if tag["closes"] else "**".rjust(width, _UNSEEN)
+        return "**".ljust(width, UNSEEN) if tag["closes"] else "**".rjust(width, UNSEEN)
     said = None if tag["closes"] else _SAID.search(tag.group())
     if said is not None:
         return f"{' ' * said.start()}{said.group()}".ljust(width)
     if name in _INLINE:
-        return _UNSEEN * width
+        return UNSEEN * width
     if name in _CELLS:
         return ("" if tag["closes"] else "|").ljust(width)
     return ("" if tag["closes"] else _MARKS.get(name, "")).rjust(width, "\n")
 
 
-_UNSEEN = "\u200b"  # which whoever reads the text leaves out
 _BREAK = re.compile(r"(?:(?<=[.!?;,)\]\"'*”\s])|(?<=\\n))\\n|\\n(?=\\n|[*•#-]|\d{1,2}\.)|(?<=:)\\n(?![a-z])")
 # Called so by HTML, or by prompts around what they hand over.
 _BOLD = frozenset(["b", "strong"])
@@ -74,6 +75,7 @@ _ATTRIBUTE = (
     r"|\s++(?:hidden|disabled|open|checked|nowrap|reversed|async|defer)\b"
 )
 _TAG = re.compile(rf"<(?P<closes>/?)(?P<name>{_NAMES})(?>(?:{_ATTRIBUTE})*)\s*+/?>|<!--|-->", re.IGNORECASE)
+# The values of href, alt, title and summary: a look behind is of one width.
 _SAID = re.compile(
     r"""(?<=href=["'])(?:https?:|mailto:)[^"'\s]++(?=["'])|(?<=(?:alt|tle|ary)=["'])[^"']++""", re.IGNORECASE
 )

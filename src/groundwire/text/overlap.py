@@ -248,6 +248,14 @@ class Context:
         """The words of a matched sentence."""
         return self.passages[match.passage].worded[match.sentence]
 
+    def facts_of(self, match: Match) -> Sequence[Fact]:
+        """The exact facts of a matched sentence."""
+        return self.passages[match.passage].facts[match.sentence]
+
+    def facts(self) -> Iterator[Fact]:
+        """The exact facts of all passages."""
+        return (fact for passage in self.passages for found in passage.facts for fact in found)
+
     def place_of(self, fact: Fact) -> Match | None:
         """The sentence that one of the passages' own facts stands in; None for any other fact."""
         return self._stands.get(id(fact))

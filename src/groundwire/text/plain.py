@@ -9,6 +9,9 @@ from typing import NamedTuple
 
 from groundwire.core.span import Span
 
+UNSEEN = "\u200b"
+"""Stands in for what is left out where a text has to keep its length; ``dress`` leaves it out."""
+
 
 class Edit(NamedTuple):
     """What stands in place of the characters of ``span``."""
