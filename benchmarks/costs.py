@@ -116,9 +116,11 @@ def _measured(kind: str, detectors: Sequence[str], *options: str) -> dict[str, A
 
 def _run(command: Sequence[str]) -> dict[str, Any]:
     paths = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    # Modules compiled once, as pip leaves them: a process that may not keep them compiles all each time.
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     done = subprocess.run(
         command,
-        env={**os.environ, **ONE_THREAD, "PYTHONPATH": paths},
+        env={**kept, **ONE_THREAD, "PYTHONPATH": paths},
         stdout=subprocess.PIPE,
         text=True,
         check=False,

@@ -66,6 +66,12 @@ def test_an_ending_that_a_tokeniser_took_off_is_part_of_its_word(text, expected)
     assert [word.text for word in words(text)] == expected
 
 
+@pytest.mark.parametrize("text", [text for text, _ in TEXTS] + [text for text, _ in DETACHED])
+def test_without_their_places_words_are_the_same(text):
+    """Passages are read without places and answers with them: a word of one is a word of the other."""
+    assert tokens.texts(text) == [word.text for word in words(text)]
+
+
 @given(RAW)
 def test_words_slice_back_in_order(text):
     """A word is exactly the characters that it names, and words are ordered by where they start."""

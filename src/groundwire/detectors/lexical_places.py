@@ -73,12 +73,22 @@ class Places:
             row = [one for one in passage.facts[match.sentence] if not one.soft]
             if len(row) != len(mine) or facts.agree(fact, row[at]) or not facts.comparable(fact, row[at]):
                 continue
+            if not self._may_say(match):
+                continue
             if _frame(passage.text, passage.sentences[match.sentence], row) != self._frame:
                 continue
             here = all(equal.source is row[at].source for equal in islice(self.known.equal(fact), _LOOKED_AT))
             if here and not self._said_together(fact, others):
                 return Checked(status=Status.DIFFERS, nearest=row[at], affinity=1.0, shared=1), match
         return None
+
+    def _may_say(self, match: Match) -> bool:
+        """Whether a sentence has all words of the claim: few do, and only these are looked at closely."""
+        return self._framing.issubset(self.context.sentence(match).stems)
+
+    @cached_property
+    def _framing(self) -> frozenset[str]:
+        return frozenset(self._frame)
 
     @cached_property
     def _frame(self) -> list[str]:

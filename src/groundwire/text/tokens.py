@@ -61,7 +61,7 @@ def words(text: str) -> list[Word]:
 
 def texts(text: str) -> list[str]:
     """The words of ``text`` without their places, which are most of the work."""
-    if text.isascii():
+    if text.isascii() and "\\" not in text:
         return _ASCII_WORD.findall(text)
     return [word.text for word in words(text)]
 
