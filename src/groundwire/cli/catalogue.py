@@ -12,6 +12,7 @@ from groundwire import detectors, prompts
 from groundwire.cli.exits import DONE
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.plain import plain
+from groundwire.detectors import brought
 from groundwire.detectors.catalogue import METHODS, Method, methods
 
 _WIDTH = 100
@@ -41,10 +42,15 @@ def add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 def _list_detectors(given: argparse.Namespace) -> int:
     found = methods(detectors.names())
+    others = {name: package for name, package in brought.packages().items() if name not in detectors.names()}
     if given.json:
-        _say(json.dumps([plain(method) for method in found], indent=2, ensure_ascii=False))
+        listed = [plain(method) for method in found]
+        listed += [{"name": name, "package": package} for name, package in sorted(others.items())]
+        _say(json.dumps(listed, indent=2, ensure_ascii=False))
     else:
-        _say("\n\n".join("\n".join(_described(method)) for method in found))
+        described = ["\n".join(_described(method)) for method in found]
+        described += [f"{name}\n  Brought by the package {told!r}." for name, told in sorted(others.items())]
+        _say("\n\n".join(described))
     return DONE
 
 

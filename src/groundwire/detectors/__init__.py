@@ -1,6 +1,7 @@
 """The detection methods, one a file, each registered by name.
 
-A detector is parameters and a plan. Clients, clocks, caches and results live elsewhere.
+A detector is parameters and a plan. Clients, clocks, caches and results live elsewhere. What other packages
+bring is known by its name as well; no name of ours can be taken.
 """
 
 from __future__ import annotations
@@ -61,19 +62,33 @@ _REGISTERED = {
 
 
 def names() -> tuple[str, ...]:
-    """The registered names, sorted."""
+    """The names of our own detectors, sorted."""
     return tuple(sorted(_REGISTERED))
 
 
 def get(name: str) -> type[Any]:
-    """The Detector class registered under ``name``. Raises ConfigurationError, naming the known ones."""
+    """The Detector class of this name: one of ours, or one that an installed package brings.
+
+    Raises ConfigurationError for an unknown name, with the known ones, and for a package's detector that
+    can't be used.
+    """
     if name not in _REGISTERED:
-        close = difflib.get_close_matches(name, names(), n=1)
-        hint = f"did you mean {close[0]!r}? Expected" if close else "expected"
-        raise ConfigurationError(f"unknown detector {name!r}: {hint} one of {', '.join(names())}")
+        return _brought(name)
     module, _, attribute = _REGISTERED[name].partition(":")
     detector: type[Detector] = getattr(import_module(module), attribute)
     return detector
+
+
+def _brought(name: str) -> type[Detector]:
+    from groundwire.detectors import brought  # noqa: PLC0415 - looks through all that is installed
+
+    found = brought.get(name)
+    if found is None:
+        known = sorted({*_REGISTERED, *brought.packages()})
+        close = difflib.get_close_matches(name, known, n=1)
+        hint = f"did you mean {close[0]!r}? Expected" if close else "expected"
+        raise ConfigurationError(f"unknown detector {name!r}: {hint} one of {', '.join(known)}")
+    return found
 
 
 if not TYPE_CHECKING:  # which would take any name for one
