@@ -1,5 +1,6 @@
 """``groundwire bench`` as it is typed: from a table to a comparison, and what it says when it can't."""
 
+import io
 import json
 import subprocess
 import sys
@@ -207,6 +208,21 @@ def test_columns_are_named(run, tmp_path):
     columns = "question=q,context=docs,answer=reply,label=human"
     code, _, err = run("bench", path, "--columns", columns, "--detectors", "lexical")
     assert code == 0, err
+
+
+def test_standard_input_is_a_set_like_any_other(run, labelled, monkeypatch):
+    """The figures are those of the file, under the name of where they came from."""
+    options = ("--detectors", "lexical", "--json")
+    _, of_file, _ = run("bench", labelled, *options)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(labelled.read_bytes())))
+    code, piped, err = run("bench", "-", *options)
+    assert code == 0, err
+    (one,), (other,) = (json.loads(out)["sets"].items() for out in (of_file, piped))
+    assert (one[0], other[0]) == ("labelled", "stdin")
+    assert {**one[1], "fingerprint": ""} == {**other[1], "fingerprint": ""}  # it is of the rows' names, too
+    code, _, err = run("bench", "-", "--layout", "ragtruth")
+    assert code == 2
+    assert "read from files, not from -" in err
 
 
 @pytest.mark.parametrize(

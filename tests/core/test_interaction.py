@@ -61,6 +61,17 @@ def test_what_is_not_text_is_refused_by_name(fields, message):
         Interaction(**fields)
 
 
+@pytest.mark.parametrize("package", ["pandas", "pyarrow"])
+def test_a_table_is_no_list_of_passages(package):
+    """A DataFrame is iterable over its columns' names, which would be all the evidence there is."""
+    made = {"pandas": lambda it: it.DataFrame, "pyarrow": lambda it: it.table}[package]
+    table = made(pytest.importorskip(package))({"text": ["A bag costs 25 EUR."], "page": [1]})
+    with pytest.raises(
+        InputError, match=r"contexts must be .* not (DataFrame|Table) .*; give .*column of texts"
+    ):
+        Interaction(answer="a", contexts=table)
+
+
 def test_no_history_is_an_empty_one():
     assert Interaction(answer="a", history=None).history == ()
 

@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from groundwire.bench.examples import Example
 from groundwire.core.errors import InputError
@@ -51,10 +51,15 @@ def load(
         from groundwire.bench.layouts import load_layout  # noqa: PLC0415 - layouts read tables, too
 
         return load_layout(layout, Path(path), columns=columns)
-    named = _named(columns)
     with Path(path).open("rb") as stream:
-        rows = list(read(stream, name=str(path), columns=_table_columns(named)).rows)
-    return _examples(str(path), rows, named)
+        return read_table(stream, name=str(path), columns=columns)
+
+
+def read_table(stream: BinaryIO, *, name: str, columns: Mapping[str, str] | None = None) -> list[Example]:
+    """The labelled answers of a table that is open, read as ``load`` reads a file called ``name``."""
+    named = _named(columns)
+    rows = list(read(stream, name=name, columns=_table_columns(named)).rows)
+    return _examples(name, rows, named)
 
 
 def examples_of(

@@ -54,7 +54,7 @@ def add_bench(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
         description=_DESCRIPTION,
         epilog=_EXAMPLES,
     )
-    parser.add_argument("data", nargs="+", metavar="DATA", help="labelled answers")
+    parser.add_argument("data", nargs="+", metavar="DATA", help="labelled answers, or - for standard input")
     add_data(parser)
 
     judging = parser.add_argument_group("judging")

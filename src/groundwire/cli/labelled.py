@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,10 +40,14 @@ def add_runs(judging: argparse._ArgumentGroup) -> None:
 
 
 def examples_of(source: str, given: argparse.Namespace) -> list[Example]:
-    """The answers of a file, of a dataset in its own layout, or of LangSmith."""
-    from groundwire.bench.datasets import load  # noqa: PLC0415 - numpy and pyarrow are loaded when needed
+    """The answers of a file, of standard input, of a dataset in its own layout, or of LangSmith."""
+    from groundwire.bench.datasets import load, read_table  # noqa: PLC0415 - numpy is loaded when needed
 
     columns = _columns(given.columns)
+    if source == "-":
+        if given.layout is not None:
+            raise ConfigurationError("--layout: a dataset in its own layout is read from files, not from -")
+        return read_table(sys.stdin.buffer, name="stdin", columns=columns)[: given.limit]
     if source.startswith("langsmith:"):
         from groundwire.bench.langsmith import load_named  # noqa: PLC0415 - the extra 'langchain'
 
@@ -52,6 +57,8 @@ def examples_of(source: str, given: argparse.Namespace) -> list[Example]:
 
 def name_of(source: str) -> str:
     """What the answers of a source are called."""
+    if source == "-":
+        return "stdin"
     if source.startswith("langsmith:"):
         return source.rpartition(":")[2]
     name = Path(source).name or Path(source).resolve().name

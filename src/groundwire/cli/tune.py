@@ -63,7 +63,7 @@ def add_tune(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         description=_DESCRIPTION,
         epilog=_EXAMPLES,
     )
-    parser.add_argument("data", metavar="DATA", help="labelled answers")
+    parser.add_argument("data", metavar="DATA", help="labelled answers, or - for standard input")
     add_data(parser)
 
     judging = parser.add_argument_group("judging")
@@ -198,8 +198,8 @@ def _judged(examples: list[Example], checker: Checker, given: argparse.Namespace
 
     record = None
     if given.outcomes:
-        spec = checker.detector.spec
-        record = Path(given.outcomes) / f"{Path(given.data).name}.{spec.name}.{spec.fingerprint[:8]}.jsonl"
+        spec, data = checker.detector.spec, "stdin" if given.data == "-" else Path(given.data).name
+        record = Path(given.outcomes) / f"{data}.{spec.name}.{spec.fingerprint[:8]}.jsonl"
     return judge(
         examples,
         checker,

@@ -108,9 +108,9 @@ def _passages(contexts: str | Passage | Iterable[str | Passage] | None) -> tuple
         return ()
     if isinstance(contexts, str | Passage):
         return (_passage(contexts, where="contexts"),)
-    # One document of a framework is iterable as well: over its fields.
-    document = hasattr(contexts, "page_content") or hasattr(contexts, "get_content")
-    if document or isinstance(contexts, bytes | Mapping) or not isinstance(contexts, Iterable):
+    # One document of a framework is iterable as well, over its fields, and a table over its columns' names.
+    other = any(hasattr(contexts, name) for name in ("page_content", "get_content", "columns"))
+    if other or isinstance(contexts, bytes | Mapping) or not isinstance(contexts, Iterable):
         raise _not_text("contexts", contexts)
     return tuple(_passage(item, where=f"contexts[{i}]") for i, item in enumerate(contexts))
 
@@ -149,11 +149,12 @@ def _require_text(name: str, value: object) -> None:
 
 
 _TEXT_KEYS = ("page_content", "text", "content")
-# What a document, a node, a response and a message of the frameworks have, and how their text is had.
+# What a document, a node, a table, a response and a message of the frameworks have, and how to have its text.
 _TEXT_OF = {
     "page_content": "Passage(text=document.page_content, metadata=document.metadata)",
     "get_content": "Passage(text=node.get_content(), metadata=node.metadata)",
     "source_nodes": "str(response)",
+    "columns": "its column of texts, as a list of str",
     "text": "message.text",
 }
 
@@ -179,8 +180,11 @@ def _hint(value: object) -> str:
     return ""
 
 
+_SHOWN = 400  # characters of it are looked at
+
+
 def shown(value: object) -> str:
     """The kind of a value and how it begins, for a message that says what is wrong with it."""
-    text, kind = f"{value!r:.60}", type(value).__name__
+    text, kind = f"{' '.join(repr(value)[:_SHOWN].split()):.60}", type(value).__name__
     text += "…" if len(text) == 60 else ""
     return text if text.startswith(kind) else f"{kind} {text}"
