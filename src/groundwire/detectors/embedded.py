@@ -17,7 +17,7 @@ from groundwire.core.plan import Encode, Encoded, Failed, Plan, ReadClaim
 from groundwire.core.verdict import Outcome
 from groundwire.detectors import embedded_model, lexical_model
 from groundwire.detectors.as_read import AsRead
-from groundwire.detectors.embedded_verdict import ReadJudging, caution
+from groundwire.detectors.embedded_verdict import ReadJudging, caution, other_language
 from groundwire.detectors.lexical_seen import Answer
 from groundwire.detectors.opening import Opened, concluded, opened
 from groundwire.local.embedded import READER
@@ -36,8 +36,9 @@ class Embedded(Detector):
     context it was shown, and is calibrated on sources that neither was fitted on. An exact fact that differs
     from the documents is a contradiction whatever the encoder says.
 
-    English. Text in other languages, code, and contexts much longer than any it was fitted on lower the
-    confidence, and the verdict says so. See the model card for where it fails.
+    The encoder knows English: what is in another language is told by its words and facts alone. That, code,
+    and contexts much longer than any it was fitted on lower the confidence, and the verdict says so. See the
+    model card for where it fails.
     """
 
     name: ClassVar[str] = "embedded"
@@ -65,7 +66,7 @@ class Embedded(Detector):
         if not isinstance(first, Opened):
             return first
         lexical = lexical_model.load().weigh(first.seen)
-        numbers = embedded_model.to_read(first.seen, lexical)
+        numbers = embedded_model.to_read(first.seen, lexical) if other_language(first) is None else ()
         read: dict[int, ReadClaim] = {}
         if numbers:
             (reply,) = yield [asked(first.interaction, first.seen, numbers)]

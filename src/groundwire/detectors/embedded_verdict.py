@@ -159,9 +159,9 @@ class Caution:
 def caution(opened: Opened) -> Caution | None:
     """Why to be less sure of an answer, or None."""
     unlike = []
-    spoken = language.guess(_lower_case(opened), least=_LEAST_WORDS)
-    if spoken not in (None, "English"):
-        unlike.append(f"the answer is in {spoken}")
+    spoken = other_language(opened)
+    if spoken is not None:
+        unlike.append(f"in {spoken}, words and figures alone are compared")
     if opened.size > _LONG_CONTEXT:
         unlike.append(f"the passages have more than {_LONG_CONTEXT:,} words")
     if holds_code(opened.interaction.answer):
@@ -169,6 +169,17 @@ def caution(opened: Opened) -> Caution | None:
     if not unlike:
         return None
     return Caution(said=f"Less sure than usual: {' and '.join(unlike)}.")
+
+
+def other_language(opened: Opened) -> str | None:
+    """The language that passages or answer are in, where it can be told and is not English.
+
+    The encoder reads English alone: of others it takes most right statements for wrong.
+    """
+    for spoken in (opened.context.language, language.guess(_lower_case(opened), least=_LEAST_WORDS)):
+        if spoken not in (None, "English"):
+            return spoken
+    return None
 
 
 def _lower_case(opened: Opened) -> Iterator[str]:

@@ -22,7 +22,7 @@ from groundwire.detectors.lexical_words import ADVICE, CITES, EMPTY, HEDGES, PRA
 from groundwire.text import facts, names, premise, refusal
 from groundwire.text.facts import Fact, Known, Status
 from groundwire.text.forms import NEGATIONS
-from groundwire.text.overlap import Context, Worded, pairs, word
+from groundwire.text.overlap import Context, Worded, pairs
 from groundwire.text.steps import tells
 from groundwire.text.units import LABELS
 from groundwire.text.weekdays import WEEK
@@ -34,7 +34,7 @@ def look(
     """Look at each claim of an answer against its context; ``weights`` are those of ``telling``."""
     about = _Background(
         context=context,
-        asked=frozenset(_content_stems(word(question))) if question else frozenset(),
+        asked=frozenset(_content_stems(context.word(question))) if question else frozenset(),
         question=question,
         told=weights,
     )
@@ -120,7 +120,7 @@ class _Look:
     def __init__(self, text: str, span: Span, about: _Background, earlier: Sequence[Fact]) -> None:
         self.text, self.span, self.earlier = text, span, earlier
         self.about, self.context, self.asked = about, about.context, about.asked
-        w = self.worded = word(text)
+        w = self.worded = self.context.word(text)
         self.found = facts.extract(text)
         figures = self._figures()
         self.content = tuple([i for i in w.content if i not in figures and not self._says_nothing(i)])

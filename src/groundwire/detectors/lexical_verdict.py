@@ -13,7 +13,7 @@ from groundwire.core.interaction import Interaction
 from groundwire.core.span import Span, union
 from groundwire.detectors.lexical_records import Mention
 from groundwire.detectors.lexical_seen import BARE_KNOWN, BARE_UNKNOWN, HARMLESS, Answer, Seen
-from groundwire.text import conversion, facts, overlap
+from groundwire.text import conversion, facts
 from groundwire.text.facts import Fact, Status
 from groundwire.text.forms import NEGATIONS
 from groundwire.text.overlap import Context, Match
@@ -41,7 +41,7 @@ class Judging:
         """``scores`` are the claims', in order; left out where only exact facts are to be compared."""
         self.interaction, self.context, self.seen, self.grading = interaction, context, answer.claims, grading
         self.scores = scores
-        asked = overlap.word(interaction.question)
+        asked = context.word(interaction.question)
         self._asked = frozenset(asked.stems[i] for i in asked.content)
 
     def claims(self) -> tuple[Claim, ...]:

@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate, compress, pairwise
 
 from groundwire.core.span import Span
-from groundwire.text import facts, flags, forms, language, sentences, tokens
+from groundwire.text import abroad, facts, flags, forms, language, sentences, tokens
 from groundwire.text.facts import Fact
 from groundwire.text.flags import Flag
 from groundwire.text.forms import NEGATIONS
@@ -98,9 +99,17 @@ class Prepared:
     @cached_property
     def language(self) -> str | None:
         """The language it is written in, where that can be told."""
+        return self._told(_TELLS)
+
+    @cached_property
+    def plainly(self) -> str | None:
+        """The same, told by more than a name can be: "Rio de Janeiro and Los Angeles" is no Spanish."""
+        return self._told(_TELLS_PLAINLY)
+
+    def _told(self, least: int) -> str | None:
         words = (folded for sentence in self.worded for folded in sentence.folded)
         has_addresses = "://" in self.text or "www." in self.text
-        return language.guess(language.spoken(self.text) if has_addresses else words, least=_TELLS)
+        return language.guess(language.spoken(self.text) if has_addresses else words, least=least)
 
     @cached_property
     def short(self) -> int:
@@ -152,7 +161,7 @@ class Prepared:
 
 _SHORT = 6
 # So many function words of one language tell it, as a short passage has them.
-_TELLS = 2
+_TELLS, _TELLS_PLAINLY = 2, 3
 
 
 def prepare(text: str) -> Prepared:
@@ -220,6 +229,59 @@ class Context:
             self._places[stem] = known
         return known or ()
 
+    @cached_property
+    def language(self) -> str | None:
+        """The language that most of the passages' words are in, where that can be told."""
+        told: Counter[str] = Counter()
+        for passage in self.passages:
+            if passage.plainly is not None:
+                told[passage.plainly] += passage.size
+        return min(told, key=lambda spoken: (-told[spoken], spoken), default=None)
+
+    def word(self, text: str) -> Worded:
+        """The words of ``text``, as they are to be looked up here.
+
+        In another language than English, words without content are told by that language, and a word that no
+        passage has stands under the stem of one that its language inflects from the same.
+        """
+        worded, spoken = self._emptied(word(text)), self.language
+        if spoken not in abroad.EMPTY:
+            return worded
+        inflected = {
+            stem: self._inflected.get(abroad.stem(folded, spoken), stem)
+            for folded, stem in zip(worded.folded, worded.stems, strict=True)
+            if not self.places(stem)
+        }
+        return replace(
+            worded,
+            stems=tuple([inflected.get(stem, stem) for stem in worded.stems]),
+            negated=frozenset([inflected.get(stem, stem) for stem in worded.negated]),
+        )
+
+    def _emptied(self, worded: Worded) -> Worded:
+        """The same words, those without content being none to look up, nor negations: the Portuguese "no"."""
+        empty = abroad.EMPTY.get(self.language or "")
+        if empty is None:
+            return worded
+        content = tuple([i for i in worded.content if abroad.bare(worded.folded[i]) not in empty])
+        negated = worded.negated
+        if negated and not empty.isdisjoint(worded.folded):
+            told = ["" if folded in empty else folded for folded in worded.folded]
+            negated = _negated(told, worded.stems, content, 0)
+        return replace(worded, content=content, negated=negated)
+
+    @cached_property
+    def _inflected(self) -> dict[str, str]:
+        """By a word's stem in the passages' language, the stem that they have it under."""
+        spoken, found = self.language or "", dict[str, str]()
+        for passage in self.passages:
+            for sentence in passage.worded:
+                for i in sentence.content:
+                    stem = sentence.stems[i]
+                    inflected = abroad.stem(sentence.folded[i], spoken)
+                    found[inflected] = min(stem, found.get(inflected, stem))
+        return found
+
     def weight(self, stem: str) -> float:
         """Inverse document frequency over the context's sentences: near 0 where every one has the stem."""
         places = self.places(stem)
@@ -246,7 +308,7 @@ class Context:
 
     def sentence(self, match: Match) -> Worded:
         """The words of a matched sentence."""
-        return self.passages[match.passage].worded[match.sentence]
+        return self._emptied(self.passages[match.passage].worded[match.sentence])
 
     def facts_of(self, match: Match) -> Sequence[Fact]:
         """The exact facts of a matched sentence."""
