@@ -26,6 +26,13 @@ Si tienes más preguntas, no dudes en preguntar.
 Buona giornata!
 Tenha um bom dia!
 Fijne dag nog!
+Ich hoffe, ich konnte Ihnen weiterhelfen.
+J'espère que cela vous aidera.
+Je reste à votre disposition pour toute question.
+¡Espero que esto te ayude!
+Spero che questo ti sia d'aiuto.
+Espero ter ajudado!
+Ik hoop dat dit helpt!
 """.strip().splitlines()
 ASKED = """
 Which airline do you mean?
@@ -62,6 +69,9 @@ Ask us.
 I'd be happy to help with your 50 EUR voucher.
 Would you like me to book the free upgrade that you won?
 Bei weiteren Fragen gilt eine Frist von 14 Tagen.
+Ich hoffe, ich konnte Ihnen helfen, denn das kostet 20 EUR.
+Espero que esto cueste 20 euros.
+Ik hoop dat dit gratis is.
 """.strip().splitlines()
 
 

@@ -29,6 +29,20 @@ Das kann ich anhand der Dokumente nicht beantworten.
 Ich kann diese Frage nicht beantworten.
 Je ne peux pas répondre à cette question.
 Les documents ne mentionnent pas ce tarif.
+Dazu habe ich leider keine Informationen.
+Leider liegen mir dazu keine Informationen vor.
+Das steht nicht in den Dokumenten.
+Es gibt dazu keine Angaben.
+Ce tarif n'est pas précisé dans les documents.
+No lo sé.
+Lo siento, no lo sé.
+Non lo so.
+Não sei.
+Daar heb ik helaas geen informatie over.
+Ik weet het niet.
+De verstrekte documenten bevatten hierover geen informatie.
+Dat staat niet in de documenten.
+Er is geen verdere informatie.
 No puedo responder a partir de los documentos.
 Los documentos no mencionan el precio.
 Non posso rispondere a questa domanda.
@@ -53,6 +67,14 @@ The airline does not give refunds.
 You can't answer calls during take-off.
 Die Gebühr wird nicht erstattet.
 Les chiens ne sont pas admis.
+Uns liegen keine Hinweise auf einen Schaden vor.
+Das Formular wird nicht unterschrieben.
+Le Wi-Fi n'est pas disponible.
+Los niños no pagan.
+Honden zijn niet toegestaan.
+Wij hebben geen parkeerplaats.
+De documenten worden niet teruggestuurd.
+Wij weten dat honden niet welkom zijn.
 La tarifa no incluye equipaje.
 I don't know, but the fee is 90 EUR.
 The passages mention a fee of 25 EUR for Light, but they do not mention Classic.

@@ -42,11 +42,15 @@ got it|understood|no problem|sorry for <trouble>|i(?:'m| am) sorry (?:to hear th
 i apologi[sz]e for <trouble>|i understand your (?:concern|frustration)
 good (?:morning|afternoon|evening)|welcome|(?:i )?hope (?:this|that) helps|you're (?:very )?welcome
 thank you(?: (?:so|very) much)?|thanks(?: a lot)?
+gerne helfe ich (?:ihnen|dir)(?: weiter)?|(?:das ist eine )?gute frage|kein problem
 natürlich|gerne?|selbstverständlich|hallo|guten (?:tag|morgen|abend)|vielen dank|danke
+bien entendu|d'accord|(?:c'est une )?(?:bonne|excellente) question
 bien sûr|bonjour|bonsoir|merci(?: beaucoup)?|avec plaisir
+con (?:mucho )?gusto|buenos días|buenas tardes|(?:es una )?buena pregunta
 claro|por supuesto|¡?hola|(?:muchas )?gracias
-certo|certamente|ciao|buongiorno|grazie(?: mille)?
-claro que sim|olá|bom dia|obrigad[oa]
+(?:ottima|buona) domanda|volentieri|buonasera|certo|certamente|ciao|buongiorno|grazie(?: mille)?
+com certeza|com prazer|boa (?:tarde|noite|pergunta)|claro que sim|olá|bom dia|obrigad[oa]
+goede(?:morgen|middag|navond)|goede vraag|geen probleem|uiteraard
 natuurlijk|graag gedaan|dank (?:je|u)(?: wel)?|bedankt
 """
 _NAMED = {
@@ -79,17 +83,23 @@ good luck|take care|goodbye|bye|best (?:regards|wishes)|kind regards|sincerely|c
 (?:(?:ich )?wünsche(?: ihnen| dir)? )?(?:noch )?einen? (?:schönen|guten|angenehmen) (?:tag|abend)(?: noch)?
 schönen (?:tag|abend)(?: noch)?|schönes wochenende|(?:mit )?(?:freundlichen|viele|beste) grüßen?
 (?:ich )?hoffe,? (?:das|dies) hilft(?: (?:ihnen|dir))?(?: weiter)?
+(?:ich )?hoffe,? ich konnte (?:ihnen|dir) (?:damit )?(?:weiter)?helfen
 (?:bei|für) (?:weiteren?|anderen?) fragen (?:stehe ich|stehen wir) (?:ihnen |dir )?(?:gerne? )?zur verfügung
 (?:wenn|falls) (?:sie|du) (?:noch |weitere |andere )*fragen (?:haben|hast),? <melden>(?: gerne?| bitte)?
 (?:kann ich|können wir) (?:ihnen |dir )?(?:sonst )?noch (?:mit etwas |bei etwas )?(?:weiter)?helfen\\??
 (?:je vous souhaite )?(?:une )?(?:bonne|excellente|belle) (?:journée|soirée)|bon week-end|cordialement
 <hésitez>(?: si (?:vous avez|tu as) (?:d'autres|des) questions)?
-si (?:vous avez|tu as) d'autres questions,? <hésitez>|j'espère que (?:cela|ça) (?:vous |t')?aide
+si (?:vous avez|tu as) d'autres questions,? <hésitez>|j'espère que (?:cela|ça) (?:vous |t')?aide(?:ra)?
+(?:je reste|nous restons) à votre disposition(?: pour toute (?:autre )?question)?
 ¡?(?:que )?(?:tengas?|ten|tenga|pase) (?:usted )?(?:un )?(?:buen|lindo|bonito|excelente) (?:día|fin de semana)
 (?:si (?:tienes?|necesitas?) (?:alguna otra|más|otras?) (?:preguntas?|ayuda|información),? )?<dudes>
-¿?hay algo más en (?:lo )?que (?:le |te )?pueda ayudar(?:le|te)?\\??|espero que (?:esto )?(?:te |le )?ayude
+¿?hay algo más en (?:lo )?que (?:le |te )?pueda ayudar(?:le|te)?\\??
+¡?espero que (?:esto |esta información )?(?:te |le |os |les )?(?:ayude|sea (?:útil|de ayuda))
 (?:ti |le |vi )?(?:auguro )?(?:una )?buona (?:giornata|serata)|buon fine settimana|cordiali saluti
 (?:se (?:hai|ha|avete) (?:altre|ulteriori) domande,? )?non (?:esitare|esiti|esitate) a <chiedere>
+spero (?:che )?(?:questo |ciò )?(?:ti |le |vi )?sia (?:d'aiuto|di aiuto|utile)|spero di essere stato d'aiuto
+espero (?:que isso (?:te |o |a |lhe )?(?:ajude|seja útil)|ter ajudado)
+ik hoop dat (?:dit (?:u |je )?(?:verder )?helpt|ik (?:u |je )?hiermee (?:verder )?heb geholpen)
 tenham? um (?:bom|ótimo|excelente) (?:dia|fim de semana)|¡?saludos
 (?:se (?:tiver|você tiver) (?:mais|outras) (?:perguntas|dúvidas),? )?não hesite em <perguntar>
 (?:ik wens u |nog )?een (?:fijne|prettige|mooie) dag(?: (?:verder|toegewenst|nog))?

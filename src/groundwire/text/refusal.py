@@ -1,8 +1,8 @@
 """Telling an answer that declines ("I can't find that in the documents") from one that claims something.
 
 Declining is not a hallucination: nothing was said that could be wrong. Recognised in English, and in
-common phrasings of German, French, Spanish, Italian and Portuguese. A sentence only declines when it is
-about the answerer or the documents: "the fee cannot be refunded" is a claim like any other.
+common phrasings of German, French, Spanish, Italian, Portuguese and Dutch. A sentence only declines when it
+is about the answerer or the documents: "the fee cannot be refunded" is a claim like any other.
 
 "The documents do not mention a fee" declines, too, and is wrong where they do: ``unmentioned`` says what the
 sentence is about. Other ways of declining name nothing that could be looked up: "I can't find the fee" is
@@ -100,7 +100,15 @@ _OTHERS = (
         r"\b(?:nicht|keine|nichts)\b.{0,40}"
         r"\b(?:erwähn|enthalten|hervor|angegeben|informationen|angaben|gesagt|steht|beantwort)"
     ),
-    r"\bes gibt keine (?:informationen|angaben)\b",
+    r"\bes gibt (?:dazu |hierzu |darüber )?keine (?:informationen|angaben)\b",
+    (
+        r"\b(?:habe ich|haben wir|liegen (?:mir|uns)|finde ich|finden wir)\b.{0,30}"
+        r"\bkeine (?:\w+ ){0,2}(?:informationen|angaben)\b"
+    ),
+    (
+        r"\b(?:das|dies|davon|darüber|dazu) (?:steht|wird|geht|findet sich|ist)\b.{0,30}\bnichts?\b.{0,20}"
+        r"\b(?:dokument|text|quelle|kontext|unterlage|passage)\w*"
+    ),
     # French
     r"\b(?:je|nous) (?:ne |n['’])(?:peux|peut|sais|trouve|dispose|pouvons|ai)\b.{0,30}\b(?:pas|aucune?)\b",
     (
@@ -109,6 +117,7 @@ _OTHERS = (
         r"\b(?:pas|aucune?|rien)\b"
     ),
     r"\b(?:aucune information|pas d['’]information)",
+    r"\bn['’](?:est|a) pas (?:été )?(?:mentionné|précisé|indiqué)e?s?\b(?: dans .{0,60})?\W*\Z",
     # Spanish
     (
         r"\bno (?:puedo|podemos|sé|encuentro|encontré|tengo|dispongo de|es posible)\b.{0,60}"
@@ -119,6 +128,7 @@ _OTHERS = (
         r"\b(?:menciona|contiene|indica|especifica|proporciona|dice|ofrece|incluye)"
     ),
     r"\bno (?:se menciona|se especifica|hay información|se indica|se proporciona)\b",
+    r"\A\W*(?:lo siento,? )?(?:pero )?(?:yo )?no (?:lo )?sé\W*\Z",
     # Italian
     (
         r"\bnon (?:posso|so|trovo|ho trovato|riesco|è possibile|ho)\b.{0,60}"
@@ -129,6 +139,7 @@ _OTHERS = (
         r"\b(?:menziona|contien|contengono|indica|specifica|fornisc|dic)"
     ),
     r"\bnon (?:ci sono informazioni|è (?:menzionato|specificato|indicato))",
+    r"\A\W*(?:mi dispiace,? )?(?:ma )?(?:io )?non lo so\W*\Z",
     # Portuguese
     (
         r"\bnão (?:posso|sei|encontrei|encontro|consigo|tenho|é possível|foi possível)\b.{0,60}"
@@ -139,23 +150,41 @@ _OTHERS = (
         r"\b(?:menciona|contém|contêm|indica|especifica|fornece|diz)"
     ),
     r"\bnão (?:há informaç|é mencionad|são mencionad|está especificad)",
+    r"\A\W*(?:desculpe,? )?(?:mas )?(?:eu )?não sei\W*\Z",
+    # Dutch
+    r"\bik weet (?:het|dat|dit) niet\b",
+    (
+        r"\b(?:ik|wij|we) (?:kan|kunnen|kon|vind|vinden|vond|heb|hebben|beschik|beschikken)\b.{0,60}"
+        r"\b(?:niet|geen|niets)\b.{0,40}\b(?:informatie|antwoord|vinden|beantwoorden|gevonden)\b"
+    ),
+    r"\b(?:heb|vind|kan) ik\b.{0,40}\b(?:geen|niets|niet)\b.{0,30}\b(?:informatie|vinden|beantwoorden)\b",
+    (
+        r"\b(?:documenten?|teksten?|bron(?:nen)?|context|passages?)\b.{0,20}"
+        r"\b(?:vermeld(?:t|en)|bevat(?:ten)?|noem(?:t|en)|ze(?:gt|ggen)|ge(?:eft|ven)|beschrij(?:ft|ven))\b"
+        r".{0,40}\b(?:niet|geen|niets)\b"
+    ),
+    (
+        r"\b(?:dat|dit|daarover|hierover) (?:staat|wordt|is)\b.{0,20}\bniets?\b.{0,20}"
+        r"\b(?:documenten?|teksten?|bronnen|context|passages?)\b"
+    ),
+    r"\ber is (?:hierover |daarover )?geen (?:\w+ ){0,2}informatie\b",
 )
 _DECLINES = tuple(re.compile(pattern) for pattern in _ENGLISH + _OTHERS)
 # Nobody declines without one of these; looking for them first spares most sentences the long patterns.
 _DENIES = re.compile(
     r"n['’]t\b|\b(?:not|no|none|nothing|cannot|unable|impossible|unknown|unanswerable|insufficient|lacks?|n/a|"
-    r"never|nicht|nichts|keine?[nrms]?|pas|aucune?|rien|non|não|sorry|afraid)\b"
+    r"never|nicht|nichts|keine?[nrms]?|pas|aucune?|rien|non|não|niet|niets|geen|sorry|afraid)\b"
 )
 _LONGEST = 400
 # "Thank you for asking, but I can't ...": so many words may precede the "but" without being a claim.
 _ASIDE = 7
 # A sentence that goes on after declining ("..., but the fee is 90 EUR") is a claim again.
-_GOES_ON = re.compile(r"[,;] ?(?:but|however|although|though|yet|aber|jedoch|mais|pero|ma|mas)\b")
+_GOES_ON = re.compile(r"[,;] ?(?:but|however|although|though|yet|aber|jedoch|mais|pero|ma|mas|maar)\b")
 # What a polite refusal says besides refusing.
 _COURTESY = re.compile(
     r"(?:please|feel free|let me know|you (?:may|can|could|might|should)|i (?:recommend|suggest|would|can)|"
     r"i['’]d|if you|sorry|i['’]m sorry|i apologi[sz]e|unfortunately[,!. ]*\Z|thank|bitte|tut mir leid|"
-    r"désolé|lo siento|mi dispiace|desculpe)\b"
+    r"désolé|lo siento|mi dispiace|desculpe|het spijt me|helaas[,!. ]*\Z|leider[,!. ]*\Z)\b"
 )
 
 
