@@ -147,6 +147,8 @@ def _was_there(unit: Unit, key: str, said: str) -> bool:
     first = found_by(unit)
     if not said or all(run.started < first for run in unit.models):
         return False
+    if key == "structured_response" and values.at(values.state(unit.run.outputs), "messages"):
+        return False  # the last message of a model has been seen to be what it was made of
     if any(said.strip() in map(str.strip, _fields(run)) for run in unit.models):
         return False
     earliest = min((*unit.models, *unit.retrievals), key=lambda run: run.started)

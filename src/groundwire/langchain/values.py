@@ -58,8 +58,8 @@ ANSWER_KEYS = (
     "completion",
     "output_text",
     "text",
-    "messages",
     "structured_response",
+    "messages",
 )
 HISTORY_KEYS = ("chat_history", "history", "messages", "input")
 SCORE_KEYS = ("relevance_score", "score", "similarity_score", "_score", "similarity", "distance")
@@ -252,11 +252,39 @@ def answer(value: Any, keys: Iterable[str] = ANSWER_KEYS) -> str | None:
 def answers(value: Any, keys: Iterable[str] = ANSWER_KEYS) -> Iterator[tuple[str, str]]:
     """What a state holds under each of the keys that may hold the answer, in their order."""
     for key, held in known(value, keys):
-        # A tool that told the user itself goes before what the model said beside calling it.
-        given = (direct(value) if key == "messages" else None) or answer(held)
-        given = whole(held) if given is None else given
+        if key == "structured_response":
+            given = structured(value)
+        else:
+            # A tool that told the user itself goes before what the model said beside calling it.
+            given = _given((direct(value) if key == "messages" else None) or held)
         if given is not None:
             yield key, given
+
+
+def structured(value: Any) -> str | None:
+    """The text of a state's structured response: its own answer, else all of it as JSON.
+
+    None where the last model has said something else: then it is left from an earlier turn.
+    """
+    held = at(value, "structured_response")
+    said = [message for message in messages(at(value, "messages")) if _by_model(message)]
+    return None if held is None or (said and not _fills_in(said[-1])) else _given(held)
+
+
+def _fills_in(message: BaseMessage) -> bool:
+    """Whether a model's message may be a structured response: the call of its form, or JSON."""
+    if getattr(message, "tool_calls", None):
+        return True
+    try:
+        json.loads(_unwarned(message) or "")
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _given(held: Any) -> str | None:
+    given = answer(held)
+    return whole(held) if given is None else given
 
 
 def direct(value: Any) -> str | None:
@@ -300,8 +328,17 @@ def whole(value: Any) -> str | None:
     if isinstance(value, BaseModel):
         return value.model_dump_json()
     if isinstance(value, Mapping) or (dataclasses.is_dataclass(value) and not isinstance(value, type)):
-        return json.dumps(plain(value), ensure_ascii=False)
+        return json.dumps(plain(_unnamed(value)), ensure_ascii=False)
     return None
+
+
+def _unnamed(value: Any) -> Any:
+    """A structure whose dataclasses are dicts: what their type is called is no part of an answer."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        value = {part.name: getattr(value, part.name) for part in dataclasses.fields(value) if part.repr}
+    if isinstance(value, Mapping):
+        return {name: _unnamed(held) for name, held in value.items()}
+    return [_unnamed(one) for one in value] if isinstance(value, list | tuple) else value
 
 
 def turns(conversation: Iterable[BaseMessage]) -> tuple[Turn, ...]:
