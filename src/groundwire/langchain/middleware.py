@@ -143,7 +143,8 @@ class _Turn:
         messages = state["messages"]
         begin = max((i for i, m in enumerate(messages) if _begins_turn(m)), default=-1)
         # A turn that was summed up midway has lost its question; the summary tells what came before.
-        asked = begin >= 0 and values.by_human(messages[begin])
+        is_asked = begin >= 0 and values.by_human(messages[begin])
+        asked = values.last_turn(messages[: begin + 1]) if is_asked else None
         self._messages = messages[begin + 1 :]
         self.notes = [i for i, m in enumerate(self._messages) if _is_note(m)]
         said = [i for i, m in enumerate(self._messages) if isinstance(m, AIMessage)]
@@ -161,10 +162,10 @@ class _Turn:
         held = state.get("structured_response") is not None  # be it of an earlier turn
         self.withdrawn = {"structured_response": None} if held else {}
         self.interaction = Interaction(
-            question=str(messages[begin].text) if asked else None,
+            question=None if asked is None else str(messages[asked].text),
             contexts=list(_found(read, self.answer if direct else None)),
             answer=text or "",
-            history=values.turns(messages[: begin if asked else begin + 1]),
+            history=values.turns(messages[: begin + 1 if asked is None else asked]),
         )
         self.abstention = self._why_not(text)
 

@@ -119,8 +119,20 @@ def answer(unit: Unit, key: str | None) -> str | None:
     if unit.run.kind is Kind.MODEL:
         return _of(unit.run)
     found = dict(values.answers(outputs))
+    if passed := _passed_on(unit):
+        found["messages"] = passed
     # A text or a message, or nothing that is known, has none of the usual keys.
     return _among(unit, found) if found else values.answer(outputs)
+
+
+def _passed_on(unit: Unit) -> str | None:
+    """What one of several agents said, where a state ends with it in a human's place."""
+    last = values.messages(values.at(values.state(unit.run.outputs), "messages"))[-1:]
+    if not last or not values.by_human(last[0]):
+        return None
+    said = str(last[0].text)
+    given = map(values.text, values.messages(values.at(unit.run.inputs, "messages")))
+    return said if said not in given and any(said.strip() == said_by(run) for run in unit.models) else None
 
 
 def _among(unit: Unit, found: dict[str, str]) -> str | None:

@@ -213,8 +213,21 @@ def tool_text(value: Any) -> str | None:
 
 
 def last_turn(conversation: Sequence[BaseMessage]) -> int | None:
-    """Where the last human message stands."""
-    return next((i for i in reversed(range(len(conversation))) if by_human(conversation[i])), None)
+    """Where the user's last message stands."""
+    last = next((i for i in reversed(range(len(conversation))) if by_human(conversation[i])), None)
+    return None if last is None else _asked_at(conversation, last)
+
+
+def _asked_at(conversation: Sequence[BaseMessage], at: int) -> int:
+    """Where the user has said what a human's message is about.
+
+    Applications of several agents pass on what one of them said in a human's place, under the agent's name.
+    So what has a name, and follows a human's message that has none, is not the user's.
+    """
+    asked = at
+    while asked and conversation[asked].name and by_human(conversation[asked - 1]):
+        asked -= 1
+    return at if conversation[asked].name else asked
 
 
 def by_human(message: BaseMessage) -> bool:
@@ -341,11 +354,11 @@ def _unnamed(value: Any) -> Any:
     return [_unnamed(one) for one in value] if isinstance(value, list | tuple) else value
 
 
-def turns(conversation: Iterable[BaseMessage]) -> tuple[Turn, ...]:
+def turns(conversation: Sequence[BaseMessage]) -> tuple[Turn, ...]:
     """Earlier messages as turns; empty ones, such as a bare tool call, are left out."""
     return tuple(
-        Turn(role=_ROLES[message.type], text=said)
-        for message in conversation
+        Turn(role=_ROLES[message.type] if _asked_at(conversation, i) == i else Role.ASSISTANT, text=said)
+        for i, message in enumerate(conversation)
         if message.type in _ROLES and (said := text(message))
     )
 
