@@ -244,12 +244,15 @@ def answering_model(unit: Unit, said: str | None) -> Run | None:
     else:
         held = {text.strip() for text in values.texts(values.state(unit.run.outputs))} - {""}
         told = [run for run in ended if said_by(run) in held]
-        reading = [_read_documents(unit, run) for run in told]
-        if any(reading) and not reading[0]:
+        reading = (_read_documents(unit, run) for run in told)
+        if not next(reading, True) and any(reading):
             return None
-    if not told and len(ended) > 1:
-        told = [run for run in ended if _read_documents(unit, run)]
-    return next(iter(told), None) or max(unit.models, key=lambda run: run.started, default=None)
+    read = (run for run in ended if len(ended) > 1 and _read_documents(unit, run))
+    return (
+        next(iter(told), None)
+        or next(read, None)
+        or max(unit.models, key=lambda run: run.started, default=None)
+    )
 
 
 def sayers(said: str, ended: Sequence[Run]) -> list[Run]:
