@@ -1,11 +1,14 @@
 """The middleware: an agent's answer is judged against what its tools brought in the same turn."""
 
 import asyncio
+import json
+from dataclasses import dataclass
 from typing import Annotated
 
 import pytest
 from langchain.agents import create_agent
-from langchain.agents.middleware import SummarizationMiddleware, wrap_tool_call
+from langchain.agents.middleware import AgentMiddleware, SummarizationMiddleware, hook_config, wrap_tool_call
+from langchain.agents.structured_output import ProviderStrategy, ToolStrategy
 from langchain_classic.retrievers import ContextualCompressionRetriever
 from langchain_classic.retrievers.document_compressors import LLMChainExtractor
 from langchain_core.documents import Document
@@ -17,6 +20,7 @@ from langchain_core.tools import InjectedToolCallId, create_retriever_tool, tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from pydantic import BaseModel
+from typing_extensions import TypedDict
 
 from groundwire import AbstainedError, AbstentionReason, Checker, ConfigurationError, Policy
 from groundwire.core import wire
@@ -453,22 +457,11 @@ def test_without_tools_nothing_is_called_clean():
     assert "no tool" in result["hallucination"]["reason"]
 
 
-def test_a_structured_response_is_said_not_to_be_judged():
-    """An agent that ends without a text answer has nothing to judge."""
-
-    class Price(BaseModel):
-        euro: int
-
-    structured = AIMessage("", tool_calls=[{"name": "Price", "args": {"euro": 3}, "id": "p"}])
-    app = create_agent(
-        Script(responses=[call(), structured]),
-        [search],
-        middleware=[HallucinationMiddleware(checker=CHECKER)],
-        response_format=Price,
-    )
-    result = ask(app)
-    assert result["structured_response"] == Price(euro=3)
+def test_a_model_that_ends_without_a_word_is_said_not_to_be_judged():
+    """There is nothing to judge."""
+    result = ask(agent(call(), ""))
     assert result["hallucination"]["abstention"] == "NO_CLAIMS"
+    assert "no text" in result["hallucination"]["reason"]
 
 
 def test_each_turn_is_judged_by_itself():
@@ -667,3 +660,312 @@ def test_every_mistake_is_named_at_once():
     with pytest.raises(ConfigurationError) as caught:
         HallucinationMiddleware(on_hallucination="explode", max_retries=0, attach="auto")
     assert len(caught.value.problems) == 3
+
+
+# -- structured responses
+
+
+class Price(BaseModel):
+    """A price."""
+
+    costs: str
+
+
+@dataclass
+class PriceData:
+    """A price."""
+
+    costs: str
+
+
+class PriceDict(TypedDict):
+    """A price."""
+
+    costs: str
+
+
+class Free(BaseModel):
+    """What is free."""
+
+    item: int
+
+
+PRICE_SCHEMA = {
+    "title": "PriceSchema",
+    "description": "A price.",
+    "type": "object",
+    "properties": {"costs": {"type": "string"}},
+}
+SCHEMAS = {"Price": Price, "PriceData": PriceData, "PriceDict": PriceDict, "PriceSchema": PRICE_SCHEMA}
+STRATEGIES = [ToolStrategy, ProviderStrategy]
+
+
+class Listening(Script):
+    """A Script that keeps what it was given to read, and makes each message anew, as a provider does."""
+
+    heard: list = []  # noqa: RUF012 - a pydantic field, copied for each instance
+
+    def _generate(self, messages, stop=None, run_manager=None, **kwargs):
+        self.heard.append(messages)
+        result = super()._generate(messages, stop, run_manager, **kwargs)
+        said = result.generations[0].message.model_copy(update={"id": None})
+        return ChatResult(generations=[ChatGeneration(message=said)])
+
+
+def filled(strategy, name="Price", n=9, **fields):
+    """A model's message that fills the form in, as the strategy wants it."""
+    if strategy is ProviderStrategy:
+        return AIMessage(json.dumps(fields))
+    return AIMessage("", tool_calls=[{"name": name, "args": fields, "id": f"form{n}"}])
+
+
+def filling(*said, schema=Price, strategy=ToolStrategy, tools=(search,), checkpointer=None, **options):
+    return create_agent(
+        Listening(responses=[AIMessage(one) if isinstance(one, str) else one for one in said]),
+        list(tools),
+        middleware=[HallucinationMiddleware(**{"checker": CHECKER, **options})],
+        response_format=strategy(schema),
+        checkpointer=checkpointer,
+    )
+
+
+def run(app, colour, text="What does item3 cost?", **config):
+    given = {"messages": [HumanMessage(text)]}
+    return app.invoke(given, **config) if colour == "sync" else asyncio.run(app.ainvoke(given, **config))
+
+
+both_colours = pytest.mark.parametrize("colour", ["sync", "async"])
+both_strategies = pytest.mark.parametrize("strategy", STRATEGIES)
+
+
+@both_strategies
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_a_structured_response_is_judged_by_its_text(name, strategy):
+    """The one in which it is handed over, as the callback reads it, whatever it was asked for in."""
+    heard, seen = Heard(), []
+    script = [call(), filled(strategy, name, costs="nothing")]
+    options = {"schema": SCHEMAS[name], "on_hallucination": lambda i, o: seen.append(i)}
+    result = ask(filling(*script, strategy=strategy, **options), config={"callbacks": [heard]})
+    for interaction in (seen[0], heard.only().interaction):
+        assert interaction.question == "What does item3 cost?"
+        assert json.loads(interaction.answer) == {"costs": "nothing"}
+        assert [passage.text for passage in interaction.contexts] == [RIGHT]
+    assert seen[0].answer == heard.only().interaction.answer
+    (span,) = wire.decode(result["hallucination"]).spans
+    assert span.of(seen[0].answer) == "nothing"
+    assert result["messages"][-1].response_metadata["hallucination"] == result["hallucination"]
+
+
+@both_strategies
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_a_structured_response_that_is_supported_passes(name, strategy):
+    """It is the object that the model gave, and there is nothing to act on."""
+    script = [call(), filled(strategy, name, costs="3euro")]
+    result = ask(filling(*script, schema=SCHEMAS[name], strategy=strategy, on_hallucination="raise"))
+    made = {"Price": Price(costs="3euro"), "PriceData": PriceData("3euro")}
+    assert result["structured_response"] == made.get(name, {"costs": "3euro"})
+    assert result["hallucination"]["hallucinated"] is False
+
+
+@both_strategies
+def test_of_a_structured_response_with_an_answer_that_is_judged(strategy):
+    """As of every state that holds one under a usual key; the rest says what the application makes of it."""
+
+    class Reply(BaseModel):
+        """A reply."""
+
+        answer: str
+        sure: bool
+
+    heard, seen = Heard(), []
+    script = [call(), filled(strategy, "Reply", answer=WRONG, sure=True)]
+    options = {"schema": Reply, "strategy": strategy, "on_hallucination": lambda i, o: seen.append(i)}
+    ask(filling(*script, **options), config={"callbacks": [heard]})
+    assert [seen[0].answer, heard.only().interaction.answer] == [WRONG, WRONG]
+
+
+def test_what_a_model_says_beside_filling_in_a_form_is_not_the_answer():
+    """The form is: its words are what is handed over."""
+    heard = Heard()
+    form = filled(ToolStrategy, costs="nothing")
+    form.content = "I have looked it up and shall now fill in the form."
+    result = ask(filling(call(), form), config={"callbacks": [heard]})
+    assert [claim["text"] for claim in result["hallucination"]["claims"]] == ["nothing"]
+    assert heard.only().interaction.answer == '{"costs":"nothing"}'
+
+
+def test_a_structured_response_is_not_its_own_evidence():
+    """Nor is what the model was told of one that did not fit, or was not supported, whatever its form."""
+    seen = []
+    script = [
+        filled(ToolStrategy, "Free", 1, item="item3 costs nothing"),
+        filled(ToolStrategy, "Free", 2, item=3),
+        filled(ToolStrategy, "Price", 3, costs="nothing, item3 is Free"),
+    ]
+    options = {"on_hallucination": lambda i, o: seen.append(i) or "retry", "after_retries": "annotate"}
+    result = ask(filling(call(), *script, schema=Price | Free, **options))
+    assert [interaction.answer for interaction in seen] == [
+        '{"item":3}',
+        '{"costs":"nothing, item3 is Free"}',
+    ]
+    assert [[p.text for p in interaction.contexts] for interaction in seen] == [[RIGHT], [RIGHT]]
+    assert result["hallucination"]["hallucinated"] is True
+    alone = ask(filling(filled(ToolStrategy, costs="nothing")))
+    assert alone["hallucination"]["abstention"] == "NO_CONTEXT"
+
+
+def test_what_was_searched_beside_a_structured_response_is_no_evidence_for_it():
+    """The model had not read it when it answered."""
+    form = filled(ToolStrategy, costs="3euro")
+    form.tool_calls += call().tool_calls
+    result = ask(filling(form))
+    assert result["hallucination"]["abstention"] == "NO_CONTEXT"
+    assert result["messages"][-2].response_metadata["hallucination"] == result["hallucination"]
+
+
+def test_a_structured_response_of_an_earlier_turn_is_not_judged_again():
+    """It stays in the state where a later turn ends before any model is asked, unless that is withheld."""
+
+    class Guard(AgentMiddleware):
+        @hook_config(can_jump_to=["end"])
+        def before_model(self, state, runtime):
+            if "rude" in state["messages"][-1].text:
+                return {"jump_to": "end", "messages": [AIMessage("Please be polite.")]}
+            return None
+
+    options = {"checker": CHECKER, "on_abstention": "replace", "replacement": "Sorry."}
+    for strategy in STRATEGIES:
+        app = create_agent(
+            Listening(responses=[call(), filled(strategy, costs="nothing")]),
+            [search],
+            middleware=[HallucinationMiddleware(**options), Guard()],
+            response_format=strategy(PRICE_SCHEMA | {"title": "Price"}),
+            checkpointer=InMemorySaver(),
+        )
+        ask(app, config=ONCE)
+        result = ask(app, "A rude word", config=ONCE)
+        assert result["hallucination"]["abstention"] == "NO_CONTEXT"
+        assert result["messages"][-1].text == "Sorry."
+        assert result["structured_response"] is None
+
+
+@both_strategies
+def test_the_same_structured_response_in_two_turns_is_two_answers(strategy):
+    """That the state holds it already does not make the second an old one."""
+    heard = Heard()
+    script = [call(), filled(strategy, costs="nothing")] * 2
+    app = filling(
+        *script, strategy=strategy, schema=PRICE_SCHEMA | {"title": "Price"}, checkpointer=InMemorySaver()
+    )
+    for question in ("item3?", "Really?"):
+        assert (
+            ask(app, question, config={**ONCE, "callbacks": [heard]})["hallucination"]["hallucinated"] is True
+        )
+    assert [captured.interaction.answer for captured in heard.captured] == ['{"costs": "nothing"}'] * 2
+
+
+@both_colours
+@both_strategies
+def test_a_warning_leaves_a_structured_response_as_it_is(strategy, colour):
+    """An object can't carry it; the message that stands for it does, and so does the verdict."""
+    script = [call(), filled(strategy, costs="nothing")]
+    result = run(filling(*script, strategy=strategy, on_hallucination="warn"), colour)
+    assert result["structured_response"] == Price(costs="nothing")
+    assert result["messages"][-1].text.endswith(f"\n\n{result['hallucination']['warning']}")
+    assert result["hallucination"]["hallucinated"] is True
+
+
+@both_colours
+@both_strategies
+def test_a_structured_response_that_is_replaced_is_none(strategy, colour):
+    """What was withheld is not in the state that is handed back and kept; nobody takes None for an answer."""
+    script = [call(), filled(strategy, costs="nothing")]
+    kept = InMemorySaver()
+    options = {"on_hallucination": "replace", "replacement": "Sorry.", "checkpointer": kept}
+    app = filling(*script, strategy=strategy, **options)
+    result = run(app, colour, config=ONCE)
+    assert result["structured_response"] is None
+    assert [type(m) for m in result["messages"]] == [HumanMessage, AIMessage, ToolMessage, AIMessage]
+    said = result["messages"][-1]
+    assert (said.text, said.tool_calls) == ("Sorry.", [])
+    assert said.response_metadata["hallucination"] == result["hallucination"]
+    state = app.get_state(ONCE).values
+    assert state["structured_response"] is None
+    assert "nothing" not in repr([(m.content, getattr(m, "tool_calls", None)) for m in state["messages"]])
+
+
+@both_colours
+@both_strategies
+def test_a_structured_response_can_be_refused(strategy, colour):
+    """The error says what was judged; what nobody could judge is refused, too, if asked."""
+    app = filling(call(), filled(strategy, costs="nothing"), strategy=strategy, on_hallucination="raise")
+    with pytest.raises(HallucinationError) as caught:
+        run(app, colour)
+    assert json.loads(caught.value.interaction.answer) == {"costs": "nothing"}
+    with pytest.raises(AbstainedError):
+        run(filling(filled(strategy, costs="3euro"), strategy=strategy, on_abstention="raise"), colour)
+
+
+@both_strategies
+def test_a_structured_response_that_nobody_could_judge_can_be_replaced(strategy):
+    """It is withheld like one that was judged."""
+    options = {"on_abstention": "replace", "replacement": "Sorry."}
+    result = ask(filling(filled(strategy, costs="3euro"), strategy=strategy, **options))
+    assert (result["structured_response"], result["messages"][-1].text) == (None, "Sorry.")
+
+
+@both_colours
+@both_strategies
+def test_a_retry_ends_in_a_fresh_structured_response(strategy, colour):
+    """The draft, what stands for its form, and the note leave the conversation."""
+    script = [call(), filled(strategy, costs="nothing", n=1), filled(strategy, costs="3euro", n=2)]
+    app = filling(*script, strategy=strategy, on_hallucination="retry")
+    result = run(app, colour)
+    assert result["structured_response"] == Price(costs="3euro")
+    assert result["hallucination"]["hallucinated"] is False
+    kept = [HumanMessage, AIMessage, ToolMessage, AIMessage] + [ToolMessage] * (strategy is ToolStrategy)
+    assert [type(m) for m in result["messages"]] == kept
+    assert "nothing" not in repr([(m.content, getattr(m, "tool_calls", None)) for m in result["messages"]])
+
+
+def test_a_retried_model_reads_its_draft_and_the_note():
+    """The note comes after what stands for the form, so that no call of the model's is left unanswered."""
+    model = Listening(
+        responses=[call(), filled(ToolStrategy, costs="nothing"), filled(ToolStrategy, costs="3euro")]
+    )
+    checking = HallucinationMiddleware(checker=CHECKER, on_hallucination="retry")
+    ask(create_agent(model, [search], middleware=[checking], response_format=Price))
+    draft, form, note = model.heard[-1][-3:]
+    assert draft.tool_calls[0]["id"] == form.tool_call_id
+    assert '- "nothing"' in note.content
+
+
+def test_a_retry_that_ends_without_a_structured_response_hands_no_rejected_one_over():
+    """What the model says instead is judged."""
+    app = filling(call(), filled(ToolStrategy, costs="nothing"), "I can not say.", on_hallucination="retry")
+    result = ask(app)
+    assert result.get("structured_response") is None
+    assert result["messages"][-1].text == "I can not say."
+    assert [claim["text"] for claim in result["hallucination"]["claims"]] == ["I", "can", "not", "say"]
+
+
+@both_strategies
+def test_retries_of_structured_responses_end(strategy):
+    """After as many as were said, what is to be done after them is done."""
+    drafts = [filled(strategy, costs=price, n=n) for n, price in enumerate(("nothing", "little", "less"))]
+    options = {
+        "on_hallucination": "retry",
+        "max_retries": 2,
+        "after_retries": "replace",
+        "replacement": "Sorry.",
+    }
+    result = ask(filling(call(), *drafts, strategy=strategy, **options))
+    assert result["structured_response"] is None
+    assert [m.text for m in result["messages"]] == ["What does item3 cost?", "", RIGHT, "Sorry."]
+
+
+def test_a_retried_tool_that_answers_itself_leaves_no_call_unanswered():
+    """With ``return_direct`` the draft is the call and the tool's message, and both are taken out."""
+    result = ask(agent(call("ask_expert"), RIGHT, tools=[expert(direct=True)], on_hallucination="retry"))
+    assert [m.text for m in result["messages"]] == ["What does item3 cost?", RIGHT]
+    assert result["hallucination"]["hallucinated"] is False

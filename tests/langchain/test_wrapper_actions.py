@@ -2,12 +2,13 @@
 
 import dataclasses
 import functools
+import json
 import operator
 from typing import Any
 
 import pytest
 from langchain.agents import create_agent
-from langchain.agents.structured_output import ToolStrategy
+from langchain.agents.structured_output import ProviderStrategy, ToolStrategy
 from langchain_core.documents import Document
 from langchain_core.language_models import FakeListChatModel, FakeMessagesListChatModel
 from langchain_core.messages import AIMessage, HumanMessage
@@ -410,3 +411,28 @@ def test_a_tool_that_stands_in_for_a_schema_gives_no_answer():
     seen = []
     told_by_a_tool({"name": "Price", "args": {"euro": 9}}, on_abstention=lambda i, o: seen.append(i.answer))
     assert seen == ['{"euro":9}']
+
+
+def filled_in(strategy, form, **fields):
+    """An agent that has looked something up and then fills a form in, in either way."""
+    looked = AIMessage("", tool_calls=[{"id": "1", "name": "look_up", "args": {"query": "item3"}}])
+    said = AIMessage(json.dumps(fields))
+    if strategy is ToolStrategy:
+        said = AIMessage("", tool_calls=[{"id": "2", "name": form.__name__, "args": fields}])
+    tools = [tool(lambda query: "item3 costs 3euro", description="Look it up.")]
+    tools[0].name = "look_up"
+    agent = create_agent(Caller(responses=[looked, said]), tools, response_format=strategy(form))
+    replaced = checked(agent, on_hallucination="replace", replacement="Sorry.")
+    return replaced.invoke({"messages": [HumanMessage("item3?")]})
+
+
+@pytest.mark.parametrize("strategy", [ToolStrategy, ProviderStrategy])
+def test_a_structured_response_that_is_replaced_is_not_handed_over(strategy):
+    """One without room for a sentence is gone with all that it was made of; else its answer is."""
+    assert set(filled_in(strategy, Price, euro=9)) == {"answer", "hallucination"}
+    said = 'item3 is "quite free" — so they say'
+    result = filled_in(strategy, Reply, answer=said)
+    assert result["structured_response"] == Reply(answer="Sorry.")
+    kept = repr([(m.content, getattr(m, "tool_calls", None)) for m in result["messages"]])
+    assert "quite free" not in kept
+    assert "item3 costs 3euro" in kept

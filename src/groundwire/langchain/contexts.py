@@ -28,8 +28,9 @@ def contexts(unit: Unit, key: str | None, answering: Run | None) -> list[Passage
         return declared
     sources = Sources(unit)
     retrieved = list(_retrieved(sources))  # a document that was found twice may stand in the prompt twice
-    views = [values.prompt_text(run.inputs) for run in _readers(sources, answering)]
-    shown = _shown(sources, retrieved, answering) if len(views) <= 1 else []
+    told_to = _readers(sources, answering)
+    views = list(dict.fromkeys(values.prompt_text(run.inputs) for run in told_to))
+    shown = _shown(sources, retrieved, answering) if len(told_to) <= 1 else []
     shown = shown or placing.survivors(retrieved, views, asked(unit))
     if not shown and not _emptied(unit, answering) and _were_told(retrieved, unit, answering, views):
         shown = retrieved

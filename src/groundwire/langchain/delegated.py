@@ -6,14 +6,14 @@ another agent, may have made it up. So the documents travel on the tool's messag
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, Self, TypeVar, cast
 from uuid import UUID, uuid4
 
-from langchain_core.messages import ToolMessage
+from langchain_core.messages import BaseMessage, ToolMessage
 from langchain_core.tracers.context import register_configure_hook
 
 from groundwire.core.errors import InputError
@@ -82,6 +82,20 @@ def _noted(result: Any, found: list[Passage]) -> Any:
     if not isinstance(held := update.get("messages"), ToolMessage | list):
         return result
     return replace(cast(Any, result), update={**update, "messages": _noted(held, found)})
+
+
+def form_noted(messages: Iterable[BaseMessage], tools: Iterable[Any]) -> list[BaseMessage]:
+    """What a model returned, with nothing found on messages that seem to be from a tool and are from none.
+
+    They are from the form of a structured response: that it was filled in, or what was wrong with it.
+    """
+    names = {getattr(tool, "name", None) for tool in tools}
+    return [
+        _with_found(message, [])
+        if isinstance(message, ToolMessage) and message.name not in names
+        else message
+        for message in messages
+    ]
 
 
 def _with_found(message: ToolMessage, found: list[Passage]) -> ToolMessage:

@@ -7,6 +7,7 @@ reads the state alone, and keeps nothing between turns.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Annotated, Any, NotRequired, TypeVar, Unpack
 from uuid import UUID, uuid4
 
@@ -27,7 +28,12 @@ from groundwire.tracing.langsmith import annotate_current_run
 
 try:
     from langchain.agents.middleware import AgentMiddleware, AgentState, hook_config
-    from langchain.agents.middleware.types import OmitFromInput, ToolCallRequest
+    from langchain.agents.middleware.types import (
+        ModelRequest,
+        ModelResponse,
+        OmitFromInput,
+        ToolCallRequest,
+    )
     from langgraph.config import get_config
     from langgraph.runtime import Runtime
 except ImportError as error:
@@ -35,6 +41,8 @@ except ImportError as error:
 
 T = TypeVar("T")
 _NOTE = {"groundwire": "retry"}  # marks a message of ours among the user's
+# A message without its calls, also as its provider has written them.
+_UNCALLED: dict[str, Any] = {"tool_calls": [], "invalid_tool_calls": [], "additional_kwargs": {}}
 
 
 class CheckedState(AgentState[Any]):
@@ -48,9 +56,10 @@ class HallucinationMiddleware(AgentMiddleware[CheckedState, Any, Any]):
 
     The verdict is in the result under ``hallucination``, and in the answer's ``response_metadata``. A retry
     sends the agent back to its model with the unsupported claims named; the draft and the note are taken out
-    of the conversation once a later answer stands. The options are ``checker``, ``on_hallucination``,
-    ``on_abstention``, ``replacement``, ``max_retries``, ``after_retries``, ``monitor`` and ``sinks``;
-    docs/langchain.md explains each. Raises ConfigurationError, naming every mistake at once.
+    of the conversation once a later answer stands. A structured response is judged by its text, and handed
+    over as the model gave it, or as None where it is replaced. The options are ``checker``,
+    ``on_hallucination``, ``on_abstention``, ``replacement``, ``max_retries``, ``after_retries``, ``monitor``
+    and ``sinks``; docs/langchain.md explains each. Raises ConfigurationError, naming every mistake at once.
 
     >>> agent = create_agent(model, tools, middleware=[HallucinationMiddleware()])  # doctest: +SKIP
     """
@@ -78,6 +87,22 @@ class HallucinationMiddleware(AgentMiddleware[CheckedState, Any, Any]):
         outcome = self._unjudged(turn) or await ajudged(self.checker, turn.interaction)
         return self._update(turn, outcome)
 
+    def wrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
+    ) -> ModelResponse[Any]:
+        """Note what stands for the form of a structured response: its words are no evidence."""
+        response = handler(request)
+        return replace(response, result=delegated.form_noted(response.result, request.tools))
+
+    async def awrap_model_call(
+        self,
+        request: ModelRequest[Any],
+        handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
+    ) -> ModelResponse[Any]:
+        """The same without holding the event loop."""
+        response = await handler(request)
+        return replace(response, result=delegated.form_noted(response.result, request.tools))
+
     def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], T]) -> T:
         """Note what a tool found in which a model answers: its words are no evidence."""
         with delegated.Inside() as call:
@@ -101,12 +126,14 @@ class HallucinationMiddleware(AgentMiddleware[CheckedState, Any, Any]):
         marks = self._settings.sinks.locate(_own_run())
         self._settings.keep(turn.interaction, outcome, decision, attempt, marks=marks)
         if decision.action is Action.RETRY:
-            return {"jump_to": "model", "messages": [HumanMessage(note(outcome), additional_kwargs=_NOTE)]}
+            again = HumanMessage(note(outcome), additional_kwargs=_NOTE)
+            return {"jump_to": "model", "messages": [again], **turn.withdrawn}
         annotate_current_run(outcome, action=str(decision.action), attempts=attempt)
         if decision.error is not None:
             raise decision.error
         verdict = outcome.to_dict()
-        return {KEY: verdict, "messages": turn.settled(decision, verdict)}
+        taken = turn.withdrawn if decision.action is Action.REPLACE else {}
+        return {KEY: verdict, "messages": turn.settled(decision, verdict), **taken}
 
 
 class _Turn:
@@ -116,34 +143,53 @@ class _Turn:
         messages = state["messages"]
         begin = max((i for i, m in enumerate(messages) if _begins_turn(m)), default=-1)
         # A turn that was summed up midway has lost its question; the summary tells what came before.
-        asked = begin >= 0 and values.by_human(messages[begin])
+        is_asked = begin >= 0 and values.by_human(messages[begin])
+        asked = values.last_turn(messages[: begin + 1]) if is_asked else None
         self._messages = messages[begin + 1 :]
         self.notes = [i for i, m in enumerate(self._messages) if _is_note(m)]
-        said = [m for m in self._messages if isinstance(m, AIMessage)]
+        said = [i for i, m in enumerate(self._messages) if isinstance(m, AIMessage)]
+        last = self._messages[said[-1] :] if said else []
+        read = self._messages
         direct = values.direct(state) is not None
-        self.answer = self._messages[-1] if direct else (said[-1] if said else None)
-        text = None if self.answer is None else answer_text(self.answer)
+        text = values.structured(state) if said else None
+        self._last, self._structured = last, text is not None
+        self.answer: BaseMessage | None = self._messages[-1] if direct else next(iter(last), None)
+        if self._structured:
+            # The message that stands for the form, if there is one, follows the model's own.
+            self.answer, read = last[:2][-1], read[: said[-1]]
+        elif self.answer is not None:
+            text = answer_text(self.answer)
+        held = state.get("structured_response") is not None  # be it of an earlier turn
+        self.withdrawn = {"structured_response": None} if held else {}
         self.interaction = Interaction(
-            question=str(messages[begin].text) if asked else None,
-            contexts=list(_found(self._messages, self.answer if direct else None)),
+            question=None if asked is None else str(messages[asked].text),
+            contexts=list(_found(read, self.answer if direct else None)),
             answer=text or "",
-            history=values.turns(messages[: begin if asked else begin + 1]),
+            history=values.turns(messages[: begin + 1 if asked is None else asked]),
         )
         self.abstention = self._why_not(text)
 
     def settled(self, decision: Decision, verdict: dict[str, Any]) -> list[BaseMessage]:
         """What to write over the conversation: the answer with its verdict, and no trace of its drafts."""
-        changes: list[BaseMessage] = []
-        for i in self.notes:
-            drafts = self._messages[max(i - 1, 0) : i + 1]
-            changes += [RemoveMessage(id=m.id) for m in drafts if m.id]
-        if self.answer is not None:
-            changes.append(attached(acted_on(self.answer, decision), verdict, Attach.AUTO))
+        gone = [message for i in self.notes for message in self._draft(i)]
+        answer = self.answer
+        if self._structured and decision.action is Action.REPLACE:
+            answer, *form = self._last
+            gone += form
+            answer = answer.model_copy(update=_UNCALLED)
+        changes: list[BaseMessage] = [RemoveMessage(id=message.id) for message in gone if message.id]
+        if answer is not None:
+            changes.append(attached(acted_on(answer, decision), verdict, Attach.AUTO))
         return changes
+
+    def _draft(self, end: int) -> Sequence[BaseMessage]:
+        """The answer before a note, as far as it is still there, with what stands for it, and the note."""
+        models = [i for i in range(end) if isinstance(self._messages[i], AIMessage)]
+        return self._messages[max(models, default=end) : end + 1]
 
     def _why_not(self, text: str | None) -> Abstention | None:
         if not text:
-            detail = "the agent's last message holds no text; a structured response is not judged"
+            detail = "the agent's last message holds no text, and there is no structured response"
             return Abstention(why=AbstentionReason.NO_CLAIMS, detail=detail, id=uuid4().hex)
         if not self.interaction.has_context:
             detail = "no tool brought anything to judge the answer against since the user last spoke"

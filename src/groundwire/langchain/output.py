@@ -6,6 +6,7 @@ judged or decided here, and nothing that was handed over is changed in place.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from enum import StrEnum
@@ -56,7 +57,10 @@ def answer_holder(output: Any, key: str | None, said: str | None = None) -> str 
     leaves = ((name, _leaf(values.at(output, name), None, known)) for name in names)
     # Where a tool stands in for the schema of a structured answer, its message is no answer.
     by_tool = values.direct(output) is not None
+    structured = key is None and values.structured(output) is not None
     for name, leaf in leaves:
+        if name == "structured_response" and structured:
+            return None if leaf is None else name  # what stands in the messages is what it was made of
         if leaf is None or (isinstance(leaf, ToolMessage) and not by_tool):
             continue
         if known is None or values.text(leaf) == known:
@@ -195,11 +199,14 @@ def _edited(
 def _without(value: Any, answer: str, text: str) -> Any:  # noqa: PLR0911 - one return a kind of value
     """The same value with ``text`` wherever the answer stood, but in documents and in what a user said."""
     if isinstance(value, str):
-        return text if value == answer or (len(answer) >= _DISTINCT and answer in value) else value
+        return text if value == answer or (len(answer) >= _DISTINCT and _holds(value, answer)) else value
     if isinstance(value, BaseMessage):
-        said = values.text(value) or ""
-        written = value.type in ("ai", "AIMessageChunk", "tool") and _without(said, answer, text) != said
-        return _rewrite(value, text) if written else value
+        if value.type not in ("ai", "AIMessageChunk", "tool"):
+            return value
+        said, calls = values.text(value) or "", getattr(value, "tool_calls", None)
+        if calls and (others := _without(calls, answer, text)) != calls:
+            value = value.model_copy(update={"tool_calls": others, "additional_kwargs": {}})
+        return _rewrite(value, text) if _without(said, answer, text) != said else value
     if isinstance(value, Document):
         return value
     if isinstance(value, dict):
@@ -213,6 +220,12 @@ def _without(value: Any, answer: str, text: str) -> Any:  # noqa: PLR0911 - one 
         held = {part.name: getattr(value, part.name) for part in fields(value) if part.init}
         return replace(value, **{name: _without(one, answer, text) for name, one in held.items()})
     return value
+
+
+def _holds(value: str, answer: str) -> bool:
+    """Whether an answer stands in a text, be that JSON."""
+    forms = (json.dumps(answer, ensure_ascii=ascii_only)[1:-1] for ascii_only in (False, True))
+    return answer in value or any(form in value for form in forms)
 
 
 def _is_data(value: Any) -> bool:

@@ -138,7 +138,7 @@ def readers(
     Be these a word or two, where they have ``filled`` a variable of its prompt.
     """
     found, seen, documents = [answering], values.prompt_text(answering.inputs), list(documents)
-    everything = "\0".join(documents)
+    everything, known = "\0".join(documents), {seen}
     for model in reversed(models):
         said = (results.model_text(model.outputs) or "").strip()
         if model is answering or not said or said not in seen:
@@ -147,7 +147,8 @@ def readers(
         given = documents if said in everything else ()
         if said in filled or (is_telling(said) and is_handed_on(said, own, seen, given)):
             found.append(model)
-            seen += own
+            seen += "" if own in known else own  # many may have been given the same to read
+            known.add(own)
     return found
 
 

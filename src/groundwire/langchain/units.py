@@ -119,8 +119,20 @@ def answer(unit: Unit, key: str | None) -> str | None:
     if unit.run.kind is Kind.MODEL:
         return _of(unit.run)
     found = dict(values.answers(outputs))
+    if passed := _passed_on(unit):
+        found["messages"] = passed
     # A text or a message, or nothing that is known, has none of the usual keys.
     return _among(unit, found) if found else values.answer(outputs)
+
+
+def _passed_on(unit: Unit) -> str | None:
+    """What one of several agents said, where a state ends with it in a human's place."""
+    last = values.messages(values.at(values.state(unit.run.outputs), "messages"))[-1:]
+    if not last or not values.by_human(last[0]):
+        return None
+    said = str(last[0].text)
+    given = map(values.text, values.messages(values.at(unit.run.inputs, "messages")))
+    return said if said not in given and any(said.strip() == said_by(run) for run in unit.models) else None
 
 
 def _among(unit: Unit, found: dict[str, str]) -> str | None:
@@ -147,6 +159,8 @@ def _was_there(unit: Unit, key: str, said: str) -> bool:
     first = found_by(unit)
     if not said or all(run.started < first for run in unit.models):
         return False
+    if key == "structured_response" and values.at(values.state(unit.run.outputs), "messages"):
+        return False  # the last message of a model has been seen to be what it was made of
     if any(said.strip() in map(str.strip, _fields(run)) for run in unit.models):
         return False
     earliest = min((*unit.models, *unit.retrievals), key=lambda run: run.started)
@@ -230,12 +244,15 @@ def answering_model(unit: Unit, said: str | None) -> Run | None:
     else:
         held = {text.strip() for text in values.texts(values.state(unit.run.outputs))} - {""}
         told = [run for run in ended if said_by(run) in held]
-        reading = [_read_documents(unit, run) for run in told]
-        if any(reading) and not reading[0]:
+        reading = (_read_documents(unit, run) for run in told)
+        if not next(reading, True) and any(reading):
             return None
-    if not told and len(ended) > 1:
-        told = [run for run in ended if _read_documents(unit, run)]
-    return next(iter(told), None) or max(unit.models, key=lambda run: run.started, default=None)
+    read = (run for run in ended if len(ended) > 1 and _read_documents(unit, run))
+    return (
+        next(iter(told), None)
+        or next(read, None)
+        or max(unit.models, key=lambda run: run.started, default=None)
+    )
 
 
 def sayers(said: str, ended: Sequence[Run]) -> list[Run]:

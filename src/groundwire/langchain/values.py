@@ -58,8 +58,8 @@ ANSWER_KEYS = (
     "completion",
     "output_text",
     "text",
-    "messages",
     "structured_response",
+    "messages",
 )
 HISTORY_KEYS = ("chat_history", "history", "messages", "input")
 SCORE_KEYS = ("relevance_score", "score", "similarity_score", "_score", "similarity", "distance")
@@ -213,8 +213,21 @@ def tool_text(value: Any) -> str | None:
 
 
 def last_turn(conversation: Sequence[BaseMessage]) -> int | None:
-    """Where the last human message stands."""
-    return next((i for i in reversed(range(len(conversation))) if by_human(conversation[i])), None)
+    """Where the user's last message stands."""
+    last = next((i for i in reversed(range(len(conversation))) if by_human(conversation[i])), None)
+    return None if last is None else _asked_at(conversation, last)
+
+
+def _asked_at(conversation: Sequence[BaseMessage], at: int) -> int:
+    """Where the user has said what a human's message is about.
+
+    Applications of several agents pass on what one of them said in a human's place, under the agent's name.
+    So what has a name, and follows a human's message that has none, is not the user's.
+    """
+    asked = at
+    while asked and conversation[asked].name and by_human(conversation[asked - 1]):
+        asked -= 1
+    return at if conversation[asked].name else asked
 
 
 def by_human(message: BaseMessage) -> bool:
@@ -252,11 +265,39 @@ def answer(value: Any, keys: Iterable[str] = ANSWER_KEYS) -> str | None:
 def answers(value: Any, keys: Iterable[str] = ANSWER_KEYS) -> Iterator[tuple[str, str]]:
     """What a state holds under each of the keys that may hold the answer, in their order."""
     for key, held in known(value, keys):
-        # A tool that told the user itself goes before what the model said beside calling it.
-        given = (direct(value) if key == "messages" else None) or answer(held)
-        given = whole(held) if given is None else given
+        if key == "structured_response":
+            given = structured(value)
+        else:
+            # A tool that told the user itself goes before what the model said beside calling it.
+            given = _given((direct(value) if key == "messages" else None) or held)
         if given is not None:
             yield key, given
+
+
+def structured(value: Any) -> str | None:
+    """The text of a state's structured response: its own answer, else all of it as JSON.
+
+    None where the last model has said something else: then it is left from an earlier turn.
+    """
+    held = at(value, "structured_response")
+    said = [message for message in messages(at(value, "messages")) if _by_model(message)]
+    return None if held is None or (said and not _fills_in(said[-1])) else _given(held)
+
+
+def _fills_in(message: BaseMessage) -> bool:
+    """Whether a model's message may be a structured response: the call of its form, or JSON."""
+    if getattr(message, "tool_calls", None):
+        return True
+    try:
+        json.loads(_unwarned(message) or "")
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _given(held: Any) -> str | None:
+    given = answer(held)
+    return whole(held) if given is None else given
 
 
 def direct(value: Any) -> str | None:
@@ -300,15 +341,24 @@ def whole(value: Any) -> str | None:
     if isinstance(value, BaseModel):
         return value.model_dump_json()
     if isinstance(value, Mapping) or (dataclasses.is_dataclass(value) and not isinstance(value, type)):
-        return json.dumps(plain(value), ensure_ascii=False)
+        return json.dumps(plain(_unnamed(value)), ensure_ascii=False)
     return None
 
 
-def turns(conversation: Iterable[BaseMessage]) -> tuple[Turn, ...]:
+def _unnamed(value: Any) -> Any:
+    """A structure whose dataclasses are dicts: what their type is called is no part of an answer."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        value = {part.name: getattr(value, part.name) for part in dataclasses.fields(value) if part.repr}
+    if isinstance(value, Mapping):
+        return {name: _unnamed(held) for name, held in value.items()}
+    return [_unnamed(one) for one in value] if isinstance(value, list | tuple) else value
+
+
+def turns(conversation: Sequence[BaseMessage]) -> tuple[Turn, ...]:
     """Earlier messages as turns; empty ones, such as a bare tool call, are left out."""
     return tuple(
-        Turn(role=_ROLES[message.type], text=said)
-        for message in conversation
+        Turn(role=_ROLES[message.type] if _asked_at(conversation, i) == i else Role.ASSISTANT, text=said)
+        for i, message in enumerate(conversation)
         if message.type in _ROLES and (said := text(message))
     )
 
