@@ -20,6 +20,7 @@ from groundwire.host.actions import Action
 from groundwire.llama_index import checking, values
 from groundwire.llama_index.checking import Answered, Ending, Finished, Plan, Step
 from groundwire.llama_index.options import Options, settle
+from groundwire.llama_index.output import keep_notices, notices
 from groundwire.llama_index.reading import Call
 from groundwire.llama_index.spans import Transparent
 
@@ -227,4 +228,5 @@ def _ended_stream(response: AgentChatResponse) -> Any:
     )
     stream.is_done = True
     stream.metadata = response.metadata  # type: ignore[attr-defined]  # it has no such field, but takes it
+    keep_notices(stream, notices(response))
     return stream
