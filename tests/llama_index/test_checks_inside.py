@@ -6,7 +6,7 @@ import pytest
 from llama_index.core import Settings, get_response_synthesizer
 from llama_index.core.agent.workflow import FunctionAgent
 from llama_index.core.callbacks import CallbackManager
-from llama_index.core.chat_engine import ContextChatEngine
+from llama_index.core.chat_engine import CondenseQuestionChatEngine, ContextChatEngine
 from llama_index.core.query_engine import CustomQueryEngine, RouterQueryEngine, SubQuestionQueryEngine
 from llama_index.core.response_synthesizers import TreeSummarize
 from llama_index.core.retrievers import RecursiveRetriever
@@ -182,21 +182,58 @@ async def test_what_a_check_has_written_into_a_tools_words_is_no_evidence(option
     assert [passage.text for passage in record.interaction.contexts] == told(3)
 
 
-@pytest.mark.parametrize("streaming", [False, True])
-def test_a_chat_around_a_checked_engine_is_judged_without_its_warning(streaming):
-    """By a checked chat engine as by a handler."""
+def chat(**options):
     inner = ContextChatEngine.from_defaults(retriever=Library(), llm=Oracle(reply=invents))
-    action = "replace" if streaming else "warn"
-    chat = CheckedChatEngine(
-        CheckedChatEngine(inner, checker=CHECKER, on_hallucination=action), checker=CHECKER
-    )
-    if streaming:
-        response = chat.stream_chat(question(3))
-        "".join(response.response_gen)
-        assert response.metadata["hallucination"]["reason"] == WITHHELD
-    else:
-        response = chat.chat(question(3))
-        assert [claim["text"] for claim in response.metadata["hallucination"]["claims"]] == ["nothing"]
+    return CheckedChatEngine(inner, checker=CHECKER, **options)
+
+
+def condensing(**options):
+    return CondenseQuestionChatEngine.from_defaults(query_engine=inside(True, **options), llm=Oracle())
+
+
+def chatted(engine, way):
+    """The response of a checked chat engine around another engine, and its text."""
+    outer = CheckedChatEngine(engine, checker=CHECKER, on_hallucination="warn")
+
+    async def arun():
+        response = await outer.astream_chat(question(3))
+        return response, "".join([token async for token in response.async_response_gen()])
+
+    if way == "astream_chat":
+        return asyncio.run(arun())
+    response = getattr(outer, way)(question(3))
+    return response, "".join(response.response_gen) if way == "stream_chat" else str(response)
+
+
+CHATS = pytest.mark.parametrize("build", [chat, condensing])
+WAYS = pytest.mark.parametrize("way", ["chat", "stream_chat", "astream_chat"])
+
+
+@CHATS
+@WAYS
+@pytest.mark.parametrize("options", [{}, {"on_hallucination": "warn"}])
+def test_a_chat_around_a_checked_engine_is_judged_without_its_warning(build, way, options):
+    """Both have a say at a stream's end, and the warning is given once."""
+    response, text = chatted(build(**options), way)
+    verdict = response.metadata["hallucination"]
+    assert [claim["text"] for claim in verdict["claims"]] == ["nothing"]
+    assert text == f"{WRONG}\n\n{verdict['warning']}"
+
+
+@CHATS
+@WAYS
+def test_a_chat_around_a_withheld_answer_has_none_to_judge(build, way):
+    response, _ = chatted(build(on_hallucination="replace", replacement="No."), way)
+    assert response.metadata["hallucination"]["reason"] == WITHHELD
+
+
+def test_who_took_a_stream_s_metadata_early_sees_what_it_comes_to():
+    """Also where a check inside puts its own verdict there first."""
+    response = CheckedQueryEngine(routed(inside(streaming=True)), checker=CHECKER).query(question(3))
+    early = response.metadata
+    assert early["hallucination"]["status"] == "pending"
+    str(response)
+    assert early["hallucination"]["status"] == "checked"
 
 
 def test_an_evaluator_judges_what_was_answered():

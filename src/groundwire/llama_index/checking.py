@@ -18,6 +18,8 @@ from groundwire.llama_index.options import Settings
 from groundwire.llama_index.output import KEY, Attach, acted_on, attached, keep_notices, parted
 from groundwire.llama_index.reading import Call, Reading
 
+_METADATA = "_groundwire_metadata"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Answered:
@@ -113,7 +115,6 @@ class Ending:
         self._found = answered.call.found(answered.response)
         self._marks = settings.sinks.locate()  # now: at its end, a stream is in its reader's context
         self._notices = keep_notices(answered.response)
-        self._metadata: dict[str, Any] = {}
         self._warning: str | None = None  # until it is judged
         self._put(wire.pending(answered.call.id))
 
@@ -157,7 +158,7 @@ class Ending:
         if self._settings.attach is not Attach.METADATA or response is None:
             return
         # One dict from beginning to end, and not the engine's: who took it early sees what it comes to.
-        if getattr(response, "metadata", None) is not self._metadata:
-            self._metadata = {**(getattr(response, "metadata", None) or {})}
-            response.metadata = self._metadata
-        self._metadata[KEY] = verdict
+        held = getattr(response, "metadata", None)
+        if held is None or held is not vars(response).get(_METADATA):
+            vars(response)[_METADATA] = response.metadata = held = {**(held or {})}
+        held[KEY] = verdict

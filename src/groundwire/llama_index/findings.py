@@ -74,10 +74,11 @@ def note_made(part: Part, result: Any) -> None:
 
 def note_notices(part: Part, result: Any) -> None:
     """Note what ``part``, an engine of our own, has written or may yet write into the answer inside it."""
-    written = notices(result)
-    above: Part | None = None if written is None else part
+    if (written := notices(result)) is None:
+        return
+    above: Part | None = part
     while above is not None:
-        above.notices.append(written or [])
+        above.notices.append(written)  # itself: a stream's grows
         above = above.parent
 
 
