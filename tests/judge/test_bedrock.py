@@ -3,6 +3,7 @@
 import functools
 import json
 import operator
+import time
 
 import pytest
 from langchain_core.runnables import RunnableLambda
@@ -326,6 +327,19 @@ def test_the_judge_tries_again_where_the_client_was_told_not_to(bedrock):
     assert (reply.texts, reply.usage.calls) == (("It is.",), 3)
     bedrock.script += [denies()]
     assert ask(judge(limits=limits)).usage.calls == 1
+
+
+def test_the_judge_comes_back_when_the_server_says(bedrock):
+    """Heard through the real client; what is too far ahead is not waited for."""
+    bedrock.script += [throttles(after="1"), says("It is.")]
+    limits = Limits(retries=2, backoff=0.001)
+    began = time.monotonic()
+    assert ask(judge(limits=limits)).texts == ("It is.",)
+    assert time.monotonic() - began >= 1
+    bedrock.script += [throttles(after="3600"), says("It is.")]
+    reply = ask(judge(limits=limits))
+    assert (reply.reason, reply.usage.calls) == (AbstentionReason.MODEL_FAILED, 1)
+    assert "left alone for 3600 seconds" in reply.detail
 
 
 GUARDRAIL = "bedrock-guardrail:gr1:2"

@@ -1,6 +1,12 @@
 """Limits: what is tried again and what is not, how fast, for how much, and what is told at the end of it."""
 
 import threading
+import time
+from datetime import UTC, datetime, timedelta
+from email.message import Message
+from email.utils import format_datetime
+from types import SimpleNamespace
+from urllib.error import HTTPError
 
 import pytest
 from hypothesis import given
@@ -18,7 +24,9 @@ from groundwire import (
 )
 from groundwire.core.budget import Budget, estimated_tokens, within
 from groundwire.core.plan import Complete, Completed, Embed, Embedded, Failed
+from groundwire.judge.breaker import Breaker
 from groundwire.judge.drivers import run
+from groundwire.judge.failures import wait_asked
 from groundwire.judge.limits import Allowance, Limits, Pace
 from groundwire.judge.prices import Price
 from tests.scripted import AsksModel
@@ -98,6 +106,101 @@ def test_nothing_is_tried_again_when_nobody_could_wait_for_it():
     (reply,) = ask(Judge(model, limits=Limits(retries=9, backoff=60)), timeout=0.5)
     assert reply.reason in (AbstentionReason.MODEL_FAILED, AbstentionReason.TIMEOUT)
     assert model.calls < 9
+
+
+class ProviderError(StatusError):
+    """As OpenAI's and Anthropic's clients raise it, with the response and its headers."""
+
+    def __init__(self, after, status=429):
+        super().__init__(status)
+        self.response = SimpleNamespace(status_code=status, headers={"Retry-After": after})
+
+
+def from_urllib(after):
+    headers = Message()
+    headers["Retry-After"] = after
+    return HTTPError("http://127.0.0.1", 429, "Too many requests", headers, None)
+
+
+def from_botocore(after):
+    pytest.importorskip("botocore")
+    from botocore.exceptions import ClientError
+
+    told = {"HTTPStatusCode": 429, "HTTPHeaders": {"retry-after": after}}
+    content = {"Error": {"Code": "ThrottlingException"}, "ResponseMetadata": told}
+    return ClientError(content, "Converse")
+
+
+def behind_another(after):
+    error = RuntimeError("the call failed")
+    error.__cause__ = ProviderError(after)
+    return error
+
+
+CLIENTS = pytest.mark.parametrize("error", [ProviderError, from_urllib, from_botocore, behind_another])
+
+
+def in_seconds(seconds):
+    return format_datetime(datetime.now(UTC) + timedelta(seconds=seconds), usegmt=True)
+
+
+@CLIENTS
+def test_a_server_may_say_how_long_to_wait(error):
+    """In seconds, or by a date; what is neither, or has passed, says nothing."""
+    assert wait_asked(error("7")) == 7
+    assert wait_asked(error(in_seconds(40))) == pytest.approx(40, abs=2)
+    assert wait_asked(error(in_seconds(40).replace("GMT", "-0000"))) == pytest.approx(40, abs=2)
+    for nothing in ("", "soon", "-7", "nan", "Mon, 99 Nov 2026 25:00:00 GMT", in_seconds(-40), "٣"):
+        assert wait_asked(error(nothing)) == 0
+    assert wait_asked(StatusError(429)) == 0
+
+
+@pytest.mark.parametrize(
+    "bad", [None, {}, {"ResponseMetadata": {}}, {"ResponseMetadata": {"HTTPHeaders": 3}}]
+)
+def test_a_response_of_any_form_is_no_reason_to_fail(bad):
+    """An error of a client that nobody has heard of may hold anything."""
+    error = StatusError(429)
+    error.response = bad
+    error.headers = ["Retry-After"]
+    assert wait_asked(error) == 0
+
+
+@CLIENTS
+@pytest.mark.parametrize("after", ["3600", "9" * 400, in_seconds(7200)])
+def test_who_is_told_to_come_back_much_later_does_not_wait(error, after):
+    """Nobody hangs for an hour, also without any deadline: the call has failed, and says why."""
+    model = Unsteady(*[error(after)] * 9)
+    judge = Judge(model, limits=Limits(retries=5, backoff=0.001), breaker=Breaker(failures=1))
+    (reply,) = ask(judge)
+    assert (reply.reason, model.calls) == (AbstentionReason.MODEL_FAILED, 1)
+    assert "the server asks to be left alone for" in reply.detail
+    assert ask(judge)[0].reason is AbstentionReason.UNAVAILABLE
+
+
+@CLIENTS
+def test_who_has_no_time_to_wait_so_long_does_not(error):
+    """The check's own deadline comes first; what went wrong is told at once."""
+    model = Unsteady(error("40"))
+    (reply,) = ask(Judge(model, limits=Limits(retries=5, backoff=0.001)), timeout=20)
+    assert (reply.reason, model.calls) == (AbstentionReason.MODEL_FAILED, 1)
+
+
+@CLIENTS
+def test_who_is_told_when_to_come_back_does_then(error):
+    """And not before, however short its own waits are."""
+    model = Unsteady(error("0.3"))
+    began = time.monotonic()
+    (reply,) = ask(Judge(model, limits=Limits(retries=1, backoff=0.001)))
+    assert (reply.texts, model.calls) == (("so",), 2)
+    assert time.monotonic() - began >= 0.3
+
+
+@given(st.integers(2, 40), st.floats(0, 60), st.floats(0, 60))
+def test_waits_are_no_shorter_than_asked_and_bounded(attempt, backoff, asked):
+    """However long the own wait is, nobody waits for more than a minute."""
+    wait = Limits(retries=1, backoff=backoff).wait_before(attempt, asked=asked)
+    assert asked <= wait <= 60
 
 
 @given(st.integers(2, 40), st.floats(0, 60))

@@ -19,6 +19,7 @@ from pydantic import BaseModel
 
 from groundwire import AbstainedError, Checker, ConfigurationError, OnAbstention, Policy
 from groundwire.host.actions import UNCHECKED_WARNING, Action, HallucinationError
+from groundwire.host.notices import WITHHELD
 from groundwire.langchain import GroundwireCallbackHandler, with_hallucination_check
 from groundwire.langchain.retry import Expand, NameClaims
 from tests.langchain.wrapped_apps import (
@@ -79,6 +80,77 @@ def test_wrappers_around_each_other_warn_once():
     inner = checked(to_text(inventive) | (lambda text: {"answer": text}), on_hallucination="warn")
     result = checked(inner, on_hallucination="warn").invoke("item3")
     assert result["answer"].count(result["hallucination"]["warning"]) == 1
+
+
+WITHHOLDING = [
+    {"on_hallucination": "replace"},
+    {"on_hallucination": "replace", "replacement": "No."},
+    {"on_hallucination": lambda interaction, outcome: "Please ask at the desk."},
+]
+FORMS = {
+    "a text": (to_text, "item3"),
+    "a message": (to_message, "item3"),
+    "a dict": (to_dict, {"question": "item3"}),
+}
+
+
+def ran(app, given, streamed):
+    return functools.reduce(operator.add, app.stream(given)) if streamed else app.invoke(given)
+
+
+def said(result):
+    """The answer's own text, in however many envelopes."""
+    while isinstance(result, dict):
+        result = result["answer"]
+    return getattr(result, "text", result)
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize("attach", ["auto", "none"])
+@pytest.mark.parametrize("form", FORMS)
+def test_the_warning_of_a_wrapper_inside_is_no_claim(form, attach, streamed):
+    """The outer one judges what the runnable said, and can still do something about it."""
+    build, given = FORMS[form]
+    inner = checked(build(inventive), on_hallucination="warn", attach=attach)
+    result = ran(checked(inner, on_hallucination="warn", attach="envelope"), given, streamed)
+    assert [claim["text"] for claim in result["hallucination"]["claims"]] == ["nothing"]
+    assert said(result) == f"item3 costs nothing\n\n{result['hallucination']['warning']}"
+    replaced = checked(inner, on_hallucination="replace", replacement="Nope.", attach="envelope")
+    assert said(ran(replaced, given, streamed)) == "Nope."
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize("options", WITHHOLDING)
+@pytest.mark.parametrize("form", FORMS)
+def test_what_a_wrapper_inside_has_put_in_an_answers_place_is_not_judged(form, options, streamed):
+    """Neither clean nor hallucinated: there is no answer, and the reason says why."""
+    build, given = FORMS[form]
+    outer = checked(checked(build(inventive), **options), attach="envelope")
+    verdict = ran(outer, given, streamed)["hallucination"]
+    assert (verdict["abstention"], verdict["reason"]) == ("NO_CLAIMS", WITHHELD)
+
+
+@pytest.mark.parametrize("options", [{"on_hallucination": "warn"}, *WITHHOLDING])
+def test_what_a_wrapper_in_a_tool_has_written_is_no_evidence(options):
+    """Not for a handler either: what the tool's own model was told is."""
+
+    class Empty(Shelf):
+        def _get_relevant_documents(self, query, *, run_manager):
+            return []
+
+    @tool
+    def look_up(query: str) -> str:
+        """Look an item up."""
+        return checked(to_text(inventive, retriever=Empty()), **settings(options)).invoke(query)
+
+    def settings(given):
+        doing = given["on_hallucination"]
+        return {**given, "on_abstention": doing, "attach": "none"}
+
+    app = (lambda query: f"{look_up.invoke(query)}\nitem3?") | Scribe(rule=inventive) | StrOutputParser()
+    handler = GroundwireCallbackHandler(CHECKER, mode="inline")
+    app.invoke("item3", config={"callbacks": [handler]})
+    assert [one.text for record in handler.outcomes for one in record.interaction.contexts] == []
 
 
 def test_a_grounded_answer_gets_no_warning():

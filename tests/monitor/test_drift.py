@@ -15,8 +15,10 @@ from scipy import stats
 from groundwire import ConfigurationError
 from groundwire.monitor import Alarm, Drift, Webhook
 from groundwire.monitor.answer import microseconds
+from groundwire.monitor.database import Database, Durability
 from groundwire.monitor.drift import Drifting, Watch, standing
 from groundwire.monitor.statistics import smirnov
+from groundwire.monitor.telling import Telling
 from tests.monitor.told import keep
 
 NOW = dt.datetime(2026, 11, 1, tzinfo=dt.UTC)
@@ -268,6 +270,121 @@ def test_a_new_reference_that_another_process_sets_is_noticed(opened, monkeypatc
     assert heard == []
     keep(running, *[0.1] * 20)
     assert [round(alarm.before, 1) for alarm in heard] == [0.9]
+
+
+CALM, ODD = [0.1, 0.2], [0.92, 0.97]
+QUICK = Drift(reference=50, window=20, step=5)
+
+
+def workers(opened, url, count, **options):
+    """Monitors of one store, as each worker of a server has its own, and the alarms that each has told."""
+    heard = [[] for _ in range(count)]
+    stores = [opened(url, drift=QUICK, alerts=[told.append], **options) for told in heard]
+    return stores, heard
+
+
+def tell(store, scores):
+    keep(store, *scores)
+    assert store.flush(20)
+
+
+def test_of_several_workers_one_tells_of_a_drift(url, opened):
+    """The others have seen it too; one that is started while it lasts finds it told."""
+    (one, two), heard = workers(opened, url, 2)
+    tell(one, CALM * 25)
+    for store in (one, two):
+        tell(store, CALM * 10)
+    for _ in range(8):
+        for store in (one, two):
+            tell(store, ODD * 5)
+    assert sorted(map(len, heard)) == [0, 1]
+    (late,), heard_late = workers(opened, url, 1)
+    tell(late, ODD * 30)
+    assert heard_late == [[]]
+
+
+def test_a_drift_that_comes_back_is_told_again(url, opened, monkeypatch):
+    """By whoever sees it first, also if who told of it the first time has gone."""
+    monkeypatch.setattr("groundwire.monitor.monitor._LOOK_EVERY", 0.0)
+    (first, second), heard = workers(opened, url, 2)
+    tell(first, CALM * 25)
+    tell(first, ODD * 10)
+    assert list(map(len, heard)) == [1, 0]
+    first.close()
+    tell(second, CALM * 20)  # its first window may be of before
+    tell(second, ODD * 10)
+    assert list(map(len, heard)) == [1, 1]
+
+
+def test_a_drift_that_is_not_over_for_a_whole_window_is_the_same(url, opened, monkeypatch):
+    """A worker whose answers are still those of before does not end what another has just told of."""
+    monkeypatch.setattr("groundwire.monitor.monitor._LOOK_EVERY", 0.0)
+    (one, two), heard = workers(opened, url, 2)
+    tell(one, CALM * 25)
+    tell(two, CALM * 10)
+    tell(one, ODD * 10)
+    tell(two, CALM * 5)
+    tell(two, ODD * 10)
+    assert list(map(len, heard)) == [1, 0]
+
+
+def test_alarms_that_name_other_tags_are_others(url, opened):
+    """Who is told of one application's does not know of the other's."""
+    stores, heard = [], []
+    for name in ("handbook", "desk"):
+        (store,), (told,) = workers(opened, url, 1, tags={"application": name})
+        stores.append(store)
+        heard.append(told)
+    tell(stores[0], CALM * 25)
+    for store in stores:
+        tell(store, ODD * 10)
+    assert [[one.tags["application"] for one in told] for told in heard] == [["handbook"], ["desk"]]
+
+
+def test_a_new_reference_forgets_what_was_told(url, opened):
+    """What drifts from it is another drift."""
+    (store,), (heard,) = workers(opened, url, 1)
+    tell(store, CALM * 25 + ODD * 10)
+    store.rebase()
+    (again,), (heard_again,) = workers(opened, url, 1)
+    tell(again, ODD * 25 + CALM * 10)
+    assert (len(heard), len(heard_again)) == (1, 1)
+
+
+ALARM = Alarm(what=Drifting.SCORES, row=100, at=NOW, before=0.1, now=0.9, p=1e-9, stability=2.0)
+
+
+def test_of_many_that_would_tell_at_once_one_does(url):
+    """Each process has connections of its own; the store lets one be the first."""
+    databases = [Database(url, durability=Durability.PROCESS, busy=20.0) for _ in range(8)]
+    databases[0].ready()
+    start, first = threading.Barrier(len(databases)), []
+
+    def claim(database):
+        telling = Telling(database, {})
+        telling.look(0)
+        start.wait()
+        first.append(telling.is_first(ALARM))
+
+    threads = [threading.Thread(target=claim, args=(database,)) for database in databases]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for database in databases:
+        database.close()
+    assert sorted(first) == [False] * 7 + [True]
+
+
+def test_where_the_store_can_not_say_an_alarm_is_told(tmp_path, caplog):
+    """Twice is better than never."""
+    database = Database(f"sqlite:///{tmp_path}/answers.db", durability=Durability.PROCESS, busy=0.05)
+    telling = Telling(database, {})
+    telling.look(0)
+    with database.writing():
+        assert telling.is_first(ALARM)
+    assert "may be told by several processes" in caplog.text
+    database.close()
 
 
 def test_a_new_reference_while_answers_come_costs_no_answer(opened, caplog):

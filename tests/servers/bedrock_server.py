@@ -112,8 +112,11 @@ def refuses(status, code, message="told to"):
     return lambda http, body: http.answer(status, {"message": message}, error=code)
 
 
-def throttles():
-    return refuses(429, "ThrottlingException", "Too many requests")
+def throttles(after=None):
+    """Too much was asked; ``after`` says in seconds, or as a date, when to come again."""
+    headers = {} if after is None else {"Retry-After": after}
+    told = {"message": "Too many requests"}
+    return lambda http, body: http.answer(429, told, error="ThrottlingException", headers=headers)
 
 
 def breaks():
@@ -198,11 +201,13 @@ def _handler_of(server):
             assert action[-1] in spoken[kind], f"this stub does not speak {self.path}"
             server.next_act(model, body)(self, body)
 
-        def answer(self, status, content, *, error=None):
-            self.raw(status, json.dumps(content).encode(), error=error)
+        def answer(self, status, content, *, error=None, headers=None):
+            self.raw(status, json.dumps(content).encode(), error=error, headers=headers)
 
-        def raw(self, status, payload, *, error=None, kind="application/json"):
+        def raw(self, status, payload, *, error=None, kind="application/json", headers=None):
             self.send_response(status)
+            for name, value in (headers or {}).items():
+                self.send_header(name, value)
             self.send_header("Content-Type", kind)
             if error:
                 self.send_header("x-amzn-ErrorType", error)

@@ -14,8 +14,8 @@ from groundwire.core.budget import counted, over_budget, request_tokens
 from groundwire.core.plan import Failed, ModelRequest, Reply
 from groundwire.core.verdict import AbstentionReason, Usage
 from groundwire.judge.calls import Calls, NotMadeError
-from groundwire.judge.failures import failed, of_the_request, transient
-from groundwire.judge.limits import Allowance, Limits, Pace, Paced, Purse
+from groundwire.judge.failures import failed, of_the_request, transient, wait_asked
+from groundwire.judge.limits import LONGEST_WAIT, Allowance, Limits, Pace, Paced, Purse
 from groundwire.judge.models import Model
 from groundwire.judge.replies import failure_of, texts_of
 
@@ -63,11 +63,12 @@ class Attempts:
             except NotMadeError:
                 self._allowance.give_back()
                 raise
-            again, telling = False, True
+            again, telling, asked = False, True, 0.0
             try:
                 reply = model.ask(request)
             except BaseException as error:  # told as a reply, with what all attempts have used
-                again = attempt <= self._retries and transient(error)
+                asked = wait_asked(error)
+                again = attempt <= self._retries and transient(error) and asked <= LONGEST_WAIT
                 telling = not of_the_request(error)
                 reply = failed(error, model=model.name, said=texts_of(request), attempts=attempt)
             reply = self._settled(model, request, reply)
@@ -76,7 +77,7 @@ class Attempts:
             if not again:
                 return reply, telling
             try:
-                self._calls.pause(self._wait_before(attempt + 1))
+                self._calls.pause(self._wait_before(attempt + 1, asked=asked))
             except NotMadeError:  # no time is left to try again: what went wrong says more than that
                 return reply, telling
         raise AssertionError("attempts are counted without end")

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
 
 from groundwire.core.plan import Failed
 from groundwire.core.secrets import without_secrets
 from groundwire.core.verdict import AbstentionReason, Usage
+from groundwire.judge.limits import LONGEST_WAIT
 
 _FAILED, _THROTTLED, _BROKEN, _LAST = 400, 429, 500, 599  # HTTP statuses
 _OF_THE_REQUEST = frozenset({400, 413, 422})
 _LONGEST = 400
 _WINDOW = 24  # characters in a row that an error may share with the prompt
 _BLOCK = _WINDOW // 2
+_SECONDS = re.compile(r"\d+(\.\d+)?", re.ASCII)
 _PERMISSIONS = {"ApplyGuardrail": "bedrock:ApplyGuardrail"}
 _ID = "model identifier"
 _READ = 4_000  # of an error's message
@@ -43,6 +49,35 @@ def transient(error: BaseException) -> bool:
 def of_the_request(error: BaseException) -> bool:
     """Whether the server called the request a mistake, which says nothing of how the server is."""
     return any(_status(one) in _OF_THE_REQUEST for one in _causes(error))
+
+
+def wait_asked(error: BaseException) -> float:
+    """The seconds that the server asks to be left alone for in ``Retry-After``; 0 where it says nothing."""
+    told = (_header(one, "retry-after") for one in _causes(error))
+    return next((_seconds(value) for value in told if value), 0.0)
+
+
+def _seconds(told: str) -> float:
+    """What a ``Retry-After`` comes to: it is a number, or a date. 0 for what is neither."""
+    if _SECONDS.fullmatch(told):
+        return float(told)
+    try:
+        until = parsedate_to_datetime(told)
+    except (ValueError, OverflowError):
+        return 0.0
+    # Such dates are in UTC; one that says "-0000" is read without a zone.
+    return max(0.0, (until.replace(tzinfo=until.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
+
+
+def _header(error: BaseException, name: str) -> str:
+    response = getattr(error, "response", None)
+    headers: Any
+    if isinstance(response, Mapping):  # as below
+        headers = response.get("ResponseMetadata", {}).get("HTTPHeaders")
+    else:
+        headers = getattr(response, "headers", None) or getattr(error, "headers", None)
+    items = headers.items() if hasattr(headers, "items") else ()
+    return next((str(value).strip() for key, value in items if str(key).lower() == name), "")
 
 
 def _status(error: BaseException) -> int:
@@ -79,6 +114,8 @@ def _without(message: str, said: Iterable[str]) -> str:
 
 
 def _hint(error: BaseException, model: str) -> str:
+    if (asked := wait_asked(error)) > LONGEST_WAIT:
+        return f"; the server asks to be left alone for {asked:.0f} seconds, longer than a retry waits"
     for one in _causes(error):
         response = getattr(one, "response", None)
         code = response.get("Error", {}).get("Code") if isinstance(response, Mapping) else None

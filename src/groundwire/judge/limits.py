@@ -20,7 +20,8 @@ from groundwire.core.fork import renew_after_fork
 from groundwire.core.verdict import Usage
 
 _MINUTE = 60.0
-_LONGEST_BACKOFF = 60.0
+LONGEST_WAIT = 60.0
+"""Seconds that are waited before another attempt, at most."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +31,8 @@ class Limits:
     ``retries`` is how often a call that was throttled, or that a server failed (a status of 500 or more), is
     made again; every other failure is final. Most clients retry by themselves, so the default is 0: give
     this a number and switch the client's own off. The first wait is a random time up to ``backoff`` seconds,
-    each further one up to twice as much. ``requests_per_minute`` and ``tokens_per_minute`` hold calls back;
+    each further one up to twice as much, none longer than a minute. A server's ``Retry-After`` comes before
+    it; one of more than a minute is final. ``requests_per_minute`` and ``tokens_per_minute`` hold calls back;
     the time that they wait is not part of a call's timeout. ``budget`` is for each ``period`` of seconds,
     which begins with the first call; what has no room in it is not asked and abstains with OVER_BUDGET.
     Raises ConfigurationError naming every mistake.
@@ -47,7 +49,7 @@ class Limits:
         problems = []
         if type(self.retries) is not int or self.retries < 0:
             problems.append(f"limits.retries: expected a whole number from 0 on, not {self.retries!r}")
-        if not isinstance(self.backoff, int | float) or not 0 <= self.backoff <= _LONGEST_BACKOFF:
+        if not isinstance(self.backoff, int | float) or not 0 <= self.backoff <= LONGEST_WAIT:
             problems.append(f"limits.backoff: expected seconds from 0 to 60, not {self.backoff!r}")
         for name in ("requests_per_minute", "tokens_per_minute"):
             value = getattr(self, name)
@@ -60,9 +62,13 @@ class Limits:
         if problems:
             raise ConfigurationError(*problems)
 
-    def wait_before(self, attempt: int) -> float:
-        """Seconds before the second attempt, the third and so on: random, so that not all come at once."""
-        return random.uniform(0.0, min(self.backoff * 2.0 ** (attempt - 2), _LONGEST_BACKOFF))  # noqa: S311 - no secret
+    def wait_before(self, attempt: int, *, asked: float = 0.0) -> float:
+        """Seconds before the second attempt, the third and so on: random, so that not all come at once.
+
+        No fewer than the server ``asked`` for, which must be no more than LONGEST_WAIT.
+        """
+        own = random.uniform(0.0, min(self.backoff * 2.0 ** (attempt - 2), LONGEST_WAIT))  # noqa: S311 - no secret
+        return min(asked + own, LONGEST_WAIT)
 
 
 class Paced(Protocol):

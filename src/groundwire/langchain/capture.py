@@ -22,6 +22,7 @@ from groundwire.core.fork import renew_after_fork
 from groundwire.core.interaction import Interaction, Passage
 from groundwire.core.secrets import Traced
 from groundwire.core.verdict import AbstentionReason
+from groundwire.host.notices import WITHHELD, is_withheld, without
 from groundwire.langchain import steps, units
 from groundwire.langchain.contexts import contexts
 from groundwire.langchain.declared import CURRENT, KEYS, Block
@@ -43,7 +44,7 @@ class Captured:
     ``run_id`` is the run that answered, ``trace_id`` the topmost run of it that was seen, and ``started``
     when the former started, in UTC. ``problem`` says why the answer can't be judged, None that it can;
     ``interaction`` is None when it could not even be read. ``trace`` and ``places`` are what was noted
-    while the answering run went on.
+    while the answering run went on, ``notices`` what checks in it have written into answers.
     """
 
     run_id: UUID
@@ -54,6 +55,7 @@ class Captured:
     started: datetime
     trace: Any = None
     places: Any = None
+    notices: tuple[str, ...] = ()
 
 
 class Capture(BaseCallbackHandler):
@@ -202,6 +204,14 @@ class Capture(BaseCallbackHandler):
         except Exception as error:  # as above
             self.lost("retry", error)
 
+    def wrote(self, run_id: UUID, notice: str) -> None:
+        """Hear what a check that is itself a run has written into an answer, or in place of it."""
+        try:
+            if (run := self._runs.live(run_id)) is not None:
+                run.note(notice)
+        except Exception as error:  # as above
+            self.lost("notice", error)
+
     # -- blocks ------------------------------------------------------------------------------------------
 
     def _enter_block(self) -> UUID | None:
@@ -241,7 +251,8 @@ class Capture(BaseCallbackHandler):
             if answered:
                 self.unheard(unit.run.id)
             return None
-        said = self._part("answer", lambda: units.answer(unit, keys["answer_key"]), None)
+        whole = self._part("answer", lambda: units.answer(unit, keys["answer_key"]), None)
+        said = None if whole is None else without(whole, unit.run.notices)
         answering = self._part("model", lambda: units.answering_model(unit, said), None)
         if units.on_the_way(unit, said, answering):
             return None
@@ -251,6 +262,8 @@ class Capture(BaseCallbackHandler):
             said = self._part("answer", lambda: units.spoken(unit, answering), None)
         has_context = any(passage.text.strip() for passage in found)
         problem, detail = units.problem(unit, said, answering, has_context=has_context)
+        if problem is None and whole is not None and is_withheld(whole, unit.run.notices):
+            problem, detail = AbstentionReason.NO_CLAIMS, WITHHELD
         run = units.answering_run(unit, answering)
         readable = said is not None or problem is AbstentionReason.PARTIAL_ANSWER
         return Captured(
@@ -262,6 +275,7 @@ class Capture(BaseCallbackHandler):
             started=datetime.fromtimestamp(run.time, UTC),
             trace=run.trace,
             places=run.places,
+            notices=unit.run.notices,
         )
 
     def _interaction(
@@ -335,3 +349,10 @@ def redone(run: BaseRunManager) -> None:
     for handler in run.handlers:
         if isinstance(handler, Capture):
             handler.redone(run.run_id)
+
+
+def wrote(run: BaseRunManager, notice: str) -> None:
+    """Tell whoever captures a run what it writes into its answer, or in place of it."""
+    for handler in run.handlers:
+        if notice and isinstance(handler, Capture):
+            handler.wrote(run.run_id, notice)

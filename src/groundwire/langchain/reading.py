@@ -7,6 +7,7 @@ judged here.
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
@@ -20,6 +21,7 @@ from langchain_core.runnables.config import patch_config
 from groundwire.core.interaction import Interaction, Passage
 from groundwire.core.secrets import Traced
 from groundwire.core.verdict import Abstention, AbstentionReason
+from groundwire.host.notices import WITHHELD, is_withheld, without
 from groundwire.langchain import values
 from groundwire.langchain.capture import Capture, Captured
 from groundwire.langchain.conversation import resumes, said_by_tools
@@ -44,10 +46,12 @@ class Keys:
 class Reading:
     """What to judge; ``abstention`` is there when it can't be, and says why.
 
+    ``said`` is the answer as it stands in the output, with what checks inside have written into it.
     ``paused`` says that there is nothing to judge yet: a graph waits for a human.
     """
 
     interaction: Interaction
+    said: str = ""
     abstention: Abstention | None = None
     paused: bool = False
 
@@ -101,27 +105,34 @@ class Call:
             return Reading(interaction=Interaction(answer="", id=self._id), paused=True)
         units = [unit for seen in self._units if (unit := seen.interaction) and unit.has_context]
         whole = next((seen.interaction for seen in self._all if seen.interaction), None)
-        answer = self._answer(given, output, whole)
+        notices = {notice for seen in (*self._units, *self._all) for notice in seen.notices}
+        answer = self._answer(given, output, whole, notices)
         if answer is None and self._keys.answer_key is None and len(units) == 1:
             answer = units[0].answer
         interaction = Interaction(
             question=self._question(given, output, whole),
             contexts=self._contexts(given, output, units, whole),
-            answer=answer or "",
+            answer=without(answer or "", notices),
             history=whole.history if whole else (),
             id=self._id,
             metadata=whole.metadata if whole else None,
         )
         if answer is None:
             return _unreadable(interaction, output, self._keys.answer_key)
+        if is_withheld(answer, notices):
+            return replace(_abstained(interaction, AbstentionReason.NO_CLAIMS, WITHHELD), said=answer)
         if not interaction.has_context:
-            return _without_context(interaction, self._units)
-        return Reading(interaction=interaction)
+            return replace(_without_context(interaction, self._units), said=answer)
+        return Reading(interaction=interaction, said=answer)
 
-    def _answer(self, given: Any, output: Any, whole: Interaction | None) -> str | None:
+    def _answer(
+        self, given: Any, output: Any, whole: Interaction | None, notices: Iterable[str]
+    ) -> str | None:
         """What stands in the output for the answer, and not what only stood in the input there."""
         answer = answer_text(output, self._keys.answer_key)
-        if self._keys.answer_key is not None or whole is None or answer == whole.answer:
+        if self._keys.answer_key is not None or whole is None:
+            return answer
+        if answer is not None and without(answer, notices) == whole.answer:
             return answer
         if whole.answer in values.texts(output):
             return whole.answer

@@ -29,7 +29,7 @@ from groundwire.core.interaction import Interaction
 from groundwire.core.verdict import Outcome
 from groundwire.host.actions import Action, Decision
 from groundwire.host.judging import ajudged, judged
-from groundwire.langchain.capture import redone
+from groundwire.langchain.capture import redone, wrote
 from groundwire.langchain.options import Options, Settings, settle
 from groundwire.langchain.output import (
     Attach,
@@ -171,7 +171,8 @@ class RunnableWithHallucinationCheck(RunnableSerializable[Any, Any]):
                     continue
                 decision = self._settings.reactions.given_up(reading.interaction, outcome)
             self._report(reading.interaction, outcome, decision, attempt)
-            said = reading.interaction.answer
+            wrote(answered.run_manager, decision.text)
+            said = reading.said
             self._tell_unwarned(answered.output, decision, said)
             output = restored(acted_on(answered.output, decision, self.answer_key, said), given, asked)
             yield _Finished(output=attached(output, outcome.to_dict(), self._settings.attach))
@@ -223,7 +224,7 @@ class RunnableWithHallucinationCheck(RunnableSerializable[Any, Any]):
             yield from passing.rest()
             return
         outcome = self._unjudged(reading) or judged(self._settings.checker, reading.interaction)
-        yield from self._ended(passing, output, reading, outcome)
+        yield from self._ended(passing, output, reading, outcome, run_manager)
 
     async def _apassing_stream(
         self,
@@ -244,7 +245,7 @@ class RunnableWithHallucinationCheck(RunnableSerializable[Any, Any]):
                 yield held
             return
         outcome = self._unjudged(reading) or await ajudged(self._settings.checker, reading.interaction)
-        for last in self._ended(passing, output, reading, outcome):
+        for last in self._ended(passing, output, reading, outcome, run_manager):
             yield last
 
     def _gated_stream(
@@ -310,10 +311,13 @@ class RunnableWithHallucinationCheck(RunnableSerializable[Any, Any]):
             self._told.add(message)
             _LOG.log(level, message, *args)
 
-    def _ended(self, passing: OutputStream, output: Any, reading: Reading, outcome: Outcome) -> Iterator[Any]:
+    def _ended(
+        self, passing: OutputStream, output: Any, reading: Reading, outcome: Outcome, run: BaseRunManager
+    ) -> Iterator[Any]:
         decision = self._settings.reactions.decide(reading.interaction, outcome, attempt=1)
         self._report(reading.interaction, outcome, decision, attempt=1)
-        said = reading.interaction.answer
+        wrote(run, decision.text)
+        said = reading.said
         self._tell_unwarned(output, decision, said)
         return passing.close(outcome.to_dict(), parted(decision.text), said)
 

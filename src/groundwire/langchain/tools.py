@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from groundwire.core.interaction import Passage
+from groundwire.host.notices import without
 from groundwire.host.seen import beside, unechoed
 from groundwire.langchain import placing, results, values
 from groundwire.langchain.conversation import Given
@@ -53,6 +54,7 @@ class Tools:
             return self._told.among(tool, found)
         if (instead := self._told.instead(tool)) is not None:
             said, found = instead, placing.survivors(found, [instead])
+        said = without(said, tool.notices)
         quotes, rest = Quotes(found), beside(said, results.said_in(models))
         given = (words for words in self._given[id(tool)] if not quotes.hold(words))
         rest = unechoed(rest, given)

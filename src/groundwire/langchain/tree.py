@@ -14,6 +14,7 @@ from uuid import UUID
 
 _GATHERED = ("retrievals", "models", "prompts", "tools", "inner")
 MOST_WAITING = 32
+_NOTICES = 200  # that are kept of a run
 _PER_TREE = 1000  # a run that never ends must not collect for ever; of each kind the latest are kept
 
 
@@ -48,7 +49,8 @@ class Run:
     """One run between its start and end event; ``started`` and ``ended`` count the events of the process.
 
     ``unit``, ``context`` and ``answer`` say that this very run was declared to be one, ``redone`` that it has
-    asked again in other words than it was asked; ``scope`` is what it is part of. Runs refer upwards only, so
+    asked again in other words than it was asked; ``scope`` is what it is part of, and ``notices`` what checks
+    in it have written into answers. Runs refer upwards only, so
     that what they hold is freed with them, and not when a garbage collection comes round. ``trace`` and
     ``places`` are whatever a listener wants to know of where the run is traced.
     """
@@ -74,6 +76,15 @@ class Run:
     metadata: Mapping[str, Any] = field(default_factory=dict)
     trace: Any = None
     places: Any = None
+    notices: tuple[str, ...] = ()
+
+    def note(self, notice: str) -> None:
+        """Note what a check of this run has written, here and in all that this is part of."""
+        run: Run | None = self
+        while run is not None:
+            if notice not in run.notices:
+                run.notices = (*run.notices, notice)[-_NOTICES:]
+            run = run.parent
 
     def below(self) -> Scope:
         """What the runs are part of that this one starts."""

@@ -184,6 +184,7 @@ class Capture:
     def _ended(self, part: Part, result: Any) -> None:
         findings.note_made(part, result)
         if part.kind is Kind.CHECKED:
+            findings.note_notices(part, result)
             self._release(part, result)
         if part.kind in ANSWERING and part.outer is None and not part.searching:
             self._answered(part, result)
@@ -253,7 +254,9 @@ class Capture:
         captured = Captured(
             run_id=part.run_id,
             trace_id=part.root,
-            interaction=units.interaction(part, units.question(part), found, answer, str(part.run_id)),
+            interaction=units.interaction(
+                part, units.question(part), found, units.claimed(part, answer, response), str(part.run_id)
+            ),
             problem=problem,
             detail=detail,
             response=response,

@@ -20,6 +20,7 @@ from groundwire.host.actions import Action
 from groundwire.llama_index import checking, values
 from groundwire.llama_index.checking import Answered, Ending, Finished, Plan, Step
 from groundwire.llama_index.options import Options, settle
+from groundwire.llama_index.output import keep_notices, notices
 from groundwire.llama_index.reading import Call
 from groundwire.llama_index.spans import Transparent
 
@@ -124,8 +125,11 @@ class CheckedChatEngine(Transparent, BaseChatEngine):
 
     def _passing(self, message: str, answered: Answered) -> Any:
         """The same stream, that ends with the warning, where there is one, and then has its verdict."""
-        response = answered.response
-        response._ending = Ending(self._settings, answered, message)  # noqa: SLF001 - of the class it now gets
+        response, ending = answered.response, Ending(self._settings, answered, message)
+        if isinstance(response, _CheckedStream):  # by an engine inside, which judges it first
+            response._endings.append(ending)  # noqa: SLF001 - a class of this module
+            return response
+        response._endings = [ending]  # noqa: SLF001 - of the class it now gets
         # Its writer goes on with the same object.
         response.__class__ = _checked(type(response))  # type: ignore[arg-type]  # a class can be hashed
         return response
@@ -134,7 +138,7 @@ class CheckedChatEngine(Transparent, BaseChatEngine):
 class _CheckedStream:
     """What a checked stream does more than the one it was: judge once it is read to its end."""
 
-    _ending: Ending
+    _endings: list[Ending]
     response: str
     unformatted_response: str
 
@@ -143,22 +147,28 @@ class _CheckedStream:
         try:
             yield from super().response_gen  # type: ignore[misc]  # of the response's own class
         except BaseException:
-            self._ending.give_up(self.unformatted_response)
+            self._give_up()
             raise
-        if warning := self._ending.complete(self.response):
-            yield warning
-            self.response += warning
+        for ending in self._endings:
+            if warning := ending.complete(self.response):
+                yield warning
+                self.response += warning
 
     async def async_response_gen(self) -> AsyncGenerator[str, None]:
         try:
             async for token in super().async_response_gen():  # type: ignore[misc]  # as above
                 yield token
         except BaseException:
-            self._ending.give_up(self.unformatted_response)
+            self._give_up()
             raise
-        if warning := await self._ending.acomplete(self.response):
-            yield warning
-            self.response += warning
+        for ending in self._endings:
+            if warning := await ending.acomplete(self.response):
+                yield warning
+                self.response += warning
+
+    def _give_up(self) -> None:
+        for ending in self._endings:
+            ending.give_up(self.unformatted_response)
 
 
 @lru_cache(maxsize=64)
@@ -227,4 +237,5 @@ def _ended_stream(response: AgentChatResponse) -> Any:
     )
     stream.is_done = True
     stream.metadata = response.metadata  # type: ignore[attr-defined]  # it has no such field, but takes it
+    keep_notices(stream, notices(response))
     return stream

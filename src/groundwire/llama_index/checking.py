@@ -15,8 +15,10 @@ from groundwire.host.actions import Decision
 from groundwire.host.judging import ajudged, judged
 from groundwire.llama_index import units
 from groundwire.llama_index.options import Settings
-from groundwire.llama_index.output import KEY, Attach, acted_on, attached, parted
+from groundwire.llama_index.output import KEY, Attach, acted_on, attached, keep_notices, parted
 from groundwire.llama_index.reading import Call, Reading
+
+_METADATA = "_groundwire_metadata"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,7 +114,7 @@ class Ending:
         self._response = weakref.ref(answered.response)
         self._found = answered.call.found(answered.response)
         self._marks = settings.sinks.locate()  # now: at its end, a stream is in its reader's context
-        self._metadata: dict[str, Any] = {}
+        self._notices = keep_notices(answered.response)
         self._warning: str | None = None  # until it is judged
         self._put(wire.pending(answered.call.id))
 
@@ -121,7 +123,7 @@ class Ending:
         if self._warning is None:
             reading = self._read(text)
             outcome = unjudged(self._settings, reading)
-            self._settle(reading, outcome or judged(self._settings.checker, reading.interaction))
+            self._settle(reading, text, outcome or judged(self._settings.checker, reading.interaction))
         return self._warning or ""
 
     async def acomplete(self, text: str) -> str:
@@ -129,7 +131,8 @@ class Ending:
         if self._warning is None:
             reading = self._read(text)
             outcome = unjudged(self._settings, reading)
-            self._settle(reading, outcome or await ajudged(self._settings.checker, reading.interaction))
+            outcome = outcome or await ajudged(self._settings.checker, reading.interaction)
+            self._settle(reading, text, outcome)
         return self._warning or ""
 
     def give_up(self, text: str, *, failed: bool = False) -> None:
@@ -137,23 +140,25 @@ class Ending:
         del failed
         if self._warning is None:
             partial = Abstention(why=AbstentionReason.PARTIAL_ANSWER, detail=units.GIVEN_UP, id=self._call.id)
-            self._settle(self._read(text), partial)
+            self._settle(self._read(text), text, partial)
 
     def _read(self, text: str) -> Reading:
         return self._call.read(self._asked, self._response(), text, self._found)
 
-    def _settle(self, reading: Reading, outcome: Outcome) -> None:
+    def _settle(self, reading: Reading, text: str, outcome: Outcome) -> None:
         decision = self._settings.reactions.decide(reading.interaction, outcome, attempt=1)
         self._settings.keep(reading.interaction, outcome, decision, attempt=1, marks=self._marks)
         self._put(outcome.to_dict())
-        self._warning = parted(decision.text)
+        warning = parted(decision.text)
+        self._warning = "" if text.endswith(warning) else warning
+        self._notices.append(decision.text)
 
     def _put(self, verdict: dict[str, Any]) -> None:
         response = self._response()
         if self._settings.attach is not Attach.METADATA or response is None:
             return
         # One dict from beginning to end, and not the engine's: who took it early sees what it comes to.
-        if getattr(response, "metadata", None) is not self._metadata:
-            self._metadata = {**(getattr(response, "metadata", None) or {})}
-            response.metadata = self._metadata
-        self._metadata[KEY] = verdict
+        held = getattr(response, "metadata", None)
+        if held is None or held is not vars(response).get(_METADATA):
+            vars(response)[_METADATA] = response.metadata = held = {**(held or {})}
+        held[KEY] = verdict

@@ -19,12 +19,16 @@ from pydantic import Field
 from groundwire.checker import Checker, default_checker
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.interaction import Interaction, Passage
-from groundwire.core.verdict import Abstention, Outcome, Verdict
+from groundwire.core.verdict import Abstention, AbstentionReason, Outcome, Verdict
 from groundwire.host.actions import note
 from groundwire.host.judging import ajudged, failure, judged
+from groundwire.host.notices import WITHHELD, is_withheld
 from groundwire.host.options import checker_problems
-from groundwire.llama_index import values
+from groundwire.llama_index import units, values
+from groundwire.llama_index.output import notices
 from groundwire.policy import AbstainedError
+
+_WITHHELD = Abstention(why=AbstentionReason.NO_CLAIMS, detail=WITHHELD)
 
 
 class HallucinationResult(EvaluationResult):
@@ -100,7 +104,9 @@ class HallucinationEvaluator(BaseEvaluator):
             said, found = values.answer(response), values.passages(values.nodes(response))
         except Exception as error:  # see the module's own words
             return _result(query, None, None, failure(error))
-        return self._evaluated(query, said, found)
+        if _is_withheld(said, response):
+            return _result(query, said, found, _WITHHELD)
+        return self._evaluated(query, units.claimed(None, said, response), found)
 
     async def aevaluate_response(
         self,
@@ -117,7 +123,9 @@ class HallucinationEvaluator(BaseEvaluator):
             said, found = values.answer(response), values.passages(values.nodes(response))
         except Exception as error:  # as above
             return _result(query, None, None, failure(error))
-        return await self._aevaluated(query, said, found)
+        if _is_withheld(said, response):
+            return _result(query, said, found, _WITHHELD)
+        return await self._aevaluated(query, units.claimed(None, said, response), found)
 
     def _evaluated(self, query: Any, said: Any, found: Any) -> HallucinationResult:
         try:
@@ -154,6 +162,11 @@ async def _aread(response: Any) -> None:
             pass
     else:
         _read(response)
+
+
+def _is_withheld(said: str | None, response: Any) -> bool:
+    """Whether a checked engine has put another text in the answer's place."""
+    return said is not None and is_withheld(said, notices(response) or ())
 
 
 def _interaction(query: Any, said: Any, found: Any) -> Interaction:

@@ -13,8 +13,10 @@ from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.schema import NodeWithScore
 
 from groundwire.core.interaction import Passage
+from groundwire.host.notices import without
 from groundwire.host.seen import given_words, is_statement, is_telling
 from groundwire.llama_index import values
+from groundwire.llama_index.output import notices
 from groundwire.llama_index.spans import ANSWERING, Exchange, Finding, Found, Kind, Part
 
 LATEST = 200
@@ -68,6 +70,16 @@ def note_made(part: Part, result: Any) -> None:
             finding.response = None
     if part.kind is Kind.RETRIEVER or part.kind in ANSWERING:
         part.made.update(_made(part, values.nodes(result)))
+
+
+def note_notices(part: Part, result: Any) -> None:
+    """Note what ``part``, an engine of our own, has written or may yet write into the answer inside it."""
+    if (written := notices(result)) is None:
+        return
+    above: Part | None = part
+    while above is not None:
+        above.notices.append(written)  # itself: a stream's grows
+        above = above.parent
 
 
 def report(part: Part, result: Any) -> None:
@@ -124,7 +136,8 @@ def passages(found: Sequence[Finding]) -> list[Passage]:
 def _made(part: Part, nodes: Sequence[NodeWithScore]) -> dict[str, Sequence[NodeWithScore]]:
     """Those of the nodes that nobody found, and that hold what an engine or a model said, by their ids.
 
-    Beside each is what that one had answered from, or else all that was found inside. What a retriever brings
+    Beside each is what that one had answered from, or else all that was found inside; nothing where a check
+    has withheld what it said. What a retriever brings
     may be made of anything that was said inside of it. An engine may be given nodes of what others said
     before it, but documents that say the same come from somewhere.
     """
@@ -140,15 +153,23 @@ def _made(part: Part, nodes: Sequence[NodeWithScore]) -> dict[str, Sequence[Node
         above = None if inside else above.parent
     made: dict[str, Sequence[NodeWithScore]] = {}
     for key, node in left.items() if answers or part.searches else ():
-        text = node.node.get_content().strip()
-        if not text or not (inside or values.is_from_nowhere(node)):
+        content = node.node.get_content().strip()
+        if not content or not (inside or values.is_from_nowhere(node)):
             continue
+        written = _written(part)
+        text = without(content, written)
         told = (one for one in answers if (said := said_in(one)) and _holds(text, said))
         if (source := next(told, None)) is not None:
             made[key] = source.nodes
         elif any(_is_written(text, exchange) for exchange in part.searches):
             made[key] = [one for finding in part.found for one in finding.nodes]
+        elif key not in part.made and any(_holds(content, notice) for notice in written):
+            made[key] = []
     return made
+
+
+def _written(part: Part) -> set[str]:
+    return {notice for written in part.notices for notice in written}
 
 
 def said_in(finding: Finding) -> str:
@@ -192,10 +213,13 @@ def _brought(around: Part, part: Part, result: Any) -> Finding:
         words for words in given_words(part.arguments) if not any(words.strip() in one.text for one in known)
     ]
     said = values.tool_words(result)
+    written = _written(part)
     # A tool may be called by way of another that is the same to an agent.
     inside = passages([found for found in part.found if not part.direct or found.direct != said])
     spoken = None if part.streamed else part.spoken
-    brought = values.brought(result, inside, spoken=spoken, given=[*own, *around.given], made=part.made)
+    brought = values.brought(
+        result, inside, spoken=spoken, given=[*own, *around.given], notices=written, made=part.made
+    )
     around.given.extend(filter(is_statement, own))
     direct = said if part.direct and not inside else None
     return Finding(how=Found.BROUGHT, passages=brought, direct=direct)

@@ -17,6 +17,7 @@ from groundwire.host.actions import Action, Decision
 from groundwire.llama_index.values import ANSWER_KEYS
 
 KEY = "hallucination"
+_NOTICES = "_groundwire_notices"
 
 
 class Attach(StrEnum):
@@ -31,12 +32,25 @@ class Attach(StrEnum):
 
 
 def acted_on(response: Any, decision: Decision) -> Any:
-    """The same response after what was decided about its answer."""
+    """The same response after what was decided about its answer, with a note of what that has written."""
     if decision.action is Action.REPLACE:
-        return _reworded(response, decision.text)
-    if decision.action is Action.WARN and decision.text:
-        return _extended(response, parted(decision.text))
-    return response
+        changed = _reworded(response, decision.text)
+    elif decision.action is Action.WARN and decision.text:
+        changed = _extended(response, parted(decision.text))
+    else:
+        return response
+    return _with(changed, **{_NOTICES: [*(notices(response) or ()), decision.text]})
+
+
+def notices(response: Any) -> list[str] | None:
+    """What checks have written into a response; a stream's list grows at its end. None for none."""
+    return getattr(response, "__dict__", {}).get(_NOTICES)
+
+
+def keep_notices(response: Any, written: list[str] | None = None) -> list[str]:
+    """The list of a response that is being made; its own, or else that which was ``written`` before it."""
+    kept: list[str] = vars(response).setdefault(_NOTICES, [] if written is None else written)
+    return kept
 
 
 def parted(warning: str) -> str:
@@ -61,15 +75,15 @@ def _reworded(response: Any, text: str) -> Any:
 def _extended(response: Any, text: str) -> Any:
     """The same response with ``text`` after its answer, so that offsets into it still hold.
 
-    A form without a field that reads as its answer stays as it is.
+    A form without a field that reads as its answer stays as it is, and so does what ends with ``text``.
     """
     said = response.response
     if isinstance(said, BaseModel):
         holder = next((key for key in ANSWER_KEYS if isinstance(getattr(said, key, None), str)), None)
-        if holder is None:
+        if holder is None or getattr(said, holder).endswith(text):
             return response
         return _with(response, response=said.model_copy(update={holder: getattr(said, holder) + text}))
-    return _with(response, response=f"{said or ''}{text}")
+    return response if (said or "").endswith(text) else _with(response, response=f"{said or ''}{text}")
 
 
 def _with(response: Any, /, **changes: Any) -> Any:

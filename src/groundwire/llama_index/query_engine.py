@@ -20,6 +20,7 @@ from groundwire.host.actions import Action
 from groundwire.llama_index import checking, values
 from groundwire.llama_index.checking import Answered, Ending, Finished, Plan, Step
 from groundwire.llama_index.options import Options, settle
+from groundwire.llama_index.output import keep_notices, notices
 from groundwire.llama_index.reading import Call
 from groundwire.llama_index.spans import Transparent
 from groundwire.llama_index.streams import follow
@@ -143,7 +144,9 @@ def _as_stream(response: Any, kind: type | None) -> Any:
         return response
     text = response.response or ""
     tokens = _one(text) if kind is AsyncStreamingResponse else iter([text])
-    return kind(tokens, source_nodes=response.source_nodes, metadata=response.metadata)
+    stream = kind(tokens, source_nodes=response.source_nodes, metadata=response.metadata)
+    keep_notices(stream, notices(response))
+    return stream
 
 
 async def _one(text: str) -> AsyncGenerator[str, None]:

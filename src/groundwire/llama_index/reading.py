@@ -81,7 +81,9 @@ class Call(Capture):
     def _read(self, asked: str, response: Any, answer: str | None, found: list[Passage]) -> Reading:
         why, detail = units.problem(self._part, answer, found, response)
         return Reading(
-            interaction=units.interaction(self._part, asked, found, answer, self.id),
+            interaction=units.interaction(
+                self._part, asked, found, units.claimed(self._part, answer, response), self.id
+            ),
             abstention=None if why is None else Abstention(why=why, detail=detail, id=self.id),
         )
 

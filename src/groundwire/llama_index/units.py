@@ -15,8 +15,10 @@ from llama_index.core.workflow import StartEvent, StopEvent
 
 from groundwire.core.interaction import Interaction, Passage, Turn
 from groundwire.core.verdict import AbstentionReason
+from groundwire.host.notices import WITHHELD, is_withheld, without
 from groundwire.host.seen import EDITED, given_words, is_telling, share, told_of
 from groundwire.llama_index import findings, values
+from groundwire.llama_index.output import notices
 from groundwire.llama_index.spans import Exchange, Finding, Found, Kind, Part
 
 _BY_HAND = "groundwire.check(question=..., contexts=..., answer=...)"
@@ -104,6 +106,21 @@ def answer(part: Part, result: Any) -> str | None:
     return values.answer(result)
 
 
+def claimed(part: Part | None, answer: str | None, response: Any) -> str | None:
+    """An answer as far as it is one: without what checks inside have written into it."""
+    return None if answer is None else without(answer, _written(part, response))
+
+
+def _written(part: Part | None, response: Any) -> set[str]:
+    """What checks have written inside of ``part``, around it alone, and into the ``response``."""
+    lists = [notices(response) or []]
+    above = part
+    while above is not None and (above is part or above.kind is Kind.CHECKED):
+        lists += above.notices
+        above = above.parent
+    return {notice for written in lists for notice in written}
+
+
 def question(part: Part) -> str | None:
     """What the user asked; of a workflow without a usual name for it, the only text it passed to a model."""
     if part.kind in _ASKED:
@@ -139,7 +156,7 @@ def _given(part: Part) -> Mapping[str, Any]:
 
 def contexts(part: Part, result: Any) -> list[Passage]:
     """The passages behind the answer that ``part`` ended with."""
-    said = answer(part, result)
+    said = claimed(part, answer(part, result), result)
     if own := findings.unmade(part, values.nodes(result)):
         return values.passages([*own, *_behind(part, own, said)])
     if part.found:
@@ -224,6 +241,8 @@ def problem(
     """Why the answer can't be judged, in a word and in a sentence; None when it can."""
     if answer is None:
         return AbstentionReason.NO_CLAIMS, NOT_READ % type(response).__name__
+    if is_withheld(answer, _written(part, response)):
+        return AbstentionReason.NO_CLAIMS, WITHHELD
     if not any(passage.text.strip() for passage in found):
         return AbstentionReason.NO_CONTEXT, NOT_FOUND if part and part.found else NOT_SEEN
     return None, ""

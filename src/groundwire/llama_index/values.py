@@ -28,6 +28,7 @@ from pydantic import BaseModel
 
 from groundwire.core.interaction import Passage, Role, Turn
 from groundwire.core.plain import plain
+from groundwire.host.notices import without
 from groundwire.host.seen import beside, unechoed
 
 ANSWER_KEYS = ("answer", "final_answer", "response", "result", "output", "text")
@@ -163,15 +164,16 @@ def brought(
     *,
     spoken: Sequence[str] | None = (),
     given: Sequence[str] = (),
+    notices: Iterable[str] = (),
     made: Mapping[str, Sequence[NodeWithScore]] = MappingProxyType({}),
 ) -> list[Passage]:
     """What a tool brought: its nodes, else those that were found ``inside`` it, else its words.
 
     Of nodes that were ``made`` it is what those were made from.
 
-    A failure brings nothing, and neither do words that a model or an engine has ``spoken`` inside, or that
-    the tool was ``given``: they are no evidence. None says that one spoke inside, and that its words are not
-    known.
+    A failure brings nothing, and neither do words that a model or an engine has ``spoken`` inside, that the
+    tool was ``given``, or that are ``notices`` of checks: they are no evidence. None says that one spoke
+    inside, and that its words are not known.
     """
     if not isinstance(output, ToolOutput) or output.is_error or output.tool_name == _HANDOFF:
         return []
@@ -180,7 +182,7 @@ def brought(
     content = output.content.strip() if not own else ""
     if found or isinstance(output.raw_output, (*_RESPONSES, AgentOutput)) or not content:
         return found
-    rest = "" if spoken is None else unechoed(beside(output.content, spoken), given)
+    rest = "" if spoken is None else unechoed(beside(without(output.content, notices), spoken), given)
     return [Passage(text=rest)] if rest.strip() else []
 
 

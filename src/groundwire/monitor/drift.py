@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from groundwire.core.errors import ConfigurationError
-from groundwire.monitor.answer import moment
+from groundwire.monitor.answer import microseconds, moment
 from groundwire.monitor.statistics import Floats, fisher, smirnov, stability
 
 _PER = 1000  # answers that the false-alarm rate is about
@@ -164,6 +164,7 @@ class Watch:
         self._first = list(first)
         self._reference = self._made()
         self._window: deque[float | None] = deque(last, maxlen=settings.window)
+        self._times: deque[int] = deque(maxlen=settings.window)
 
     @property
     def has_reference(self) -> bool:
@@ -178,12 +179,21 @@ class Watch:
             self._reference = self._made()
             return []
         self._window.append(score)
+        self._times.append(microseconds(at))
         since = self._rows - self._settings.reference
         if len(self._window) < self._settings.window or since % self._settings.step:
             return []
         window = np.array(self._window, dtype=float)
         (p,) = self._reference.chances(window[None])
         return list(self._reference.alarms(window, p, row=self._rows, at=at))
+
+    def is_over(self, what: Drifting, *, since: int) -> bool:
+        """Whether what drifted at a microsecond does not in the last window, which is of later answers alone.
+
+        Answers that another watch has heard may be of before.
+        """
+        later = len(self._times) == self._settings.window and self._times[0] > since
+        return later and self._reference is not None and what in self._reference.over
 
     def _made(self) -> _Reference | None:
         enough = len(self._first) == self._settings.reference
@@ -241,6 +251,7 @@ class _Reference:
         self._count = len(first)
         self.scores = np.sort(first[~np.isnan(first)])
         self.raised: set[Drifting] = set()
+        self.over: set[Drifting] = set()  # as of the last window
         self._fisher: dict[tuple[int, int], float] = {}
 
     def chances(self, windows: Floats) -> list[float | None]:
@@ -258,6 +269,7 @@ class _Reference:
 
     def alarms(self, window: Floats, p: float | None, *, row: int, at: datetime) -> Iterator[Alarm]:
         """The new alarms of a window, whose chance is ``p``."""
+        self.over = set()
         if p is not None and self._is_new(Drifting.SCORES, p):
             recent = window[~np.isnan(window)]
             yield Alarm(
@@ -279,6 +291,7 @@ class _Reference:
     def _is_new(self, what: Drifting, p: float) -> bool:
         if p >= _OVER:
             self.raised.discard(what)
+            self.over.add(what)
         if p >= self._settings.chance or what in self.raised:
             return False
         self.raised.add(what)

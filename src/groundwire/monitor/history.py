@@ -18,6 +18,7 @@ from groundwire.monitor.drift import Drift, Watch
 from groundwire.monitor.filters import Filter
 from groundwire.monitor.schema import answers, settings
 from groundwire.monitor.statistics import Floats
+from groundwire.monitor.telling import PREFIX
 
 _AT_ONCE = 5000
 _BASELINE = "drift.baseline"
@@ -63,8 +64,10 @@ def resumed(database: Database, drift: Drift, *, before: str) -> Watch:
 
 
 def rebase(database: Database, now: int) -> None:
-    """Let the reference begin now."""
+    """Let the reference begin now; what was told of is of the one before."""
     _set(database, _BASELINE, now)
+    with database.writing() as connection:
+        connection.execute(sa.delete(settings).where(settings.c.name.startswith(PREFIX)))
 
 
 def baseline(database: Database) -> int:

@@ -33,6 +33,7 @@ from groundwire.monitor.retention import Retention, forget, masked_alike, prune
 from groundwire.monitor.reviewing import Reviewing
 from groundwire.monitor.sampling import Sampling, Why
 from groundwire.monitor.shelf import Shelf
+from groundwire.monitor.telling import Telling
 from groundwire.monitor.writer import Stats, Writer
 
 _LOG = logging.getLogger(__name__)
@@ -50,8 +51,8 @@ class Monitor(Reviewing):
     every outcome is committed before whoever hands it over goes on, which SQLite does in a fraction of a
     millisecond; otherwise a thread writes them, at most ``capacity`` wait, and what is beyond that is dropped
     and counted. While the database is away, up to ``spool_megabytes`` wait in the folder ``spool``. ``drift``
-    is watched for in what this process keeps, and each alarm goes to every one of ``alerts``; None watches
-    for nothing. Raises ConfigurationError, naming what can't work.
+    is watched for in what this process keeps, and each alarm that no other process has told goes to every one
+    of ``alerts``; None watches for nothing. Raises ConfigurationError, naming what can't work.
 
     >>> monitor = Monitor("sqlite:///groundwire.db", tags={"application": "handbook"})
     >>> checker = gw.Checker(monitor=monitor)
@@ -101,6 +102,7 @@ class Monitor(Reviewing):
         self._watch: Watch | None = None
         self._baseline, self._looked = 0, -_LOOK_EVERY
         self._alerts = Alerts(alerts)
+        self._telling = Telling(self._database, self._tags)
         self._writer = Writer(
             self._database,
             lambda heard: row(heard, self._redact, self._tags),
@@ -270,6 +272,7 @@ class Monitor(Reviewing):
         if self._watch is None or now - self._looked >= _LOOK_EVERY:
             self._looked, known = now, self._baseline
             self._baseline = history.baseline(self._database)
+            self._telling.look(self._baseline)
             if self._baseline != known:
                 self._watch = None
         if self._watch is None:
@@ -278,7 +281,9 @@ class Monitor(Reviewing):
         for one in rows:
             if one.answer["why"] == Why.SAMPLE and not one.answer["draft"]:
                 for alarm in self._watch.hear(one.answer["score"], moment(one.answer["at"])):
-                    self._alerts.raise_alarm(replace(alarm, tags=self._tags))
+                    if self._telling.is_first(alarm):
+                        self._alerts.raise_alarm(replace(alarm, tags=self._tags))
+                self._telling.end(self._watch)
 
 
 def _require(
