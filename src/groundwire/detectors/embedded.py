@@ -17,7 +17,7 @@ from groundwire.core.plan import Encode, Encoded, Failed, Plan, ReadClaim
 from groundwire.core.verdict import Outcome
 from groundwire.detectors import embedded_model, lexical_model
 from groundwire.detectors.as_read import AsRead
-from groundwire.detectors.embedded_verdict import ReadJudging, caution, other_language
+from groundwire.detectors.embedded_verdict import ReadJudging, caution
 from groundwire.detectors.lexical_seen import Answer
 from groundwire.detectors.opening import Opened, concluded, opened
 from groundwire.local.embedded import READER
@@ -36,9 +36,9 @@ class Embedded(Detector):
     context it was shown, and is calibrated on sources that neither was fitted on. An exact fact that differs
     from the documents is a contradiction whatever the encoder says.
 
-    The encoder knows English: what is in another language is told by its words and facts alone. That, code,
-    and contexts much longer than any it was fitted on lower the confidence, and the verdict says so. See the
-    model card for where it fails.
+    English. What is in another language is hardly flagged but for exact facts, code and contexts much longer
+    than any that it was fitted on lower the confidence, and the verdict says so. See the model card for where
+    it fails.
     """
 
     name: ClassVar[str] = "embedded"
@@ -66,7 +66,7 @@ class Embedded(Detector):
         if not isinstance(first, Opened):
             return first
         lexical = lexical_model.load().weigh(first.seen)
-        numbers = embedded_model.to_read(first.seen, lexical) if other_language(first) is None else ()
+        numbers = embedded_model.to_read(first.seen, lexical)
         read: dict[int, ReadClaim] = {}
         if numbers:
             (reply,) = yield [asked(first.interaction, first.seen, numbers)]
@@ -75,7 +75,10 @@ class Embedded(Detector):
             assert isinstance(reply, Encoded)
             read = dict(zip(numbers, reply.claims, strict=True))
         left = without_known(first.seen, read)
-        weighed = embedded_model.load().weigh(lexical, first.seen, left)
+        if first.spoken is None:
+            weighed = embedded_model.load().weigh(lexical, first.seen, left)
+        else:
+            weighed = embedded_model.in_other_words(lexical, left)
         doubt = caution(first)
         if doubt is not None:
             weighed = doubt.applied(weighed, self.grading.threshold)

@@ -13,8 +13,9 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from groundwire.core.plan import ReadClaim, Reading
+from groundwire.core.plan import ReadClaim, Reading, ReadWord
 from groundwire.core.span import Span
+from groundwire.detectors import lexical_model
 from groundwire.detectors.lexical_model import Weighed
 from groundwire.detectors.lexical_seen import Answer
 
@@ -80,6 +81,31 @@ class Stack:
     def words(self, odds: float, claim: ReadClaim) -> list[float]:
         """How likely each word of a claim is unsupported; ``odds`` are the claim's lexical ones."""
         return [self.word(figures) for figures in word_figures(odds, claim)]
+
+
+def in_other_words(lexical: Weighed, read: Mapping[int, ReadClaim]) -> Weighed:
+    """What words tell beside the readings of claims, in another language than English.
+
+    The encoder learnt English alone. What it makes of the worst word still tells something, of the whole
+    claim little, and a score near neither end says so. Fitted as ``lexical_model.in_other_words`` is.
+    """
+    if not read:
+        return lexical_model.in_other_words(lexical)
+    worst = {i: worst_word(claim.words) for i, claim in read.items()}
+    odds = tuple(
+        _ABROAD((logit(known), worst[i])) if i in worst else known for i, known in enumerate(lexical.odds)
+    )
+    raw = _ABROAD((logit(lexical.raw), max(worst.values())))
+    return Weighed(odds=odds, least=lexical.least, raw=raw, score=raw)
+
+
+def worst_word(words: Iterable[ReadWord]) -> float:
+    """The log-odds that the worst of these words is not supported; of none, those of what is nearly sure."""
+    return max((_against(word.reading) for word in words), default=_NEARLY_SURE)
+
+
+_NEARLY_SURE = -3.0
+_ABROAD = Logistic(figures=("words and facts", "worst word"), weights=(0.2, 0.49), bias=-1.55)
 
 
 def to_read(answer: Answer, lexical: Weighed) -> tuple[int, ...]:

@@ -6,7 +6,7 @@ What exact facts say stands in ``lexical_verdict`` and goes first. Weighing belo
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from groundwire.core.claim import Claim, Evidence, Support
@@ -18,7 +18,6 @@ from groundwire.detectors.lexical_model import Weighed
 from groundwire.detectors.lexical_seen import Seen
 from groundwire.detectors.lexical_verdict import Conflict, Judging, quoted
 from groundwire.detectors.opening import Opened
-from groundwire.text import language
 from groundwire.text.claims import holds_code
 from groundwire.text.facts import Status
 
@@ -36,6 +35,7 @@ class ReadJudging(Judging):
     ) -> None:
         """``read`` are the claims that were, by their number; ``odds`` are the lexical ones of all claims."""
         super().__init__(opened.interaction, opened.context, opened.seen, grading, scores)
+        self._abroad = opened.spoken is not None
         claims = opened.seen.claims
         self._read = {claims[i].span: claim for i, claim in read.items()}
         self._odds = {seen.span: known for seen, known in zip(claims, odds, strict=True)}
@@ -66,7 +66,7 @@ class ReadJudging(Judging):
 
     def _contradicts(self, seen: Seen, read: ReadClaim) -> bool:
         """Whether a sentence speaks of the same, and otherwise."""
-        spoken_of = bool(seen.matches) and seen.spoken_of
+        spoken_of = bool(seen.matches) and seen.spoken_of and not self._abroad
         return spoken_of and read.reading.contradicted > read.reading.unsupported
 
     def _supported(self, seen: Seen, score: float) -> Claim:
@@ -142,13 +142,17 @@ def _trimmed(run: Span, read: ReadClaim, spared: Sequence[Span]) -> Span | None:
 class Caution:
     """Text unlike what the detector was calibrated on: its score moves towards the threshold, and it says so.
 
-    Towards, and never across: who is less sure has no new reason to flag an answer, or to clear it.
+    Towards, and never across: who is less sure has no new reason to flag an answer, or to clear it. It stays
+    where weighing has been less sure already (``weighed_so``).
     """
 
     said: str
+    weighed_so: bool = False
 
     def applied(self, weighed: Weighed, threshold: float) -> Weighed:
         """Half the way in log-odds: with a threshold of .5, a probability of .9 is .75."""
+        if self.weighed_so:
+            return weighed
         z = (embedded_model.logit(weighed.score) + embedded_model.logit(threshold)) / 2
         score = 1 / (1 + math.exp(-z))
         return (
@@ -157,40 +161,18 @@ class Caution:
 
 
 def caution(opened: Opened) -> Caution | None:
-    """Why to be less sure of an answer, or None."""
-    unlike = []
-    spoken = other_language(opened)
-    if spoken is not None:
-        unlike.append(f"in {spoken}, words and figures alone are compared")
+    """Why to be less sure of an answer than what was read and weighed says, or None."""
+    unlike = [] if opened.spoken is None else [opened.unsure]
     if opened.size > _LONG_CONTEXT:
         unlike.append(f"the passages have more than {_LONG_CONTEXT:,} words")
     if holds_code(opened.interaction.answer):
         unlike.append("the answer holds code")
     if not unlike:
         return None
-    return Caution(said=f"Less sure than usual: {' and '.join(unlike)}.")
+    return Caution(
+        said=f"Less sure than usual: {' and '.join(unlike)}.", weighed_so=opened.spoken is not None
+    )
 
 
-def other_language(opened: Opened) -> str | None:
-    """The language that passages or answer are in, where it can be told and is not English.
-
-    The encoder reads English alone: of others it takes most right statements for wrong.
-    """
-    for spoken in (opened.context.language, language.guess(_lower_case(opened), least=_LEAST_WORDS)):
-        if spoken not in (None, "English"):
-            return spoken
-    return None
-
-
-def _lower_case(opened: Opened) -> Iterator[str]:
-    """The answer's words but for capitalised ones: the "Los" of Los Angeles speaks no Spanish."""
-    for claim in opened.seen.claims:
-        for word, folded in zip(claim.worded.words, claim.worded.folded, strict=True):
-            if not word.text[0].isupper():
-                yield folded
-
-
-# So few function words tell a language well enough to be less sure.
-_LEAST_WORDS = 2
 # Far more than any context that it was fitted or calibrated on.
 _LONG_CONTEXT = 10_000

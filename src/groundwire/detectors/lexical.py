@@ -16,8 +16,7 @@ from groundwire.core.plan import Plan
 from groundwire.core.verdict import Outcome
 from groundwire.detectors import lexical_model
 from groundwire.detectors.as_read import AsRead
-from groundwire.detectors.lexical_verdict import Judging
-from groundwire.detectors.opening import Opened, concluded, opened
+from groundwire.detectors.opening import Opened, by_words, opened
 from groundwire.text import tokens
 
 
@@ -55,8 +54,4 @@ class Lexical(Detector):
 
     def _judged(self, read: AsRead) -> Outcome:
         first = opened(read, self)
-        if not isinstance(first, Opened):
-            return first
-        weighed = lexical_model.load().weigh(first.seen)
-        judging = Judging(first.interaction, first.context, first.seen, self.grading, weighed.scores())
-        return concluded(judging.claims(), self, raw=weighed.raw)
+        return by_words(first, self) if isinstance(first, Opened) else first

@@ -6,8 +6,9 @@ language than the passages are decided here, the same for every detector that ne
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from groundwire.core.claim import Claim, Support
 from groundwire.core.detector import Detector
@@ -25,7 +26,7 @@ from groundwire.text import language, refusal
 from groundwire.text.overlap import Context
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class Opened:
     """An answer that has to be weighed: its interaction, the context worked through, and what was seen.
 
@@ -36,6 +37,30 @@ class Opened:
     context: Context
     seen: Answer
     size: int
+
+    @cached_property
+    def spoken(self) -> str | None:
+        """The language that passages or answer are in, where it can be told and is not English."""
+        for spoken in (self.context.language, language.guess(self._lower_case(), least=_LEAST_WORDS)):
+            if spoken not in (None, "English"):
+                return spoken
+        return None
+
+    @property
+    def unsure(self) -> str:
+        """Why to be less sure of what is in another language."""
+        return f"in {self.spoken}, other words for the same are hardly known"
+
+    def _lower_case(self) -> Iterator[str]:
+        """The answer's words but for capitalised ones: the "Los" of Los Angeles speaks no Spanish."""
+        for claim in self.seen.claims:
+            for word, folded in zip(claim.worded.words, claim.worded.folded, strict=True):
+                if not word.text[0].isupper():
+                    yield folded
+
+
+# So few function words tell a language well enough to be less sure.
+_LEAST_WORDS = 2
 
 
 def opened(read: AsRead, detector: Detector) -> Opened | Outcome:
@@ -89,6 +114,15 @@ def concluded(
         reason=f"{reason or summary(claims, detector.grading)} {note}".rstrip(),
         claims=claims,
     )
+
+
+def by_words(first: Opened, detector: Detector) -> Verdict:
+    """The verdict of words and exact facts alone."""
+    weighed, note = lexical_model.load().weigh(first.seen), ""
+    if first.spoken is not None:
+        weighed, note = lexical_model.in_other_words(weighed), f"Less sure than usual: {first.unsure}."
+    judging = Judging(first.interaction, first.context, first.seen, detector.grading, weighed.scores())
+    return concluded(judging.claims(), detector, raw=weighed.raw, note=note)
 
 
 def _across_languages(claims: tuple[Claim, ...], detector: Detector) -> Outcome:

@@ -18,8 +18,7 @@ from groundwire.text import language
 def find(lowered: str) -> Iterator[tuple[int, int, float]]:
     """Where number words stand in a lower-case text, and what number each is."""
     heard = (match.group() for match in islice(_WORD.finditer(lowered), _LOOKED_AT))
-    for spoken in language.likely(heard):
-        numbers = _NUMBERS[spoken]
+    for numbers in filter(None, map(_NUMBERS.get, language.likely(heard))):
         for match in numbers.pattern.finditer(lowered):
             yield match.start(), match.end(), numbers.value(match.group())
 
