@@ -160,7 +160,9 @@ class TestCaution:
     def test_one_foreign_sentence_is_enough(self, answer, language):
         doubt = caution(begun(answer, answer))
         assert doubt is not None
-        assert doubt.said == f"Less sure than usual: in {language}, words and figures alone are compared."
+        assert (
+            doubt.said == f"Less sure than usual: in {language}, other words for the same are hardly known."
+        )
 
     @pytest.mark.parametrize(
         "answer", ["Los Angeles.", "Red shoes cost 30 dollars.", "Rio de Janeiro and Los Angeles."]

@@ -36,7 +36,7 @@ class Lexical(Detector):
     """
 
     name: ClassVar[str] = "lexical"
-    version: ClassVar[str] = "11"
+    version: ClassVar[str] = "12"
 
     # Near the best F1 on the sources that it was calibrated on; see training/README.md.
     grading: Grading = Grading(threshold=0.4)

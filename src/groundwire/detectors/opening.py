@@ -40,11 +40,9 @@ class Opened:
 
     @cached_property
     def spoken(self) -> str | None:
-        """The language that passages or answer are in, where it can be told and is not English."""
-        for spoken in (self.context.language, language.guess(self._lower_case(), least=_LEAST_WORDS)):
-            if spoken not in (None, "English"):
-                return spoken
-        return None
+        """The language of the passages, or else of the answer, where it can be told and is not English."""
+        told = self.context.language or language.guess(self._lower_case(), least=_LEAST_WORDS)
+        return None if told == "English" else told
 
     @property
     def unsure(self) -> str:

@@ -76,10 +76,11 @@ _LOOKED_AT = 120
 _LEAST_SHARE, _LEAD = 0.12, 1.5
 
 
-def guess(words: Iterable[str], *, least: int = 4) -> str | None:
+def guess(words: Iterable[str], *, least: int = 4, english: bool = False) -> str | None:
     """The language of folded words, as far as letters or function words tell it; else None.
 
-    ``least`` is how many function words it takes.
+    ``least`` is how many function words it takes. Where only ``english`` or not matters, two others that are
+    much alike are told as the likelier one: half of the words of a Spanish sentence are Portuguese, too.
     """
     looked_at = list(islice((word for word in words if word[0].isalpha()), _LOOKED_AT))
     if not looked_at:
@@ -92,7 +93,8 @@ def guess(words: Iterable[str], *, least: int = 4) -> str | None:
         return _WRITTEN_IN.get(script, f"{script.capitalize()} script")
     seen = _counted(looked_at)
     (first, most), (_, second), *_ = sorted(seen.items(), key=lambda item: -item[1])
-    if most < max(least, _LEAST_SHARE * len(looked_at)) or most < _LEAD * second:
+    rest = seen["English"] if english and first != "English" else second
+    if most < max(least, _LEAST_SHARE * len(looked_at)) or most < _LEAD * rest:
         return None
     return first
 

@@ -99,17 +99,17 @@ class Prepared:
     @cached_property
     def language(self) -> str | None:
         """The language it is written in, where that can be told."""
-        return self._told(_TELLS)
+        return language.guess(self._spoken(), least=_TELLS)
 
     @cached_property
     def plainly(self) -> str | None:
-        """The same, told by more than a name can be: "Rio de Janeiro and Los Angeles" is no Spanish."""
-        return self._told(_TELLS_PLAINLY)
+        """English or which other, told by more than names: "Rio de Janeiro, Los Angeles" is no Spanish."""
+        return language.guess(self._spoken(), least=_TELLS_PLAINLY, english=True)
 
-    def _told(self, least: int) -> str | None:
-        words = (folded for sentence in self.worded for folded in sentence.folded)
-        has_addresses = "://" in self.text or "www." in self.text
-        return language.guess(language.spoken(self.text) if has_addresses else words, least=least)
+    def _spoken(self) -> Iterable[str]:
+        if "://" in self.text or "www." in self.text:
+            return language.spoken(self.text)
+        return (folded for sentence in self.worded for folded in sentence.folded)
 
     @cached_property
     def short(self) -> int:
