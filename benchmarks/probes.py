@@ -1,6 +1,6 @@
 """Hand-written minimal pairs: which kinds of error a detector sees, and which faithful answers it mistakes.
 
-    python -m benchmarks.probes [--detector lexical|embedded]
+    python -m benchmarks.probes [--detector lexical|embedded] [FILE ...]
 
 Each pair is one answer twice, faithful and with one thing changed. Nothing here says which pairs a detector
 gets wrong: who tunes on them can't measure with them any more. (Of the conversions and the arithmetic,
@@ -200,7 +200,13 @@ def report(names: Sequence[str]) -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--detector", choices=detectors.names(), default=Checker().detector.name)
-    report([parser.parse_args().detector])
+    parser.add_argument("files", nargs="*", type=Path, help="other pairs than those of tests/probes/data")
+    given = parser.parse_args()
+    if given.files:
+        rates = by_kind(judge(Checker(given.detector), pairs(*given.files)))
+        Console().print(_of_pairs(given.detector, rates))
+    else:
+        report([given.detector])
 
 
 def _read(path: Path, table: str) -> list[Mapping[str, Any]]:
