@@ -33,6 +33,10 @@ MODULE = """
 
     class Unrelated:
         pass
+
+
+    class Nameless(gw.Detector):
+        pass
 """
 
 
@@ -115,6 +119,7 @@ def test_none_is_there_where_none_is_installed():
         ("gone = acme_checks:Gone", "acme_checks:Gone can't be imported: AttributeError"),
         ("gone = acme_gone:Gone", "acme_gone:Gone can't be imported: ModuleNotFoundError"),
         ("other = acme_checks:Unrelated", "is no subclass of groundwire.Detector"),
+        ("nameless = acme_checks:Nameless", "its class is named None"),
         ("another-name = acme_checks:NamesASource", "its class is named 'names-a-source'"),
     ],
 )

@@ -75,6 +75,110 @@ def test_names_of_foreign_places_leave_english_what_it_is():
     assert "Less sure" not in verdict.reason
 
 
+@pytest.mark.parametrize(
+    ("document", "answer"),
+    [
+        (
+            "Le pont est fermé pour travaux cet hiver. Les voitures prennent le tunnel.",
+            "Le pont a été fermé pour travaux.",
+        ),
+        (
+            "Il faut réserver une table au moins deux jours avant la visite.",
+            "Il faut réserver une table au plus tard deux jours avant la visite.",
+        ),
+        (
+            "La estancia es de al menos 2 noches en todos los hoteles de la cadena.",
+            "La estancia es de 2 noches o más en todos los hoteles de la cadena.",
+        ),
+        (
+            "La tienda con café y terraza cierra a las 8 de la noche y los clientes pagan 2 euros.",
+            "Sin embargo, la tienda y terraza cierra a las 8 de la noche y los clientes pagan 2 euros.",
+        ),
+        (
+            "La clase es a las 5 de la tarde en la sala grande del gimnasio.",
+            "La clase es mañana a las 5 en la sala grande del gimnasio.",
+        ),
+        (
+            "Bestellingen buiten Nederland worden in 10 dagen door de koerier geleverd aan de klant.",
+            "Bestellingen worden binnen 10 dagen door de koerier geleverd aan de klant.",
+        ),
+        (
+            "La colazione è servita nel salone dopo le 7 per tutti i clienti.",
+            "La prima colazione è servita nel salone dalle 7 per tutti i clienti.",
+        ),
+        (
+            "Das Ticket ist weniger als 30 Tage gültig für alle Züge der Linie.",
+            "Das Ticket ist nach 30 Tagen nicht mehr gültig für alle Züge der Linie.",
+        ),
+        (
+            "Das Essen wird vor der Vorstellung am Tisch serviert und kostet 20 Euro.",
+            "Das Essen wird nach Wunsch am Tisch serviert und kostet 20 Euro.",
+        ),
+        (
+            "Os bilhetes compram-se no balcão e as malas ficam no armário, pois o museu não tem bengaleiro.",
+            "As malas ficam num armário.",
+        ),
+        ("Não é permitido comer na sala de leitura.", "É proibido comer na sala de leitura."),
+        (
+            "Das Museum ist montags nicht geschlossen und der Eintritt kostet 5 Euro.",
+            "Das Museum ist montags geöffnet und der Eintritt kostet 5 Euro.",
+        ),
+        (
+            "Le musée n'est pas fermé le lundi et l'entrée coûte 5 euros.",
+            "Le musée est ouvert le lundi et l'entrée coûte 5 euros.",
+        ),
+    ],
+)
+def test_a_word_of_many_senses_is_no_opposite_and_denies_nothing(document, answer):
+    """The "été" of "a été", the "plus" of "au plus tard", the Portuguese "no"; nor is one that is denied."""
+    assert not Checker("lexical").check(Interaction(answer=answer, contexts=document)).hallucinated
+
+
+@pytest.mark.parametrize(
+    ("document", "one", "other"),
+    [
+        ("La visite dure moins de 2 heures et commence sur la place du marché.", "moins de", "plus"),
+        ("La visita dura menos de 2 horas y empieza en la plaza del mercado.", "menos de", "más"),
+        ("Die Gebühr wird vor der Prüfung im Büro bezahlt und nicht erstattet.", "vor der", "nach"),
+        ("La quota si paga prima della visita presso la cassa del museo.", "prima della", "dopo la"),
+        ("Le restaurant est ouvert en été pour les clients de la plage.", "été", "hiver"),
+        ("El menú con bebida cuesta 12 euros en el bar de la estación.", "con", "sin"),
+    ],
+)
+def test_an_opposite_in_another_language_contradicts(document, one, other):
+    """It is the word that differs which is flagged, and what the document has instead is shown."""
+    said = other if " " not in one or " " in other else f"{other} {one.split()[1]}"
+    answer = document.replace(one, said)
+    verdict = Checker("lexical").check(Interaction(answer=answer, contexts=document))
+    assert verdict.claims[0].support is Support.CONTRADICTED
+    assert [span.of(answer) for span in verdict.spans] == [other.split()[0]]
+    assert f"“{one}” in the document" in verdict.reason
+
+
+GERMAN = (
+    "Der Laden ist werktags von 9 bis 18 Uhr geöffnet. Das Parken kostet für Kunden 2 Euro.",
+    "Die Kantine bietet jeden Tag ein warmes Essen an, und für Gäste gibt es einen Rabatt von 10 Prozent.",
+)
+ENGLISH = (
+    "The shop is open on weekdays from 9 to 18. Parking costs 2 euros for customers.",
+    "The canteen offers a warm meal every day. Visitors must register at the front desk before they enter.",
+)
+
+
+@pytest.mark.parametrize("detector", ["lexical", "embedded"])
+def test_among_passages_in_two_languages_an_answer_is_read_in_its_own(detector):
+    """An English answer beside an English passage as ever; a German one with doubt."""
+    checker = Checker(detector)
+    verdict = checker.check(
+        Interaction(answer="The employees of the shop park by the river.", contexts=[*GERMAN, ENGLISH[0]])
+    )
+    assert "Less sure" not in verdict.reason
+    verdict = checker.check(
+        Interaction(answer="Das Parken kostet für Kunden 2 Euro.", contexts=[*ENGLISH, GERMAN[0]])
+    )
+    assert "Less sure than usual: in German" in verdict.reason
+
+
 def test_the_weights_are_those_that_the_training_prints(capsys):
     """Two numbers and three, fitted to the pairs that choose."""
     languages.main()

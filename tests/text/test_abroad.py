@@ -131,3 +131,43 @@ def test_a_word_without_end_is_left_as_it_is():
     long = "ge" + "arbeit" * 4_000
     assert abroad.stem(long, "German").startswith("arbeit")
     assert tokens.stem(long) == long
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Mon 9 am - 5 pm, Tue 9 am - 5 pm, Sat 10 am - 2 pm. Phone 555-0100.",
+        "Bike rental: EUR 20 per day in summer, EUR 120 per week in winter, EUR 300 per month.",
+        "Power: 100 W. Standby: 5 W. Max: 300 W.",
+        "Skin care, hair care, nail care products.",
+        "Mon 9 AM EST; Tue 10 AM EST; Wed 11 AM EST.",
+        "Hole 1: par 4. Hole 2: par 3. Hole 3: par 5.",
+        "Cargo van, passenger van, camper van: hire here.",
+        '{"name": "Los Agaves", "address": "De La Vina St", "city": "Santa Barbara", "Alcohol": "none"}',
+    ],
+)
+def test_no_word_of_english_makes_it_another_language(text):
+    """One word again and again tells none, nor do names."""
+    context = Context([text])
+    assert context.language in (None, "English")
+    assert not context.foreign(["Massages and meals are offered to the guests of the house."])
+
+
+def test_a_name_denies_nothing():
+    """The Spanish "nada" is one in English."""
+    assert not Context(["Nada Petrović won the race in Oslo."]).word("Nada Petrović won the race.").negated
+
+
+def test_a_portuguese_no_that_answers_is_no_negation():
+    """As in "Não, a loja abre no sábado"."""
+    context = Context(["A loja abre no sábado e no domingo. Os clientes pagam 2 euros para estacionar."])
+    assert not context.word("Não, a loja abre no sábado.").negated
+
+
+def test_an_english_claim_is_read_as_english_among_others():
+    """What "die" and "man" are in German leaves them what they are."""
+    context = Context([DOCUMENTS["German"], "A man may die in the war."])
+    assert context.language == "German"
+    assert len(context.word("A man may die in the war.").content) == len(
+        Context([]).word("man may die war").content
+    )

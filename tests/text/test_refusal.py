@@ -108,3 +108,47 @@ def test_a_long_sentence_takes_no_time():
         declines(piece * 20_000)
         declines((piece * 30)[:399])
     assert time.perf_counter() - started < 1.0
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    """
+    Das ist nicht ohne Unterlagen möglich.
+    Dazu wird nicht mehr die Unterlage benötigt.
+    In den Unterlagen steht, dass das Frühstück nicht enthalten ist.
+    Für die Bestellung haben wir keine persönlichen Angaben gespeichert.
+    Ce médicament n'est pas indiqué.
+    Ce médicament n'est pas indiqué dans l'insuffisance rénale.
+    Le document dit que l'hôtel ne fournit pas le petit-déjeuner.
+    Aucune information bancaire n'est conservée.
+    El documento dice que el precio no incluye el desayuno.
+    Il farmaco non è indicato nei bambini.
+    Il documento dice che l'hotel non fornisce gli asciugamani.
+    O documento diz que o hotel não fornece toalhas.
+    Dit is niet mogelijk zonder documenten.
+    De tekst zegt dat honden niet zijn toegestaan.
+    Wij hebben geen informatie van de klant nodig.
+    Ik weet dat niet alle kamers een balkon hebben.
+    Er is geen extra informatie nodig voor de aanvraag.
+    """.strip().split("\n"),
+)
+def test_what_a_document_denies_in_another_language_is_a_claim(sentence):
+    """Nor does a claim decline for what it says of documents, information and what is indicated."""
+    assert not declines(sentence.strip())
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    """
+    Darüber steht nichts in den Dokumenten.
+    Cela n'est pas indiqué dans le document.
+    Il prezzo non è indicato nei documenti.
+    El documento no dice que el precio suba.
+    De tekst vermeldt niet wat het kost.
+    Het document zegt niets over honden.
+    Ik heb niet genoeg informatie om dit te beantwoorden.
+    """.strip().split("\n"),
+)
+def test_what_a_document_does_not_say_in_another_language_declines(sentence):
+    """A singular document as well, and what it does not say that ..."""
+    assert declines(sentence.strip())

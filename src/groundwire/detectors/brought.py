@@ -55,8 +55,7 @@ def _loaded(point: metadata.EntryPoint) -> type[Detector]:
         ) from error
     if not (isinstance(kind, type) and issubclass(kind, Detector)):
         raise ConfigurationError(f"{told}: {point.value} is no subclass of groundwire.Detector")
-    if kind.name != point.name:
-        raise ConfigurationError(
-            f"{told}: its class is named {kind.name!r}, and the entry point must be, too"
-        )
+    named = getattr(kind, "name", None)
+    if named != point.name:
+        raise ConfigurationError(f"{told}: its class is named {named!r}, and the entry point must be, too")
     return kind

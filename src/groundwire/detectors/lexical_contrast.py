@@ -12,7 +12,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from groundwire.detectors.lexical_seen import Otherwise
-from groundwire.detectors.lexical_words import MODAL, NEGATIVE, OPPOSITE_VERBS, OPPOSITES, ROLES, STATES
+from groundwire.detectors.lexical_words import (
+    MODAL,
+    NEGATIVE,
+    OPPOSITE_VERBS,
+    OPPOSITES,
+    PHRASES,
+    ROLES,
+    STATES,
+)
 from groundwire.text import clauses, facts, names
 from groundwire.text.facts import Fact
 from groundwire.text.overlap import Context, Match, Worded, word
@@ -71,7 +79,7 @@ class Contrast:
         mine = [self.claim.stems[i] for i in self.claim.content]
         if len(mine) < _LEAST_REST or not set(mine) <= set(self.sentence.stems):
             return
-        for clause in map(word, clauses.cut(self._text())):
+        for clause in map(self.context.word, clauses.cut(self._text())):
             theirs = [clause.stems[i] for i in clause.content]
             said = len(set(theirs).difference(mine)) <= 1 and mine == _in_order(theirs, set(mine))
             if said and set(mine) <= set(theirs):
@@ -80,15 +88,33 @@ class Contrast:
     def opposite(self) -> Otherwise | None:
         """A word of the claim whose opposite stands in the sentence instead of it, and that opposite."""
         there, mine = self.sentence.folded, self.claim.folded
+        said, told = frozenset(_with_next(mine)), frozenset(_with_next(there))
         for i, folded in enumerate(mine):
-            for other in OPPOSITES.get(folded, ()):
-                new = other in there and folded not in there and other not in mine
-                if new and (self._restates() or self._says_only(i)):
-                    return self._otherwise(i, other)
+            phrase = _phrase(mine, i)
+            for one, other in (
+                (form, other) for form in (folded, phrase) for other in OPPOSITES.get(form, ())
+            ):
+                new = other in told and one not in told and other not in said and phrase not in PHRASES
+                if new and not self._denied(i, other) and (self._restates() or self._says_only(i)):
+                    return self._instead(i, one, other)
             for other in OPPOSITE_VERBS.get(folded, ()):
                 if other in there and folded in there and other not in mine and self._says_of(other, i):
                     return self._otherwise(i, other)
         return self._state() or self._without_bound() or self._other_bound() or self._of_others()
+
+    def _denied(self, at: int, other: str) -> bool:
+        """Whether one of two opposites is denied, and the other isn't: "not allowed" is "forbidden"."""
+        mine, theirs = self.claim, self.sentence
+        if other not in theirs.folded:
+            return False
+        there = theirs.stems[theirs.folded.index(other)]
+        return (mine.stems[at] in mine.negated) != (there in theirs.negated)
+
+    def _instead(self, at: int, one: str, other: str) -> Otherwise:
+        """One word for another; of two, the first that differs: the "hiver" of "en hiver" and "en été"."""
+        mine, theirs = one.split("_"), other.split("_")
+        same = int(mine[0] == theirs[0])
+        return self._otherwise(at + same, " ".join(theirs[same:]))
 
     def _says_of(self, other: str, at: int) -> bool:
         """Whether what follows a verb of the claim follows its opposite in a sentence that has both.
@@ -240,6 +266,20 @@ class Contrast:
         if len(set(theirs) - shared) > max(2, 0.5 * len(mine)):
             return False
         return _in_order(mine, shared) == _in_order(theirs, shared)
+
+
+def _phrase(folded: Sequence[str], at: int) -> str:
+    """A word and the next one, as the word lists have two words."""
+    return "_".join(folded[at : at + 2])
+
+
+def _with_next(folded: Sequence[str]) -> Iterator[str]:
+    """The words, each alone and with the next one, but for those of a phrase."""
+    for i, one in enumerate(folded):
+        phrase = _phrase(folded, i)
+        yield phrase
+        if phrase not in PHRASES:
+            yield one
 
 
 def _opposite(fact: Fact, other: Fact) -> bool:

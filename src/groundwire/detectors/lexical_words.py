@@ -61,41 +61,46 @@ lender borrower, lenders borrowers, sender recipient, senders recipients, doctor
 teacher student, teachers students, parents children, creditor debtor, guest host, winner loser,
 minimum maximum, residents visitors, resident visitor
 """
-# The plainest of them in other languages.
+# The plainest of them in other languages. Two words with a "_" are one: "nach" and "plus" are many things,
+# "nach der" stands against "vor der" and "plus de" against "moins de".
 _ABROAD = """
-vor nach, mit ohne, immer nie, geöffnet geschlossen, offen geschlossen, öffnet schließt, erlaubt verboten,
-gestattet verboten, mehr weniger, mindestens höchstens, mindestens maximal, kostenlos kostenpflichtig,
-gratis kostenpflichtig, morgens abends, vormittags nachmittags, oben unten, links rechts, innen außen,
-nördlich südlich, östlich westlich, inklusive exklusive, verpflichtend freiwillig, gekauft verkauft,
-früher später, größer kleiner, höher niedriger, erhöht gesenkt, steigt sinkt, stieg sank, gewonnen verloren,
-gewann verlor, erwachsene kinder, ankunft abfahrt, brutto netto, sommer winter, täglich wöchentlich,
-wöchentlich monatlich, monatlich jährlich, alle keine, alle einige,
+vor_der nach_der, vor_dem nach_dem, vor_den nach_den, mit ohne, immer nie, geöffnet geschlossen,
+offen geschlossen, öffnet schließt, erlaubt verboten, gestattet verboten, mehr_als weniger_als,
+mindestens höchstens, mindestens maximal, kostenlos kostenpflichtig, gratis kostenpflichtig, morgens abends,
+vormittags nachmittags, oben unten, links rechts, innen außen, nördlich südlich, östlich westlich,
+inklusive exklusive, verpflichtend freiwillig, gekauft verkauft, früher später, größer kleiner,
+höher niedriger, erhöht gesenkt, steigt sinkt, stieg sank, gewonnen verloren, gewann verlor,
+erwachsene kinder, ankunft abfahrt, brutto netto, sommer winter, täglich wöchentlich, wöchentlich monatlich,
+monatlich jährlich, alle keine, alle einige,
 avant après, avec sans, toujours jamais, ouvert fermé, ouverte fermée, ouverts fermés, ouvertes fermées,
-ouvre ferme, autorisé interdit, autorisée interdite, autorisés interdits, autorisées interdites, plus moins,
-gratuit payant, gratuite payante, gratuits payants, matin soir, inclus exclus, obligatoire facultatif,
-obligatoire facultative, gauche droite, nord sud, acheté vendu, augmenté baissé, augmente diminue,
-hausse baisse, gagné perdu, arrivée départ, adultes enfants, brut net, intérieur extérieur, accepté refusé,
-acceptée refusée, acceptés refusés, été hiver, hebdomadaire mensuel, mensuel annuel,
+ouvre ferme, autorisé interdit, autorisée interdite, autorisés interdits, autorisées interdites,
+plus_de moins_de, gratuit payant, gratuite payante, gratuits payants, matin soir, inclus exclus,
+obligatoire facultatif, obligatoire facultative, gauche droite, nord sud, acheté vendu, augmenté baissé,
+augmente diminue, hausse baisse, gagné perdu, arrivée départ, adultes enfants, brut net, intérieur extérieur,
+accepté refusé, acceptée refusée, acceptés refusés, en_été en_hiver, l'été l'hiver, hebdomadaire mensuel,
+mensuel annuel,
 antes después, con sin, siempre nunca, abierto cerrado, abierta cerrada, abiertos cerrados, abiertas cerradas,
-abre cierra, permitido prohibido, permitida prohibida, permitidos prohibidos, más menos, mañana tarde,
-incluido excluido, incluida excluida, obligatorio opcional, obligatoria opcional, obligatorio voluntario,
-izquierda derecha, norte sur, aumentó disminuyó, subió bajó, ganó perdió, llegada salida, adultos niños,
-dentro fuera, interior exterior, mínimo máximo, aceptado rechazado, verano invierno, semanal mensual,
-prima dopo, con senza, sempre mai, aperto chiuso, aperta chiusa, aperti chiusi, aperte chiuse, apre chiude,
-consentito vietato, consentita vietata, più meno, mattina sera, mattina pomeriggio, incluso escluso,
-inclusa esclusa, inclusi esclusi, obbligatorio facoltativo, obbligatoria facoltativa, sinistra destra,
-aumentato diminuito, vinto perso, arrivo partenza, adulti bambini, interno esterno, minimo massimo,
-accettato rifiutato, estate inverno, settimanale mensile,
+abre cierra, permitido prohibido, permitida prohibida, permitidos prohibidos, más_de menos_de,
+la_mañana la_tarde, incluido excluido, incluida excluida, obligatorio opcional, obligatoria opcional,
+obligatorio voluntario, izquierda derecha, norte sur, aumentó disminuyó, subió bajó, ganó perdió,
+llegada salida, adultos niños, interior exterior, mínimo máximo, aceptado rechazado, verano invierno,
+semanal mensual,
+prima_di dopo, prima_del dopo, prima_della dopo, prima_dei dopo, prima_delle dopo, con senza, sempre mai,
+aperto chiuso, aperta chiusa, aperti chiusi, aperte chiuse, apre chiude, consentito vietato,
+consentita vietata, più_di meno_di, mattina sera, mattina pomeriggio, incluso escluso, inclusa esclusa,
+inclusi esclusi, obbligatorio facoltativo, obbligatoria facoltativa, sinistra destra, aumentato diminuito,
+vinto perso, arrivo partenza, adulti bambini, interno esterno, minimo massimo, accettato rifiutato,
+estate inverno, settimanale mensile,
 antes depois, com sem, aberto fechado, aberta fechada, abertos fechados, abertas fechadas, abre fecha,
-permitido proibido, permitida proibida, mais menos, manhã tarde, incluído excluído, incluída excluída,
-obrigatório opcional, obrigatória opcional, obrigatório facultativo, esquerda direita, norte sul,
-aumentou diminuiu, subiu desceu, ganhou perdeu, chegada partida, adultos crianças, verão inverno,
+permitido proibido, permitida proibida, mais_de menos_de, da_manhã da_tarde, incluído excluído,
+incluída excluída, obrigatório opcional, obrigatória opcional, obrigatório facultativo, esquerda direita,
+norte sul, aumentou diminuiu, subiu desceu, ganhou perdeu, chegada partida, adultos crianças, verão inverno,
 aceite recusado, semanal mensal,
-met zonder, altijd nooit, geopend gesloten, open gesloten, opent sluit, toegestaan verboden, meer minder,
-minimaal maximaal, minstens hoogstens, gratis betaald, ochtend avond, inclusief exclusief,
-verplicht vrijwillig, verplicht optioneel, noordelijk zuidelijk, oostelijk westelijk, gestegen gedaald,
-gewonnen verloren, aankomst vertrek, volwassenen kinderen, binnen buiten, zomer winter, dagelijks wekelijks,
-wekelijks maandelijks
+met zonder, altijd nooit, geopend gesloten, open gesloten, opent sluit, toegestaan verboden,
+meer_dan minder_dan, minimaal maximaal, minstens hoogstens, gratis betaald, ochtend avond,
+inclusief exclusief, verplicht vrijwillig, verplicht optioneel, noordelijk zuidelijk, oostelijk westelijk,
+gestegen gedaald, gewonnen verloren, aankomst vertrek, volwassenen kinderen, zomer winter,
+dagelijks wekelijks, wekelijks maandelijks
 """
 # What a subject does: where a sentence has both, what follows each tells them apart.
 _VERBS = """
@@ -111,6 +116,13 @@ allowed/permitted prohibited/forbidden/banned, rose/increased/grew fell/decrease
 included/covered excluded, accepted/approved refused/rejected, enabled disabled,
 required/mandatory/compulsory optional/voluntary, refundable non-refundable, active inactive
 """
+
+
+# Where a word of theirs is no opposite: "however", "no doubt", "still".
+PHRASES = _words(
+    """sin_embargo sin_duda sans_doute sem_dúvida senza_dubbio ohne_zweifel ohne_weiteres zonder_twijfel
+    immer_noch immer_mehr immer_weniger siempre_que sempre_que"""
+)
 
 
 def _opposites(pairs: str) -> dict[str, tuple[str, ...]]:

@@ -40,8 +40,14 @@ class Opened:
 
     @cached_property
     def spoken(self) -> str | None:
-        """The language of the passages, or else of the answer, where it can be told and is not English."""
-        told = self.context.language or language.guess(self._lower_case(), least=_LEAST_WORDS)
+        """The language of the passages, or else of the answer, where it can be told and is not English.
+
+        None as well where the answer is in English, and so is a passage, be most others in another language.
+        """
+        theirs, mine = self.context.language, language.guess(self._lower_case(), least=_LEAST_WORDS)
+        if mine == "English" and any(p.language == "English" for p in self.context.passages):
+            return None
+        told = mine if theirs in (None, "English") else theirs
         return None if told == "English" else told
 
     @property
@@ -73,7 +79,7 @@ def opened(read: AsRead, detector: Detector) -> Opened | Outcome:
     if refusal.is_refusal(stated) and not any(mentioned(claim, context) for claim in stated):
         return _declined(interaction, spans, detector)
     size = context.size
-    foreign = context.foreign(word for claim in stated for word in language.spoken(claim))
+    foreign = context.foreign(stated)
     if not foreign:
         interaction, context = _narrowed(interaction, stated, context)
     seen = look(interaction.answer, spans, interaction.question, context, lexical_model.load().telling)

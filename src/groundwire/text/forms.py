@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 from groundwire.text import tokens
 
-# "false" and "null" are how a record says no.
+# "false" and "null" are how a record says no. The Spanish "nada" mostly stands beside a "no", and is a name.
 NEGATIONS = frozenset(
     """
     not no never none nor nothing neither cannot without nobody nowhere false null isn't aren't wasn't weren't
     don't doesn't didn't won't wouldn't can't couldn't shouldn't hasn't haven't hadn't mustn't needn't ain't
     nicht kein keine keinen keinem keiner keines nie niemals niemand nichts non pas jamais rien aucun aucune
-    nunca ningún ninguna ninguno nadie nada tampoco mai nessun nessuno nessuna niente não nenhum nenhuma
+    nunca ningún ninguna ninguno nadie tampoco mai nessun nessuno nessuna niente não nenhum nenhuma
     ninguém niet geen nooit niemand niets
     """.split()  # noqa: SIM905 - a list of fifty words reads best as words
 )

@@ -74,6 +74,8 @@ for _language, _words in _FUNCTION_WORDS.items():
 
 _LOOKED_AT = 120
 _LEAST_SHARE, _LEAD = 0.12, 1.5
+# So many of another language's words, none of them English: the "am" of opening hours speaks no German.
+_LEAST_OTHERS = 2
 
 
 def guess(words: Iterable[str], *, least: int = 4, english: bool = False) -> str | None:
@@ -96,7 +98,15 @@ def guess(words: Iterable[str], *, least: int = 4, english: bool = False) -> str
     rest = seen["English"] if english and first != "English" else second
     if most < max(least, _LEAST_SHARE * len(looked_at)) or most < _LEAD * rest:
         return None
-    return first
+    return first if first == "English" or _several(first, looked_at) else None
+
+
+def _several(spoken: str, words: Iterable[str]) -> bool:
+    """Whether different words speak for a language, and not one again and again: "EUR 5 per day per bag"."""
+    told = {
+        word for word in words if spoken in (known := _LANGUAGES.get(word, ())) and "English" not in known
+    }
+    return len(told) >= _LEAST_OTHERS
 
 
 def spoken(text: str) -> list[str]:
@@ -104,6 +114,16 @@ def spoken(text: str) -> list[str]:
     return [tokens.fold(word) for word in tokens.texts(_ADDRESS.sub(" ", text))]
 
 
+def small(text: str) -> list[str]:
+    """How a text begins, without capitalised words either.
+
+    The "Los" of Los Angeles speaks no Spanish, and the W of 5 W no Polish.
+    """
+    words = tokens.texts(_ADDRESS.sub(" ", text[:_READ]))
+    return [tokens.fold(word) for word in words if not word[0].isupper()]
+
+
+_READ = 4_000  # characters: more than enough for the words that are looked at
 _ADDRESS = re.compile(r"(?:https?://|www\.)[^\s)\]>\"']++")
 
 

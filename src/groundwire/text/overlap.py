@@ -99,17 +99,21 @@ class Prepared:
     @cached_property
     def language(self) -> str | None:
         """The language it is written in, where that can be told."""
-        return language.guess(self._spoken(), least=_TELLS)
+        return language.guess(self._small, least=_TELLS)
 
     @cached_property
     def plainly(self) -> str | None:
         """English or which other, told by more than names: "Rio de Janeiro, Los Angeles" is no Spanish."""
-        return language.guess(self._spoken(), least=_TELLS_PLAINLY, english=True)
+        return language.guess(self._small, least=_TELLS_PLAINLY, english=True)
 
-    def _spoken(self) -> Iterable[str]:
-        if "://" in self.text or "www." in self.text:
-            return language.spoken(self.text)
-        return (folded for sentence in self.worded for folded in sentence.folded)
+    @cached_property
+    def _small(self) -> Sequence[str]:
+        return language.small(self.text)
+
+    @cached_property
+    def content(self) -> frozenset[tuple[str, str]]:
+        """Each content word, folded, and its stem."""
+        return frozenset((s.folded[i], s.stems[i]) for s in self.worded for i in s.content)
 
     @cached_property
     def short(self) -> int:
@@ -244,9 +248,10 @@ class Context:
         In another language than English, words without content are told by that language, and a word that no
         passage has stands under the stem of one that its language inflects from the same.
         """
-        worded, spoken = self._emptied(word(text)), self.language
-        if spoken not in abroad.EMPTY:
+        worded, spoken = word(text), self.language
+        if spoken not in abroad.EMPTY or language.guess(language.small(text), least=_TELLS) == "English":
             return worded
+        worded = _emptied(worded, text, spoken)
         inflected = {
             stem: self._inflected.get(abroad.stem(folded, spoken), stem)
             for folded, stem in zip(worded.folded, worded.stems, strict=True)
@@ -258,28 +263,13 @@ class Context:
             negated=frozenset([inflected.get(stem, stem) for stem in worded.negated]),
         )
 
-    def _emptied(self, worded: Worded) -> Worded:
-        """The same words, those without content being none to look up, nor negations: the Portuguese "no"."""
-        empty = abroad.EMPTY.get(self.language or "")
-        if empty is None:
-            return worded
-        content = tuple([i for i in worded.content if abroad.bare(worded.folded[i]) not in empty])
-        negated = worded.negated
-        if negated and not empty.isdisjoint(worded.folded):
-            told = ["" if folded in empty else folded for folded in worded.folded]
-            negated = _negated(told, worded.stems, content, 0)
-        return replace(worded, content=content, negated=negated)
-
     @cached_property
     def _inflected(self) -> dict[str, str]:
         """By a word's stem in the passages' language, the stem that they have it under."""
         spoken, found = self.language or "", dict[str, str]()
-        for passage in self.passages:
-            for sentence in passage.worded:
-                for i in sentence.content:
-                    stem = sentence.stems[i]
-                    inflected = abroad.stem(sentence.folded[i], spoken)
-                    found[inflected] = min(stem, found.get(inflected, stem))
+        for folded, stem in frozenset().union(*(passage.content for passage in self.passages)):
+            inflected = abroad.stem(folded, spoken)
+            found[inflected] = min(stem, found.get(inflected, stem))
         return found
 
     def weight(self, stem: str) -> float:
@@ -307,8 +297,12 @@ class Context:
         return found
 
     def sentence(self, match: Match) -> Worded:
-        """The words of a matched sentence."""
-        return self._emptied(self.passages[match.passage].worded[match.sentence])
+        """The words of a matched sentence, by the language of its passage."""
+        passage = self.passages[match.passage]
+        worded, spoken = passage.worded[match.sentence], passage.plainly or self.language
+        if spoken not in abroad.EMPTY:
+            return worded
+        return _emptied(worded, passage.sentences[match.sentence].of(passage.text), spoken)
 
     def facts_of(self, match: Match) -> Sequence[Fact]:
         """The exact facts of a matched sentence."""
@@ -336,13 +330,13 @@ class Context:
         worded = self.passages[match.passage].worded
         return worded[max(0, match.sentence - before) : match.sentence + 1 + after]
 
-    def foreign(self, words: Iterable[str]) -> bool:
-        """Whether folded words are in one language, and most passages in others.
+    def foreign(self, said: Iterable[str]) -> bool:
+        """Whether what is said is in one language, and most passages are in others.
 
         Never where the passages have half of the words: then they can be compared, whatever they are.
         """
-        words = list(words)
-        spoken = language.guess(words, least=_TELLS)
+        said = list(said)
+        spoken = language.guess((word for text in said for word in language.small(text)), least=_TELLS)
         if spoken is None:
             return False
         told = 0
@@ -350,6 +344,7 @@ class Context:
             if passage.language == spoken:
                 return False
             told += passage.language is not None
+        words = [word for text in said for word in language.spoken(text)]
         content = [word for word in words if word[0].isalpha() and word not in tokens.STOP_WORDS]
         return told > len(self.passages) / 2 and sum(w in self.spelled for w in content) < len(content) / 2
 
@@ -391,6 +386,17 @@ class Context:
         """The passage and the sentence in it that ``places`` numbers so."""
         p = bisect_right(self.starts, place) - 1
         return p, place - self.starts[p]
+
+
+def _emptied(worded: Worded, text: str, spoken: str) -> Worded:
+    """The same words, those without content being none to look up, nor negations: the Portuguese "no"."""
+    empty = abroad.EMPTY[spoken]
+    content = tuple([i for i in worded.content if abroad.bare(worded.folded[i]) not in empty])
+    negated = worded.negated
+    if negated and not empty.isdisjoint(worded.folded):
+        told = ["" if folded in empty else folded for folded in worded.folded]
+        negated = _negated(told, worded.stems, content, _answering(text))
+    return replace(worded, content=content, negated=negated)
 
 
 class _Any(Container[str]):

@@ -87,6 +87,8 @@ _ENGLISH = (
         r"n/a|no information)\b.{0,60}\Z"
     ),
 )
+# Up to so many characters: "the text says that ... not ..." denies what the text is about.
+_UP_TO = r"(?:(?!\bdass\b|\bdaß\b|\b(?:di[czt]e?n?|disent|dizem|dicono|\w+[aeno]) (?:que\b|qu['’]|che\b)).)"
 _OTHERS = (
     # German
     (
@@ -96,7 +98,7 @@ _OTHERS = (
     ),
     r"\bkann ich\b.{0,90}\bnicht (?:beantworten|finden|sagen|entnehmen)\b",
     (
-        r"\b(?:dokumenten?|texten?|quellen?|kontext|unterlagen|informationen|passagen)\b.{0,60}"
+        rf"\b(?:dokumenten?|texten?|quellen?|kontext|unterlagen|informationen|passagen)\b{_UP_TO}{{0,60}}"
         r"\b(?:nicht|keine|nichts)\b.{0,40}"
         r"\b(?:erwähn|enthalten|hervor|angegeben|informationen|angaben|gesagt|steht|beantwort)"
     ),
@@ -104,27 +106,35 @@ _OTHERS = (
     (
         r"\b(?:habe ich|haben wir|liegen (?:mir|uns)|finde ich|finden wir)\b.{0,30}"
         r"\bkeine (?:\w+ ){0,2}(?:informationen|angaben)\b"
+        r"(?:\W*\Z| (?:zu[mr]?|über|dazu|darüber|hierzu|gefunden|finden|in|im|vor)\b)"
     ),
     (
-        r"\b(?:das|dies|davon|darüber|dazu) (?:steht|wird|geht|findet sich|ist)\b.{0,30}\bnichts?\b.{0,20}"
-        r"\b(?:dokument|text|quelle|kontext|unterlage|passage)\w*"
+        r"\b(?:das|dies|davon|darüber|dazu) (?:steht|wird|geht|findet sich|ist)\b.{0,30}\bnichts? (?:\w+ )?"
+        r"(?:im|in|aus) (?:\w+ ){0,3}(?:dokument|text|quelle|kontext|unterlage|passage)(?:e?[ns])?\b"
     ),
     # French
     r"\b(?:je|nous) (?:ne |n['’])(?:peux|peut|sais|trouve|dispose|pouvons|ai)\b.{0,30}\b(?:pas|aucune?)\b",
     (
-        r"\b(?:documents?|passages?|texte|contexte|sources?)\b.{0,40}\bne\b.{0,20}"
+        rf"\b(?:documents?|passages?|texte|contexte|sources?)\b{_UP_TO}{{0,40}}\bne\b.{{0,20}}"
         r"\b(?:mentionne|précise|contien|indique|fourni|di[st]|donne|permet)\w*\b.{0,10}"
         r"\b(?:pas|aucune?|rien)\b"
     ),
-    r"\b(?:aucune information|pas d['’]information)",
-    r"\bn['’](?:est|a) pas (?:été )?(?:mentionné|précisé|indiqué)e?s?\b(?: dans .{0,60})?\W*\Z",
+    (
+        r"\b(?:aucune information|pas d['’]informations?)\b"
+        r"(?:\W*\Z| (?:sur|concernant|dans|à|pertinente|n['’]est (?:disponible|fournie|donnée))\b)"
+    ),
+    r"\bn['’](?:est|a) pas (?:été )?(?:mentionné|précisé)e?s?\b(?: dans .{0,60})?\W*\Z",
+    (
+        r"\bn['’](?:est|a) pas (?:été )?indiquée?s? dans (?:\w+ ){0,3}"
+        r"(?:documents?|passages?|texte|contexte|sources?)\b"
+    ),
     # Spanish
     (
         r"\bno (?:puedo|podemos|sé|encuentro|encontré|tengo|dispongo de|es posible)\b.{0,60}"
         r"\b(?:responder|contestar|información|respuesta|determinar|encontrar|documentos?|decir|saber)\b"
     ),
     (
-        r"\b(?:documentos?|pasajes?|textos?|contexto|fuentes?)\b.{0,40}\bno\b.{0,12}"
+        rf"\b(?:documentos?|pasajes?|textos?|contexto|fuentes?)\b{_UP_TO}{{0,40}}\bno\b.{{0,12}}"
         r"\b(?:menciona|contiene|indica|especifica|proporciona|dice|ofrece|incluye)"
     ),
     r"\bno (?:se menciona|se especifica|hay información|se indica|se proporciona)\b",
@@ -135,10 +145,11 @@ _OTHERS = (
         r"\b(?:rispondere|informazioni|trovare|risposta|determinare|documenti|dire)\b"
     ),
     (
-        r"\b(?:documenti|documento|testo|testi|contesto|fonti|passaggi)\b.{0,40}\bnon\b.{0,12}"
+        rf"\b(?:documenti|documento|testo|testi|contesto|fonti|passaggi)\b{_UP_TO}{{0,40}}\bnon\b.{{0,12}}"
         r"\b(?:menziona|contien|contengono|indica|specifica|fornisc|dic)"
     ),
-    r"\bnon (?:ci sono informazioni|è (?:menzionato|specificato|indicato))",
+    r"\bnon (?:ci sono informazioni|è (?:menzionato|specificato))",
+    r"\bnon è indicat[oa] .{0,12}\b(?:documenti|documento|testo|testi|contesto|fonti|passaggi)\b",
     r"\A\W*(?:mi dispiace,? )?(?:ma )?(?:io )?non lo so\W*\Z",
     # Portuguese
     (
@@ -146,28 +157,29 @@ _OTHERS = (
         r"\b(?:responder|informaç|encontrar|resposta|determinar|documentos?|dizer)"
     ),
     (
-        r"\b(?:documentos?|trechos?|textos?|contexto|fontes?|passagens)\b.{0,40}\bnão\b.{0,12}"
+        rf"\b(?:documentos?|trechos?|textos?|contexto|fontes?|passagens)\b{_UP_TO}{{0,40}}\bnão\b.{{0,12}}"
         r"\b(?:menciona|contém|contêm|indica|especifica|fornece|diz)"
     ),
     r"\bnão (?:há informaç|é mencionad|são mencionad|está especificad)",
     r"\A\W*(?:desculpe,? )?(?:mas )?(?:eu )?não sei\W*\Z",
     # Dutch
-    r"\bik weet (?:het|dat|dit) niet\b",
+    r"\bik weet (?:het|dat|dit) niet(?:\W*\Z|,| zeker\b| op basis\b)",
     (
         r"\b(?:ik|wij|we) (?:kan|kunnen|kon|vind|vinden|vond|heb|hebben|beschik|beschikken)\b.{0,60}"
-        r"\b(?:niet|geen|niets)\b.{0,40}\b(?:informatie|antwoord|vinden|beantwoorden|gevonden)\b"
+        r"\b(?:(?:niet|geen|niets)\b.{0,40}\b(?:vinden|beantwoorden|gevonden)\b"
+        r"|(?:geen|niet genoeg|niet voldoende) (?:\w+ ){0,2}(?:informatie|antwoord)\b(?!.{0,40}\bnodig\b))"
     ),
     r"\b(?:heb|vind|kan) ik\b.{0,40}\b(?:geen|niets|niet)\b.{0,30}\b(?:informatie|vinden|beantwoorden)\b",
     (
-        r"\b(?:documenten?|teksten?|bron(?:nen)?|context|passages?)\b.{0,20}"
+        r"\b(?:document(?:en)?|tekst(?:en)?|bron(?:nen)?|context|passages?)\b.{0,20}"
         r"\b(?:vermeld(?:t|en)|bevat(?:ten)?|noem(?:t|en)|ze(?:gt|ggen)|ge(?:eft|ven)|beschrij(?:ft|ven))\b"
-        r".{0,40}\b(?:niet|geen|niets)\b"
+        r"(?! dat\b).{0,40}\b(?:niet|geen|niets)\b"
     ),
     (
-        r"\b(?:dat|dit|daarover|hierover) (?:staat|wordt|is)\b.{0,20}\bniets?\b.{0,20}"
-        r"\b(?:documenten?|teksten?|bronnen|context|passages?)\b"
+        r"\b(?:dat|dit|daarover|hierover) (?:staat|wordt|is)\b.{0,20}\bniets? (?:\w+ )?in (?:\w+ ){0,3}"
+        r"(?:document(?:en)?|tekst(?:en)?|bronnen|context|passages?)\b"
     ),
-    r"\ber is (?:hierover |daarover )?geen (?:\w+ ){0,2}informatie\b",
+    r"\ber is (?:hierover |daarover )?geen (?:\w+ ){0,2}informatie\b(?!.{0,40}\bnodig\b)",
 )
 _DECLINES = tuple(re.compile(pattern) for pattern in _ENGLISH + _OTHERS)
 # Nobody declines without one of these; looking for them first spares most sentences the long patterns.
