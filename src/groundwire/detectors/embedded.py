@@ -78,7 +78,7 @@ class Embedded(Detector):
         if first.spoken is None:
             weighed = embedded_model.load().weigh(lexical, first.seen, left)
         else:
-            weighed = embedded_model.in_other_words(lexical, left)
+            weighed = embedded_model.in_other_words(lexical, first.seen, left)
         doubt = caution(first)
         if doubt is not None:
             weighed = doubt.applied(weighed, self.grading.threshold)

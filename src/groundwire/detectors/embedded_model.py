@@ -83,14 +83,14 @@ class Stack:
         return [self.word(figures) for figures in word_figures(odds, claim)]
 
 
-def in_other_words(lexical: Weighed, read: Mapping[int, ReadClaim]) -> Weighed:
+def in_other_words(lexical: Weighed, answer: Answer, read: Mapping[int, ReadClaim]) -> Weighed:
     """What words tell beside the readings of claims, in another language than English.
 
     The encoder learnt English alone. What it makes of the worst word still tells something, of the whole
     claim little, and a score near neither end says so. Fitted as ``lexical_model.in_other_words`` is.
     """
     if not read:
-        return lexical_model.in_other_words(lexical)
+        return lexical_model.in_other_words(lexical, answer)
     worst = {i: worst_word(claim.words) for i, claim in read.items()}
     odds = tuple(
         _ABROAD((logit(known), worst[i])) if i in worst else known for i, known in enumerate(lexical.odds)

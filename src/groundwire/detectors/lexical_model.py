@@ -131,17 +131,21 @@ class Weighed:
         return [max(self.score * p / worst, least) for p, least in zip(self.odds, self.least, strict=True)]
 
 
-def in_other_words(weighed: Weighed) -> Weighed:
+def in_other_words(weighed: Weighed, answer: Answer) -> Weighed:
     """The same in another language than English, where a word that is missing tells little.
 
-    Its forms and other words for it are hardly known: what is found tells more than what isn't. Fitted, with
-    one answer in four wrong, on answers in six languages (``training/languages.py``). What exact facts and
-    names say stands as it is.
+    Its forms and other words for it are hardly known: what is found tells more than what isn't, unless hardly
+    a word of a claim is. Fitted, with one answer in four wrong, on answers in six languages
+    (``training/languages.py``). What exact facts and names say stands as it is.
     """
     z = _WORDS_TELL * math.log(max(weighed.raw, _LEAST) / max(1 - weighed.raw, _LEAST)) + _BEGINS
-    return replace(weighed, score=1 / (1 + math.exp(-z)))
+    claims = zip(answer.claims, weighed.least, strict=True)
+    least = tuple(max(least, _NEW if seen.is_new else 0.0) for seen, least in claims)
+    return replace(weighed, score=1 / (1 + math.exp(-z)), least=least)
 
 
+# Of six answers that hold such a claim, five were wrong, where half of all were.
+_NEW = 0.5
 _WORDS_TELL, _BEGINS = 0.37, -1.13
 _LEAST = 1e-3
 

@@ -148,6 +148,12 @@ class Seen:
         return max([*facts_, _UNKNOWN_NAME if self.unknown_names or self.replaced else 0.0])
 
     @property
+    def is_new(self) -> bool:
+        """Whether it says something of which hardly a word is in the documents."""
+        content, missing = self.features[_CONTENT], self.features[_MISSING]
+        return self.settled is None and content >= _SOMETHING and missing >= _HARDLY_A_WORD * content
+
+    @property
     def spoken_of(self) -> bool:
         """Whether some sentences side by side have most of the claim's words, weighed by their rarity."""
         return self.features[_BEST_WINDOW] >= _SPOKEN_OF
@@ -183,6 +189,7 @@ def _plain(fact: Fact) -> str:
 _UNKNOWN = {Kind.MONEY: 0.75, Kind.TIME: 0.75, Kind.DATE: 0.7, Kind.MEASURE: 0.65}
 _UNKNOWN_NAME = 0.6
 _SPOKEN_OF = 0.6
-_CONTENT = CLAIM_FEATURES.index("content_words")
+_CONTENT, _MISSING = CLAIM_FEATURES.index("content_words"), CLAIM_FEATURES.index("missing_words")
+_SOMETHING, _HARDLY_A_WORD = 3, 0.9
 _BEST_WINDOW = CLAIM_FEATURES.index("best_window")
 _ENTRIES = CLAIM_FEATURES.index("entries_right")

@@ -124,7 +124,10 @@ def by_words(first: Opened, detector: Detector) -> Verdict:
     """The verdict of words and exact facts alone."""
     weighed, note = lexical_model.load().weigh(first.seen), ""
     if first.spoken is not None:
-        weighed, note = lexical_model.in_other_words(weighed), f"Less sure than usual: {first.unsure}."
+        weighed, note = (
+            lexical_model.in_other_words(weighed, first.seen),
+            f"Less sure than usual: {first.unsure}.",
+        )
     judging = Judging(first.interaction, first.context, first.seen, detector.grading, weighed.scores())
     return concluded(judging.claims(), detector, raw=weighed.raw, note=note)
 
