@@ -106,6 +106,7 @@ def test_english_and_unknown_languages_are_read_as_they_are():
         "A bag costs 25 EUR. The fee is paid at the gate.",
         "Rio de Janeiro and Los Angeles.",
         "Bag: 25.",
+        "The 2018 Chinese Cup (Chinese: 2018年中国足球协会杯(女子)) was the 12th edition of the Cup.",
     ):
         context = Context([text])
         assert context.language in (None, "English")

@@ -115,12 +115,15 @@ def spoken(text: str) -> list[str]:
 
 
 def small(text: str) -> list[str]:
-    """How a text begins, without capitalised words either.
+    """How a text begins, its capitalised words being words of no language in Latin letters.
 
     The "Los" of Los Angeles speaks no Spanish, and the W of 5 W no Polish.
     """
     words = tokens.texts(_ADDRESS.sub(" ", text[:_READ]))
-    return [tokens.fold(word) for word in words if not word[0].isupper()]
+    return [_CAPITALISED if word[0].isupper() and word[0].isascii() else tokens.fold(word) for word in words]
+
+
+_CAPITALISED = "X"
 
 
 _READ = 4_000  # characters: more than enough for the words that are looked at
