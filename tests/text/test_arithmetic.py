@@ -7,8 +7,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from groundwire.text import arithmetic, facts, shares
-from groundwire.text.overlap import word
 from groundwire.text.steps import Derived, Step, spoken_of
+from groundwire.text.worded import word
 
 
 def derive(claim: str, figure: str, *sentences: str) -> Derived | None:

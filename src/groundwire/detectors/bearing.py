@@ -10,8 +10,8 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from groundwire.text import overlap
 from groundwire.text.overlap import Prepared
+from groundwire.text.worded import word
 
 
 def bearing(said: Iterable[str], passages: Sequence[Prepared]) -> frozenset[int]:
@@ -33,7 +33,7 @@ def bearing(said: Iterable[str], passages: Sequence[Prepared]) -> frozenset[int]
     def foremost(of: dict[int, float]) -> list[int]:
         return sorted(numbers, key=lambda i: (-round(of[i], 9), passages[i].size, passages[i].text))
 
-    for worded in map(overlap.word, said):
+    for worded in map(word, said):
         stems = {worded.stems[i] for i in worded.content}
         weights = {stem: heaviest - math.log(known[stem] + 0.5) for stem in sorted(stems)}
         whole = sum(weights.values())

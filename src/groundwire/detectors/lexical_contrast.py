@@ -23,7 +23,8 @@ from groundwire.detectors.lexical_words import (
 )
 from groundwire.text import clauses, facts, names
 from groundwire.text.facts import Fact
-from groundwire.text.overlap import Context, Match, Worded, word
+from groundwire.text.overlap import Context, Match
+from groundwire.text.worded import Worded, word
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

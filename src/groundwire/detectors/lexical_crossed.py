@@ -15,7 +15,8 @@ from itertools import combinations
 from groundwire.detectors.lexical_seen import Otherwise
 from groundwire.detectors.lexical_words import MODAL
 from groundwire.text import clauses
-from groundwire.text.overlap import Context, Match, Worded, word
+from groundwire.text.overlap import Context, Match
+from groundwire.text.worded import Worded, word
 
 
 def crossed(text: str, claim: Worded, matches: Sequence[Match], context: Context) -> Otherwise | None:

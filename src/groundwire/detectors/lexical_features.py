@@ -22,10 +22,11 @@ from groundwire.detectors.lexical_words import ADVICE, CITES, EMPTY, HEDGES, PRA
 from groundwire.text import facts, names, premise, refusal
 from groundwire.text.facts import Fact, Known, Status
 from groundwire.text.forms import NEGATIONS
-from groundwire.text.overlap import Context, Worded, pairs
+from groundwire.text.overlap import Context
 from groundwire.text.steps import tells
 from groundwire.text.units import LABELS
 from groundwire.text.weekdays import WEEK
+from groundwire.text.worded import Worded, pairs
 
 
 def look(

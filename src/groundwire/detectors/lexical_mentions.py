@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from groundwire.text import refusal
-from groundwire.text.overlap import Context, Match, word
+from groundwire.text.overlap import Context, Match
+from groundwire.text.worded import word
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

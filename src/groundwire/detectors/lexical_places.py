@@ -16,8 +16,9 @@ from itertools import islice, pairwise
 from groundwire.core.span import Span
 from groundwire.text import facts
 from groundwire.text.facts import Checked, Fact, Kind, Known, Status
-from groundwire.text.overlap import Context, Match, word
+from groundwire.text.overlap import Context, Match
 from groundwire.text.units import NUMBER_LIKE
+from groundwire.text.worded import word
 
 
 @dataclass(frozen=True, kw_only=True)

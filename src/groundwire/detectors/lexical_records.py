@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from groundwire.detectors.lexical_words import HEDGES, NEGATIVE
 from groundwire.text.flags import Flag
 from groundwire.text.forms import NEGATIONS
-from groundwire.text.overlap import Context, Match, Worded
+from groundwire.text.overlap import Context, Match
+from groundwire.text.worded import Worded
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

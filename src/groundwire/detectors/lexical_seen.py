@@ -13,8 +13,9 @@ from groundwire.detectors.lexical_figures import Looked
 from groundwire.detectors.lexical_mentions import Mentioned
 from groundwire.detectors.lexical_records import Mention
 from groundwire.text.facts import Fact, Kind, Status
-from groundwire.text.overlap import Match, Worded
+from groundwire.text.overlap import Match
 from groundwire.text.steps import Derived
+from groundwire.text.worded import Worded
 
 CLAIM_FEATURES = (
     "content_words",

@@ -73,7 +73,8 @@ def _header(error: BaseException, name: str) -> str:
     response = getattr(error, "response", None)
     headers: Any
     if isinstance(response, Mapping):  # as below
-        headers = response.get("ResponseMetadata", {}).get("HTTPHeaders")
+        metadata = response.get("ResponseMetadata")
+        headers = metadata.get("HTTPHeaders") if isinstance(metadata, Mapping) else None
     else:
         headers = getattr(response, "headers", None) or getattr(error, "headers", None)
     items = headers.items() if hasattr(headers, "items") else ()

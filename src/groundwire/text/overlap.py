@@ -7,80 +7,19 @@ means for an answer is the detectors'.
 from __future__ import annotations
 
 import math
-import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import accumulate, compress, pairwise
+from itertools import accumulate
 
 from groundwire.core.span import Span
-from groundwire.text import abroad, facts, flags, forms, language, sentences, tokens
+from groundwire.text import abroad, facts, flags, language, sentences, tokens
 from groundwire.text.facts import Fact
 from groundwire.text.flags import Flag
-from groundwire.text.forms import NEGATIONS
 from groundwire.text.remembered import Remembered
-
-
-@dataclass(frozen=True, slots=True)
-class Worded:
-    """A stretch of text as words: folded forms and stems side by side, and which of them carry content.
-
-    The sentences of a passage leave ``words`` out: their forms are enough, and half as much to remember.
-
-    ``negated`` are the content stems that a "not" or the like is about: the one after it, or else before.
-    """
-
-    words: tuple[tokens.Word, ...]
-    folded: tuple[str, ...]
-    stems: tuple[str, ...]
-    content: tuple[int, ...]
-    negated: frozenset[str]
-
-
-def word(text: str) -> Worded:
-    """The words of ``text``; a content word is no function word, and no negation."""
-    found = tokens.words(text)
-    return replace(_worded([w.text for w in found], first=_answering(text)), words=tuple(found))
-
-
-def _answering(text: str) -> int:
-    """1 where a text begins with a "no" that stands for itself: "No, it is closed" denies a guess alone."""
-    return int(_NO.match(text) is not None)
-
-
-_NO = re.compile(r"\W*(?:no|nope|nein|non|não|nee)(?:[,.:;!]|\s?[–—]|\s-\s)", re.IGNORECASE)
-
-
-def _worded(texts: Sequence[str], *, first: int = 0) -> Worded:
-    """``first`` is the word from which on a negation counts."""
-    folded, stems, content = zip(*forms.of(texts), strict=True) if texts else ((), (), ())
-    content = tuple(compress(range(len(content)), content))
-    negated = frozenset() if NEGATIONS.isdisjoint(folded) else _negated(folded, stems, content, first)
-    return Worded(words=(), folded=folded, stems=stems, content=content, negated=negated)
-
-
-def _negated(
-    folded: Sequence[str], stems: Sequence[str], content: Sequence[int], first: int
-) -> frozenset[str]:
-    found: list[str] = []
-    for i, form in enumerate(folded):
-        otherwise = form == "not" and folded[i - 1 : i] == ("if",)  # "if not, add salt"
-        if form in NEGATIONS and i >= first and not otherwise:
-            found += [stems[j] for j in content if i < j <= i + _REACH][:1] or [
-                stems[j] for j in content if j < i
-            ][-1:]
-    return frozenset(found)
-
-
-# How many words a negation reaches over to the word that it is about.
-_REACH = 4
-
-
-def pairs(stems: Sequence[str]) -> Iterator[str]:
-    """Neighbours as one string each: unlike tuples, strings cost the garbage collector nothing."""
-    return map(" ".join, pairwise(stems))
+from groundwire.text.worded import Worded, in_language, pairs, placeless, word
 
 
 @dataclass(frozen=True)
@@ -183,12 +122,7 @@ def _prepared(text: str) -> Prepared:
     return Prepared(
         text=text,
         sentences=spans,
-        worded=tuple(
-            [
-                _worded(tokens.texts(said), first=_answering(said))
-                for said in (span.of(text) for span in spans)
-            ]
-        ),
+        worded=tuple([placeless(said) for said in (span.of(text) for span in spans)]),
     )
 
 
@@ -251,7 +185,7 @@ class Context:
         worded, spoken = word(text), self.language
         if spoken not in abroad.EMPTY or language.guess(language.small(text), least=_TELLS) == "English":
             return worded
-        worded = _emptied(worded, text, spoken)
+        worded = in_language(worded, text, spoken)
         inflected = {
             stem: self._inflected.get(abroad.stem(folded, spoken), stem)
             for folded, stem in zip(worded.folded, worded.stems, strict=True)
@@ -302,7 +236,7 @@ class Context:
         worded, spoken = passage.worded[match.sentence], passage.plainly or self.language
         if spoken not in abroad.EMPTY:
             return worded
-        return _emptied(worded, passage.sentences[match.sentence].of(passage.text), spoken)
+        return in_language(worded, passage.sentences[match.sentence].of(passage.text), spoken)
 
     def facts_of(self, match: Match) -> Sequence[Fact]:
         """The exact facts of a matched sentence."""
@@ -386,17 +320,6 @@ class Context:
         """The passage and the sentence in it that ``places`` numbers so."""
         p = bisect_right(self.starts, place) - 1
         return p, place - self.starts[p]
-
-
-def _emptied(worded: Worded, text: str, spoken: str) -> Worded:
-    """The same words, those without content being none to look up, nor negations: the Portuguese "no"."""
-    empty = abroad.EMPTY[spoken]
-    content = tuple([i for i in worded.content if abroad.bare(worded.folded[i]) not in empty])
-    negated = worded.negated
-    if negated and not empty.isdisjoint(worded.folded):
-        told = ["" if folded in empty else folded for folded in worded.folded]
-        negated = _negated(told, worded.stems, content, _answering(text))
-    return replace(worded, content=content, negated=negated)
 
 
 class _Any(Container[str]):

@@ -11,9 +11,8 @@ from functools import cached_property
 
 from groundwire.core.span import Span, union
 from groundwire.detectors.shown import Shown
-from groundwire.text import overlap
 from groundwire.text.claims import cut
-from groundwire.text.overlap import Worded
+from groundwire.text.worded import Worded, word
 
 # The share of a statement's content words that a sentence must have for the statement to be found there.
 _LEAST_SHARED = 0.5
@@ -46,7 +45,7 @@ class Places:
 
     def stated(self, statement: str) -> Span | None:
         """The words of the answer that make a statement; None where no sentence has half of its words."""
-        wanted = _content(overlap.word(statement))
+        wanted = _content(word(statement))
         best: tuple[float, Span] | None = None
         for span, worded in zip(self.sentences, self._worded, strict=True):
             shared = len(wanted & _content(worded)) / max(1, len(wanted))
@@ -70,7 +69,7 @@ class Places:
 
     @cached_property
     def _worded(self) -> list[Worded]:
-        return [overlap.word(span.of(self.answer)) for span in self.sentences]
+        return [word(span.of(self.answer)) for span in self.sentences]
 
 
 def _content(worded: Worded) -> set[str]:

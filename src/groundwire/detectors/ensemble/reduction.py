@@ -16,8 +16,7 @@ from groundwire.core.claim import Support
 from groundwire.core.span import Span, union
 from groundwire.detectors.ensemble.opinions import Said, placed
 from groundwire.detectors.ensemble.places import Places
-from groundwire.text import overlap
-from groundwire.text.overlap import Worded
+from groundwire.text.worded import Worded, word
 
 Floats = NDArray[np.float64]
 Likeness = Callable[[Sequence[str]], Floats]
@@ -72,7 +71,7 @@ def merged(said: Iterable[Said], places: Places, likeness: Likeness, threshold: 
 
 def lexical(statements: Sequence[str]) -> Floats:
     """Dice's coefficient of content words: twice the shared ones, divided by all."""
-    words = [frozenset(w.stems[i] for i in w.content) for w in map(overlap.word, statements)]
+    words = [frozenset(w.stems[i] for i in w.content) for w in map(word, statements)]
     table = np.eye(len(words))
     for i, mine in enumerate(words):
         for j in range(i):
@@ -83,7 +82,7 @@ def lexical(statements: Sequence[str]) -> Floats:
 
 
 def _alike(said: Sequence[Said], table: Floats) -> Floats:
-    worded = [overlap.word(one.statement) for one in said]
+    worded = [word(one.statement) for one in said]
     figures = [_figures(one) for one in worded]
     spans = [None if one.guessed else one.span for one in said]
     quoted = Counter((one.oracle, span) for one, span in zip(said, spans, strict=True))
