@@ -102,6 +102,29 @@ def test_a_range_is_one_fact_with_two_ends(text, low, high):
     assert (fact.values, fact.highs, fact.unit) == ((low,), (high,), "mass")
 
 
+@pytest.mark.parametrize(
+    ("text", "low", "high", "unit"),
+    [
+        ("von 22 bis 6 Uhr", (1320.0,), (360.0, 1080.0), "clock"),
+        ("von 22 Uhr bis 6 Uhr", (1320.0,), (360.0, 1080.0), "clock"),
+        ("zwischen 0 und 6 Uhr", (0.0,), (360.0, 1080.0), "clock"),
+        ("van 9 tot 18 uur", (32400.0,), (64800.0,), "time"),
+        ("tussen 9 en 18 uur", (32400.0,), (64800.0,), "time"),
+        ("das 9h às 18h", (32400.0,), (64800.0,), "time"),
+        ("dalle 9 alle 18", (9.0,), (18.0,), ""),
+    ],
+)
+def test_a_range_has_its_ends_in_other_languages_too(text, low, high, unit):
+    """The first hour is one of the clock, though "Uhr" stands behind the second alone."""
+    fact = one(text)
+    assert (fact.values, fact.highs, fact.unit) == (low, high, unit)
+
+
+def test_what_is_no_hour_begins_no_range_of_hours():
+    """Of "30 to 6 pm" only the second is a time."""
+    assert [str(fact.kind) for fact in facts.extract("from 30 to 6 pm")] == ["number", "time"]
+
+
 def test_figures_that_share_a_unit_all_have_it():
     """In "55 × 40 × 23 cm" and "two or three days" the unit stands only once."""
     assert [f.values for f in facts.extract("55 × 40 × 23 cm")] == [(0.55,), (0.40,), (0.23,)]

@@ -6,19 +6,22 @@ import re
 from dataclasses import replace
 
 from groundwire.core.span import Span
+from groundwire.text import clock
 from groundwire.text.fact import Fact, Kind
 
 _JOINER = re.compile(
-    r"\.?[ ]?(?:-|–|—|−|to|through|until|till|bis|à|hasta|and|und|et|y|or|oder|ou|o)[ ]?(?:about )?[$€£]?"
+    r"\.?[ ]?(?:-|–|—|−|to|through|until|till|bis|à|hasta|tot|alle|às|and|und|et|y|en|or|oder|ou|o)[ ]?"
+    r"(?:about )?[$€£]?"
 )
 _TIMES = re.compile(r"[ ]?(?:×|x|by|\*)[ ]?")
-_AND = frozenset({"and", "und", "et", "y"})
+_AND = frozenset({"and", "und", "et", "y", "en"})
 _OR = frozenset({"or", "oder", "ou", "o"})
-_BETWEEN = ("between", "zwischen", "entre", "from", "von", "de")
+_BETWEEN = ("between", "zwischen", "entre", "tussen", "from", "von", "de")
 _AND_A = " and a "
 _PARTS = frozenset({"half", "quarter"})
 _TIMES_OF = frozenset({"time", "months"})
 _COMPOUND_GAPS = frozenset({" ", " and ", ", ", ""})
+_HOURS = 24
 _COMPOUNDED = frozenset({"time", "months", "length", "mass"})
 _LONGEST_GAP = 14
 
@@ -135,9 +138,11 @@ def _with_unit(left: Fact, right: Fact) -> Fact:
 def _range(left: Fact, right: Fact) -> list[Fact] | None:
     if left.highs or right.highs or not left.values or not right.values:
         return None
-    if right.kind is Kind.TIME and left.kind is Kind.NUMBER and left.values[0] <= 12:
-        hour = left.values[0] * 60
-        left = replace(left, kind=Kind.TIME, measure=right.measure, values=(hour, (hour + 720) % 1440))
+    if right.kind is Kind.TIME and left.kind is Kind.NUMBER:
+        hour = left.values[0]
+        if not (hour.is_integer() and 0 <= hour <= _HOURS):
+            return None
+        left = replace(left, kind=Kind.TIME, measure=right.measure, values=clock.minutes(int(hour), 0, None))
     elif left.kind is Kind.NUMBER and right.measure is not None:
         left = _with_unit(left, right)
     elif right.kind is Kind.NUMBER and left.kind is Kind.MONEY:
