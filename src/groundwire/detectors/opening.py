@@ -6,7 +6,7 @@ language than the passages are decided here, the same for every detector that ne
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -20,7 +20,7 @@ from groundwire.detectors.as_read import AsRead
 from groundwire.detectors.bearing import bearing
 from groundwire.detectors.lexical_features import look
 from groundwire.detectors.lexical_mentions import mentioned
-from groundwire.detectors.lexical_seen import HARMLESS, Answer
+from groundwire.detectors.lexical_seen import HARMLESS, Answer, Seen
 from groundwire.detectors.lexical_verdict import Judging, summary
 from groundwire.text import language, refusal
 from groundwire.text.overlap import Context
@@ -42,12 +42,15 @@ class Opened:
     def spoken(self) -> str | None:
         """The language of the passages, or else of the answer, where it can be told and is not English.
 
-        None as well where the answer is in English, and so is a passage, be most others in another language.
+        None as well where a passage is in English and a statement is, whatever others are in: nobody is read
+        with less care for a sentence in Spanish. And where a passage is, and of most nothing can be told.
         """
-        theirs, mine = self.context.language, language.guess(self._lower_case(), least=_LEAST_WORDS)
-        if mine == "English" and any(p.language == "English" for p in self.context.passages):
+        theirs = self.context.language
+        if any(passage.language == "English" for passage in self.context.passages) and (
+            theirs is None or any(_guessed([claim]) == "English" for claim in self.seen.claims)
+        ):
             return None
-        told = mine if theirs in (None, "English") else theirs
+        told = _guessed(self.seen.claims) if theirs in (None, "English") else theirs
         return None if told == "English" else told
 
     @property
@@ -55,12 +58,16 @@ class Opened:
         """Why to be less sure of what is in another language."""
         return f"in {self.spoken}, other words for the same are hardly known"
 
-    def _lower_case(self) -> Iterator[str]:
-        """The answer's words but for capitalised ones: the "Los" of Los Angeles speaks no Spanish."""
-        for claim in self.seen.claims:
-            for word, folded in zip(claim.worded.words, claim.worded.folded, strict=True):
-                if not word.text[0].isupper():
-                    yield folded
+
+def _guessed(claims: Sequence[Seen]) -> str | None:
+    """The language of claims, but for capitalised words: the "Los" of Los Angeles speaks no Spanish."""
+    words = (
+        folded
+        for claim in claims
+        for word, folded in zip(claim.worded.words, claim.worded.folded, strict=True)
+        if not word.text[0].isupper()
+    )
+    return language.guess(words, least=_LEAST_WORDS)
 
 
 # So few function words tell a language well enough to be less sure.

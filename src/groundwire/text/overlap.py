@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, chain
 
 from groundwire.core.span import Span
 from groundwire.text import abroad, facts, flags, language, sentences, tokens
@@ -267,20 +267,23 @@ class Context:
     def foreign(self, said: Iterable[str]) -> bool:
         """Whether what is said is in one language, and most passages are in others.
 
-        Never where the passages have half of the words: then they can be compared, whatever they are.
+        Never where the passages have half of the words, for then they can be compared, whatever they are; nor
+        where a single statement is in a passage's language: nothing goes unread for what stands beside it.
         """
         said = list(said)
-        spoken = language.guess((word for text in said for word in language.small(text)), least=_TELLS)
+        each = [language.small(text) for text in said]
+        spoken = language.guess(chain.from_iterable(each), least=_TELLS)
         if spoken is None:
             return False
-        told = 0
-        for passage in self.passages:
-            if passage.language == spoken:
-                return False
-            told += passage.language is not None
+        theirs = [passage.language for passage in self.passages if passage.language is not None]
+        if not {spoken, *(language.guess(words, least=_TELLS) for words in each)}.isdisjoint(theirs):
+            return False
         words = [word for text in said for word in language.spoken(text)]
         content = [word for word in words if word[0].isalpha() and word not in tokens.STOP_WORDS]
-        return told > len(self.passages) / 2 and sum(w in self.spelled for w in content) < len(content) / 2
+        return (
+            len(theirs) > len(self.passages) / 2
+            and sum(w in self.spelled for w in content) < len(content) / 2
+        )
 
     def best(self, weights: dict[str, float], limit: int = 5) -> list[Match]:
         """The sentences that share the most weight with ``weights``, best first.
