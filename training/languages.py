@@ -20,7 +20,7 @@ from groundwire.core.plan import Encoded
 from groundwire.detectors import Embedded, embedded_model, lexical_model
 from groundwire.detectors.as_read import AsRead
 from groundwire.detectors.embedded import asked, without_known
-from groundwire.detectors.embedded_model import logit
+from groundwire.detectors.lexical_model import logit
 from groundwire.detectors.opening import Opened, opened
 from groundwire.local.embedded import READER
 

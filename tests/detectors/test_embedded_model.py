@@ -14,10 +14,10 @@ from groundwire.detectors.embedded_model import (
     but_for,
     claim_figures,
     in_sight,
-    logit,
     unsupported_words,
     word_figures,
 )
+from groundwire.detectors.lexical_model import logit
 from groundwire.detectors.lexical_seen import Answer
 
 

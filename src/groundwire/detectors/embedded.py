@@ -75,13 +75,12 @@ class Embedded(Detector):
             assert isinstance(reply, Encoded)
             read = dict(zip(numbers, reply.claims, strict=True))
         left = without_known(first.seen, read)
-        if first.spoken is None:
-            weighed = embedded_model.load().weigh(lexical, first.seen, left)
-        else:
-            weighed = embedded_model.in_other_words(lexical, first.seen, left)
         doubt = caution(first)
-        if doubt is not None:
-            weighed = doubt.applied(weighed, self.grading.threshold)
+        if first.spoken is not None:
+            weighed = embedded_model.in_other_words(lexical, first.seen, left)
+        else:
+            weighed = embedded_model.load().weigh(lexical, first.seen, left)
+            weighed = doubt.applied(weighed, self.grading.threshold) if doubt else weighed
         # What is said of a claim as a whole is what was read of it.
         told = {i: replace(claim, words=left[i].words) for i, claim in read.items()}
         claims = ReadJudging(first, self.grading, weighed.scores(), told, lexical.odds).claims()

@@ -16,7 +16,7 @@ from typing import Any
 from groundwire.core.plan import ReadClaim, Reading, ReadWord
 from groundwire.core.span import Span
 from groundwire.detectors import lexical_model
-from groundwire.detectors.lexical_model import Weighed
+from groundwire.detectors.lexical_model import Weighed, logit
 from groundwire.detectors.lexical_seen import Answer
 
 CLAIM_FIGURES = ("words and facts", "words and facts in sight", "reading in sight", "in sight")
@@ -192,15 +192,6 @@ _BESIDE = 2
 def _against(reading: Reading) -> float:
     """The log-odds that it is not supported."""
     return logit(1 - reading.supported)
-
-
-def logit(probability: float) -> float:
-    """Log-odds, bounded: no single figure decides alone."""
-    p = min(max(probability, _LEAST), 1 - _LEAST)
-    return math.log(p / (1 - p))
-
-
-_LEAST = 1e-3
 
 
 def unsupported_words(claim: ReadClaim, likely: Sequence[float], least: float) -> list[Span]:

@@ -14,7 +14,7 @@ from groundwire.core.grading import Grading
 from groundwire.core.plan import ReadClaim
 from groundwire.core.span import Span, union
 from groundwire.detectors import embedded_model
-from groundwire.detectors.lexical_model import Weighed
+from groundwire.detectors.lexical_model import Weighed, logit
 from groundwire.detectors.lexical_seen import Seen
 from groundwire.detectors.lexical_verdict import Conflict, Judging, quoted
 from groundwire.detectors.opening import Opened
@@ -142,18 +142,14 @@ def _trimmed(run: Span, read: ReadClaim, spared: Sequence[Span]) -> Span | None:
 class Caution:
     """Text unlike what the detector was calibrated on: its score moves towards the threshold, and it says so.
 
-    Towards, and never across: who is less sure has no new reason to flag an answer, or to clear it. It stays
-    where weighing has been less sure already (``weighed_so``).
+    Towards, and never across: who is less sure has no new reason to flag an answer, or to clear it.
     """
 
     said: str
-    weighed_so: bool = False
 
     def applied(self, weighed: Weighed, threshold: float) -> Weighed:
         """Half the way in log-odds: with a threshold of .5, a probability of .9 is .75."""
-        if self.weighed_so:
-            return weighed
-        z = (embedded_model.logit(weighed.score) + embedded_model.logit(threshold)) / 2
+        z = (logit(weighed.score) + logit(threshold)) / 2
         score = 1 / (1 + math.exp(-z))
         return (
             replace(weighed, score=score) if (score >= threshold) == (weighed.score >= threshold) else weighed
@@ -169,9 +165,7 @@ def caution(opened: Opened) -> Caution | None:
         unlike.append("the answer holds code")
     if not unlike:
         return None
-    return Caution(
-        said=f"Less sure than usual: {' and '.join(unlike)}.", weighed_so=opened.spoken is not None
-    )
+    return Caution(said=f"Less sure than usual: {' and '.join(unlike)}.")
 
 
 # Far more than any context that it was fitted or calibrated on.

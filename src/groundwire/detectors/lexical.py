@@ -16,7 +16,8 @@ from groundwire.core.plan import Plan
 from groundwire.core.verdict import Outcome
 from groundwire.detectors import lexical_model
 from groundwire.detectors.as_read import AsRead
-from groundwire.detectors.opening import Opened, by_words, opened
+from groundwire.detectors.lexical_verdict import Judging
+from groundwire.detectors.opening import Opened, concluded, opened
 from groundwire.text import tokens
 
 
@@ -54,4 +55,11 @@ class Lexical(Detector):
 
     def _judged(self, read: AsRead) -> Outcome:
         first = opened(read, self)
-        return by_words(first, self) if isinstance(first, Opened) else first
+        if not isinstance(first, Opened):
+            return first
+        weighed, note = lexical_model.load().weigh(first.seen), ""
+        if first.spoken is not None:
+            weighed = lexical_model.in_other_words(weighed, first.seen)
+            note = f"Less sure than usual: {first.unsure}."
+        judging = Judging(first.interaction, first.context, first.seen, self.grading, weighed.scores())
+        return concluded(judging.claims(), self, raw=weighed.raw, note=note)

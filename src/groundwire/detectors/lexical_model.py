@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundwire.core import calibration
-from groundwire.core.calibration import Calibration
+from groundwire.core.calibration import Calibration, Platt
 from groundwire.detectors.lexical_seen import Answer
 
 Floats = NDArray[np.float64]
@@ -138,15 +138,22 @@ def in_other_words(weighed: Weighed, answer: Answer) -> Weighed:
     a word of a claim is. Fitted, with one answer in four wrong, on answers in six languages
     (``training/languages.py``). What exact facts and names say stands as it is.
     """
-    z = _WORDS_TELL * math.log(max(weighed.raw, _LEAST) / max(1 - weighed.raw, _LEAST)) + _BEGINS
     claims = zip(answer.claims, weighed.least, strict=True)
     least = tuple(max(least, _NEW if seen.is_new else 0.0) for seen, least in claims)
-    return replace(weighed, score=1 / (1 + math.exp(-z)), least=least)
+    return replace(weighed, score=_ABROAD(logit(weighed.raw)), least=least)
 
 
 # Of six answers that hold such a claim, five were wrong, where half of all were.
 _NEW = 0.5
-_WORDS_TELL, _BEGINS = 0.37, -1.13
+_ABROAD = Platt(slope=0.37, intercept=-1.13)
+
+
+def logit(probability: float) -> float:
+    """Log-odds, bounded: no single figure decides alone."""
+    p = min(max(probability, _LEAST), 1 - _LEAST)
+    return math.log(p / (1 - p))
+
+
 _LEAST = 1e-3
 
 

@@ -127,18 +127,6 @@ def concluded(
     )
 
 
-def by_words(first: Opened, detector: Detector) -> Verdict:
-    """The verdict of words and exact facts alone."""
-    weighed, note = lexical_model.load().weigh(first.seen), ""
-    if first.spoken is not None:
-        weighed, note = (
-            lexical_model.in_other_words(weighed, first.seen),
-            f"Less sure than usual: {first.unsure}.",
-        )
-    judging = Judging(first.interaction, first.context, first.seen, detector.grading, weighed.scores())
-    return concluded(judging.claims(), detector, raw=weighed.raw, note=note)
-
-
 def _across_languages(claims: tuple[Claim, ...], detector: Detector) -> Outcome:
     """Facts speak every language: they can refute an answer, or bear it out if each claim has some."""
     unread = sum(claim.support is Support.UNVERIFIED for claim in claims)

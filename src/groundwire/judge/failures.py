@@ -73,19 +73,23 @@ def _header(error: BaseException, name: str) -> str:
     response = getattr(error, "response", None)
     headers: Any
     if isinstance(response, Mapping):  # as below
-        metadata = response.get("ResponseMetadata")
-        headers = metadata.get("HTTPHeaders") if isinstance(metadata, Mapping) else None
+        headers = _of_botocore(response, "HTTPHeaders")
     else:
         headers = getattr(response, "headers", None) or getattr(error, "headers", None)
     items = headers.items() if hasattr(headers, "items") else ()
     return next((str(value).strip() for key, value in items if str(key).lower() == name), "")
 
 
+def _of_botocore(response: Mapping[str, Any], name: str) -> Any:
+    metadata = response.get("ResponseMetadata")
+    return metadata.get(name) if isinstance(metadata, Mapping) else None
+
+
 def _status(error: BaseException) -> int:
     """The HTTP status that a client's error tells, 0 where it tells none."""
     response = getattr(error, "response", None)
     if isinstance(response, Mapping):  # botocore
-        told = response.get("ResponseMetadata", {}).get("HTTPStatusCode")
+        told = _of_botocore(response, "HTTPStatusCode")
     else:  # httpx, requests and the clients made with them; urllib
         places = ((error, "status_code"), (response, "status_code"), (error, "code"))
         told = next((v for one, name in places if isinstance(v := getattr(one, name, None), int)), None)

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from groundwire.core.span import Span
 from groundwire.local import pieces
 from groundwire.local.pieces import END, START, Token
-from groundwire.text import forms, overlap
+from groundwire.text import forms, sentences
 from groundwire.text.remembered import Remembered
 
 
@@ -118,7 +118,7 @@ def passage(text: str) -> Passage:
 
 
 def _cut(text: str) -> Iterable[Piece]:
-    for sentence in overlap.prepare(text).sentences:
+    for sentence in sentences.split(text):
         first = 0
         for part in _parts(worded(sentence.of(text), sentence.start), _LONGEST_PIECE):
             last = first + len(part)

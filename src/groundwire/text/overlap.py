@@ -35,19 +35,21 @@ class Prepared:
         """How many words."""
         return sum([len(sentence.folded) for sentence in self.worded])
 
-    @cached_property
+    @property
     def language(self) -> str | None:
         """The language it is written in, where that can be told."""
-        return language.guess(self._small, least=_TELLS)
+        return self._languages[0]
 
-    @cached_property
+    @property
     def plainly(self) -> str | None:
         """English or which other, told by more than names: "Rio de Janeiro, Los Angeles" is no Spanish."""
-        return language.guess(self._small, least=_TELLS_PLAINLY, english=True)
+        return self._languages[1]
 
     @cached_property
-    def _small(self) -> Sequence[str]:
-        return language.small(self.text)
+    def _languages(self) -> tuple[str | None, str | None]:
+        words = language.small(self.text)
+        plainly = language.guess(words, least=_TELLS_PLAINLY, english=True)
+        return language.guess(words, least=_TELLS), plainly
 
     @cached_property
     def content(self) -> frozenset[tuple[str, str]]:
@@ -276,7 +278,7 @@ class Context:
         if spoken is None:
             return False
         theirs = [passage.language for passage in self.passages if passage.language is not None]
-        if not {spoken, *(language.guess(words, least=_TELLS) for words in each)}.isdisjoint(theirs):
+        if spoken in theirs or any(language.guess(words, least=_TELLS) in theirs for words in each):
             return False
         words = [word for text in said for word in language.spoken(text)]
         content = [word for word in words if word[0].isalpha() and word not in tokens.STOP_WORDS]
