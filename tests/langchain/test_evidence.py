@@ -19,7 +19,7 @@ from langgraph.graph import END, START, MessagesState, StateGraph
 from pydantic import BaseModel
 
 from groundwire import AbstentionReason
-from groundwire.langchain import values
+from groundwire.langchain import chat
 from tests.langchain import apps
 from tests.langchain.apps import PROMPT, Library, Oracle, State, answer, documents, joined, question, texts
 from tests.langchain.conftest import listening, said
@@ -536,7 +536,7 @@ def test_figures_that_an_application_writes_in_its_own_way_count(found, told, he
 
     RunnableLambda(answered).invoke(question(1), listening(heard))
     (context,) = said(heard.only())[2]
-    assert context == values.tool_text(found)
+    assert context == chat.tool_text(found)
 
 
 def test_a_result_that_is_told_in_other_words_counts_beside_one_that_is_told_in_its_own(heard):

@@ -11,7 +11,7 @@ from typing import Any
 
 from groundwire.core.interaction import Passage
 from groundwire.host.seen import beside, is_telling, told_of, unechoed
-from groundwire.langchain import placing, results, values
+from groundwire.langchain import chat, evidence, placing, results, states, values
 from groundwire.langchain.conversation import unheard
 from groundwire.langchain.sources import Quotes, Sources
 from groundwire.langchain.told import Told, readers
@@ -29,7 +29,7 @@ def contexts(unit: Unit, key: str | None, answering: Run | None) -> list[Passage
     sources = Sources(unit)
     retrieved = list(_retrieved(sources))  # a document that was found twice may stand in the prompt twice
     told_to = _readers(sources, answering)
-    views = list(dict.fromkeys(values.prompt_text(run.inputs) for run in told_to))
+    views = list(dict.fromkeys(chat.prompt_text(run.inputs) for run in told_to))
     shown = _shown(sources, retrieved, answering) if len(told_to) <= 1 else []
     shown = shown or placing.survivors(retrieved, views, asked(unit))
     if not shown and not _emptied(unit, answering) and _were_told(retrieved, unit, answering, views):
@@ -42,12 +42,12 @@ def contexts(unit: Unit, key: str | None, answering: Run | None) -> list[Passage
 def _declared(unit: Unit, key: str | None) -> list[Passage] | None:
     steps = [run for run in unit.retrievals if run.context]
     if steps:
-        return [passage for step in steps for passage in values.passages(values.state(step.outputs))]
+        return [passage for step in steps for passage in evidence.passages(states.state(step.outputs))]
     if key is None:
         return None
     holders = [unit.run.outputs, unit.run.inputs, *(prompt.inputs for prompt in reversed(unit.prompts))]
     for holder in holders:
-        held = values.at(values.state(holder), key)
+        held = states.at(states.state(holder), key)
         if held is not None:
             return placed(list(_retrieved(Sources(unit))), held)
     return None
@@ -56,10 +56,10 @@ def _declared(unit: Unit, key: str | None) -> list[Passage] | None:
 def _retrieved(sources: Sources) -> Iterator[Passage]:
     """The documents that the unit returned as its sources, else those of its outermost retrievers."""
     unit = sources.unit
-    outputs = values.state(unit.run.outputs)
-    for _, held in values.known(outputs, values.CONTEXT_KEYS):
-        if returned := values.documents(held):
-            yield from sources.unmade(values.passages(returned), unit.retrievals)
+    outputs = states.state(unit.run.outputs)
+    for _, held in states.known(outputs, evidence.CONTEXT_KEYS):
+        if returned := evidence.documents(held):
+            yield from sources.unmade(evidence.passages(returned), unit.retrievals)
             return
     for run in unit.retrievals:
         if run.scope.tool not in unit.tools:  # what a tool of the unit finds is read in the tool's words
@@ -80,7 +80,7 @@ def _readers(sources: Sources, answering: Run | None) -> list[Run]:
     filled = {text.strip() for values_ in held for text in values_ if isinstance(text, str)}
     told = readers(answering, later, filled, found_texts(unit.retrievals))
     if made := [pair for run in unit.retrievals for pair in sources.made(run)]:
-        seen = "\n".join(values.prompt_text(run.inputs) for run in told)
+        seen = "\n".join(chat.prompt_text(run.inputs) for run in told)
         told += {id(model): model for model, passage in made if passage.text.strip() in seen}.values()
     return told
 
@@ -91,10 +91,10 @@ def _shown(sources: Sources, retrieved: list[Passage], answering: Run | None) ->
     for filled in _variables(unit, answering):
         inputs = {name: _not_made_up(held, unit, quotes, answering) for name, held in filled.items()}
         shown: list[Passage] = []
-        for _, held in values.known(inputs, values.CONTEXT_KEYS):
+        for _, held in states.known(inputs, evidence.CONTEXT_KEYS):
             shown += placed(retrieved, held)
         others = [
-            _unasked(held, unit, quotes) for name, held in inputs.items() if name not in values.CONTEXT_KEYS
+            _unasked(held, unit, quotes) for name, held in inputs.items() if name not in evidence.CONTEXT_KEYS
         ]
         for held in others:
             if len(shown) < len(retrieved) and (told := _as_text(held)):
@@ -103,7 +103,7 @@ def _shown(sources: Sources, retrieved: list[Passage], answering: Run | None) ->
             return shown
         likely = max(others, key=lambda held: placing.likeness(retrieved, _as_text(held)), default="")
         if placing.likeness(retrieved, _as_text(likely)) >= _ALIKE:
-            return values.passages(likely)
+            return evidence.passages(likely)
     return []
 
 
@@ -117,7 +117,7 @@ def _as_text(held: Any) -> str:
 def _texts_of(held: Any) -> list[str]:
     if isinstance(held, list) and all(isinstance(one, str) for one in held):
         return held
-    return [document.page_content for document in values.documents(held)]
+    return [document.page_content for document in evidence.documents(held)]
 
 
 def _unasked(held: Any, unit: Unit, quotes: Quotes) -> Any:
@@ -138,7 +138,7 @@ def _not_made_up(held: Any, unit: Unit, quotes: Quotes, answering: Run | None) -
     kept = [_not_said(text, unit, quotes, answering) for text in texts]
     if kept == texts:
         return held
-    documents = values.documents(held)
+    documents = evidence.documents(held)
     if not documents:
         return [text for text in kept if text.strip()]
     return [
@@ -158,7 +158,7 @@ def _not_said(held: str, unit: Unit, quotes: Quotes, answering: Run | None) -> s
         return held
     inner = (run for run in unit.inner if run.kind is Kind.MODEL)
     earlier = [run for run in (*unit.models, *inner) if run is not answering]
-    said = results.said_in(run for run in earlier if held not in values.prompt_text(run.inputs))
+    said = results.said_in(run for run in earlier if held not in chat.prompt_text(run.inputs))
     return beside(held, (words for words in said if not quotes.hold(words)))
 
 
@@ -179,9 +179,9 @@ def _emptied(unit: Unit, answering: Run | None) -> bool:
     given = answering.parent
     if given is not None and not any(run.within(given) for run in unit.retrievals):
         holders.append(given.inputs)  # of a graph's node: the state, as those before it have left it
-    for holder in (*holders, values.state(unit.run.outputs)):
-        if held := [held for _, held in values.known(holder, values.CONTEXT_KEYS)]:
-            return not any(map(values.passages, held))
+    for holder in (*holders, states.state(unit.run.outputs)):
+        if held := [held for _, held in states.known(holder, evidence.CONTEXT_KEYS)]:
+            return not any(map(evidence.passages, held))
     return False
 
 
@@ -192,8 +192,8 @@ def _variables(unit: Unit, answering: Run | None) -> Iterator[dict[str, Any]]:
     before = [
         p for p in reversed(unit.prompts) if p.started < answering.started and isinstance(p.inputs, dict)
     ]
-    view = values.prompt_text(answering.inputs)
-    filled = [p for p in before if (said := values.prompt_text(p.outputs)) and said in view]
+    view = chat.prompt_text(answering.inputs)
+    filled = [p for p in before if (said := chat.prompt_text(p.outputs)) and said in view]
     yield from (_filled(p) for p in filled or before if filled or p.parent is answering.parent)
     # Chains of the older kind fill their prompts without telling; their model's parent has the variables.
     parent = answering.parent
@@ -203,9 +203,9 @@ def _variables(unit: Unit, answering: Run | None) -> Iterator[dict[str, Any]]:
 
 def _filled(prompt: Run) -> dict[str, Any]:
     """What stands in a prompt: it is often given a whole state, of which its template fills in a part."""
-    template = values.at(prompt.template, "kwargs")
+    template = states.at(prompt.template, "kwargs")
     kinds = ("input_variables", "optional_variables", "partial_variables")  # the last have defaults
-    named = {name for kind in kinds for name in values.at(template, kind) or ()}
+    named = {name for kind in kinds for name in states.at(template, kind) or ()}
     return {name: held for name, held in prompt.inputs.items() if not named or name in named}
 
 

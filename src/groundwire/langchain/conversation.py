@@ -10,7 +10,7 @@ from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
 from groundwire.core.interaction import Passage
 from groundwire.host.seen import beside, given_words, is_statement, unechoed
-from groundwire.langchain import results, values
+from groundwire.langchain import chat, results, states
 from groundwire.langchain.tree import Kind, Run, Unit
 
 _MOST_KEPT = 256  # statements of models that a later tool may say back
@@ -23,19 +23,19 @@ def unheard(unit: Unit, answering: Run | None, found: Sequence[Passage]) -> list
     that holds what was ``found``, and what a model said is no evidence.
     """
     asked = {call for model in unit.models for call in results.calls(model.outputs)}
-    answered = {call for tool in unit.tools for call in values.answered_calls(tool.outputs)}
+    answered = {call for tool in unit.tools for call in chat.answered_calls(tool.outputs)}
     any_call = _goes_on(unit.run) or not (found or unit.tools)
     if not any_call and asked <= answered:
         return []
     known = answered | _forms(unit, answering)
-    told = {values.tool_text(tool.outputs) for tool in unit.tools}  # one that was run by hand has no id
+    told = {chat.tool_text(tool.outputs) for tool in unit.tools}  # one that was run by hand has no id
 
     def counts(call: str, said: str) -> bool:
         if call in known or said in told or not (any_call or call in asked):
             return False
         return not any(passage.text in said for passage in found)
 
-    read = [] if answering is None else values.messages(answering.inputs)
+    read = [] if answering is None else chat.messages(answering.inputs)
     said = said_by_tools(unit.run.outputs, counts) or _of_messages(read, counts)
     return _unsaid(said, unit)
 
@@ -43,7 +43,7 @@ def unheard(unit: Unit, answering: Run | None, found: Sequence[Passage]) -> list
 def _unsaid(passages: Iterable[Passage], unit: Unit) -> list[Passage]:
     """The passages without what models of the unit said that had not been told them."""
     models = [*unit.models, *(run for run in unit.inner if run.kind is Kind.MODEL)]
-    told = [(model, values.prompt_text(model.inputs)) for model in models]
+    told = [(model, chat.prompt_text(model.inputs)) for model in models]
     kept = []
     for passage in passages:
         rest = beside(
@@ -61,7 +61,7 @@ def _goes_on(run: Run) -> bool:
         top = top.parent
     if resumes(top.inputs):
         return True
-    given = _since(values.messages(top.inputs) or values.messages(values.at(top.inputs, "messages")))
+    given = _since(chat.messages(top.inputs) or chat.messages(states.at(top.inputs, "messages")))
     return bool(given) and isinstance(given[-1], ToolMessage)
 
 
@@ -75,7 +75,7 @@ def _forms(unit: Unit, answering: Run | None) -> set[str]:
 
     What a model is told of an answer that did not fit its form is said by no tool.
     """
-    if answering is None or values.at(values.state(unit.run.outputs), "structured_response") is None:
+    if answering is None or states.at(states.state(unit.run.outputs), "structured_response") is None:
         return set()
     names = {name for name, _ in results.calls_by_tool(answering.outputs)}
     made = (call for model in unit.models for call in results.calls_by_tool(model.outputs))
@@ -87,7 +87,7 @@ def said_by_tools(outputs: Any, counts: Callable[[str, str], bool] | None = None
 
     Up to the last answer: nobody has answered from what follows.
     """
-    held = values.messages(values.at(values.state(outputs), "messages"))
+    held = chat.messages(states.at(states.state(outputs), "messages"))
     last = max((i for i, message in enumerate(held) if message.type == "ai"), default=0)
     return _of_messages(held[:last], counts)
 
@@ -96,7 +96,7 @@ def _of_messages(conversation: list[BaseMessage], counts: Callable[[str, str], b
     found = (
         unechoed(said, given)
         for message, given in given_before(_since(conversation))
-        if isinstance(message, ToolMessage) and (said := values.tool_text(message))
+        if isinstance(message, ToolMessage) and (said := chat.tool_text(message))
         if counts is None or counts(message.tool_call_id, said)
     )
     return [Passage(text=said) for said in found if said.strip()]
@@ -110,7 +110,7 @@ def given_before(messages: Iterable[BaseMessage]) -> Iterator[tuple[BaseMessage,
             by_call[call["id"]] = given.to(call["args"])
         yield message, by_call.get(getattr(message, "tool_call_id", None), given.before)
         if isinstance(message, ToolMessage):
-            given.found.append(values.tool_text(message) or "")
+            given.found.append(chat.tool_text(message) or "")
 
 
 class Given:
@@ -132,5 +132,5 @@ class Given:
 
 
 def _since(conversation: list[BaseMessage]) -> list[BaseMessage]:
-    last = values.last_turn(conversation)
+    last = chat.last_turn(conversation)
     return conversation[0 if last is None else last + 1 :]

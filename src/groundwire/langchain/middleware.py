@@ -20,7 +20,7 @@ from groundwire.host.actions import Action, Decision, note
 from groundwire.host.judging import ajudged, judged
 from groundwire.host.options import Common, settle_common
 from groundwire.host.seen import unechoed
-from groundwire.langchain import delegated, placing, values
+from groundwire.langchain import chat, delegated, evidence, placing, values
 from groundwire.langchain.conversation import given_before
 from groundwire.langchain.output import KEY, Attach, acted_on, answer_text, attached
 from groundwire.langchain.sources import Quotes
@@ -143,8 +143,8 @@ class _Turn:
         messages = state["messages"]
         begin = max((i for i, m in enumerate(messages) if _begins_turn(m)), default=-1)
         # A turn that was summed up midway has lost its question; the summary tells what came before.
-        is_asked = begin >= 0 and values.by_human(messages[begin])
-        asked = values.last_turn(messages[: begin + 1]) if is_asked else None
+        is_asked = begin >= 0 and chat.by_human(messages[begin])
+        asked = chat.last_turn(messages[: begin + 1]) if is_asked else None
         self._messages = messages[begin + 1 :]
         self.notes = [i for i, m in enumerate(self._messages) if _is_note(m)]
         said = [i for i, m in enumerate(self._messages) if isinstance(m, AIMessage)]
@@ -165,7 +165,7 @@ class _Turn:
             question=None if asked is None else str(messages[asked].text),
             contexts=list(_found(read, self.answer if direct else None)),
             answer=text or "",
-            history=values.turns(messages[: begin + 1 if asked is None else asked]),
+            history=chat.turns(messages[: begin + 1 if asked is None else asked]),
         )
         self.abstention = self._why_not(text)
 
@@ -227,9 +227,9 @@ def _found(messages: Sequence[BaseMessage], answer: BaseMessage | None) -> Itera
 
 def _brought(message: ToolMessage, given: Sequence[str], *, answers: bool) -> list[Passage]:
     """What a tool found: its text, its documents looked up in it, else those; as the answer, those alone."""
-    own = values.passages(values.documents(message.artifact))
+    own = evidence.passages(evidence.documents(message.artifact))
     if answers:
         return own
     quotes = Quotes(own)
-    told = unechoed(values.told(message), (words for words in given if not quotes.hold(words)))
-    return placing.place(own, told) or own or values.passages(told)
+    told = unechoed(chat.told(message), (words for words in given if not quotes.hold(words)))
+    return placing.place(own, told) or own or evidence.passages(told)

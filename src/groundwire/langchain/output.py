@@ -19,7 +19,7 @@ from langchain_core.utils.pydantic import TypeBaseModel
 from pydantic import BaseModel, RootModel, create_model
 
 from groundwire.host.actions import Action, Decision
-from groundwire.langchain import values
+from groundwire.langchain import chat, states, values
 
 KEY = "hallucination"
 _DISTINCT = 8  # shorter answers than this stand in other texts by chance
@@ -43,7 +43,7 @@ def answer_text(output: Any, key: str | None = None) -> str | None:
     """The text a reader takes for the answer; None where no such text is found."""
     leaf = _leaf(output, key)
     if leaf is not None:
-        return values.text(leaf)
+        return chat.text(leaf)
     return values.answer(output, values.ANSWER_KEYS if key is None else (key,))
 
 
@@ -54,7 +54,7 @@ def answer_holder(output: Any, key: str | None, said: str | None = None) -> str 
     the input did.
     """
     names, known = (values.ANSWER_KEYS, said) if key is None else ((key,), None)
-    leaves = ((name, _leaf(values.at(output, name), None, known)) for name in names)
+    leaves = ((name, _leaf(states.at(output, name), None, known)) for name in names)
     # Where a tool stands in for the schema of a structured answer, its message is no answer.
     by_tool = values.direct(output) is not None
     structured = key is None and values.structured(output) is not None
@@ -63,7 +63,7 @@ def answer_holder(output: Any, key: str | None, said: str | None = None) -> str 
             return None if leaf is None else name  # what stands in the messages is what it was made of
         if leaf is None or (isinstance(leaf, ToolMessage) and not by_tool):
             continue
-        if known is None or values.text(leaf) == known:
+        if known is None or chat.text(leaf) == known:
             return name
     return None
 
@@ -78,7 +78,7 @@ def reworded(output: Any, text: str, key: str | None = None, said: str | None = 
     if leaf is None:
         return text
     edited = _edited(output, key, lambda leaf: _rewrite(leaf, text), said)
-    return _without(edited, values.text(leaf) or "", text)
+    return _without(edited, chat.text(leaf) or "", text)
 
 
 def extended(output: Any, text: str, key: str | None = None, said: str | None = None) -> Any:
@@ -87,7 +87,7 @@ def extended(output: Any, text: str, key: str | None = None, said: str | None = 
     As it is where the answer ends so already, or can't be reached: see ``reachable``.
     """
     leaf = _leaf(output, key, said)
-    if leaf is None or (values.text(leaf) or "").endswith(text):
+    if leaf is None or (chat.text(leaf) or "").endswith(text):
         return output
     return _edited(output, key, lambda leaf: _append(leaf, text), said)
 
@@ -176,7 +176,7 @@ def _leaf(output: Any, key: str | None, said: str | None = None) -> str | BaseMe
         return None
     said = said if key is None else None
     holder = answer_holder(output, key, said)
-    return None if holder is None else _leaf(values.at(output, holder), None, said)
+    return None if holder is None else _leaf(states.at(output, holder), None, said)
 
 
 def _edited(
@@ -190,7 +190,7 @@ def _edited(
     said = said if key is None else None
     holder = answer_holder(output, key, said)
     assert holder is not None
-    inner = _edited(values.at(output, holder), None, edit, said)
+    inner = _edited(states.at(output, holder), None, edit, said)
     if isinstance(output, BaseModel):
         return output.model_copy(update={holder: inner})
     return replace(output, **{holder: inner}) if _is_data(output) else {**output, holder: inner}
@@ -203,7 +203,7 @@ def _without(value: Any, answer: str, text: str) -> Any:  # noqa: PLR0911 - one 
     if isinstance(value, BaseMessage):
         if value.type not in ("ai", "AIMessageChunk", "tool"):
             return value
-        said, calls = values.text(value) or "", getattr(value, "tool_calls", None)
+        said, calls = chat.text(value) or "", getattr(value, "tool_calls", None)
         if calls and (others := _without(calls, answer, text)) != calls:
             value = value.model_copy(update={"tool_calls": others, "additional_kwargs": {}})
         return _rewrite(value, text) if _without(said, answer, text) != said else value

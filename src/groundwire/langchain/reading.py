@@ -22,7 +22,7 @@ from groundwire.core.interaction import Interaction, Passage
 from groundwire.core.secrets import Traced
 from groundwire.core.verdict import Abstention, AbstentionReason
 from groundwire.host.notices import WITHHELD, is_withheld, without
-from groundwire.langchain import values
+from groundwire.langchain import chat, evidence, states, values
 from groundwire.langchain.capture import Capture, Captured
 from groundwire.langchain.conversation import resumes, said_by_tools
 from groundwire.langchain.declared import UNIT
@@ -101,7 +101,7 @@ class Call:
             return _abstained(Interaction(answer="", id=self._id), AbstentionReason.UNREADABLE_INPUT, detail)
 
     def _read(self, given: Any, output: Any) -> Reading:
-        if self._top.paused or values.at(output, _PAUSE):
+        if self._top.paused or states.at(output, _PAUSE):
             return Reading(interaction=Interaction(answer="", id=self._id), paused=True)
         units = [unit for seen in self._units if (unit := seen.interaction) and unit.has_context]
         whole = next((seen.interaction for seen in self._all if seen.interaction), None)
@@ -142,7 +142,7 @@ class Call:
         keys = values.QUESTION_KEYS if self._keys.question_key is None else (self._keys.question_key,)
         if asked := values.question(given, keys) or (whole and whole.question):
             return asked
-        return values.question(output, keys) if resumes(given) and values.text(output) is None else None
+        return values.question(output, keys) if resumes(given) and chat.text(output) is None else None
 
     def _contexts(
         self, given: Any, output: Any, units: list[Interaction], whole: Interaction | None
@@ -153,14 +153,14 @@ class Call:
         no unit was seen, because LangChain does not see the model, against everything that was found.
         """
         if self._keys.context_key is not None:
-            held = (values.passages(values.at(part, self._keys.context_key)) for part in (output, given))
+            held = (evidence.passages(states.at(part, self._keys.context_key)) for part in (output, given))
             return next((passages for passages in held if passages), [])
         if len(units) == 1:
             return list(units[0].contexts)
         if not units and any(seen.detail == NOT_FOUND for seen in self._units):
             return []  # whatever the output holds, the model that answered was told none of it
-        for key in values.CONTEXT_KEYS:
-            if own := values.passages(values.at(output, key)):
+        for key in evidence.CONTEXT_KEYS:
+            if own := evidence.passages(states.at(output, key)):
                 return own
         everything = units or ([whole] if whole else [])
         if found := list(dict.fromkeys(passage for unit in everything for passage in unit.contexts)):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from groundwire.langchain import values
+from groundwire.langchain import chat, values
 from groundwire.langchain.tree import Run
 
 
@@ -19,7 +19,7 @@ def model_text(value: Any) -> str | None:
         return None
     first = generations[0][0]
     message = getattr(first, "message", None)
-    return str(first.text) if message is None else values.text(message)
+    return str(first.text) if message is None else chat.text(message)
 
 
 def calls_tools(value: Any) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from groundwire.core.interaction import Passage
 from groundwire.host.seen import folded, is_statement, is_telling
-from groundwire.langchain import placing, results, values
+from groundwire.langchain import chat, evidence, placing, results
 from groundwire.langchain.tree import Kind, Run, Unit
 
 _MOST_SOUGHT = 500_000_000  # characters of what models said, times documents: a tenth of a second
@@ -27,7 +27,7 @@ class Sources:
 
     def found(self, retrieval: Run) -> list[Passage]:
         if id(retrieval) not in self._found:
-            self._found[id(retrieval)] = self.unmade(values.passages(retrieval.outputs), [retrieval])
+            self._found[id(retrieval)] = self.unmade(evidence.passages(retrieval.outputs), [retrieval])
         return self._found[id(retrieval)]
 
     def unmade(self, found: list[Passage], retrievals: Sequence[Run]) -> list[Passage]:
@@ -39,7 +39,7 @@ class Sources:
             if made := [(model, one.text) for model, one in self.made(retrieval) if one.text in there]:
                 own.update(text for _, text in made)
                 models = {id(model): model for model, _ in made}.values()
-                views = [values.prompt_text(model.inputs) for model in models]
+                views = [chat.prompt_text(model.inputs) for model in models]
                 told += placing.survivors(self._inside(retrieval), views)
         return [*(passage for passage in found if passage.text not in own), *told]
 
@@ -57,9 +57,9 @@ class Sources:
 
     def _made_by(self, models: Sequence[Run], retrieval: Run) -> list[tuple[Run, Passage]]:
         inside = Quotes(self._inside(retrieval))
-        spoken = [(model, values.prompt_text(model.inputs), *_whole(model)) for model in models]
+        spoken = [(model, chat.prompt_text(model.inputs), *_whole(model)) for model in models]
         everything = "\n".join(said for *_, said, _ in spoken)
-        found = values.passages(retrieval.outputs)
+        found = evidence.passages(retrieval.outputs)
         if len(found) * len(everything) > _MOST_SOUGHT:
             return []
         own = [(one, text) for one in found if (text := folded(one.text)) in everything]

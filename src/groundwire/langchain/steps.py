@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from groundwire.host.seen import has_part, is_telling
-from groundwire.langchain import values
+from groundwire.langchain import chat, states, values
 from groundwire.langchain.told import is_handed_on
 from groundwire.langchain.tree import Run, Unit
 from groundwire.langchain.units import (
@@ -30,7 +30,7 @@ def is_step(unit: Unit, model: Run, supplied: Sequence[Run]) -> bool:
 
     What the model itself said earlier in a conversation is not given: it stands there as a turn of its own.
     """
-    given = values.given_text(model.inputs)
+    given = chat.given_text(model.inputs)
     if not supplied and any(opening in given for opening in openings(unit)):
         return True
     if _is_told_by_tool(unit, model):
@@ -42,7 +42,7 @@ def is_step(unit: Unit, model: Run, supplied: Sequence[Run]) -> bool:
 
 def _own_prompt(unit: Unit, said: str) -> str:
     model = answering_model(unit, said)
-    return "" if model is None else values.given_text(model.inputs)
+    return "" if model is None else chat.given_text(model.inputs)
 
 
 def _is_told_by_tool(unit: Unit, model: Run) -> bool:
@@ -50,11 +50,11 @@ def _is_told_by_tool(unit: Unit, model: Run) -> bool:
     tool = unit.run.scope.tool
     if tool is None or tool.ended is None or model.within(tool):
         return False
-    calls = set(values.answered_calls(tool.outputs))
-    text = values.tool_text(tool.outputs)
+    calls = set(chat.answered_calls(tool.outputs))
+    text = chat.tool_text(tool.outputs)
     return any(
-        getattr(message, "tool_call_id", None) in calls or values.told(message) == text
-        for message in values.tool_messages(model.inputs)
+        getattr(message, "tool_call_id", None) in calls or chat.told(message) == text
+        for message in chat.tool_messages(model.inputs)
     )
 
 
@@ -63,7 +63,7 @@ def is_shown(unit: Unit, top: Run, others: Sequence[Unit]) -> bool:
     said = _sayings(unit)
     if not said or any(said[0] in _sayings(other)[:1] for other in others):
         return False
-    return _stand_in(said, list(values.texts(values.state(top.outputs))))
+    return _stand_in(said, list(values.texts(states.state(top.outputs))))
 
 
 def built_on(
@@ -79,7 +79,7 @@ def built_on(
     retrievals = [retrieval for unit in waiting for retrieval in unit.retrievals]
     everyone = sorted([*models, *theirs], key=lambda model: model.started)
     said = answer(Unit(run=run, models=everyone, retrievals=retrievals), key)
-    held = {text.strip() for text in ([said] if said else values.texts(values.state(run.outputs)))} - {""}
+    held = {text.strip() for text in ([said] if said else values.texts(states.state(run.outputs)))} - {""}
     ended = [model for model in reversed(everyone) if model.ended is not None]
     shown = [model for model in ended if said_by(model) in held]
     is_exact = bool(said and shown)
@@ -101,7 +101,7 @@ def _was_told(model: Run, unit: Unit) -> bool:
         return False
     if any(reader is model for reader in unit.read_by) or _is_told_by_tool(unit, model):
         return True
-    given = values.prompt_text(model.inputs)
+    given = chat.prompt_text(model.inputs)
     return any(is_telling(said) and has_part(given, said, asked(unit)) for said in _sayings(unit))
 
 

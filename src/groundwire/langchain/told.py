@@ -13,7 +13,7 @@ from langchain_core.messages import ToolMessage
 from groundwire.core.interaction import Passage
 from groundwire.core.plain import plain
 from groundwire.host.seen import beside, is_telling, told_of
-from groundwire.langchain import placing, results, values
+from groundwire.langchain import chat, placing, results, values
 from groundwire.langchain.tree import Kind, Run, Unit
 
 _FIGURE = re.compile(r"\d[\d.]*\d")  # of one digit there are some in any text
@@ -40,7 +40,7 @@ class Told:
         Of a tool that the application runs itself it is what that has handed on. Where a model made it of
         what the tool said, as in a summary, that one was told it all.
         """
-        own = {message.tool_call_id: values.tool_text(message) or "" for message in _of_tools(tool.outputs)}
+        own = {message.tool_call_id: chat.tool_text(message) or "" for message in _of_tools(tool.outputs)}
         return self._of_calls(tool, own) if own else self._handed_on(tool)
 
     def _of_calls(self, tool: Run, own: Mapping[str, str]) -> str | None:
@@ -63,7 +63,7 @@ class Told:
     def _by(self, model: Run) -> dict[str, str]:
         if id(model) not in self._read:
             given = _of_tools(model.inputs)
-            self._read[id(model)] = {one.tool_call_id: values.tool_text(one) or "" for one in given}
+            self._read[id(model)] = {one.tool_call_id: chat.tool_text(one) or "" for one in given}
         return self._read[id(model)]
 
     def _handed_on(self, tool: Run) -> str | None:
@@ -105,7 +105,7 @@ class Told:
         answering = self._answering
         handed = readers(answering, after, documents=texts) if answering and answering in after else []
         for models in (handed, after):
-            views = [values.prompt_text(model.inputs) for model in models]
+            views = [chat.prompt_text(model.inputs) for model in models]
             stand = [i for i, words in enumerate(own) if _stands(words, views)]
             stand += self._reworded(own, stand, views)
             if stand := stand or self._figured(parts, views):
@@ -137,13 +137,13 @@ def readers(
 
     Be these a word or two, where they have ``filled`` a variable of its prompt.
     """
-    found, seen, documents = [answering], values.prompt_text(answering.inputs), list(documents)
+    found, seen, documents = [answering], chat.prompt_text(answering.inputs), list(documents)
     everything, known = "\0".join(documents), {seen}
     for model in reversed(models):
         said = (results.model_text(model.outputs) or "").strip()
         if model is answering or not said or said not in seen:
             continue
-        own = values.prompt_text(model.inputs)
+        own = chat.prompt_text(model.inputs)
         given = documents if said in everything else ()
         if said in filled or (is_telling(said) and is_handed_on(said, own, seen, given)):
             found.append(model)
@@ -164,7 +164,7 @@ def is_handed_on(said: str, own: str, told: str, documents: Iterable[str]) -> bo
 
 
 def _of_tools(value: Any) -> Iterator[ToolMessage]:
-    return (message for message in values.tool_messages(value) if isinstance(message, ToolMessage))
+    return (message for message in chat.tool_messages(value) if isinstance(message, ToolMessage))
 
 
 def _parts(value: Any) -> Iterator[Any]:

@@ -12,7 +12,7 @@ from typing import Any
 from groundwire.core.interaction import Passage
 from groundwire.host.notices import without
 from groundwire.host.seen import beside, unechoed
-from groundwire.langchain import placing, results, values
+from groundwire.langchain import chat, evidence, placing, results, states, values
 from groundwire.langchain.conversation import Given
 from groundwire.langchain.sources import Quotes, Sources
 from groundwire.langchain.told import Told
@@ -37,7 +37,7 @@ class Tools:
         """What they brought beside what was shown in another way."""
         known = {passage.text for passage in shown}
         # What a tool tells the user itself is the answer, and no evidence for it.
-        known.add(values.direct(values.state(self._unit.run.outputs)) or "")
+        known.add(values.direct(states.state(self._unit.run.outputs)) or "")
         outer = (tool for tool in self._inside.get(0, ()) if tool is not self._unit.run)
         return [passage for tool in outer for passage in self._of(tool) if passage.text not in known]
 
@@ -49,7 +49,7 @@ class Tools:
         models = [*(model for model in self._unit.models if model.scope.tool is tool), *makers]
         if models and found:
             return found
-        said = None if values.documents(tool.outputs) else values.tool_text(tool.outputs)
+        said = None if evidence.documents(tool.outputs) else chat.tool_text(tool.outputs)
         if said is None:
             return self._told.among(tool, found)
         if (instead := self._told.instead(tool)) is not None:
@@ -64,7 +64,7 @@ class Tools:
         """The documents found in a tool, else those ``handed_over``; and what the tools inside brought."""
         found = [passage for run in searches for passage in self._sources.found(run)]
         for documents in (tool.outputs, getattr(tool.outputs, "artifact", None)) if handed_over else ():
-            found = found or [values.passage(document) for document in values.documents(documents)]
+            found = found or [evidence.passage(document) for document in evidence.documents(documents)]
         return [*found, *(one for inner in self._inside.get(id(tool), ()) for one in self._of(inner))]
 
 
@@ -78,7 +78,7 @@ def _given(unit: Unit) -> dict[int, list[str]]:
     for tool in sorted(unit.tools, key=lambda run: run.started):
         is_theirs = all(text in said for text in values.texts(tool.inputs))
         to_tools[id(tool)] = given.to(tool.inputs) if is_theirs else given.before
-        given.found.append(values.tool_text(tool.outputs) or "")
+        given.found.append(chat.tool_text(tool.outputs) or "")
     return to_tools
 
 
@@ -86,4 +86,4 @@ def placed(retrieved: Sequence[Passage], held: Any) -> list[Passage]:
     """A context value as passages; a text is taken apart where retrieved documents are found in it."""
     if isinstance(held, str) and (found := placing.place(retrieved, held)):
         return found
-    return values.passages(held)
+    return evidence.passages(held)

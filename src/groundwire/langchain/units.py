@@ -15,7 +15,7 @@ from typing import Any
 from groundwire.core.interaction import Turn
 from groundwire.core.verdict import AbstentionReason
 from groundwire.host.seen import EDITED, is_telling, share
-from groundwire.langchain import results, values
+from groundwire.langchain import chat, evidence, results, states, values
 from groundwire.langchain.declared import Block
 from groundwire.langchain.tree import Kind, Run, Unit
 
@@ -47,11 +47,11 @@ def question(unit: Unit, key: str | None, answering: Run | None) -> str | None:
     run = _as_asked(unit.run)
     filled = [prompt.inputs for prompt in reversed(unit.prompts)]
     if key is not None:
-        for holder in (run.inputs, values.state(run.outputs), *_around(run), *filled):
-            if asked := values.question(values.at(holder, key)):
+        for holder in (run.inputs, states.state(run.outputs), *_around(run), *filled):
+            if asked := values.question(states.at(holder, key)):
                 return asked
     # An output that is a text or a message is the answer: only a state repeats the question.
-    repeated = None if values.text(run.outputs) is not None else values.state(run.outputs)
+    repeated = None if chat.text(run.outputs) is not None else states.state(run.outputs)
     for holder in (run.inputs, *_around(run), repeated):
         if asked := values.question(holder):
             return asked
@@ -88,18 +88,18 @@ def _around(run: Run) -> Iterator[Any]:
 
 def history(unit: Unit) -> tuple[Turn, ...]:
     """The turns before the question, oldest first."""
-    outputs = values.messages(values.at(values.state(unit.run.outputs), "messages"))
-    if earlier := outputs[: values.last_turn(outputs) or 0]:
-        return values.turns(earlier)
+    outputs = chat.messages(states.at(states.state(unit.run.outputs), "messages"))
+    if earlier := outputs[: chat.last_turn(outputs) or 0]:
+        return chat.turns(earlier)
     for holder in (unit.run.inputs, *(prompt.inputs for prompt in reversed(unit.prompts))):
-        whole = values.messages(holder)
-        if earlier := whole[: values.last_turn(whole) or 0]:
-            return values.turns(earlier)
-        for key, held in values.known(holder, values.HISTORY_KEYS):
-            if past := values.messages(held):
+        whole = chat.messages(holder)
+        if earlier := whole[: chat.last_turn(whole) or 0]:
+            return chat.turns(earlier)
+        for key, held in states.known(holder, values.HISTORY_KEYS):
+            if past := chat.messages(held):
                 if key in values.QUESTION_KEYS:  # the question itself is among them
-                    past = past[: values.last_turn(past) or 0]
-                return values.turns(past)
+                    past = past[: chat.last_turn(past) or 0]
+                return chat.turns(past)
     return ()
 
 
@@ -112,10 +112,10 @@ def answer(unit: Unit, key: str | None) -> str | None:
     for run in reversed(unit.models):
         if run.answer:
             return _of(run)
-    outputs = values.state(unit.run.outputs)
-    if key is not None and (held := values.at(outputs, key)) is not None:
+    outputs = states.state(unit.run.outputs)
+    if key is not None and (held := states.at(outputs, key)) is not None:
         given = values.answer(held)
-        return values.whole(held) if given is None else given
+        return states.whole(held) if given is None else given
     if unit.run.kind is Kind.MODEL:
         return _of(unit.run)
     found = dict(values.answers(outputs))
@@ -127,11 +127,11 @@ def answer(unit: Unit, key: str | None) -> str | None:
 
 def _passed_on(unit: Unit) -> str | None:
     """What one of several agents said, where a state ends with it in a human's place."""
-    last = values.messages(values.at(values.state(unit.run.outputs), "messages"))[-1:]
-    if not last or not values.by_human(last[0]):
+    last = chat.messages(states.at(states.state(unit.run.outputs), "messages"))[-1:]
+    if not last or not chat.by_human(last[0]):
         return None
     said = str(last[0].text)
-    given = map(values.text, values.messages(values.at(unit.run.inputs, "messages")))
+    given = map(chat.text, chat.messages(states.at(unit.run.inputs, "messages")))
     return said if said not in given and any(said.strip() == said_by(run) for run in unit.models) else None
 
 
@@ -159,7 +159,7 @@ def _was_there(unit: Unit, key: str, said: str) -> bool:
     first = found_by(unit)
     if not said or all(run.started < first for run in unit.models):
         return False
-    if key == "structured_response" and values.at(values.state(unit.run.outputs), "messages"):
+    if key == "structured_response" and states.at(states.state(unit.run.outputs), "messages"):
         return False  # the last message of a model has been seen to be what it was made of
     if any(said.strip() in map(str.strip, _fields(run)) for run in unit.models):
         return False
@@ -184,12 +184,12 @@ def _holds(state: Any, key: str, said: str) -> bool:
 
 def _wrote(run: Run, key: str, said: str, is_top: bool) -> bool:
     """Whether a run has said this under the key, as a graph's node does; not if it hands its input on."""
-    outputs = values.state(run.outputs)
+    outputs = states.state(run.outputs)
     if not _holds(outputs, key, said):
         return False
     if not _holds(run.inputs, key, said):
         return not is_top  # the topmost may remember it
-    return not values.names(run.inputs) <= values.names(outputs)
+    return not states.names(run.inputs) <= states.names(outputs)
 
 
 def _fields(run: Run) -> Iterator[str]:
@@ -201,7 +201,7 @@ def _fields(run: Run) -> Iterator[str]:
 
 def _was_said(unit: Unit, key: str, said: str) -> bool:
     """Whether the models have said this, or most of it; yes of a structure, which has other words."""
-    if not said or values.answer(values.at(values.state(unit.run.outputs), key)) is None:
+    if not said or values.answer(states.at(states.state(unit.run.outputs), key)) is None:
         return bool(said)
     told = [one for one in results.said_in(unit.models) if one]
     return any(said.strip() == one.strip() for one in told) or share(said, "\n".join(told)) >= EDITED
@@ -215,7 +215,7 @@ def _may_answer(unit: Unit, said: str) -> bool:
     first = found_by(unit)
     told = sayers(said, [run for run in reversed(unit.models) if run.ended is not None])
     for run in told:
-        given = values.given_text(run.inputs)
+        given = chat.given_text(run.inputs)
         others = (said_by(other) for other in unit.models if other is not run)
         read = (*openings(unit), *(one for one in others if is_telling(one[:_OPENING])))
         if run.started < first or any(one in given for one in read):
@@ -226,7 +226,7 @@ def _may_answer(unit: Unit, said: str) -> bool:
 def _of(run: Run) -> str | None:
     if run.kind is Kind.MODEL:
         return results.model_text(run.outputs)
-    return values.answer(values.state(run.outputs))
+    return values.answer(states.state(run.outputs))
 
 
 def answering_model(unit: Unit, said: str | None) -> Run | None:
@@ -242,7 +242,7 @@ def answering_model(unit: Unit, said: str | None) -> Run | None:
     if said is not None:
         told = sayers(said, ended)
     else:
-        held = {text.strip() for text in values.texts(values.state(unit.run.outputs))} - {""}
+        held = {text.strip() for text in values.texts(states.state(unit.run.outputs))} - {""}
         told = [run for run in ended if said_by(run) in held]
         reading = (_read_documents(unit, run) for run in told)
         if not next(reading, True) and any(reading):
@@ -280,7 +280,7 @@ def said_by(model: Run) -> str:
 
 def _read_documents(unit: Unit, model: Run) -> bool:
     """Whether the model was given documents of the unit to read, and not just an answer that quotes one."""
-    given = values.given_text(model.inputs)
+    given = chat.given_text(model.inputs)
     begun = openings(unit)
     if not any(opening in given for opening in begun):
         return False
@@ -307,7 +307,7 @@ def found_by(unit: Unit) -> int:
 
 def found_texts(retrievals: Iterable[Run]) -> Iterator[str]:
     """The documents that were found, as texts."""
-    return (passage.text.strip() for run in retrievals for passage in values.passages(run.outputs))
+    return (passage.text.strip() for run in retrievals for passage in evidence.passages(run.outputs))
 
 
 def spoken(unit: Unit, answering: Run | None) -> str | None:
@@ -315,7 +315,7 @@ def spoken(unit: Unit, answering: Run | None) -> str | None:
     if answering is None and unit.models:
         return None
     words = None if answering is None else _of(answering)
-    return words or values.whole(values.state(unit.run.outputs)) or words
+    return words or states.whole(states.state(unit.run.outputs)) or words
 
 
 def on_the_way(unit: Unit, said: str | None, answering: Run | None) -> bool:
@@ -332,11 +332,11 @@ def answered_unheard(unit: Unit, key: str | None) -> bool:
     A text counts where a prompt was filled before, and not where it holds a document; else what a state has
     under ``key``, or under one of the usual ones.
     """
-    outputs = values.state(unit.run.outputs)
+    outputs = states.state(unit.run.outputs)
     said = answer(unit, key) or ""
     if unit.interrupted or not said.strip() or not any(found_texts(unit.retrievals)):
         return False
-    if values.text(outputs) is None:
+    if chat.text(outputs) is None:
         return True
     return bool(unit.prompts) and not any(opening in said for opening in openings(unit))
 

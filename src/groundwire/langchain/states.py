@@ -1,0 +1,69 @@
+"""States: dicts, pydantic models and dataclasses that hold under a key what an application passes around."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+from typing import Any
+
+from langchain_core.messages import BaseMessage
+from pydantic import BaseModel
+
+from groundwire.core.plain import plain
+
+
+def state(value: Any) -> Any:
+    """What a graph's node hands on: a Command is taken for the update it carries."""
+    return value.update if type(value).__name__ == "Command" and not isinstance(value, Mapping) else value
+
+
+def at(value: Any, key: str) -> Any:
+    """What a state, be it a dict, a pydantic model or a dataclass, holds under ``key``; None if nothing."""
+    return next((held for _, held in known(value, (key,))), None)
+
+
+def known(value: Any, keys: Iterable[str]) -> Iterator[tuple[str, Any]]:
+    """Those of the keys that a state holds anything under, and what it holds."""
+    if isinstance(value, str | list | tuple | BaseMessage) or value is None:
+        return
+    if isinstance(value, dict | Mapping):
+        get = value.get
+    elif isinstance(value, BaseModel) or dataclasses.is_dataclass(value):
+        get = partial(getattr, value)
+    else:
+        return
+    for key in keys:
+        held = get(key, None)
+        if held is not None:
+            yield key, held
+
+
+def names(value: Any) -> frozenset[str]:
+    """The keys or fields of a state; none of anything else."""
+    if isinstance(value, Mapping):
+        return frozenset(value)
+    if isinstance(value, BaseModel) and not isinstance(value, BaseMessage):
+        return frozenset(type(value).model_fields)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return frozenset(part.name for part in dataclasses.fields(value))
+    return frozenset()
+
+
+def whole(value: Any) -> str | None:
+    """A structured answer that has no one text, as JSON; None for what is no structure."""
+    if isinstance(value, BaseModel):
+        return value.model_dump_json()
+    if isinstance(value, Mapping) or (dataclasses.is_dataclass(value) and not isinstance(value, type)):
+        return json.dumps(plain(_unnamed(value)), ensure_ascii=False)
+    return None
+
+
+def _unnamed(value: Any) -> Any:
+    """A structure whose dataclasses are dicts: what their type is called is no part of an answer."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        value = {part.name: getattr(value, part.name) for part in dataclasses.fields(value) if part.repr}
+    if isinstance(value, Mapping):
+        return {name: _unnamed(held) for name, held in value.items()}
+    return [_unnamed(one) for one in value] if isinstance(value, list | tuple) else value
