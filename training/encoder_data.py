@@ -8,7 +8,8 @@ beside the same ones with one thing wrong, and some of all the others), ``stage4
 ``stage4-next.npz`` (facts of our own), ``stage5.npz`` (more facts, and some of all the others once more),
 ``others.npz`` and ``again.npz`` (what the second encoder reads before RAGTruth's answers, and a share of it),
 ``answers-N.npz`` (these answers and changes made to them, drawn anew for each N), ``stage7.npz`` (documents
-and answers of our own, and some of RAGTruth's), and ``held.npz`` (answers that no stage learns from, to
+and answers of our own, and some of RAGTruth's), ``stage8.npz`` (answers of our own that are worded as large
+models word theirs, and some of all before), and ``held.npz`` (answers that no stage learns from, to
 export with). What the sets' own labels mean stands here. Deterministic.
 """
 
@@ -110,6 +111,9 @@ WRITTEN_WINDOWS, WRITTEN_CONTRASTS, WRITTEN_ELSEWHERE = 0.12, 0.6, 0.1
 ANSWERS_BESIDE, MARKED_BESIDE = 0.2, 0.7
 """Of RAGTruth's answers, what is read beside our own."""
 
+BEFORE, MARKED_BESIDE_MODELS = 0.15, 0.4
+"""Of our own answers and of RAGTruth's, what is read again beside those worded as large models do."""
+
 DRAWN = 4
 CONTRASTS_SHARE, SENTENCES_SHARE, SENTENCES_OF_DOCUMENTS_SHARE = 0.45, 0.08, 0.05
 
@@ -133,7 +137,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--stage", type=int, choices=(1, 2, 3, 4, 5, 6, 7), help="all if left out")
+    parser.add_argument("--stage", type=int, choices=(1, 2, 3, 4, 5, 6, 7, 8), help="all if left out")
     parser.add_argument("--epochs", type=int, default=3, help="of stage 2")
     parser.add_argument("--sample", type=int, metavar="N", help="the first N answers of each set, to try it")
     args = parser.parse_args()
@@ -339,22 +343,50 @@ def of_our_own(sets: Sets) -> Parts:
     right answers in other words with one thing wrong, and answers beside other documents make up for it.
     """
     rng = random.Random(7)
-    ours = [raw for raw in written.read() if part(raw) < WRITTEN_FIT]
+    ours = [raw for raw in teaching() if not written.is_of_models(raw)]
     told = [raw for raw in ours if not written.is_close(raw) or rng.random() < WRITTEN_CLOSE][: sets.most]
     fitting = [raw for raw in sets.read(*RAGTRUTH) if part(raw) < FIT]
     windows = encoder_contrasts.of_windows(told, WRITTEN_WINDOWS, rng)
     of_answers = encoder_contrasts.of_answers(fitting, rng)
     marked = [*as_read(fitting, rng), *flipped_records(fitting, rng, LENGTH)]
     return {
-        "written": [
-            row for raw in told for row in as_marked(raw, claim_text.cut(raw["answer"]), 1.0, LENGTH)
-        ],
+        "written": list(ours_as_marked(told)),
         "written, changed": list(some_pairs(encoder_contrasts.of_answers(told, rng), WRITTEN_CONTRASTS, rng)),
         "written, sentences": list(chain.from_iterable(windows)),
         "written, elsewhere": list(elsewhere(told, rng)),
         "answers": list(some_pairs(of_answers, ANSWERS_BESIDE, rng)),
         "ragtruth": [row for row in marked if rng.random() < MARKED_BESIDE],
     }
+
+
+def of_models(sets: Sets) -> Parts:
+    """Answers of our own as large models word them, and changes made to them; and some of all before."""
+    rng = random.Random(8)
+    ours = teaching()
+    told = [raw for raw in ours if written.is_of_models(raw)][: sets.most]
+    others = [raw for raw in ours if not written.is_of_models(raw) and rng.random() < BEFORE]
+    fitting = [raw for raw in sets.read(*RAGTRUTH) if part(raw) < FIT]
+    marked = [*as_read(fitting, rng), *flipped_records(fitting, rng, LENGTH)]
+    return {
+        "of models": list(ours_as_marked(told)),
+        "of models, changed": list(
+            some_pairs(encoder_contrasts.of_answers(told, rng), WRITTEN_CONTRASTS, rng)
+        ),
+        "written": list(ours_as_marked(others[: sets.most])),
+        "answers": list(some_pairs(encoder_contrasts.of_answers(fitting, rng), BEFORE, rng)),
+        "ragtruth": [row for row in marked if rng.random() < MARKED_BESIDE_MODELS],
+    }
+
+
+def teaching() -> list[Raw]:
+    """The answers of our own that may teach."""
+    return [raw for raw in written.read() if part(raw) < WRITTEN_FIT]
+
+
+def ours_as_marked(told: Iterable[Raw]) -> Iterator[Labelled]:
+    """Answers of our own, as they are marked."""
+    for raw in told:
+        yield from as_marked(raw, claim_text.cut(raw["answer"]), 1.0, LENGTH)
 
 
 def elsewhere(told: Sequence[Raw], rng: random.Random) -> Iterator[Labelled]:
@@ -396,6 +428,7 @@ ONE_FILE: Mapping[int, Callable[[Sets], Iterable[Labelled]]] = {
     3: contrasted,
     5: lambda sets: joined("stage5", mixed(sets)),
     7: lambda sets: joined("stage7", of_our_own(sets)),
+    8: lambda sets: joined("stage8", of_models(sets)),
 }
 """The stages whose rows are all in one file."""
 

@@ -8,7 +8,8 @@ A file is a list of sets: a title, a document, the question that was asked, if o
     > an answer of one line, all of which the document supports
     > one with {{words that the document speaks against}} and [[words that it says nothing about]]
 
-Raises ValueError, with the file and the set, for what can't be read so.
+A backslash and an "n" stand for a line's end within an answer. Raises ValueError, with the file and the set,
+for what can't be read so.
 """
 
 from __future__ import annotations
@@ -45,6 +46,11 @@ def is_close(raw: Raw) -> bool:
     They are in files numbered below 50; in later ones nearness tells little.
     """
     return int(raw["meta"]["source_id"].split("-")[1]) < _CLOSE
+
+
+def is_of_models(raw: Raw) -> bool:
+    """Whether an answer is worded as a large model words its own: at length, freely, to the one who asks."""
+    return str(raw["meta"]["source_id"]).startswith("answers-")
 
 
 def _of_file(path: Path) -> Iterator[Raw]:
@@ -84,6 +90,7 @@ def _of_set(text: str, source: str, kind: str) -> Iterator[Raw]:
 
 def _unmarked(marked: str) -> tuple[str, list[dict[str, object]]]:
     """The answer as it was given, and where its marks are."""
+    marked = marked.replace("\\n", "\n")
     answer, spans, at = "", [], 0
     for mark in _MARKED.finditer(marked):
         answer += marked[at : mark.start()]

@@ -34,13 +34,10 @@ class Figures(Places):
         looked = self._looked_up()
         converted = self._wrongly_converted(looked)
         borne_out = {id(fact) for fact, checked, _ in looked if checked.status is Status.FOUND}
-        # Small factors may be the reader's own: "for four sets there and back, 4 × 2 × 40 EUR".
-        mine = [f for f in self.found if id(f) in borne_out or f.soft or arithmetic.is_factor(f)]
-        named = [*self.earlier, *self.given.facts, *mine][-_NAMED:]
-        near = [self.context.facts_of(match)[:_NAMED] for match in self.matches]
+        near = [self.context.figures_of(match)[:_NAMED] for match in self.matches]
         cues = steps.spoken_of(self.text)
 
-        def follows(fact: Fact, checked: Checked) -> Checked:
+        def follows(fact: Fact, checked: Checked, named: Sequence[Fact]) -> Checked:
             """A fact that the question gives, or that is worked out from others, is none to miss."""
             if checked.status is Status.FOUND:
                 return checked
@@ -53,9 +50,20 @@ class Figures(Places):
             derived = arithmetic.derive(fact, named=others, near=near, cues=cues, stems=stems)
             return checked if derived is None else Checked(status=Status.FOUND, derived=derived)
 
-        followed = [
-            converted.get(id(fact)) or (fact, follows(fact, checked), at) for fact, checked, at in looked
-        ]
+        followed = list(looked)
+        # What has been worked out is a figure to go on with: 2 % of 20,000, then what is left of them.
+        for _ in range(_ROUNDS):
+            # Small factors may be the reader's own: "for four sets there and back, 4 × 2 × 40 EUR".
+            mine = [f for f in self.found if id(f) in borne_out or f.soft or arithmetic.is_factor(f)]
+            named = [*self.earlier, *self.given.facts, *mine][-_NAMED:]
+            followed = [
+                converted.get(id(fact)) or (fact, follows(fact, checked, named), at)
+                for fact, checked, at in followed
+            ]
+            known = {id(fact) for fact, checked, _ in followed if checked.status is Status.FOUND}
+            if known <= borne_out:
+                break
+            borne_out |= known
         used = {id(one) for _, checked, _ in followed if checked.derived for one in checked.derived.sources}
         # A factor that the claim works out something right with is the reader's own.
         return tuple(
@@ -149,3 +157,5 @@ _HELD_AGAINST = re.compile(
 )
 # No more figures of a claim and a question, or of a sentence, are worked with.
 _NAMED = 24
+# So often is gone on with what was worked out: an amount, what is left, a share of that, and all together.
+_ROUNDS = 4

@@ -48,7 +48,7 @@ class Places:
         others = [other for other in self.found if other is not fact and not other.soft]
         for match, keys in self._own():
             passage = self.context.passages[match.passage]
-            row = passage.facts[match.sentence]
+            row = passage.figures[match.sentence]
             tabular = passage.text[passage.sentences[match.sentence].start] == "|"
             shares = tabular and any(facts.agree(mine, o) for mine in others for o in row)
             if match.weight < _COVERED and not shares:
@@ -200,7 +200,7 @@ class Places:
         for i in range(first, last + 1):
             start = passage.sentences[i].start
             label = _label(_first_cell(passage.text, start))
-            for other in passage.facts[i]:
+            for other in passage.figures[i]:
                 column = passage.text.count("|", start, other.span.start)
                 if facts.comparable(fact, other):
                     cells.setdefault(column, []).append((other, i, label))

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, combinations, permutations
 
@@ -76,12 +76,15 @@ class _Worked:
         if abs(self.fact.numbers[0]) >= _LEAST:
             yield from self._of_named()
             yield from self._sums()
+        else:
+            yield from self._left_over()
         if abs(self.fact.numbers[0]) >= _LEAST or self.fact.unit:
             yield from self._products()
             yield from self._quotients()
             yield from self._parts()
         yield from self._means()
         yield from self._shares()
+        yield from self._points()
         yield from self._periods()
 
     @cached_property
@@ -119,6 +122,24 @@ class _Worked:
                 yield steps.times(a, b)
                 counts = [c for c in others if c.kind is Kind.NUMBER and c is not b and c is not a]
                 yield from (steps.times(a, b, c) for c in counts)
+
+    def _left_over(self) -> Iterator[Result]:
+        """A small number that is said to be left of what the claim or the question has: "the other 4"."""
+        fact = self.fact
+        if not (_OTHER.search(fact.before) or _LEFT.match(fact.after)):
+            return
+        for a, b in combinations([o for o in self._operands if not o.highs], 2):
+            if len({o.measure for o in (fact, a, b)} - {None}) <= 1:  # "5 of your 9 days"
+                left = abs(a.numbers[0] - b.numbers[0]) * (fact.measure.factor if fact.measure else 1.0)
+                yield replace(steps.taken(a, b), value=left)
+
+    def _points(self) -> Iterator[Result]:
+        """By how many points one percentage is above another."""
+        if self.fact.unit == "percentage points":
+            found = [o for o in self._pool if o.kind is Kind.PERCENT and o is not self.fact]
+            for a, b in combinations(found, 2):
+                if self._names(a, b) or len(found) <= _FEW:
+                    yield steps.taken(a, b)
 
     def _alike(self, others: Iterable[Fact]) -> list[Fact]:
         """The figures that can be added to one another and to this one, each once."""
@@ -238,6 +259,8 @@ def _rate(fact: Fact) -> Unit | None:
 
 _PER = re.compile(r"\s*(?:per|an?|each|every|/|pro|par|por|al)\s*([^\W\d_]+)")
 _FURTHER = re.compile(r"[^.,;\d]{0,24}\bper ([^\W\d_]+)")
+_OTHER = re.compile(r"\b(?:other|remaining|rest|last|leaves?|leaving)(?: of the| the)? \Z", re.IGNORECASE)
+_LEFT = re.compile(r"(?: \w+)? (?:left|remain\w*|over|of (?:your|my|our|the|their)\b)")
 _TIMES = re.compile(r"[ -]?(?:times|fold)\b")
 
 

@@ -95,12 +95,27 @@ class Fact:
         return weekdays.about(self.before, self.after)
 
     @cached_property
+    def is_stamp(self) -> bool:
+        """Whether a line of a chat was written then: "priya 11:02: I have Thursday", "[11:02] priya: hi"."""
+        if self.kind is not Kind.TIME:
+            return False
+        line = self.before.rpartition("\n")[2]
+        heads = _SPEAKER.fullmatch(line) and _COLON.match(self.after)
+        return bool(heads) or (not line.strip("[(* ") and _SPEAKS.match(self.after) is not None)
+
+    @cached_property
     def counted(self) -> frozenset[str]:
         """The stems of the two words after it: what is counted."""
         return _content(" ".join(self.after.split()[:2]))
 
 
 _NEAR = 90
+# A name, perhaps marked, and perhaps a date in brackets; then the time and a colon.
+_SPEAKER = re.compile(
+    r"[*_<\[]*@?\w[\w'.-]*(?: [\w'.-]+){0,2}[*_>\]]* ?(?:[(\[][^()\[\]]{1,30}[)\]]? ?)?[(\[]?"
+)
+_COLON = re.compile(r"(?: ?[ap]\.?m\b\.?)?[)\]]?[*_]*:\s")
+_SPEAKS = re.compile(r"[)\]]?[*_]* +[*_<]*@?\w[\w'.-]*(?: [\w'.-]+){0,2}[*_>]*:\s")
 _LINE_END = re.compile(r"\n|[.!?;]\s")
 
 

@@ -166,7 +166,8 @@ def misplaced(
         return None
     if any(not keys.isdisjoint(equal.around) for equal in islice(known.equal(fact), _LOOKED_AT)):
         return None
-    left = [o for o in row if comparable(fact, o) and not any(agree(mine, o) for mine in others)]
+    rivals = _rivals(fact, row)
+    left = [other for other in rivals if not any(agree(mine, other) for mine in others)]
     return left[0] if len(left) == 1 else None
 
 
@@ -183,7 +184,7 @@ def _closest(fact: Fact, others: Iterable[Fact]) -> Checked:
 
 
 def _rivals(fact: Fact, others: Iterable[Fact]) -> Iterator[Fact]:
-    return (other for other in others if comparable(fact, other) and not agree(fact, other))
+    return (o for o in others if comparable(fact, o) and not agree(fact, o) and not o.is_stamp)
 
 
 def _speaks_of_thesame(fact: Fact, rival: Checked) -> bool:
@@ -208,7 +209,12 @@ _MANY = 4
 
 
 def _outweighs(fact: Fact, rival: Checked, equal: Checked) -> bool:
-    """Whether the equal fact is about something else, and the differing one about this."""
+    """Whether the equal fact is about something else, and the differing one about this.
+
+    A heading names what all below it is about: its words tell nothing of the figure that it has itself.
+    """
+    if rival.nearest is not None and rival.nearest.before.lstrip().startswith("#"):
+        return False
     if fact.kind is Kind.NUMBER and equal.nearest is not None and fact.counted & equal.nearest.counted:
         return False
     return (

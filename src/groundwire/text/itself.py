@@ -1,4 +1,4 @@
-"""What an answer says of itself: that it comes, how sure it is, what it is based on or for, what wrote it.
+"""What an answer says of itself: that it or a list comes, how sure it is, what it is based on, what wrote it.
 
 Whole sentences alone, in English, of closed sets of words: one that goes on to say something is a claim.
 """
@@ -17,6 +17,8 @@ def is_of_itself(sentence: str) -> bool:
     if _DESCRIBING.fullmatch(sentence):
         return True
     words = [tokens.fold(word) for word in tokens.texts(sentence)]
+    if sentence.rstrip().endswith(":") and not _LISTED.isdisjoint(words) and _LEADING.issuperset(words):
+        return True
     announces = not _ANNOUNCING.isdisjoint(words) and not _ANSWERS.isdisjoint(words)
     return announces and _BESIDE.issuperset(words)
 
@@ -44,6 +46,25 @@ _BESIDE = (
         sure certainly okay ok above key main relevant important concise brief short quick detailed step given
         provided supplied retrieved available contexts text texts article articles excerpt excerpts materials
         content query request regarding can could all tell topic
+        """.split()  # noqa: SIM905
+    )
+)
+# What is said before a list of what it has: "There are two ways back in:", "What the pages do cover:".
+_LISTED = frozenset(
+    """
+    way ways option options thing things step steps point points reason reasons case cases choice choices rule
+    rules condition conditions situation situations works happens need needs know cover say says mention tell
+    details order do
+    """.split()  # noqa: SIM905
+)
+_LEADING = (
+    _BESIDE
+    | _LISTED
+    | frozenset(
+        """
+        one two three four five six few several some both main different possible possibilities back exactly
+        exact pages page files notes guide manual handbook documentation depending each should how briefly now
+        next try first involved simple general helpful useful worth keep mind remember consider
         """.split()  # noqa: SIM905
     )
 )

@@ -18,6 +18,7 @@ from groundwire.core.span import Span
 from groundwire.text import abroad, facts, flags, language, sentences, tokens
 from groundwire.text.facts import Fact
 from groundwire.text.flags import Flag
+from groundwire.text.headed import with_units
 from groundwire.text.remembered import Remembered
 from groundwire.text.worded import Worded, in_language, pairs, placeless, word
 
@@ -93,6 +94,14 @@ class Prepared:
                 i += 1
             if by_sentence:
                 by_sentence[i].append(fact)
+        return tuple(map(tuple, by_sentence))
+
+    @cached_property
+    def figures(self) -> tuple[tuple[Fact, ...], ...]:
+        """The exact facts of each sentence; those of a table once more with the unit that heads them."""
+        by_sentence = [list(found) for found in self.facts]
+        for i, fact in with_units(self.text, self.sentences, self.facts):
+            by_sentence[i].append(fact)
         return tuple(map(tuple, by_sentence))
 
     @cached_property
@@ -240,13 +249,17 @@ class Context:
             return worded
         return in_language(worded, passage.sentences[match.sentence].of(passage.text), spoken)
 
+    def figures_of(self, match: Match) -> tuple[Fact, ...]:
+        """The exact facts of a matched sentence, and those of a table's row with the units above it."""
+        return self.passages[match.passage].figures[match.sentence]
+
     def facts_of(self, match: Match) -> Sequence[Fact]:
         """The exact facts of a matched sentence."""
         return self.passages[match.passage].facts[match.sentence]
 
     def facts(self) -> Iterator[Fact]:
         """The exact facts of all passages."""
-        return (fact for passage in self.passages for found in passage.facts for fact in found)
+        return (fact for passage in self.passages for found in passage.figures for fact in found)
 
     def place_of(self, fact: Fact) -> Match | None:
         """The sentence that one of the passages' own facts stands in; None for any other fact."""
@@ -257,7 +270,7 @@ class Context:
         return {
             id(fact): Match(p, i, 0.0)
             for p, passage in enumerate(self.passages)
-            for i, found in enumerate(passage.facts)
+            for i, found in enumerate(passage.figures)
             for fact in found
         }
 

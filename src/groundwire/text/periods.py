@@ -31,13 +31,13 @@ def between(fact: Fact, facts: Sequence[Fact]) -> Iterator[tuple[float, tuple[Fa
 
 
 def moved(fact: Fact, facts: Sequence[Fact]) -> Iterator[tuple[Fact, ...]]:
-    """The dates or times with durations that give the year or the time of day that ``fact`` is."""
+    """The dates or times with durations that give the date, the year or the time of day that ``fact`` is."""
     lengths = [one for one in facts if one.unit in ("months", "time") and one.values and not one.highs]
     for other in facts:
         if other.kind is not fact.kind or other.highs:
             continue
         for length in lengths:
-            if fact.kind is Kind.DATE and length.unit == "months" and _years_apart(fact, other, length):
+            if fact.kind is Kind.DATE and _is_later(fact, other, length):
                 yield other, length
             if fact.kind is Kind.TIME and length.unit == "time" and _minutes_apart(fact, other, length):
                 yield other, length
@@ -56,14 +56,18 @@ def _days(a: Fact, b: Fact) -> Iterable[float]:
     """The days from one to the other, the last of them counted or not."""
     for y1, m1, d1 in a.dates:
         for y2, m2, d2 in b.dates:
-            if not (m1 and d1 and m2 and d2):
-                continue
-            year = y1 or y2 or _SOME_YEAR
-            try:
-                apart = abs((date(y2 or year, m2, d2) - date(y1 or year, m1, d1)).days)
-            except ValueError:  # "30 February"
-                continue
-            yield from (float(apart), float(apart + 1))
+            if m1 and d1 and m2 and d2:
+                apart = _apart((y1 or y2, m1, d1), (y2 or y1, m2, d2))
+                yield from () if apart is None else (float(apart), float(apart + 1))
+
+
+def _apart(first: tuple[int, int, int], second: tuple[int, int, int]) -> int | None:
+    """The days between two dates, of any year where it isn't said; None for a "30 February"."""
+    try:
+        one, other = (date(year or _SOME_YEAR, month, day) for year, month, day in (first, second))
+    except ValueError:
+        return None
+    return abs((one - other).days)
 
 
 def _minutes(first: Sequence[float], second: Sequence[float]) -> Iterable[float]:
@@ -72,6 +76,29 @@ def _minutes(first: Sequence[float], second: Sequence[float]) -> Iterable[float]
         yield (second[0] - first[0]) % _CLOCK
     else:
         yield (second[0] - first[0]) % _HALF_DAY
+
+
+def _is_later(fact: Fact, other: Fact, length: Fact) -> bool:
+    """Whether one is the other and so many years, months or days, or before it by as many."""
+    if length.unit == "months":
+        return _years_apart(fact, other, length) or _months_apart(fact, other, length)
+    days = length.values[0] / _DAY
+    return days >= 1 and any(
+        days == _apart((y1 or y2, m1, d1), (y2 or y1, m2, d2))
+        for y1, m1, d1 in fact.dates
+        for y2, m2, d2 in other.dates
+        if m1 and d1 and m2 and d2
+    )
+
+
+def _months_apart(fact: Fact, other: Fact, length: Fact) -> bool:
+    return any(
+        bool(m1 and d1 and m2)
+        and d1 == d2
+        and abs(12 * (y1 - y2 if y1 and y2 else 0) + m1 - m2) == length.values[0]
+        for y1, m1, d1 in fact.dates
+        for y2, m2, d2 in other.dates
+    )
 
 
 def _years_apart(fact: Fact, other: Fact, length: Fact) -> bool:

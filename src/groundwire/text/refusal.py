@@ -19,6 +19,18 @@ _SOURCES = (
     r"(?:passages?|documents?|contexts?|texts?|sources?|articles?|information|data|excerpts?|snippets?|"
     r"materials?|handbook|manual|pages?|records?|knowledge base|references?|results?|content|input)"
 )
+# These may be what a claim is about, too: "the policy doesn't cover theft", where it doesn't "say" it does.
+_PAPERS = (
+    r"(?:sections?|documentation|polic(?:y|ies)|guides?|leaflets?|booklets?|terms|agreement|contract|wiki|"
+    r"tickets?|threads?|chats?|e-?mails?|messages|minutes|notes?|reports?|factsheets?|brochures?|website|faqs?|"
+    r"announcement|press release|notices?|chapters?|extracts?|logs?|files?|correspondence)"
+)
+_AT_HAND = (
+    r"(?: (?:itself|alone|here|above|given|provided|i was given|you (?:provided|shared|sent)|available|"
+    r"retrieved|(?:that )?i(?:['’]ve| have)(?: (?:got|seen|been given|access to|available))?|"
+    r"(?:that )?i can see|in front of me))?"
+)
+_TELL = r"(?:mention|say|state|specify|address|tell|indicate|explain|clarify|discuss)"
 _GIVEN = (
     r"(?:(?:the|these|those|this|any|your|my|our|all|of|three|two|given|provided|above|available|supplied|"
     r"retrieved|following|current|search|existing|source) ){0,4}"
@@ -52,9 +64,17 @@ _ENGLISH = (
     rf"{_I}(?:found|have|see|could find) (?:no|nothing)\b.{{0,50}}\b(?:{_ABOUT}|information|that|mention)\b",
     rf"{_I}not (?:sure|certain|aware)\b",
     (
-        rf"\b{_SOURCES}(?: (?:itself|alone|here|above|given|provided|i was given|you provided|available))? "
+        rf"\b{_SOURCES}{_AT_HAND} "
         rf"(?:do(?:es)?|did|can|could|is|are) ?(?:not|n['’]t) (?:\w+ ){{0,2}}?{_SAY}\b"
     ),
+    rf"\b{_PAPERS}{_AT_HAND} (?:do(?:es)?|did)(?: not|n['’]t) (?:\w+ ){{0,2}}?{_TELL}\b",
+    (
+        r"\A\W*(?:but |and )?(?:it|they|this|that|these|neither|nor do(?:es)? (?:it|they)) "
+        rf"(?:(?:do(?:es)?|did)(?: not|n['’]t) )?(?:\w+ly )?{_TELL} "
+        r"(?:whether|how|when|if|what|who|where|which|why|anything)\b"
+    ),
+    r"\bnor (?:is|are) there (?:any )?(?:information|mention|details?|reference|indication)\b",
+    rf"\bthere(?:['’]s| is| are) no [\w -]{{3,60}} in {_GIVEN}(?:{_SOURCES}|{_PAPERS}){_AT_HAND}\b",
     rf"\bnone of {_GIVEN}{_SOURCES}(?: \w+)? {_SAY}s?\b",
     rf"\bno {_SOURCES} (?:\w+ )?{_SAY}s?\b",
     (
@@ -185,7 +205,7 @@ _DECLINES = tuple(re.compile(pattern) for pattern in _ENGLISH + _OTHERS)
 # Nobody declines without one of these; looking for them first spares most sentences the long patterns.
 _DENIES = re.compile(
     r"n['’]t\b|\b(?:not|no|none|nothing|cannot|unable|impossible|unknown|unanswerable|insufficient|lacks?|n/a|"
-    r"never|nicht|nichts|keine?[nrms]?|pas|aucune?|rien|non|não|niet|niets|geen|sorry|afraid)\b"
+    r"never|nor|neither|nicht|nichts|keine?[nrms]?|pas|aucune?|rien|non|não|niet|niets|geen|sorry|afraid)\b"
 )
 _LONGEST = 400
 # "Thank you for asking, but I can't ...": so many words may precede the "but" without being a claim.
@@ -228,6 +248,9 @@ _UNMENTIONED = tuple(
     for pattern in (
         rf"\b{_SOURCES}(?: \w+)? (?:do(?:es)?|did)(?: not|n['’]t) mention (?P<what>[^.;!?]+)",
         rf"\b(?:no|none of) {_GIVEN}{_SOURCES} mentions? (?P<what>[^.;!?]+)",
+        rf"\bthere(?:['’]s| is| are) no (?!mention|info|refer|detail|indicat)(?P<what>[\w -]{{3,60}}?) in {_GIVEN}(?:{_SOURCES}|{_PAPERS})\b",
+        rf"\b{_PAPERS}{_AT_HAND} (?:do(?:es)?|did)(?: not|n['’]t) mention (?P<what>[^.;!?]+)",
+        r"\bnor (?:is|are) there any mention of (?P<what>[^.;!?]+)",
         rf"\bno mention of (?P<what>[^.;!?]+?)(?: (?:in|by|within) {_GIVEN}{_SOURCES}\b|[.;!?]|\Z)",
         r"\A(?:.*?[,;] )?(?P<what>[^.;,!?]+?) (?:is|are|was|were) (?:not|never) mentioned\b",
     )

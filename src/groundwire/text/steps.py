@@ -68,7 +68,8 @@ _CUES = {
     Step.DIFFERENCE: r"""difference differs? more less fewer than remain(?:s|ed|ing|der)? left rest owes? owed
         f[ae]ll(?:s|en)? r[io]ses? rose risen drop(?:s|ped)? gr[eo]ws? grown increas(?:es?|ed|ing)
         decreas(?:es?|ed|ing) declin(?:es?|ed|ing) shr[aiu]nks? gain(?:s|ed)? los(?:t|es?|ing)
-        sav(?:es?|ed|ings?) cheaper reduc(?:es?|ed|tion) cuts? weniger mehr moins menos meno""",
+        sav(?:es?|ed|ings?) cheaper reduc(?:es?|ed|tion) cuts? discount(?:s|ed)? down
+        weniger mehr moins menos meno""",
     Step.PRODUCT: r"each per apiece times every multiplied je pro",
     Step.QUOTIENT: r"averag(?:e[sd]?|ing) each per apiece split shar(?:es?|ed|ing) divided every je pro",
     Step.MEAN: r"averag(?:e[sd]?|ing) mean durchschnitt\w* moyenne media",

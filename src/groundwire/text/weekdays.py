@@ -88,8 +88,8 @@ def _days(match: re.Match[str]) -> frozenset[int]:
 
 
 def _distance(between: str) -> int:
-    """How far apart, in characters, where a comma counts for many."""
-    return len(between) + _FAR * len(_COMMA.findall(between))
+    """How far apart, in characters, where a comma or "and" counts for many."""
+    return len(between) + _FAR * len(_ENDS.findall(between))
 
 
 _COMMA = re.compile(r"[,;|]|[.!?](?=\s)")
