@@ -3,7 +3,8 @@
     python -m benchmarks.written [--sample N]
 
 They teach nothing and choose nothing (``training/written/held_out``). ``close`` are sets whose wrong answers
-keep nearer to the documents' words than the right ones do, ``even`` those where neither does.
+keep nearer to the documents' words than the right ones do, ``even`` those where neither does. Answers ``as
+large models do`` are worded freely, of up to six sentences, with one or two things wrong in the wrong ones.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ def parts() -> Mapping[str, Sequence[Row]]:
     made: dict[str, list[Row]] = {}
     for row in written.read(written.HELD_OUT):
         close = "close" if written.is_close(row) else "even"
-        made.setdefault(f"{_form(row)}, {close}", []).append(row)
+        name = "as large models do" if written.is_of_models(row) else f"{_form(row)}, {close}"
+        made.setdefault(name, []).append(row)
     return dict(sorted(made.items()))
 
 

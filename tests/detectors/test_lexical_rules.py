@@ -305,6 +305,78 @@ class TestPlaces:
         assert judge("Roast it for 22 minutes for rare or 25 minutes for medium.", steak).grounded
 
 
+class TestUnitsAbove:
+    """A table whose columns, or a note, say in what their figures are."""
+
+    TOWERS = (
+        "| Tower | Height (m) | Cost (€m) | Staff |\n|---|---|---|---|\n"
+        "| North | 45 | 12.5 | 31 |\n| South | 62 | 18.1 | 12 |"
+    )
+    NOTED = (
+        "All amounts in EUR million.\n\n"
+        "| Segment | Revenue |\n|---|---|\n| Ships | 142.6 |\n| Cranes | 96.1 |"
+    )
+
+    @pytest.mark.parametrize(
+        "answer",
+        [
+            "The north tower is 45 m high and cost €12.5 million.",
+            "The south tower cost €5.6 million more than the north tower.",
+            "The north tower has a staff of 31.",
+        ],
+    )
+    def test_a_figure_with_the_unit_above_it_is_borne_out(self, answer):
+        assert judge(answer, self.TOWERS).grounded
+
+    def test_another_row_s_is_contradicted(self):
+        outcome = judge("The north tower cost €18.1m.", self.TOWERS)
+        assert outcome.reason == "The documents say otherwise: €18.1m here, 12.5 in the document."
+
+    def test_a_note_holds_for_the_tables_below_it(self):
+        assert judge("Ships had a revenue of €142.6m.", self.NOTED).grounded
+        assert judge("Ships had a revenue of €142.6 billion.", self.NOTED).hallucinated
+
+
+class TestLinesThatAreAboutOthers:
+    """What a heading, or when a line of a chat was written, says of nothing below it."""
+
+    CHAT = (
+        "**priya** 11:02: I have the shift from Thursday to Saturday\n"
+        "**mo** 11:31: I can take Sunday, but only from 10:00"
+    )
+
+    def test_when_a_line_was_written_contradicts_no_time(self):
+        assert judge("Mo has the shift on Sunday from 10:00.", self.CHAT).grounded
+        shift = judge("Priya has the shift from Thursday 10:00 to Saturday.", self.CHAT)
+        assert "11:02" not in shift.reason
+
+    def test_a_date_in_a_heading_contradicts_none_below_it(self):
+        calendar = (
+            "## Atlas release calendar (wiki, last edited 2 May)\n\n"
+            "| Version | Release |\n|---|---|\n| 5.1 | 19 March |\n| 5.2 | 21 May |"
+        )
+        assert "2 May" not in judge("The wiki's release calendar has 21 May.", calendar).reason
+
+
+class TestWorkedOutStepByStep:
+    """Figures that follow from the question's, and from others that were worked out."""
+
+    FUND = "The entry charge is 2%. The ongoing charge is 1.25% a year of what is invested."
+    QUESTION = "What are the charges on £20,000 for one year?"
+
+    def test_each_step_is_one_to_go_on_with(self):
+        right = (
+            "Up to £645: an entry charge of £400 (2%) and an ongoing charge of £245 (1.25% of the £19,600)."
+        )
+        assert not any(
+            claim.support is Support.UNSUPPORTED and "£" in claim.reason
+            for claim in judge(right, self.FUND, question=self.QUESTION).claims
+        )
+        wrong = right.replace("£645", "£685")
+        (claim,) = judge(wrong, self.FUND, question=self.QUESTION).claims
+        assert "£685" in claim.reason
+
+
 class TestSums:
     """What adds up from two facts that the claim names, or that it says are added."""
 

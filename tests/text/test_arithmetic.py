@@ -42,6 +42,10 @@ RIGHT = [
     (Step.PERIOD, "it takes 10 hours 45 minutes", "10 hours 45 minutes", ["from 21:40", "to 8:25"]),
     (Step.PERIOD, "12 years after it opened", "12 years", ["opened in 2012", "renovated in 2024"]),
     (Step.PERIOD, "it lasts 21 days", "21 days", ["from 3 March to 24 March"]),
+    (Step.DIFFERENCE, "you may keep five of your nine, and the other 4 are lost", "4", ["five", "nine"]),
+    (Step.DIFFERENCE, "the rate fell by 2.2 percentage points", "2.2 percentage points", ["8.2%", "6.0%"]),
+    (Step.PERIOD, "the second dose is after 14 days, on 15 June", "15 June", ["on 1 June", "14 days apart"]),
+    (Step.PERIOD, "it ends on 1 September, after 3 months", "1 September", ["on 1 June", "for 3 months"]),
     (Step.PERIOD, "it closed in 2024, after 12 years", "2024", ["opened in 2012, for 12 years"]),
 ]
 

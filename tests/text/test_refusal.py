@@ -24,6 +24,12 @@ Unable to answer based on given passages.
 Based on the given passages, it is not possible to determine the phone number.
 There is no information about student fares in the provided documents.
 The documents don't say.
+The sections I have don't directly address a refund.
+The information you shared doesn't say whether dogs may come.
+There's no time estimate in the documentation I have.
+Nor is there any mention of access to the tower.
+It doesn't say whether this applies in winter.
+The policy doesn't mention bicycles.
 Not specified.
 Das kann ich anhand der Dokumente nicht beantworten.
 Ich kann diese Frage nicht beantworten.
@@ -62,6 +68,10 @@ Dogs are not included in the fare.
 The form is not available on Sundays.
 No documents are required for children.
 The information desk is closed.
+The policy doesn't cover theft.
+It doesn't say much for the brakes.
+It does not tell the engine when to stop.
+The contract doesn't include breakfast.
 We can't provide meals on short flights.
 The airline does not give refunds.
 You can't answer calls during take-off.

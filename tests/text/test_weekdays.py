@@ -23,6 +23,7 @@ WEEK, SAT, SUN = [0, 1, 2, 3, 4], [5], [6]
         ("Fri-Mon at 9:00", [[0, 4, 5, 6]]),
         ("9:00-17:00, Monday to Friday, and 10:00-14:00, Saturday", [WEEK, SAT]),
         ("12:00-17:00, with longer hours on Friday", [[]]),
+        ("£12 from Monday to Friday and £16 from Saturday to Sunday", [WEEK, SAT + SUN]),
         ("The sun rises at 6:00. So do we. Do 3 rounds", [[], []]),
     ],
 )

@@ -26,6 +26,15 @@ def test_an_answer_is_read_without_its_marks_and_they_point_into_it(tmp_path):
     assert right["meta"] == wrong["meta"] == {"source_id": "everyday-01-0"}
 
 
+def test_an_answer_may_have_lines(tmp_path):
+    lines = SET.replace("> Ansa Rebane did.", r"> Two did:\n- Ansa Rebane\n- [[her brother]]")
+    (tmp_path / "answers-01.txt").write_text(lines, encoding="utf-8")
+    first, _ = written.read(tmp_path)
+    assert first["answer"] == "Two did:\n- Ansa Rebane\n- her brother"
+    assert [first["answer"][s["start"] : s["end"]] for s in first["spans"]] == ["her brother"]
+    assert written.is_of_models(first)
+
+
 @pytest.mark.parametrize(
     ("name", "task"), [("records-01", "data2txt"), ("news-51", "summary"), ("pairs-01", "claim")]
 )
@@ -54,7 +63,18 @@ def test_about_half_of_what_teaches_is_right_in_every_kind():
     kinds = {}
     for raw in written.read():
         kinds.setdefault(raw["meta"]["source_id"].partition("-")[0], []).append(raw["label"])
-    named = {"brief", "statements", "everyday", "records", "news", "passages", "pairs", "excerpts", "chats"}
+    named = {
+        "brief",
+        "statements",
+        "everyday",
+        "records",
+        "news",
+        "passages",
+        "pairs",
+        "excerpts",
+        "chats",
+        "answers",
+    }
     assert named == set(kinds)
     assert all(0.4 < sum(labels) / len(labels) < 0.7 for labels in kinds.values())
 

@@ -104,6 +104,11 @@ class Fact:
         return bool(heads) or (not line.strip("[(* ") and _SPEAKS.match(self.after) is not None)
 
     @cached_property
+    def in_heading(self) -> bool:
+        """Whether it stands in a heading, whose words name what all below it is about."""
+        return self.before.lstrip().startswith("#")
+
+    @cached_property
     def counted(self) -> frozenset[str]:
         """The stems of the two words after it: what is counted."""
         return _content(" ".join(self.after.split()[:2]))

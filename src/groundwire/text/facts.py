@@ -166,7 +166,7 @@ def misplaced(
         return None
     if any(not keys.isdisjoint(equal.around) for equal in islice(known.equal(fact), _LOOKED_AT)):
         return None
-    rivals = _rivals(fact, row)
+    rivals = [other for other in _rivals(fact, row) if not other.in_heading]
     left = [other for other in rivals if not any(agree(mine, other) for mine in others)]
     return left[0] if len(left) == 1 else None
 
@@ -209,11 +209,8 @@ _MANY = 4
 
 
 def _outweighs(fact: Fact, rival: Checked, equal: Checked) -> bool:
-    """Whether the equal fact is about something else, and the differing one about this.
-
-    A heading names what all below it is about: its words tell nothing of the figure that it has itself.
-    """
-    if rival.nearest is not None and rival.nearest.before.lstrip().startswith("#"):
+    """Whether the equal fact is about something else, and the differing one about this."""
+    if rival.nearest is not None and rival.nearest.in_heading:
         return False
     if fact.kind is Kind.NUMBER and equal.nearest is not None and fact.counted & equal.nearest.counted:
         return False
