@@ -357,6 +357,16 @@ def test_what_is_too_old_or_too_much_goes_the_oldest_first(url, opened):
     assert store.count() == 0
 
 
+def test_what_is_deleted_gives_its_room_back_to_the_disk(tmp_path, opened):
+    store = opened()
+    keep(store, *[0.1] * 2000, user_id="ann", answer="A bag costs 75 EUR." * 100)
+    keep(store, *[0.1] * 20, user_id="bob")
+    before = sum(path.stat().st_size for path in tmp_path.glob("answers.db*"))
+    assert store.forget("user_id", "ann") == 2000
+    assert sum(path.stat().st_size for path in tmp_path.glob("answers.db*")) < before / 10
+    assert store.count() == 20
+
+
 def test_a_process_that_does_not_live_for_long_prunes_too(url, opened):
     """As a worker that is replaced every few minutes, or a job that keeps a handful of answers a day."""
     keep(opened(url), 0.9, 0.1)
