@@ -101,8 +101,8 @@ class Monitor(Reviewing):
         self._drift = drift
         self._watch: Watch | None = None
         self._baseline, self._looked = 0, -_LOOK_EVERY
-        self._alerts = Alerts(alerts)
         self._telling = Telling(self._database, self._tags)
+        self._alerts = Alerts(alerts, self._telling.give_back)
         self._writer = Writer(
             self._database,
             lambda heard: row(heard, self._redact, self._tags),
@@ -275,6 +275,8 @@ class Monitor(Reviewing):
             self._telling.look(self._baseline)
             if self._baseline != known:
                 self._watch = None
+                self._alerts.forget()
+            self._alerts.again(self._telling.is_ours_again)
         if self._watch is None:
             history.remember(self._database, self._drift)
             self._watch = history.resumed(self._database, self._drift, before=rows[0].answer["id"])
