@@ -46,6 +46,14 @@ def test_the_figures_are_printed(run):
     assert err == ""
 
 
+def test_a_database_that_can_not_be_opened_is_told_once_with_the_cause(capsys):
+    """A command keeps nothing, and doesn't say so."""
+    assert main(["monitor", "--db", "postgresql://nobody@127.0.0.1:9/nothing"]) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("can't be used now"), "kept on disk" in err) == ("", 1, False)
+    assert "Connection refused" in err
+
+
 def test_that_a_tag_has_more_values_than_are_told_is_told(run):
     assert run("--by", "route")[2] == ""
     with Monitor(run.url, drift=None) as monitor:

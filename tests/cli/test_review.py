@@ -73,6 +73,12 @@ def test_mistakes_are_named(url, capsys, arguments, said):
     assert said in capsys.readouterr().err
 
 
+def test_no_link_leads_to_a_database_that_can_not_be_opened(capsys):
+    assert main(["review", "--db", "postgresql://nobody@127.0.0.1:9/nothing"]) == 2
+    out, err = capsys.readouterr()
+    assert (out, "Connection refused" in err) == ("", True)
+
+
 def test_the_page_tells_of_every_option(capsys):
     with pytest.raises(SystemExit):
         main(["review", "--help"])

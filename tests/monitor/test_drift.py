@@ -153,7 +153,7 @@ class Hook(http.server.BaseHTTPRequestHandler):
             self.send_response(301)
             self.send_header("Location", "/new")
         else:
-            self.send_response(500 if len(self.server.heard) == 1 else 204)
+            self.send_response(500 if len(self.server.heard) <= self.server.failures else 204)
         self.end_headers()
 
     def do_GET(self):
@@ -168,7 +168,7 @@ class Hook(http.server.BaseHTTPRequestHandler):
 @pytest.fixture
 def hook():
     server = http.server.HTTPServer(("127.0.0.1", 0), Hook)
-    server.heard, server.led_on = [], []
+    server.heard, server.led_on, server.failures = [], [], 1
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     yield server
@@ -223,6 +223,70 @@ def test_a_web_hook_that_has_moved_is_a_failure_and_the_log_has_the_alarm(opened
         "an alarm could not be told (HTTPError): hallucination scores drift: their mean was 0.15"
         in caplog.text
     )
+
+
+def test_a_web_hook_that_is_down_for_a_moment_is_tried_again_after_pauses(hook, monkeypatch):
+    paused = []
+    monkeypatch.setattr("groundwire.monitor.alerts.time.sleep", paused.append)
+    hook.failures = 3
+    Webhook(url=f"http://127.0.0.1:{hook.server_port}/hook")(ALARM)
+    assert len(hook.heard) == 4
+    assert paused == sorted(paused)
+    assert 5 < sum(paused) < 10
+
+
+def test_an_alarm_that_nobody_took_is_told_once_somebody_does(opened, monkeypatch):
+    """Where it was not told, and there alone; the drift may be over by then."""
+    monkeypatch.setattr("groundwire.monitor.monitor._LOOK_EVERY", 0.0)
+    monkeypatch.setattr("groundwire.monitor.alerts._AGAIN", 0.0)
+    logged, heard, down = [], [], [True]
+
+    def pager(alarm):
+        if down[0]:
+            raise ConnectionError
+        heard.append(alarm)
+
+    store = opened(drift=QUICK, alerts=[logged.append, pager])
+    tell(store, CALM * 25 + ODD * 10)
+    assert (len(logged), heard) == (1, [])
+    tell(store, CALM * 20)
+    down[0] = False
+    for _ in range(3):
+        tell(store, CALM)
+    assert heard == logged
+    tell(store, ODD * 10)  # another drift
+    assert (len(heard), len(logged)) == (2, 2)
+
+
+def test_an_alarm_that_one_process_could_not_tell_the_next_one_tells(url, opened):
+    def broken(alarm):
+        raise ConnectionError
+
+    store = opened(url, drift=QUICK, alerts=[broken])
+    tell(store, CALM * 25 + ODD * 10)
+    store.close()
+    (later,), (heard,) = workers(opened, url, 1)
+    tell(later, ODD * 10)
+    assert len(heard) == 1
+
+
+def test_an_alarm_that_another_process_has_told_meanwhile_is_not_told_again(url, opened, monkeypatch):
+    monkeypatch.setattr("groundwire.monitor.monitor._LOOK_EVERY", 0.0)
+    monkeypatch.setattr("groundwire.monitor.alerts._AGAIN", 0.0)
+    tried = []
+
+    def broken(alarm):
+        tried.append(alarm)
+        raise ConnectionError
+
+    store = opened(url, drift=QUICK, alerts=[broken])
+    tell(store, CALM * 25 + ODD * 10)
+    (other,), (heard,) = workers(opened, url, 1)
+    tell(other, ODD * 10)
+    before = len(tried)
+    for _ in range(3):
+        tell(store, ODD)
+    assert (len(heard), len(tried)) == (1, before)
 
 
 def test_a_web_hook_goes_through_the_proxy_of_the_time_it_posts(hook, monkeypatch):

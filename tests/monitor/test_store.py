@@ -3,6 +3,7 @@
 import datetime as dt
 import io
 import json
+import re
 import sqlite3
 import stat
 import threading
@@ -32,6 +33,7 @@ from groundwire.core.redaction import MASK
 from groundwire.core.verdict import Degraded, Route, StageReport, Step
 from groundwire.monitor import Filter, Monitor, Redaction, Retention, Sampling, StoreError
 from groundwire.monitor.answer import Row
+from groundwire.monitor.database import Database, Durability
 from groundwire.monitor.sampling import Why
 from groundwire.monitor.schema import answers
 from groundwire.monitor.spool import Spool
@@ -357,6 +359,16 @@ def test_what_is_too_old_or_too_much_goes_the_oldest_first(url, opened):
     assert store.count() == 0
 
 
+def test_what_is_deleted_gives_its_room_back_to_the_disk(tmp_path, opened):
+    store = opened()
+    keep(store, *[0.1] * 2000, user_id="ann", answer="A bag costs 75 EUR." * 100)
+    keep(store, *[0.1] * 20, user_id="bob")
+    before = sum(path.stat().st_size for path in tmp_path.glob("answers.db*"))
+    assert store.forget("user_id", "ann") == 2000
+    assert sum(path.stat().st_size for path in tmp_path.glob("answers.db*")) < before / 10
+    assert store.count() == 20
+
+
 def test_a_process_that_does_not_live_for_long_prunes_too(url, opened):
     """As a worker that is replaced every few minutes, or a job that keeps a handful of answers a day."""
     keep(opened(url), 0.9, 0.1)
@@ -477,6 +489,66 @@ def test_no_error_repeats_what_people_wrote(opened):
     with pytest.raises(StoreError) as raised:
         store.review(key, "agree", reviewer="r", note=secret)
     assert secret not in "".join(traceback.format_exception(raised.value))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "wrong", "told"),
+    [
+        ("/causes$", "/typo", 'database "typo" does not exist'),
+        ("groundwire", "nobody", 'role "nobody" does not exist'),
+        (r":\d+/", ":9/", "Connection refused"),
+        (r"127\.0\.0\.1", "no-such-host.invalid", "failed to resolve host 'no-such-host.invalid'"),
+    ],
+)
+def test_why_a_server_can_not_be_used_is_said(causes, pattern, wrong, told):
+    """And no password with it."""
+    url = re.sub(pattern, wrong, causes).replace("@", ":pass%40word@")
+    database = Database(url, durability=Durability.PROCESS, busy=1.0)
+    with pytest.raises(StoreError, match=f"can't be used now: .*{told}") as raised:
+        database.ready()
+    assert "word" not in str(raised.value)
+    database.close()
+
+
+@pytest.fixture(scope="module")
+def causes(postgres):
+    return postgres.fresh("causes")
+
+
+def test_why_a_file_can_not_be_used_is_said(opened):
+    store = opened(timeout=0.05)
+    (key,) = keep(store, 0.9)
+    locked = pytest.raises(StoreError, match="can't be used now: database is locked")
+    with store._database.writing(), locked:
+        store.review(key, "agree", reviewer="r")
+    with store._database.writing() as connection:  # whose limit is as good as a disk that is full
+        connection.exec_driver_sql("PRAGMA max_page_count=1")
+    with pytest.raises(StoreError, match="can't be used now: database or disk is full"):
+        store.review(key, "agree", reviewer="r", note="n" * 100_000)
+
+
+def test_the_end_of_a_password_is_never_taken_for_a_host():
+    with pytest.raises(ConfigurationError, match="written %40 there") as raised:
+        Monitor("postgresql://ann:pass@word@127.0.0.1/kept")
+    assert "word@" not in str(raised.value)
+
+
+def targets(*urls):
+    databases = [Database(url, durability=Durability.PROCESS, busy=1.0) for url in urls]
+    return len({database.target for database in databases})
+
+
+def test_a_database_is_told_from_every_other_one(monkeypatch):
+    """By whatever chooses its tables; neither a password nor what is said of the connection does."""
+    one = "postgresql://ann@h/kept"
+    others = ("ann@h:5433/kept", "bob@h/kept", "ann@h/other", "ann@h.kept/", "ann@/kept?host=/run/a")
+    schema = one + "?options=-csearch_path%3Dstaging"
+    assert targets(one, schema, *(f"postgresql://{other}" for other in others)) == 7
+    same = ("ann:secret@h:5432/kept", "ann@/kept?host=h", "ann@h/kept?password=x&sslmode=require")
+    assert targets(one, *(f"postgresql://{other}" for other in same)) == 1
+    before = Database("postgresql:///kept", durability=Durability.PROCESS, busy=1.0).target
+    monkeypatch.setenv("PGHOST", "elsewhere")
+    assert Database("postgresql:///kept", durability=Durability.PROCESS, busy=1.0).target != before
 
 
 def test_too_many_readers_are_told_as_such(opened):

@@ -16,9 +16,10 @@ import pytest
 import sqlalchemy as sa
 
 from groundwire import Checker, DetectorSpec
-from groundwire.monitor import Durability, StoreError
+from groundwire.monitor import Durability, Monitor, StoreError
 from tests.monitor.told import interaction, keep, verdict
 from tests.scripted import NovelWords
+from tests.servers.postgres_server import PostgresServer
 
 ROOT = Path(__file__).parents[2]
 KILLS = 20
@@ -329,6 +330,96 @@ def test_what_a_server_can_never_hold_keeps_nothing_else_waiting(postgres, opene
     later = keep(store, 0.9, 0.1)
     assert [row.id for row in store.rows()] == later
     assert store.stats.failed == 1
+
+
+def test_what_a_role_without_rights_keeps_waits_on_disk(postgres, opened, caplog):
+    """As of PostgreSQL 15: who may connect may make no tables, until somebody grants it."""
+    url = postgres.fresh("unopened")
+    with _administrator(url) as run:
+        run("CREATE ROLE app LOGIN")
+        store = opened(url.replace("groundwire@", "app@"), timeout=0.3)
+        assert "permission denied for schema public: outcomes are kept on disk" in caplog.text
+        told = [store.keep(interaction(n), verdict()) for n in range(20)]
+        with pytest.raises(StoreError, match="it is written once that is over"):
+            store.keep(interaction(), verdict(), durable=True)
+        assert not store.flush(0.5)
+        assert store.stats.failed == store.stats.dropped == 0
+        run("GRANT ALL ON SCHEMA public TO app")
+    assert store.flush(20)
+    assert [row.id for row in store.rows()][:20] == told
+    assert (store.stats.written, store.stats.failed) == (21, 0)
+
+
+def test_a_right_that_is_taken_away_for_a_while_loses_nothing(postgres, opened):
+    url = postgres.fresh("revoked")
+    keep(opened(url), 0.9)
+    with _administrator(url) as run:
+        run("CREATE ROLE seer LOGIN")
+        run("GRANT SELECT ON ALL TABLES IN SCHEMA public TO seer")
+        store = opened(url.replace("groundwire@", "seer@"), drift=None)
+        store.keep(interaction(), verdict())
+        assert not store.flush(0.5)
+        run("GRANT ALL ON ALL TABLES IN SCHEMA public TO seer")
+    assert store.flush(20)
+    assert (store.count(), store.stats.failed) == (2, 0)
+
+
+def test_a_database_that_was_emptied_gets_its_tables_again(postgres, opened):
+    """As one that is made anew beneath an application that goes on."""
+    url = postgres.fresh("emptied")
+    store = opened(url)
+    keep(store, 0.9)
+    with _administrator(url) as run:
+        run("DROP SCHEMA public CASCADE")
+        run("CREATE SCHEMA public")
+    (key,) = keep(store, 0.1)
+    assert [row.id for row in store.rows()] == [key]
+
+
+@pytest.fixture
+def two_servers(postgres):
+    other = PostgresServer()
+    yield postgres.fresh("twins"), other.fresh("twins"), postgres
+    other.remove()
+
+
+def test_what_waits_for_one_database_is_never_written_into_another(
+    two_servers, tmp_path, monkeypatch, opened
+):
+    """Production and staging of one name on one host, whose processes begin in the same folder."""
+    production, staging, server = two_servers
+    monkeypatch.chdir(tmp_path)
+    Monitor(production).close()
+    server.stop()
+    try:
+        store = opened(production, spool=None)
+        for n in range(3):
+            store.keep(interaction(n), verdict())
+        assert not store.close(timeout=2)
+        other = opened(staging, spool=None)
+        keep(other, 0.9)
+        assert other.count() == 1
+    finally:
+        server.start()
+    later = opened(production, spool=None)
+    assert later.flush(20)
+    assert later.count() == 3
+
+
+def test_outcomes_of_some_database_of_that_name_are_told_and_left_where_they_are(
+    postgres, tmp_path, monkeypatch, opened, caplog
+):
+    """A folder that is named for the host and the database alone may be another one's."""
+    url = postgres.fresh("unknown")
+    monkeypatch.chdir(tmp_path)
+    old = tmp_path / "groundwire-127-0-0-1-unknown.spool"
+    old.mkdir()
+    (old / "1-aa.jsonl").write_text("[]\n", encoding="utf-8")
+    store = opened(url, spool=None)
+    assert f"{old} holds outcomes of this database, or of another one" in caplog.text
+    keep(store, 0.9)
+    assert store.count() == 1
+    assert (old / "1-aa.jsonl").read_text(encoding="utf-8") == "[]\n"
 
 
 _END_OTHERS = """

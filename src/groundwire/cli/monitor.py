@@ -154,8 +154,9 @@ def _with(act: Callable[[Monitor, argparse.Namespace], int]) -> Callable[[argpar
 
 
 def open_monitor(url: str | None) -> Monitor:
-    """The monitor of a database that is there. Raises ConfigurationError where none is."""
-    from groundwire.monitor import Monitor  # noqa: PLC0415 - an extra, and slow to import
+    """The monitor of a database that can be read. Raises ConfigurationError where none is, or StoreError."""
+    from groundwire.monitor import Durability, Monitor  # noqa: PLC0415 - an extra, and slow to import
+    from groundwire.monitor.database import Database  # noqa: PLC0415
     from groundwire.monitor.monitor import DEFAULT_URL  # noqa: PLC0415
 
     url = url or DEFAULT_URL
@@ -164,6 +165,9 @@ def open_monitor(url: str | None) -> Monitor:
         raise ConfigurationError(
             f"{path}: no such database; --db names another, such as sqlite:///path/to/file.db"
         )
+    # A monitor starts without its database, and says that it keeps outcomes on disk; a command keeps none.
+    with closing(Database(url, durability=Durability.PROCESS, busy=_LEFT)) as database:
+        database.ready()
     return Monitor(url, drift=None)
 
 

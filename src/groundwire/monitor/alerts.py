@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import logging
+import time
 import urllib.request
+from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
+from urllib.error import HTTPError
 from urllib.parse import urlsplit
 
 from groundwire.core.errors import ConfigurationError
@@ -16,7 +19,11 @@ from groundwire.host.background import Background
 from groundwire.monitor.drift import Alarm
 
 _LOG = logging.getLogger("groundwire.monitor")
-_ATTEMPTS = 3
+_PAUSES = (1.0, 2.0, 4.0)  # seconds between the attempts of a web hook
+_PASSING = {408, 425, 429}  # what a server says below 500 to who may come again
+_AGAIN = 10.0  # seconds until what nobody took is told again, twice as many after each failure
+_LONGEST = 3600.0
+_MOST = 100  # alarms that wait for that
 
 Alert = Callable[[Alarm], object]
 """Takes an alarm to somebody."""
@@ -31,8 +38,8 @@ def log_alert(alarm: Alarm) -> None:
 class Webhook:
     """Posts an alarm as JSON: what drifts, a message under ``text`` too, and the figures.
 
-    Up to three attempts, ``timeout`` seconds each; to be led on to another URL is a failure. Raises
-    ConfigurationError for a URL that is not HTTP's.
+    Up to four attempts within a few seconds, ``timeout`` seconds each; to be led on to another URL, or
+    refused, is a failure at once. Raises ConfigurationError for a URL that is not HTTP's.
     """
 
     url: str
@@ -57,14 +64,19 @@ class Webhook:
             self.url, data=body, headers={"Content-Type": "application/json"}, method="POST"
         )
         opener = urllib.request.build_opener(_Stays)  # only now, for the proxies that are set by now
-        for attempt in range(1, _ATTEMPTS + 1):
+        for pause in (*_PAUSES, None):
             try:
                 opener.open(request, timeout=self.timeout).close()
-            except OSError:
-                if attempt == _ATTEMPTS:
+            except OSError as error:
+                if pause is None or not _passes(error):
                     raise
+                time.sleep(pause)
             else:
                 return
+
+
+def _passes(error: OSError) -> bool:
+    return not isinstance(error, HTTPError) or error.code >= 500 or error.code in _PASSING
 
 
 class _Stays(urllib.request.HTTPRedirectHandler):
@@ -74,25 +86,71 @@ class _Stays(urllib.request.HTTPRedirectHandler):
         return None
 
 
-class Alerts:
-    """Takes alarms to several places, on a thread of its own."""
+@dataclass(frozen=True, kw_only=True)
+class _Untold:
+    """An alarm that these could not take anywhere, after so many failures, and when they try again."""
 
-    def __init__(self, alerts: Iterable[Alert]) -> None:
+    alarm: Alarm
+    alerts: tuple[Alert, ...]
+    failures: int
+    due: float
+
+
+class Alerts:
+    """Takes alarms to several places, on a thread of its own.
+
+    ``undone`` is called there with an alarm that could not be taken to one of them.
+    """
+
+    def __init__(self, alerts: Iterable[Alert], undone: Callable[[Alarm], object]) -> None:
         self._alerts = tuple(alerts)
         wrong = [alert for alert in self._alerts if not callable(alert)]
         if wrong:
             raise ConfigurationError(f"an alert must be callable with an Alarm, not {wrong[0]!r}")
-        self._background = Background(workers=1, max_pending=100)
+        self._undone = undone
+        self._untold: deque[_Untold] = deque(maxlen=_MOST)
+        self._background = Background(workers=1, max_pending=_MOST)
 
     def raise_alarm(self, alarm: Alarm) -> None:
-        for alert in self._alerts:
-            self._background.submit(partial(alert, alarm), partial(_told, alarm))
+        """Have it told everywhere; an earlier one of the same that is still untold is of the past."""
+        self.forget(lambda earlier: earlier.what is alarm.what)
+        self._tell(alarm, self._alerts, 0)
+
+    def again(self, ours: Callable[[Alarm], bool]) -> None:
+        """Have told what could not be told some time ago, where it could not, if that is ``ours`` still."""
+        now = time.monotonic()
+        for one in [one for one in list(self._untold) if one.due <= now]:
+            self._untold.remove(one)
+            if ours(one.alarm):
+                self._tell(one.alarm, one.alerts, one.failures)
+
+    def forget(self, which: Callable[[Alarm], bool] = lambda _: True) -> None:
+        """Leave untold what is so far."""
+        for one in [one for one in list(self._untold) if which(one.alarm)]:
+            self._untold.remove(one)
 
     def flush(self, timeout: float | None = None) -> bool:
-        """Wait until every alarm is where it goes. False when time ran out."""
+        """Wait until every alarm is where it goes, or nobody took it. False when time ran out."""
         return self._background.flush(timeout)
 
+    def _tell(self, alarm: Alarm, alerts: tuple[Alert, ...], failures: int) -> None:
+        def done(result: tuple[Alert, ...] | Exception) -> None:
+            left = alerts if isinstance(result, Exception) else result
+            if left:
+                due = time.monotonic() + min(_AGAIN * 2**failures, _LONGEST)
+                self._untold.append(_Untold(alarm=alarm, alerts=left, failures=failures + 1, due=due))
+                self._undone(alarm)
 
-def _told(alarm: Alarm, result: object) -> None:
-    if isinstance(result, Exception):
-        _LOG.warning("an alarm could not be told (%s): %s", type(result).__name__, alarm.message)
+        self._background.submit(partial(_failing, alarm, alerts), done)
+
+
+def _failing(alarm: Alarm, alerts: Iterable[Alert]) -> tuple[Alert, ...]:
+    """Tell an alarm; which of those that were to take it did not."""
+    failed = []
+    for alert in alerts:
+        try:
+            alert(alarm)
+        except Exception as error:  # none costs the others
+            _LOG.warning("an alarm could not be told (%s): %s", type(error).__name__, alarm.message)
+            failed.append(alert)
+    return tuple(failed)

@@ -5,6 +5,8 @@ SQLite in WAL mode and PostgreSQL are told apart here, and nowhere else but wher
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import sqlite3
 import threading
@@ -17,26 +19,19 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import event
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.exc import (
-    ArgumentError,
-    DatabaseError,
-    DataError,
-    DBAPIError,
-    InterfaceError,
-    NoSuchModuleError,
-    OperationalError,
-)
+from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from groundwire.core.errors import ConfigurationError, GroundwireError, InputError, MissingExtraError
 from groundwire.core.fork import renew_after_fork
 from groundwire.core.sqlite import write_ahead
 from groundwire.monitor import schema
+from groundwire.monitor.causes import GONE, ONLY_READS, cause, state
 
 _LOCK = 0x6772_6E64  # names our lock among those of a PostgreSQL server
 _CONNECT = 5  # seconds that a PostgreSQL server has to answer
-_ONLY_READS = "25006"  # PostgreSQL's word for a server that takes no writes, as a standby
-_LIMITS = "54"  # and for what is more than a server can ever hold
+# What of a connection says which tables it leads to; libpq's own names.
+_TARGET = ("service", "hostaddr", "host", "port", "dbname", "user", "options")
 
 
 class StoreError(GroundwireError, RuntimeError):
@@ -106,8 +101,10 @@ class Database:
                     self._hurry(connection)
                     yield connection
         except DBAPIError as error:
-            if _state(error) == _ONLY_READS:
+            if state(error) == ONLY_READS:
                 self.engine.dispose()  # only who connects anew gets to the server that has taken over
+            elif state(error) in GONE:
+                self._opened = None  # the next use makes the tables anew
             raise
 
     def _hurry(self, connection: sa.Connection) -> None:
@@ -123,14 +120,27 @@ class Database:
             # PostgreSQL holds no null character, and no text that is longer than its column.
             raise InputError(f"{self.name} can't hold or look up what was given") from error
         except (DBAPIError, PoolTimeoutError) as error:
-            why = error.orig if isinstance(error, DBAPIError) else error
-            raise StoreError(f"{self.name} can't be used now: {type(why).__name__}") from error
+            raise self._unusable(error) from error
+
+    def _unusable(self, error: BaseException) -> StoreError:
+        return StoreError(f"{self.name} can't be used now: {cause(error)}")
 
     @property
     def name(self) -> str:
         """The database as people know it, without a password."""
         # A driver takes passwords among its options, too.
         return self.url.set(query={}).render_as_string(hide_password=True)
+
+    @property
+    def target(self) -> str:
+        """What tells PostgreSQL's tables that this leads to from all others: a digest, of no password."""
+        from psycopg.pq import Conninfo  # noqa: PLC0415 - an extra
+
+        # What the URL leaves out is in the environment; its options may say another host than it does.
+        known = {one.keyword.decode(): (one.val or b"").decode() for one in Conninfo.get_defaults()}
+        _, given = self.engine.dialect.create_connect_args(self.url)
+        named = [str(given.get(name) or known.get(name) or "") for name in _TARGET]
+        return hashlib.sha256(json.dumps(named).encode()).hexdigest()[:12]
 
     def one_at_a_time(self, connection: sa.Connection) -> None:
         """Let no other process in until this transaction ends; SQLite's writers are alone anyway."""
@@ -146,14 +156,18 @@ class Database:
     def ready(self) -> sa.Engine:
         """The engine of a database that is up to date, migrating it first if it must be.
 
-        Raises ConfigurationError when a newer groundwire has been at it, or it is a file of something else's.
+        Raises ConfigurationError when a newer groundwire has been at it, or it is a file of something else's,
+        and StoreError when it can't be opened, for whatever reason.
         """
         if self._opened is None or self._opened != self._file():
             with self._lock:
                 if self._opened is None or self._opened != self._file():
                     if self._opened is not None:  # what is written into a file that has gone, nobody finds
                         self.engine.dispose()
-                    self._migrate()
+                    try:
+                        self._migrate()
+                    except SQLAlchemyError as error:
+                        raise self._unusable(error) from error
                     self._opened = self._file()
         return self.engine
 
@@ -223,26 +237,6 @@ class Database:
         connection.create_function("lower", 1, _folded, deterministic=True)
 
 
-def is_away(error: BaseException) -> bool:
-    """Whether a database's error may pass: no connection, no lock, no room, a file that is damaged.
-
-    Other errors stay, such as a row that is beyond a limit: who tried it again would keep all others waiting.
-    What is damaged is told by a DatabaseError of no kind; the rows are none of its reason.
-    """
-    if _state(error).startswith(_LIMITS):
-        return False
-    if _state(error) == _ONLY_READS:
-        return True
-    if type(error) is DatabaseError or (isinstance(error, DBAPIError) and error.connection_invalidated):
-        return True
-    return isinstance(error, OperationalError | InterfaceError | PoolTimeoutError | OSError)
-
-
-def _state(error: BaseException) -> str:
-    """PostgreSQL's code of an error; "" where there is none."""
-    return str(getattr(getattr(error, "orig", None), "sqlstate", None) or "")
-
-
 def _begin(connection: sa.Connection) -> None:
     writes = connection.get_execution_options().get("groundwire_writes")
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
@@ -259,6 +253,8 @@ def _url(text: str) -> sa.URL:
         backend = url.get_backend_name()
     except (ArgumentError, NoSuchModuleError) as error:
         raise ConfigurationError(f"url is no database's: {expected}") from error
+    if "@" in (url.host or ""):  # which has taken the end of a password for the host, and would be told
+        raise ConfigurationError("url has an @ in its user's name or password, which is written %40 there")
     if backend == "postgresql":
         return url.set(drivername="postgresql+psycopg")
     if backend != "sqlite":

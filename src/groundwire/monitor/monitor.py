@@ -33,12 +33,14 @@ from groundwire.monitor.retention import Retention, forget, masked_alike, prune
 from groundwire.monitor.reviewing import Reviewing
 from groundwire.monitor.sampling import Sampling, Why
 from groundwire.monitor.shelf import Shelf
+from groundwire.monitor.spool import Spool
 from groundwire.monitor.telling import Telling
 from groundwire.monitor.writer import Stats, Writer
 
 _LOG = logging.getLogger(__name__)
 DEFAULT_URL = "sqlite:///groundwire.db"
 _PRUNE_EVERY = 300.0  # seconds
+_MOST_NAME = 100  # characters of a folder's name that are for people
 _LOOK_EVERY = 10.0  # seconds until it is noticed that another process has rebased
 
 
@@ -101,8 +103,8 @@ class Monitor(Reviewing):
         self._drift = drift
         self._watch: Watch | None = None
         self._baseline, self._looked = 0, -_LOOK_EVERY
-        self._alerts = Alerts(alerts)
         self._telling = Telling(self._database, self._tags)
+        self._alerts = Alerts(alerts, self._telling.give_back)
         self._writer = Writer(
             self._database,
             lambda heard: row(heard, self._redact, self._tags),
@@ -255,7 +257,18 @@ class Monitor(Reviewing):
         if path is not None:
             return path.with_name(path.name + ".spool")
         where = re.sub(r"\W+", "-", f"{self._database.url.host}-{self._database.url.database}")
-        return Path.cwd() / f"groundwire-{where}.spool"
+        folder = Path.cwd() / f"groundwire-{where[:_MOST_NAME]}-{self._database.target}.spool"
+        # Its name was the host's and the database's alone once, and those are of several.
+        old = folder.with_name(f"groundwire-{where}.spool")
+        if Spool(old, limit=0).waits_elsewhere:
+            _LOG.warning(
+                "%s holds outcomes of this database, or of another one of this host and name; nobody writes "
+                "them: move its files to %s if they are of %s",
+                old,
+                folder,
+                self._database.name,
+            )
+        return folder
 
     def _written(self, rows: Sequence[Row]) -> None:
         """What follows from a commit, on the writer's thread."""
@@ -275,6 +288,8 @@ class Monitor(Reviewing):
             self._telling.look(self._baseline)
             if self._baseline != known:
                 self._watch = None
+                self._alerts.forget()
+            self._alerts.again(self._telling.is_ours_again)
         if self._watch is None:
             history.remember(self._database, self._drift)
             self._watch = history.resumed(self._database, self._drift, before=rows[0].answer["id"])

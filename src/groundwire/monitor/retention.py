@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -19,6 +20,7 @@ from groundwire.monitor.schema import answers, bodies, tags
 _AT_ONCE = 1000
 _DAY = 86_400_000_000
 _MEGABYTE = 1_000_000
+_PAGES = 1000  # of 4 KB, that are given back in one transaction
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,11 +103,18 @@ def shrink(database: Database) -> None:
     connection = database.ready().raw_connection()
     try:
         cursor = connection.cursor()
-        cursor.execute("PRAGMA incremental_vacuum").fetchall()
+        for _ in range(0, _free(cursor), _PAGES):  # in portions, so that whoever writes is not kept waiting
+            # As a script, for a statement without columns would be left after its first page.
+            cursor.executescript(f"PRAGMA incremental_vacuum({_PAGES})")
         cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         cursor.close()
     finally:
         connection.close()
+
+
+def _free(cursor: Any) -> int:
+    """How many pages of a SQLite file are of nothing."""
+    return int(cursor.execute("PRAGMA freelist_count").fetchone()[0])
 
 
 def _beyond(database: Database, megabytes: float) -> str | None:

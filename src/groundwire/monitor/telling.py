@@ -1,7 +1,7 @@
 """Who tells of a drift where several processes watch: the one that writes it into the store first.
 
 The others, and those that are started while it lasts, find it there. It stays until one of them has seen that
-it is over. How drift is found is none of this module's business.
+it is over, unless it could not be told. How drift is found is none of this module's business.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ PREFIX = "drift.told."
 class Telling:
     """Which drifts were told of since a reference began, by monitors of the same ``tags``.
 
-    Not safe to share between threads.
+    Not safe to share between threads, but for ``give_back``.
     """
 
     def __init__(self, database: Database, tags: Mapping[str, str]) -> None:
@@ -59,18 +59,33 @@ class Telling:
             return True
         return first
 
+    def give_back(self, alarm: Alarm) -> None:
+        """Let this alarm, which is ours and could not be told, be told by whoever sees it next."""
+        try:
+            self._remove(alarm.what, str(microseconds(alarm.at)))
+        except StoreError as error:  # the next attempt tries again
+            _LOG.warning("%s: that an alarm could not be told could not be kept", error)
+
+    def is_ours_again(self, alarm: Alarm) -> bool:
+        """Whether an alarm that could not be told is still ours, and nobody else's by now."""
+        self.give_back(alarm)
+        return self.is_first(alarm)
+
     def end(self, watch: Watch) -> None:
         """Let what is over be told again when it comes back."""
         for what, value in list(self._told.items()):
             if watch.is_over(what, since=int(value)):
                 del self._told[what]
-                # No later one than was looked at.
-                mine = (settings.c.name == self._name(what)) & (settings.c.value == value)
                 try:
-                    with self._database.writing() as connection:
-                        connection.execute(sa.delete(settings).where(mine))
+                    self._remove(what, value)
                 except StoreError as error:  # the next look tries again
                     _LOG.warning("%s: that a drift is over could not be kept", error)
+
+    def _remove(self, what: Drifting, value: str) -> None:
+        """Forget that this was told, and no later one."""
+        this = (settings.c.name == self._name(what)) & (settings.c.value == value)
+        with self._database.writing() as connection:
+            connection.execute(sa.delete(settings).where(this))
 
     def _name(self, what: Drifting) -> str:
         return f"{PREFIX}{what}.{self._baseline}.{self._who}"

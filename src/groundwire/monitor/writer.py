@@ -22,7 +22,8 @@ from groundwire.core.leaving import before_exit, is_past_farewell, no_farewell
 from groundwire.core.secrets import Traced
 from groundwire.monitor import schema
 from groundwire.monitor.answer import Heard, Row
-from groundwire.monitor.database import Database, StoreError, is_away
+from groundwire.monitor.causes import cause, is_away
+from groundwire.monitor.database import Database, StoreError
 from groundwire.monitor.spool import Spool
 
 _LOG = logging.getLogger(__name__)
@@ -315,7 +316,7 @@ class Writer:
                 for row in rows:
                     self._commit([row])
                 return
-            self._lose(1, f"the database refused one: {type(error).__name__}", ids=[rows[0].answer["id"]])
+            self._lose(1, f"the database refused one: {cause(error)}", ids=[rows[0].answer["id"]])
             return
         with self._changed:
             self._written += len(rows)
@@ -361,7 +362,7 @@ class Writer:
         self._warn("lost", lost, why, dropped, failed)
 
     def _complain(self, kind: str, message: str, error: BaseException) -> None:
-        self._warn(kind, message, self._database.name, type(error).__name__)
+        self._warn(kind, message, self._database.name, cause(error))
         _LOG.debug("the store could not be written\n%s", Traced(error))
 
     def _warn(self, kind: str, message: str, *told: object) -> None:
@@ -373,5 +374,6 @@ class Writer:
 
 
 def _passes(error: BaseException) -> bool:
-    # A store that a newer groundwire has migrated meanwhile may be readable again after an upgrade.
-    return is_away(error) or isinstance(error, ConfigurationError)
+    # A store that a newer groundwire has migrated meanwhile may be readable again after an upgrade; one that
+    # could not be opened has refused no row.
+    return is_away(error) or isinstance(error, ConfigurationError | StoreError)
