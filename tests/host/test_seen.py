@@ -6,7 +6,7 @@ import unicodedata
 import pytest
 
 from groundwire import Passage
-from groundwire.host.seen import beside, given_words, has_part, told_of, unechoed
+from groundwire.host.seen import beside, given_words, has_part, told_of, unechoed, unspoken
 
 FOUND = [
     Passage(text="A second bag costs 25 EUR."),
@@ -159,3 +159,17 @@ def test_texts_of_any_length_are_looked_through_quickly():
     text = "a b c e " * 20_000
     assert beside(text, ["a b c d " * 10_000]) == text
     assert beside(text, [f"a b c d {i}" for i in range(400)]) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "rest"),
+    [
+        ("A second bag costs 25 EUR.", ""),
+        ("Query: a second bag costs 25 EUR. Result: 7", "Query: . Result: 7"),
+        ("The ferry takes 90 minutes.", "The ferry takes 90 minutes."),
+    ],
+)
+def test_what_is_left_of_a_text_is_known_where_most_of_it_is_a_model_s(text, rest):
+    """Of all the others it is what stands beside the model's words."""
+    assert " ".join(unspoken(text, ["A second bag costs 25 EUR."]).split()) == rest
+    assert beside(text, ["A second bag costs 25 EUR."]) == (rest if rest == text else "")

@@ -201,6 +201,7 @@ class App:
     build: Callable[..., Any]
     contexts: Callable[[int], list[str]] = told
     answer: Callable[[int], str] = answer
+    claimed: Callable[[int], str] | None = None  # of the answer, where that is not all of it
     question: Callable[[int], str] = question
     streams: bool = True
 
@@ -364,6 +365,7 @@ QUERY_APPS = {
 QUERY_APPS["accumulate"] = App(
     build=lambda streaming=False: engine("accumulate"),
     answer=lambda n: "\n---------------------\n".join(f"Response {i}: {answer(n)}" for i in (1, 2, 3)),
+    claimed=lambda n: f"\n{' ' * 21}\n".join([" " * len("Response 1: ") + answer(n)] * 3),
     streams=False,
 )
 

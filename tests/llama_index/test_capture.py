@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import inspect
+import json
 import threading
 
 import pytest
@@ -23,6 +24,7 @@ from llama_index.core.tools import FunctionTool, QueryEngineTool, RetrieverTool,
 from llama_index.core.tools.types import BaseToolAsyncAdapter
 from llama_index.core.workflow import StartEvent, StopEvent, Workflow, step
 from llama_index.core.workflow.errors import WorkflowCancelledByUser
+from pydantic import BaseModel
 
 from groundwire import AbstentionReason, Role
 from groundwire.judge.isolation import isolated
@@ -35,6 +37,7 @@ from tests.llama_index.apps import (
     QUERY_APPS,
     ByHand,
     Fetched,
+    First,
     Library,
     Oracle,
     Reply,
@@ -64,7 +67,7 @@ def is_of(captured, app, n):
     seen = captured.interaction
     assert seen.question == app.question(n)
     assert [passage.text for passage in seen.contexts] == app.contexts(n)
-    assert seen.answer == app.answer(n)
+    assert seen.answer == (app.claimed or app.answer)(n)
     assert seen.id == str(captured.run_id)
     assert captured.problem is None, captured.detail
     return True
@@ -1111,3 +1114,151 @@ async def test_what_follows_a_workflow_that_failed_is_captured(heard):
     assert heard.captured == []
     await engine().aquery(question(8))
     assert is_of(heard.only(), QUERY_APPS["compact"], 8)
+
+
+# -- prompts that an application fills by itself
+
+
+class Splits(CustomQueryEngine):
+    """Asks a model about each node, and joins what it said."""
+
+    def custom_query(self, query_str):
+        found = [node.get_content() for node in Library().retrieve(query_str)]
+        said = (Oracle(reply=lambda _, n=n: n).complete(f"{n}\n{query_str}") for n in found)
+        return "\n".join(map(str, said))
+
+
+class SplitsInSteps(Workflow):
+    """The same as a workflow, at once."""
+
+    @step
+    async def ask(self, ev: StartEvent) -> StopEvent:
+        found = [node.get_content() for node in await Library().aretrieve(ev.query)]
+        calls = (Oracle(reply=lambda _, n=n: n).acomplete(f"{n}\n{ev.query}") for n in found)
+        return StopEvent(result="\n".join(map(str, await asyncio.gather(*calls))))
+
+
+class Accumulates(CustomQueryEngine):
+    """Returns the text of an answer for each node."""
+
+    def custom_query(self, query_str):
+        synthesizer = get_response_synthesizer(llm=Oracle(), response_mode="accumulate")
+        return str(synthesizer.synthesize(query_str, Library().retrieve(query_str)))
+
+
+@pytest.mark.parametrize("app", [Splits, SplitsInSteps, Accumulates])
+async def test_an_answer_that_is_put_together_of_several_is_held_against_what_each_was_told(app, heard):
+    """One model call for each document, whose words code has joined."""
+    if issubclass(app, Workflow):
+        await app(timeout=20).run(query=question(7))
+    else:
+        app().query(question(7))
+    assert [passage.text for passage in heard.only().interaction.contexts] == told(7)
+
+
+def test_nodes_that_are_shown_in_other_words_count_beside_one_that_is_shown_as_it_is(heard):
+    """Line breaks are evened out for a prompt; one that is not shown counts no more than before."""
+    found = [
+        "topic7 weighs 7 kilos.",
+        "It was built of iron\nin the year 1007.",
+        "Members carry\ntwo of them.",
+    ]
+
+    class Lines(Library):
+        def _retrieve(self, query_bundle):
+            return [NodeWithScore(node=TextNode(text=text, id_=text[:5])) for text in found]
+
+    class Flattens(CustomQueryEngine):
+        def custom_query(self, query_str):
+            lines = [" ".join(node.node.get_content().split()) for node in Lines().retrieve(query_str)[:2]]
+            return str(Oracle().complete("\n".join(f"- {line}" for line in lines) + f"\n{query_str}"))
+
+    Flattens().query(question(7))
+    assert [passage.text for passage in heard.only().interaction.contexts] == found[:2]
+
+
+class Prefers(First):
+    """Lets the first node pass that says something of what is asked."""
+
+    def _postprocess_nodes(self, nodes, query_bundle=None):
+        return [node for node in nodes if query_bundle.query_str in node.node.get_content()][:1]
+
+
+@pytest.mark.parametrize("together", [False, True])
+def test_what_one_search_has_kept_another_one_s_re_ranking_leaves(together, heard):
+    """Each part of a question is searched by itself, and the same nodes are found for it."""
+
+    class Parts(CustomQueryEngine):
+        def custom_query(self, query_str):
+            parts, kept = ("weighs", "built"), []
+            searches = [Library().retrieve(query_str) for _ in parts] if together else [None, None]
+            for part, search in zip(parts, searches, strict=True):
+                found = search or Library().retrieve(query_str)
+                kept += Prefers().postprocess_nodes(found, query_str=part)
+            shown = "\n".join(node.node.get_content() for node in kept)
+            return str(Oracle().complete(f"From this: {shown}\n{query_str}"))
+
+    Parts().query(question(7))
+    assert [passage.text for passage in heard.only().interaction.contexts] == told(7)[:2]
+
+
+class Drops(First):
+    """Lets all but the first node pass."""
+
+    def _postprocess_nodes(self, nodes, query_bundle=None):
+        return nodes[1:]
+
+
+async def test_of_two_re_rankings_one_after_the_other_the_last_one_counts(heard):
+    """What the first had kept and the second has not, an agent has not seen."""
+
+    def look(input: str) -> list:  # noqa: A002 - the argument's name is what the model is told
+        """Look a topic up."""
+        found = Drops().postprocess_nodes(Library().retrieve(input))
+        found = Prefers().postprocess_nodes(found, query_str="built")
+        return [node.node.get_content() for node in found]
+
+    if not runs_in_its_context():
+        pytest.skip("this core runs plain functions outside of the agent's context")
+    await searching(FunctionTool.from_defaults(look)).run(user_msg=question(7))
+    assert [passage.id for passage in heard.only().interaction.contexts if passage.id] == ["7-1"]
+
+
+# -- forms
+
+
+class Facts(BaseModel):
+    text: str
+    weight: int
+
+
+class Sourced(BaseModel):
+    answer: str
+    sources: list[str] = ["7.md"]
+    confidence: float = 0.9
+    notes: list[str] = []
+
+
+class Fills(Oracle):
+    """Fills a form with what is given."""
+
+    form: dict = {}  # noqa: RUF012 - a pydantic field, copied for each instance
+
+    def structured_predict(self, output_cls, prompt, llm_kwargs=None, **prompt_args):
+        return output_cls(**self.form)
+
+
+def test_a_form_that_states_something_beside_a_text_is_judged_as_a_whole(heard):
+    """A field that happens to be called so is not all that it says."""
+    form = {"text": answer(7), "weight": 99}
+    engine(llm=Fills(form=form), output_cls=Facts).query(question(7))
+    assert heard.only().interaction.answer == json.dumps(form)
+
+
+def test_what_only_tells_of_a_form_s_answer_is_no_part_of_it(heard):
+    """Where it comes from, and how sure the model is; a note is."""
+    engine(llm=Fills(form={"answer": answer(7)}), output_cls=Sourced).query(question(7))
+    engine(llm=Fills(form={"answer": answer(7), "notes": ["Heavy."]}), output_cls=Sourced).query(question(7))
+    alone, noted = heard.captured
+    assert alone.interaction.answer == answer(7)
+    assert json.loads(noted.interaction.answer)["notes"] == ["Heavy."]

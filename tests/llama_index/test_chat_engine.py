@@ -239,6 +239,15 @@ def test_a_stream_that_is_given_up_says_so():
     assert told.outcomes == [("annotate", AbstentionReason.PARTIAL_ANSWER)]
 
 
+def test_a_stream_that_is_read_as_a_text_ends_with_the_warning_too():
+    """Once it is complete, as a text is; read again, it is the same."""
+    response = checked(on_hallucination="warn").stream_chat(question(3))
+    response.write_response_to_history_thread.join(5)
+    text = str(response)
+    assert text == f"{odd_ones_invent(3)}\n\n{verdict(response)['warning']}"
+    assert str(response) == text
+
+
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 @pytest.mark.parametrize("way", ["stream_chat", "astream_chat"])
 async def test_a_stream_that_fails_says_so(way):

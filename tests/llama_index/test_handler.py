@@ -189,6 +189,50 @@ def test_leaving_the_handler_waits_and_uninstalls():
     assert len(handler.outcomes) == 5
 
 
+async def test_a_chat_stream_that_is_read_after_the_handler_has_left_is_judged():
+    """It was begun before, and its reader may take time; nothing stays open."""
+    chat = ContextChatEngine.from_defaults(Library(), llm=Oracle(), memory=memory())
+    with GroundwireHandler(CHECKER).install() as handler:
+        response = await chat.astream_chat(question(3))
+    assert "".join([token async for token in response.async_response_gen()]) == answer(3)
+    assert handler.flush(30)
+    assert [record.interaction.answer for record in handler.outcomes] == [answer(3)]
+    assert handler.live_spans == 0
+
+
+async def test_what_goes_on_while_a_handler_leaves_is_heard_to_its_end(dispatcher):
+    """And nothing that begins later, until it is installed again."""
+    asked, go = asyncio.Event(), asyncio.Event()
+
+    class Waits(Library):
+        async def _aretrieve(self, query_bundle):
+            asked.set()
+            await go.wait()
+            return self._retrieve(query_bundle)
+
+    handler = GroundwireHandler(CHECKER, mode="inline").install()
+    running = asyncio.create_task(engine(retriever=Waits()).aquery(question(1)))
+    await asked.wait()
+    handler.uninstall()
+    await engine().aquery(question(2))
+    go.set()
+    await running
+    assert [topic(record.interaction.question) for record in handler.outcomes] == [1]
+    assert handler.live_spans == 0
+    await engine().aquery(question(3))
+    assert len(handler.outcomes) == 1
+    with handler.install():
+        await engine().aquery(question(4))
+    assert [topic(record.interaction.question) for record in handler.outcomes] == [1, 4]
+
+
+@pytest.mark.parametrize("given", ["my_package", 3])
+def test_what_is_no_dispatcher_can_t_be_installed_on(given):
+    """Whoever passes a name is told how to get its dispatcher."""
+    with pytest.raises(ConfigurationError, match=r"takes a dispatcher, .*get_dispatcher\(['\"]my_package"):
+        GroundwireHandler(CHECKER).install(given)
+
+
 def test_mistakes_are_named_at_once():
     """A handler that can't work is refused when it is built, every mistake in one message."""
     for kind in (GroundwireHandler, GroundwireCallbackHandler):

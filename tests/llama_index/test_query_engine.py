@@ -518,3 +518,20 @@ def test_mistakes_are_named_at_once():
         checked(retry=Expand())
     with pytest.raises(ConfigurationError, match="factor"):
         checked(on_hallucination="retry", retry=Expand(factor=1))
+
+
+async def later(question, outcome):
+    return question
+
+
+@pytest.mark.parametrize(("retry", "named"), [(Expand, "the class Expand"), (later, "async")])
+def test_a_retry_that_can_t_work_is_refused_when_it_is_built(retry, named):
+    """And not on the first hallucination, in the application's own call."""
+    with pytest.raises(ConfigurationError, match=f"retry must be .*{named}"):
+        checked(on_hallucination="retry", retry=retry)
+
+
+def test_a_retry_that_returns_no_question_says_so():
+    """In words that name it, and not in LlamaIndex's."""
+    with pytest.raises(TypeError, match="retry must return the question to ask next"):
+        checked(on_hallucination="retry", retry=lambda question, outcome: None).query(question(3))

@@ -85,8 +85,19 @@ def beside(text: str, spoken: Iterable[str]) -> str:
     text that a model never read, as a query does in what was found for it: they are taken out where they are
     all of a line, a sentence or a field.
     """
+    rest, is_theirs = _parted(text, spoken)
+    return "" if is_theirs else rest
+
+
+def unspoken(text: str, spoken: Iterable[str]) -> str:
+    """``beside``, and where that is the less of the text, it as well."""
+    return _parted(text, spoken)[0]
+
+
+def _parted(text: str, spoken: Iterable[str]) -> tuple[str, bool]:
+    """What a text says beside what was spoken, and whether that is the less of it."""
     if (look := _look(text, spoken)) is None:
-        return text
+        return text, False
     plain, there, folded, sought = look
     whole, telling = _joined(folded), _are_telling(folded)
     said: set[int] = set()
@@ -94,7 +105,7 @@ def beside(text: str, spoken: Iterable[str]) -> str:
     for one in sought:
         part = _joined(one)
         if part == whole or (telling and whole in part):
-            return ""  # all of what a model said, or a field of it
+            return "", True  # all of what a model said, or a field of it
         if not _are_telling(one):
             continue
         for begin in _places(part, whole):
@@ -103,8 +114,8 @@ def beside(text: str, spoken: Iterable[str]) -> str:
             if len(one) >= _STATEMENT or _by_itself(plain, there[begin], there[places[-1]]):
                 own.update(places)
     if said and 2 * len(said) >= len(there):
-        return ""
-    return _without(plain, there, own) if own else text
+        return _without(plain, there, said), True
+    return (_without(plain, there, own) if own else text), False
 
 
 def unechoed(text: str, given: Iterable[str]) -> str:

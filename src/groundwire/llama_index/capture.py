@@ -28,6 +28,7 @@ from groundwire.core.secrets import Traced
 from groundwire.core.verdict import AbstentionReason
 from groundwire.judge.isolation import JUDGING
 from groundwire.llama_index import findings, units, values
+from groundwire.llama_index.made import LATEST, kept
 from groundwire.llama_index.spans import (
     ANSWERING,
     SKIP,
@@ -84,6 +85,7 @@ class Capture:
         self._mark = mark
         self._evicted = 0
         self._warned: set[str] = set()
+        self._when_ended: Callable[[], None] | None = None
         self.span_handler: BaseSpanHandler[BaseSpan] = Spans(lambda: (self,))
         self.after_fork()
         renew_after_fork(self)
@@ -105,6 +107,17 @@ class Capture:
     def evicted_spans(self) -> int:
         """How many spans were given up because too many were open at a time."""
         return self._evicted
+
+    def end(self, when_ended: Callable[[], None] | None) -> None:
+        """Hear of nothing new, and say when all that goes on has ended; None is to hear of all again."""
+        self._when_ended = when_ended
+        self.settle()
+
+    def settle(self) -> None:
+        """Say that all has ended, where that is waited for."""
+        when_ended = self._when_ended
+        if when_ended is not None and not self.live_spans:
+            when_ended()
 
     def warn_once(self, kind: str, message: str, *arguments: object) -> None:
         """Log a warning the first time that a thing of this kind happens."""
@@ -137,10 +150,14 @@ class Capture:
             part, root = self._open.get(parent_id or "", (None, uuid_of(parent_id or span_id)))
             if kind is Kind.WRITER and part is None:
                 part, _ = self._streams.get(id(instance), (self._leaving.get(id(instance)), None))
-            elif kind is Kind.MODEL:
+            if self._when_ended is not None and part is None and parent_id not in self._open:
+                return
+            if kind is Kind.MODEL:
                 if part is not None:
                     findings.hear(part, span_id, arguments)
             elif kind is not None and kind is not Kind.WRITER:
+                if kind is Kind.SIFT:
+                    arguments = {**arguments, "nodes": kept(values.nodes(arguments.get("nodes")))}
                 part = Part(span_id=span_id, kind=kind, arguments=arguments, parent=part, root=root)
                 part.direct = kind is Kind.TOOL and answers_itself(instance)
             self._open[span_id] = part, root
@@ -200,7 +217,7 @@ class Capture:
         part.where = self._mark()
         above, stream = part.parent, isinstance(result, values.STREAMS) and result.response_txt is None
         if above is not None and not stream and (finding := findings.answered(part, result)):
-            above.found = [*above.found[-findings.LATEST :], finding]  # a workflow may go on for days
+            above.found = [*above.found[-LATEST:], finding]  # a workflow may go on for days
         while above is not None:
             above.answered = True
             above = above.parent
@@ -363,11 +380,13 @@ class Spans(BaseSpanHandler[BaseSpan]):
         del bound_args
         for one in self._listening():
             one.guard("an answer", partial(one.leave, id_, instance, result))
+            one.settle()
 
     def span_drop(self, id_: str, bound_args: Any, instance: Any = None, err: Any = None, **_: Any) -> None:
         del bound_args
         for one in self._listening():
             one.guard("a failed span", partial(one.drop, id_, instance, err))
+            one.settle()
 
     def new_span(self, *_: Any, **__: Any) -> None:
         """Nothing: see span_enter."""

@@ -141,6 +141,17 @@ class _CheckedStream:
     _endings: list[Ending]
     response: str
     unformatted_response: str
+    is_done: bool
+    is_function: bool | None
+
+    def __str__(self) -> str:
+        said = super().__str__()
+        if not self.is_done or self.is_function:
+            return said
+        for ending in self._endings:
+            warning = ending.complete(self.response)
+            self.response += "" if self.response.endswith(warning) else warning
+        return self.response
 
     @property
     def response_gen(self) -> Generator[str, None, None]:

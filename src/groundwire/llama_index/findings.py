@@ -13,14 +13,11 @@ from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.schema import NodeWithScore
 
 from groundwire.core.interaction import Passage
-from groundwire.host.notices import without
-from groundwire.host.seen import given_words, is_statement, is_telling
-from groundwire.llama_index import values
+from groundwire.host.seen import given_words, is_statement
+from groundwire.llama_index import values, words
+from groundwire.llama_index.made import kept, made, unmade
 from groundwire.llama_index.output import notices
 from groundwire.llama_index.spans import ANSWERING, Exchange, Finding, Found, Kind, Part
-
-LATEST = 200
-"""How many findings of a part are looked through for what was said."""
 
 
 def hear(part: Part, span_id: str, arguments: Mapping[str, Any]) -> None:
@@ -31,7 +28,11 @@ def hear(part: Part, span_id: str, arguments: Mapping[str, Any]) -> None:
     messages = next((one for one in given if isinstance(one, list | tuple) and one), None)
     condensed = (arguments.get("prompt_args") or {}).get("chat_history")
     contents = (m.content for m in messages or () if isinstance(m, ChatMessage) and m.content)
-    exchange = Exchange(span_id=span_id, told="\n".join(contents) or prompt or "")
+    filled = (
+        arguments.get("prompt_args") if "output_cls" in arguments else None
+    )  # a form's, for some by itself
+    told = "\n".join(contents) or prompt or "\n".join(values.texts(filled))
+    exchange = Exchange(span_id=span_id, told=told)
     if part.searching:
         part.searches.append(exchange)
         return
@@ -48,13 +49,16 @@ def hear(part: Part, span_id: str, arguments: Mapping[str, Any]) -> None:
 
 def heard(part: Part, span_id: str, result: Any) -> None:
     """Note what a model has said inside of ``part``. Of a stream nothing tells but its reader."""
-    said = values.stated(result)
+    is_stream = isinstance(result, Iterator | AsyncIterator)
+    said = None if is_stream else values.whole(result) or ""
+    called = words.calls(result)
     for exchange in (*part.exchanges, *part.searches):
         if exchange.span_id == span_id:
-            exchange.said = said
+            exchange.said, exchange.calls = said, called
     if part.kind in {Kind.TOOL, Kind.FLOW}:
-        _spoke(part, said)
-        part.streamed |= isinstance(result, Iterator | AsyncIterator)
+        for one in (said, *called):
+            _spoke(part, one)
+        part.streamed |= is_stream
 
 
 def _spoke(part: Part, said: str | None) -> None:
@@ -68,8 +72,7 @@ def note_made(part: Part, result: Any) -> None:
     for finding in part.found:
         if finding.response is result:  # a circle would keep a stream that is given up open
             finding.response = None
-    if part.kind is Kind.RETRIEVER or part.kind in ANSWERING:
-        part.made.update(_made(part, values.nodes(result)))
+    part.made.update(made(part, result))
 
 
 def note_notices(part: Part, result: Any) -> None:
@@ -104,23 +107,15 @@ def report(part: Part, result: Any) -> None:
     around.spoken += part.spoken
     around.streamed |= part.streamed
     if part.kind in ANSWERING:
-        _spoke(around, values.answer(result))
+        said = values.whole(result)
+        _spoke(around, said)
+        around.streamed |= not said and isinstance(result, values.STREAMING)
 
 
 def answered(part: Part, result: Any) -> Finding | None:
     """What an engine answered from; None where that is not known."""
     nodes = unmade(part, values.nodes(result))
-    return Finding(how=Found.ANSWERED, nodes=nodes, response=result) if nodes else None
-
-
-def unmade(part: Part, found: Sequence[NodeWithScore]) -> list[NodeWithScore]:
-    """The nodes, but what they were made from for those that hold what a model or an engine said."""
-    nodes = list(found)
-    above: Part | None = part
-    while above is not None:
-        nodes = values.unmade(nodes, above.made)
-        above = above.parent
-    return nodes
+    return Finding(how=Found.ANSWERED, nodes=kept(nodes), response=result) if nodes else None
 
 
 def passages(found: Sequence[Finding]) -> list[Passage]:
@@ -133,74 +128,31 @@ def passages(found: Sequence[Finding]) -> list[Passage]:
     )
 
 
-def _made(part: Part, nodes: Sequence[NodeWithScore]) -> dict[str, Sequence[NodeWithScore]]:
-    """Those of the nodes that nobody found, and that hold what an engine or a model said, by their ids.
-
-    Beside each is what that one had answered from, or else all that was found inside; nothing where a check
-    has withheld what it said. What a retriever brings
-    may be made of anything that was said inside of it. An engine may be given nodes of what others said
-    before it, but documents that say the same come from somewhere.
-    """
-    inside = part.kind is Kind.RETRIEVER
-    left = {node.node.node_id: node for node in nodes}
-    answers: list[Finding] = []
-    above: Part | None = part
-    while above is not None and left:
-        for finding in above.found[-LATEST:]:
-            for node in finding.nodes:
-                left.pop(node.node.node_id, None)
-            answers.append(finding)
-        above = None if inside else above.parent
-    made: dict[str, Sequence[NodeWithScore]] = {}
-    for key, node in left.items() if answers or part.searches else ():
-        content = node.node.get_content().strip()
-        if not content or not (inside or values.is_from_nowhere(node)):
-            continue
-        written = _written(part)
-        text = without(content, written)
-        told = (one for one in answers if (said := said_in(one)) and _holds(text, said))
-        if (source := next(told, None)) is not None:
-            made[key] = source.nodes
-        elif any(_is_written(text, exchange) for exchange in part.searches):
-            made[key] = [one for finding in part.found for one in finding.nodes]
-        elif key not in part.made and any(_holds(content, notice) for notice in written):
-            made[key] = []
-    return made
-
-
 def _written(part: Part) -> set[str]:
     return {notice for written in part.notices for notice in written}
-
-
-def said_in(finding: Finding) -> str:
-    """What an engine answered; of a stream, once it is read as a whole."""
-    return (values.answer(finding.response) or "").strip()
-
-
-def _holds(text: str, said: str) -> bool:
-    return text.endswith(said) or (is_telling(said) and said in text)
-
-
-def _is_written(text: str, exchange: Exchange) -> bool:
-    """Whether a model has written this, and had not been told it."""
-    said = (exchange.said or "").strip()
-    return (text == said or (is_telling(text) and text in said)) and text not in exchange.told
 
 
 def _retrieved(around: Part, result: Any) -> list[NodeWithScore]:
     """What a retriever found; the tools that an agent looked up for itself tell nothing of a question."""
     found = unmade(around, values.nodes(result))
-    return [node for node in found if not (around.kind is Kind.AGENT and values.is_tool(node))]
+    return kept(node for node in found if not (around.kind is Kind.AGENT and values.is_tool(node)))
 
 
 def _sift(around: Part, part: Part, result: Any) -> None:
     """Replace the nodes that a postprocessor was given by those that it let pass."""
     told = values.nodes(part.arguments.get("nodes"))
     given = {node.node.node_id for node in (*told, *unmade(around, told))}
-    for finding in around.found:
-        if finding.how is Found.RETRIEVED:
-            finding.nodes = [node for node in finding.nodes if node.node.node_id not in given]
-    around.found.append(Finding(how=Found.RETRIEVED, nodes=_retrieved(around, result)))
+    latest = [finding for finding in reversed(around.found) if finding.how is Found.RETRIEVED]
+    # The latest search fed it, and no other where that one found all of them: what an earlier one has let
+    # pass may have been found a second time.
+    for finding in sorted(latest, key=lambda one: one.sifted):
+        if given.isdisjoint(held := {node.node.node_id for node in finding.nodes}):
+            continue
+        finding.nodes = [node for node in finding.nodes if node.node.node_id not in given]
+        if given <= held:
+            break
+    nodes = _retrieved(around, result)
+    around.found.append(Finding(how=Found.RETRIEVED, nodes=nodes, sifted=True))
 
 
 def _brought(around: Part, part: Part, result: Any) -> Finding:
@@ -209,14 +161,12 @@ def _brought(around: Part, part: Part, result: Any) -> Finding:
     A model may have made that up, unless it is in what was found before.
     """
     known = passages(around.found)
-    own = [
-        words for words in given_words(part.arguments) if not any(words.strip() in one.text for one in known)
-    ]
+    own = [text for text in given_words(part.arguments) if not any(text.strip() in one.text for one in known)]
     said = values.tool_words(result)
     written = _written(part)
     # A tool may be called by way of another that is the same to an agent.
     inside = passages([found for found in part.found if not part.direct or found.direct != said])
-    spoken = None if part.streamed else part.spoken
+    spoken = None if part.streamed else [one for said in part.spoken for one in words.fields(said)]
     brought = values.brought(
         result, inside, spoken=spoken, given=[*own, *around.given], notices=written, made=part.made
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Callable, Sequence
+from functools import partial
 from types import TracebackType
 from typing import Any, Self
 from uuid import UUID
@@ -17,12 +18,13 @@ from llama_index_instrumentation import get_dispatcher
 from llama_index_instrumentation.dispatcher import Dispatcher
 
 from groundwire.checker import Checker
+from groundwire.core.errors import ConfigurationError
 from groundwire.core.keeper import Keeper
 from groundwire.core.sink import Sink
 from groundwire.host.observer import Mode, Observed
 from groundwire.host.record import Record
 from groundwire.host.watching import Watching
-from groundwire.llama_index.capture import Capture, Captured
+from groundwire.llama_index.capture import Capture, Captured, Spans
 from groundwire.tracing.otel import OpenTelemetrySink
 
 
@@ -93,6 +95,13 @@ class Judging(Watching):
         )
 
 
+_ENDING: set[Capture] = set()
+"""Those that hear no more than what goes on."""
+
+# It stays: to take it out while its dispatcher goes through the list would skip another handler.
+_TO_ENDING = Spans(lambda: tuple(_ENDING))
+
+
 class GroundwireHandler(Judging):
     """Tells, for every answer of the LlamaIndex engines of this process, whether the nodes support it.
 
@@ -115,9 +124,15 @@ class GroundwireHandler(Judging):
         """Hear every call of this process, in every thread; calls that already go on are not heard.
 
         With a ``dispatcher``, such as ``get_dispatcher("my_package")``, only those that go through it.
-        Installing twice is no mistake. Other handlers hear as before.
+        Installing twice is no mistake. Other handlers hear as before. Raises ConfigurationError for anything
+        else than a dispatcher.
         """
-        heard = dispatcher or get_dispatcher()
+        heard = get_dispatcher() if dispatcher is None else dispatcher
+        if not isinstance(heard, Dispatcher):
+            hint = f"get_dispatcher({heard!r})" if isinstance(heard, str) else 'get_dispatcher("my_package")'
+            raise ConfigurationError(f"install() takes a dispatcher, not {heard!r}: pass {hint}, or nothing")
+        _ENDING.discard(self._capture)
+        self._capture.end(None)
         spans = self._capture.span_handler
         if not any(handler is spans for handler in heard.span_handlers):
             # First, so that a tracer's span is still current when ours ends, whenever it was installed.
@@ -126,11 +141,21 @@ class GroundwireHandler(Judging):
         return self
 
     def uninstall(self) -> None:
-        """Hear nothing more. Without effect if it is not installed."""
-        spans = self._capture.span_handler
+        """Hear of no new calls; those that go on are heard to their end. Without effect if not installed."""
+        spans, capture = self._capture.span_handler, self._capture
+        goes_on = bool(self._installed and capture.live_spans)
+        if goes_on:
+            _ENDING.add(capture)
+            capture.end(partial(_ENDING.discard, capture))
         for dispatcher in self._installed:
             # By identity: LlamaIndex's handlers compare by value.
-            dispatcher.span_handlers[:] = [h for h in dispatcher.span_handlers if h is not spans]
+            held = dispatcher.span_handlers
+            takes_over = goes_on and not any(handler is _TO_ENDING for handler in held)
+            held[:] = [
+                _TO_ENDING if handler is spans else handler
+                for handler in held
+                if handler is not spans or takes_over
+            ]
         self._installed = ()
 
     def __exit__(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from groundwire.core.errors import ConfigurationError
-from groundwire.host.actions import Reactions
+from groundwire.host.actions import Reactions, refuse_async
 from groundwire.host.options import Common, CommonSettings, common, unknown
 from groundwire.llama_index.output import Attach
 from groundwire.llama_index.retry import NameClaims, Retry, Revise, Revised
@@ -56,9 +56,10 @@ def _retry(engine: object, reactions: Reactions, options: Mapping[str, Any], pro
     if given is None:
         return NameClaims()
     if not isinstance(given, Retry):
-        if callable(given):
+        if callable(given) and not isinstance(given, type):
+            problems += refuse_async("retry", given)
             return Revised(revise=given)
-        kind = type(given).__qualname__
+        kind = f"the class {given.__name__}" if isinstance(given, type) else type(given).__qualname__
         problems.append(f"retry must be NameClaims(), Expand() or a callable (question, outcome), not {kind}")
         return NameClaims()
     if not problems and not reactions.retries:

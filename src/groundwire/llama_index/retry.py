@@ -107,7 +107,12 @@ class Revised(Retry):
     revise: Revise
 
     def again(self, engine: Any, asked: str, outcome: Outcome) -> tuple[Any, str]:
-        return engine, self.revise(asked, outcome)
+        question = self.revise(asked, outcome)
+        if not isinstance(question, str):
+            raise TypeError(
+                f"retry must return the question to ask next, such as the one it was given, not {question!r}"
+            )
+        return engine, question
 
 
 def _same(one: object, other: object) -> bool:

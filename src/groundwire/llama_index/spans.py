@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -62,7 +62,12 @@ def _both(*names: str) -> frozenset[str]:
 
 _ASKING = _both("query", "chat", "stream_chat")
 _KINDS: tuple[tuple[Kind, frozenset[str], Any], ...] = (
-    (Kind.MODEL, _both("chat", "complete", "stream_chat", "stream_complete", "predict", "stream"), BaseLLM),
+    (
+        Kind.MODEL,
+        _both("chat", "complete", "predict", "structured_predict")
+        | _both("stream_chat", "stream_complete", "stream", "stream_structured_predict"),
+        BaseLLM,
+    ),
     (Kind.RETRIEVER, _both("retrieve"), BaseRetriever),
     (Kind.SYNTHESIS, _both("synthesize"), BaseSynthesizer),
     (Kind.QUERY, _both("query"), BaseQueryEngine),
@@ -123,7 +128,7 @@ class Finding:
     """What one part of an answer found.
 
     ``direct`` is what a tool said that may answer the user itself, ``response`` what an engine answered with
-    from the nodes.
+    from the nodes. ``sifted`` says that a postprocessor has let the nodes pass.
     """
 
     how: Found
@@ -131,15 +136,25 @@ class Finding:
     passages: Sequence[Passage] = ()
     direct: str | None = None
     response: Any = None
+    sifted: bool = False
 
 
 @dataclass(eq=False, kw_only=True)
 class Exchange:
-    """What a model was told, and what it said: None until it has, and where it streams."""
+    """What a model was told, and what it said: None until it has, and where it streams.
+
+    ``calls`` are the arguments of the calls that it made, as JSON: the words of a form, or of a query.
+    """
 
     span_id: str
     told: str
     said: str | None = None
+    calls: Sequence[str] = ()
+
+    @property
+    def words(self) -> Sequence[str]:
+        """All that the model said."""
+        return (*filter(None, (self.said,)), *self.calls)
 
 
 @dataclass(eq=False, kw_only=True)
@@ -178,6 +193,14 @@ class Part:
         return uuid_of(self.span_id)
 
     @property
+    def outward(self) -> Iterator[Part]:
+        """The part itself, and those around it."""
+        part: Part | None = self
+        while part is not None:
+            yield part
+            part = part.parent
+
+    @property
     def outer(self) -> Part | None:
         """The nearest answering part around this one."""
         above = self.parent
@@ -196,10 +219,7 @@ class Part:
     @property
     def searching(self) -> bool:
         """Whether this stands inside a retriever, whose models only rewrite the query."""
-        part: Part | None = self
-        while part is not None and part.kind is not Kind.RETRIEVER:
-            part = part.parent
-        return part is not None
+        return any(part.kind is Kind.RETRIEVER for part in self.outward)
 
 
 def arguments_of(bound: inspect.BoundArguments) -> Mapping[str, Any]:

@@ -16,10 +16,12 @@ from llama_index.core.workflow import StartEvent, StopEvent
 from groundwire.core.interaction import Interaction, Passage, Turn
 from groundwire.core.verdict import AbstentionReason
 from groundwire.host.notices import WITHHELD, is_withheld, without
-from groundwire.host.seen import EDITED, given_words, is_telling, share, told_of
+from groundwire.host.seen import EDITED, folded, given_words, is_telling, share, told_of
 from groundwire.llama_index import findings, values
+from groundwire.llama_index.made import said_in, unmade
 from groundwire.llama_index.output import notices
 from groundwire.llama_index.spans import Exchange, Finding, Found, Kind, Part
+from groundwire.llama_index.words import behind
 
 _BY_HAND = "groundwire.check(question=..., contexts=..., answer=...)"
 NOT_SEEN = (
@@ -107,8 +109,8 @@ def answer(part: Part, result: Any) -> str | None:
 
 
 def claimed(part: Part | None, answer: str | None, response: Any) -> str | None:
-    """An answer as far as it is one: without what checks inside have written into it."""
-    return None if answer is None else without(answer, _written(part, response))
+    """An answer as far as it is one: without what checks inside, and response modes, have written into it."""
+    return None if answer is None else values.unheaded(without(answer, _written(part, response)))
 
 
 def _written(part: Part | None, response: Any) -> set[str]:
@@ -157,7 +159,7 @@ def _given(part: Part) -> Mapping[str, Any]:
 def contexts(part: Part, result: Any) -> list[Passage]:
     """The passages behind the answer that ``part`` ended with."""
     said = claimed(part, answer(part, result), result)
-    if own := findings.unmade(part, values.nodes(result)):
+    if own := unmade(part, values.nodes(result)):
         return values.passages([*own, *_behind(part, own, said)])
     if part.found:
         found = [finding for finding in part.found if not _is_said(finding, said)]
@@ -183,7 +185,7 @@ def _behind(part: Part, own: Sequence[NodeWithScore], said: str | None) -> list[
     shown = "\n".join(node.node.get_content() for node in own)  # a document may say the same
     behind: list[NodeWithScore] = []
     for finding in others:
-        one = findings.said_in(finding)
+        one = said_in(finding)
         if is_telling(one) and one in told and one not in shown:
             behind += finding.nodes
     return behind
@@ -201,17 +203,26 @@ def _shown(part: Part, found: list[Passage], said: str | None) -> list[Passage]:
         return found  # what tools brought is told in words of their own
     told = _told(list(part.exchanges), said, found)
     shown = [passage for passage in found if _opening(passage) in told]
-    return shown or (found if told_of(found, told, question(part) or "") else [])
+    asked = question(part) or ""
+    if not shown:
+        return found if told_of(found, told, asked) else []
+    for passage in shown:  # what else is told is told of others
+        begin = max(0, told.find(_opening(passage)))
+        pairs = takewhile(lambda two: two[0] == two[1], zip(_body(passage), told[begin:], strict=False))
+        if same := "".join(one for one, _ in pairs):
+            told = told.replace(same, "\n")
+    return [passage for passage in found if passage in shown or told_of([passage], told, asked)]
 
 
 def _told(exchanges: list[Exchange], said: str | None, found: Sequence[Passage]) -> str:
-    """What the answering model was told, and those whose words it was given."""
-    answering = _answering(exchanges, (said or "").strip(), found)
-    told = answering.told
-    for one in reversed(exchanges[: exchanges.index(answering)]):
-        if one.said and is_telling(one.said) and one.said.strip() in told:
-            told += f"\n{one.told}"
-    return told
+    """What the answering models were told, and those whose words they were given.
+
+    They are several where code has put the answer together, as of one for each document.
+    """
+    stated = (said or "").strip()
+    answering, there = _answering(exchanges, stated, found), folded(stated)
+    parts = [one for one in exchanges if any(is_telling(w) and folded(w) in there for w in one.words)]
+    return behind([answering, *(one for one in parts if one is not answering)], exchanges)
 
 
 def _answering(exchanges: list[Exchange], said: str, found: Sequence[Passage]) -> Exchange:
@@ -222,7 +233,7 @@ def _answering(exchanges: list[Exchange], said: str, found: Sequence[Passage]) -
     """
     last_first = exchanges[::-1]
     known = list(takewhile(lambda one: one.said is not None, last_first))
-    shares = [share(said, one.said or "") for one in known]
+    shares = [share(said, "\n".join(one.words)) for one in known]
     if max(shares, default=0.0) >= EDITED:
         return known[shares.index(max(shares))]
     shown = (one for one in last_first if said and any(_opening(passage) in one.told for passage in found))
@@ -230,9 +241,14 @@ def _answering(exchanges: list[Exchange], said: str, found: Sequence[Passage]) -
 
 
 def _opening(passage: Passage) -> str:
+    body = _body(passage)
+    return (body if passage.metadata else body.partition("\n\n")[0].strip())[:_OPENING]
+
+
+def _body(passage: Passage) -> str:
     # Without the metadata, which an application that fills its own prompt may have left out.
-    head, _, rest = passage.text.partition("\n\n")
-    return (passage.metadata and rest.strip()[:_OPENING]) or head.strip()[:_OPENING]
+    rest = passage.text.partition("\n\n")[2].strip() if passage.metadata else ""
+    return rest or passage.text.strip()
 
 
 def problem(

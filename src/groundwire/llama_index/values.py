@@ -6,6 +6,7 @@ is looked at is decided in ``capture``.
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,6 +29,7 @@ from pydantic import BaseModel
 
 from groundwire.core.interaction import Passage, Role, Turn
 from groundwire.core.plain import plain
+from groundwire.host.forms import own_answer
 from groundwire.host.notices import without
 from groundwire.host.seen import beside, unechoed
 
@@ -35,6 +37,7 @@ ANSWER_KEYS = ("answer", "final_answer", "response", "result", "output", "text")
 QUESTION_KEYS = ("query", "question", "user_msg", "input", "message", "query_str", "user_query", "prompt")
 
 STREAMS = (StreamingResponse, AsyncStreamingResponse)
+STREAMING = (*STREAMS, StreamingAgentChatResponse)
 _RESPONSES = (Response, PydanticResponse, *STREAMS, AgentChatResponse, StreamingAgentChatResponse)
 
 # What SubQuestionQueryEngine and MultiStepQueryEngine make of the answers to their own questions.
@@ -67,20 +70,47 @@ def question(value: Any) -> str | None:
 
 
 def answer(value: Any) -> str | None:
-    """The text of what was answered. A structured answer's own ``answer`` field, else all of it as JSON."""
+    """The text of what was answered. Of a form the field that is its answer, else all of it as JSON."""
     said = stated(value)
-    if said is None and isinstance(fields := _leaf(value), Mapping):
-        return json.dumps(plain(fields), ensure_ascii=False)
-    return said
+    return whole(value) if said is None else said
+
+
+def whole(value: Any) -> str | None:
+    """All that was answered: a text, or a structure as JSON."""
+    leaf = _leaf(value)
+    return json.dumps(plain(leaf), ensure_ascii=False) if isinstance(leaf, Mapping) else leaf
 
 
 def stated(value: Any) -> str | None:
     """What was answered, where it stands as a text; None for other structures, which may be no answers."""
     leaf = _leaf(value)
+    if isinstance(leaf, Mapping) and _is_form(value):
+        return own_answer(leaf, ANSWER_KEYS)
     if isinstance(leaf, Mapping):
         held = (_leaf(leaf.get(key)) for key in ANSWER_KEYS)  # a text, or a response of any kind
         leaf = next((said for said in held if isinstance(said, str)), None)
     return None if leaf is None else str(leaf)
+
+
+def _is_form(value: Any) -> bool:
+    """Whether a model has filled all of a structure, as its answer."""
+    if isinstance(value, StopEvent):
+        value = value.result
+    return isinstance(value, PydanticResponse) or (
+        isinstance(value, AgentOutput) and value.structured_response is not None
+    )
+
+
+def unheaded(said: str) -> str:
+    """An answer without what ``accumulate`` writes before and between its parts; offsets still hold."""
+    left = said
+    for number in itertools.count(1):
+        heading = re.search(rf"(?:^-+\n)?^Response {number}: ", left, re.MULTILINE)
+        if heading is None or (number == 1 and heading.start()):
+            return left
+        blank = re.sub(r"[^\n]", " ", heading[0])
+        left = left[: heading.start()] + blank + left[heading.end() :]
+    return left
 
 
 def texts(value: Any, depth: int = 4) -> Iterator[str]:

@@ -1,0 +1,54 @@
+"""What models said, in their texts and in the calls that they made, and what stood behind it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import Any
+
+from llama_index.core.base.llms.types import ChatResponse
+from pydantic import BaseModel
+
+from groundwire.core.plain import plain
+from groundwire.host.seen import is_telling
+from groundwire.llama_index import values
+from groundwire.llama_index.spans import Exchange
+
+
+def calls(result: Any) -> list[str]:
+    """The arguments of the calls in what a model returned: a form that it filled says all it has to say."""
+    if not isinstance(result, ChatResponse):
+        return []
+    message = result.message
+    blocks = [getattr(block, "tool_kwargs", None) for block in message.blocks]
+    as_sent = message.additional_kwargs.get("tool_calls")  # as its provider writes them
+    held = [*blocks, *(as_sent if isinstance(as_sent, list | tuple) else ())]
+    return [one if isinstance(one, str) else _as_json(one) for one in held if one]
+
+
+def _as_json(call: Any) -> str:
+    told = call.model_dump() if isinstance(call, BaseModel) else call
+    return json.dumps(plain(told), ensure_ascii=False)
+
+
+def fields(said: str) -> Iterator[str]:
+    """What was said, and where that is JSON, be it in a fence or after a word, the texts in it."""
+    yield said
+    begin = min((at for mark in "{[" if (at := said.find(mark)) >= 0), default=len(said))
+    end = max(map(said.rfind, "}]")) + 1
+    with suppress(ValueError, RecursionError):
+        for text in list(values.texts(json.loads(said[begin:end], strict=False))):
+            yield from fields(text)
+
+
+def behind(answering: Sequence[Exchange], exchanges: Sequence[Exchange]) -> str:
+    """What models were told, and those before them whose words they were given."""
+    told = "\n".join(one.told for one in answering)
+    last = max(map(exchanges.index, answering))
+    for one in reversed(exchanges[:last]):
+        if one not in answering and any(
+            is_telling(said) and said.strip() in told for word in one.words for said in fields(word)
+        ):
+            told += f"\n{one.told}"
+    return told
