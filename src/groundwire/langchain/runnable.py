@@ -171,7 +171,8 @@ class RunnableWithHallucinationCheck(RunnableSerializable[Any, Any]):
                     continue
                 decision = self._settings.reactions.given_up(reading.interaction, outcome)
             self._report(reading.interaction, outcome, decision, attempt)
-            wrote(answered.run_manager, decision.text)
+            run = answered.run_manager
+            wrote(run.handlers, run.run_id, decision, reading.interaction.answer)
             said = reading.said
             self._tell_unwarned(answered.output, decision, said)
             output = restored(acted_on(answered.output, decision, self.answer_key, said), given, asked)
@@ -316,7 +317,7 @@ class RunnableWithHallucinationCheck(RunnableSerializable[Any, Any]):
     ) -> Iterator[Any]:
         decision = self._settings.reactions.decide(reading.interaction, outcome, attempt=1)
         self._report(reading.interaction, outcome, decision, attempt=1)
-        wrote(run, decision.text)
+        wrote(run.handlers, run.run_id, decision, reading.interaction.answer)
         said = reading.said
         self._tell_unwarned(output, decision, said)
         return passing.close(outcome.to_dict(), parted(decision.text), said)
