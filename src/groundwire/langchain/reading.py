@@ -26,7 +26,7 @@ from groundwire.langchain import chat, evidence, states, values
 from groundwire.langchain.capture import Capture, Captured
 from groundwire.langchain.conversation import resumes, said_by_tools
 from groundwire.langchain.declared import UNIT
-from groundwire.langchain.output import answer_text
+from groundwire.langchain.output import answer_text, is_boxed, opened
 from groundwire.langchain.tree import Unit
 from groundwire.langchain.units import NOT_FOUND
 
@@ -102,7 +102,9 @@ class Call:
             return _abstained(Interaction(answer="", id=self._id), AbstentionReason.UNREADABLE_INPUT, detail)
 
     def _read(self, given: Any, output: Any) -> Reading:
-        if self._top.paused or states.at(output, _PAUSE):
+        boxed, (output, _) = output, opened(output)
+        waits = boxed.interrupts if is_boxed(boxed) else states.at(output, _PAUSE)
+        if self._top.paused or waits:
             return Reading(interaction=Interaction(answer="", id=self._id), paused=True)
         units = [unit for seen in self._units if (unit := seen.interaction) and unit.has_context]
         whole = next((seen.interaction for seen in self._all if seen.interaction), None)
