@@ -18,15 +18,17 @@ from uuid import UUID
 from langchain_core.callbacks.base import BaseCallbackHandler
 from langchain_core.callbacks.manager import BaseRunManager
 
+from groundwire.core.errors import ConfigurationError
 from groundwire.core.fork import renew_after_fork
 from groundwire.core.interaction import Interaction, Passage
 from groundwire.core.secrets import Traced
 from groundwire.core.verdict import AbstentionReason
 from groundwire.host.actions import Action, Decision
 from groundwire.host.notices import WITHHELD, is_withheld, without
+from groundwire.host.options import callable_problems
 from groundwire.langchain import results, steps, units
 from groundwire.langchain.contexts import contexts
-from groundwire.langchain.declared import CURRENT, KEYS, Block
+from groundwire.langchain.declared import CURRENT, KEYS, Block, key_problems
 from groundwire.langchain.labels import labels
 from groundwire.langchain.runs import ABSENT, Runs
 from groundwire.langchain.tree import Kind, Run, Unit
@@ -64,7 +66,7 @@ class Capture(BaseCallbackHandler):
 
     Safe to share between threads, event loops and any number of runs at once. At most ``max_runs`` runs are
     followed at a time. The keys name where question, context and answer stand in inputs and outputs, for
-    applications whose names are not recognised.
+    applications whose names are not recognised. Raises ConfigurationError, naming every mistake at once.
     """
 
     run_inline = True
@@ -79,11 +81,14 @@ class Capture(BaseCallbackHandler):
         context_key: str | None = None,
         answer_key: str | None = None,
     ) -> None:
-        if max_runs < 1:
-            raise ValueError(f"max_runs must be at least 1, not {max_runs!r}")
+        self._keys = {"question_key": question_key, "context_key": context_key, "answer_key": answer_key}
+        problems = [*callable_problems("on_captured", on_captured, "Captured"), *key_problems(self._keys)]
+        if not isinstance(max_runs, int) or max_runs < 1:
+            problems.append(f"max_runs must be a whole number from 1 on, not {max_runs!r}")
+        if problems:
+            raise ConfigurationError(*problems)
         self._on_captured = on_captured
         self._runs = Runs(max_runs, self)
-        self._keys = {"question_key": question_key, "context_key": context_key, "answer_key": answer_key}
         self._warned: set[str] = set()
         renew_after_fork(self._runs)
 

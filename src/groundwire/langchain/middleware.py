@@ -46,7 +46,6 @@ except ImportError as error:
     raise MissingExtraError("HallucinationMiddleware", package="langchain", extra="langchain") from error
 
 T = TypeVar("T")
-_SAID = "groundwire_said"
 _NOTE = {"groundwire": "retry"}  # marks a message of ours among the user's
 # A message without its calls, also as its provider has written them.
 _UNCALLED: dict[str, Any] = {"tool_calls": [], "invalid_tool_calls": [], "additional_kwargs": {}}
@@ -180,7 +179,7 @@ class _Turn:
             answer=text or "",
             history=chat.turns(messages[: begin + 1 if asked is None else asked]),
         )
-        self.abstention = self._why_not(text, state.get(_SAID))
+        self.abstention = self._why_not(text, state.get("groundwire_said"))
 
     def settled(self, decision: Decision, verdict: dict[str, Any]) -> list[BaseMessage]:
         """What to write over the conversation: the answer with its verdict, and no trace of its drafts."""
@@ -217,7 +216,7 @@ def _noted(
     response: ModelResponse[Any], request: ModelRequest[Any], heard: Hearing
 ) -> ExtendedModelResponse[Any]:
     noted = replace(response, result=delegated.form_noted(response.result, request.tools))
-    return ExtendedModelResponse(noted, Command(update={_SAID: heard.said(response.result)}))
+    return ExtendedModelResponse(noted, Command(update={"groundwire_said": heard.said(response.result)}))
 
 
 def _own_run() -> tuple[Sequence[object], UUID | None]:
