@@ -22,7 +22,7 @@ from langgraph.types import Command, interrupt
 from langsmith import traceable
 from pydantic import BaseModel
 
-from groundwire import AbstentionReason, Role
+from groundwire import AbstentionReason, ConfigurationError, Role
 from groundwire.langchain import Capture, interaction, runs
 from groundwire.langchain.tree import Run, Tree
 from tests.langchain import apps
@@ -1041,6 +1041,22 @@ def test_the_run_map_is_bounded(caplog):
     heard.captured.clear()
     lcel().invoke(question(1), listening(heard))
     assert said(heard.only()) == whole(1)
+
+
+def test_a_capture_that_can_t_work_is_refused():
+    """Every mistake is named, when it is made and not run by run."""
+
+    async def later(captured): ...
+
+    with pytest.raises(ConfigurationError, match="on_captured must be callable with a"):
+        Capture(None)
+    with pytest.raises(ConfigurationError) as caught:
+        Capture(later, max_runs=0, context_key=["docs"])
+    assert [problem.split()[0] for problem in caught.value.problems] == [
+        "on_captured",
+        "context_key",
+        "max_runs",
+    ]
 
 
 @pytest.mark.parametrize("name", ["lcel", "agent with a retriever tool", "graph with a prompt"])

@@ -22,10 +22,11 @@ from groundwire import (
     Policy,
     Verdict,
 )
+from groundwire.core.errors import InputError
 from groundwire.judge.isolation import JUDGING
 from groundwire.langchain import GroundwireCallbackHandler
 from groundwire.policy import OnAbstention
-from groundwire.tracing.langsmith import RunAddress
+from groundwire.tracing.langsmith import LangSmithSink, RunAddress
 from tests.langchain.apps import PROMPT, Library, Oracle, RunnablePassthrough, answer, joined, lcel, question
 from tests.scripted import ByLength, NovelWords
 
@@ -344,6 +345,41 @@ def test_mistakes_are_named_at_once():
         "workers",
         "keep",
     ]
+
+
+async def later(told):
+    """What nobody would await."""
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"on_outcome": later}, "on_outcome must be a plain callable, not the async"),
+        ({"langsmith": "my-project"}, "LANGSMITH_PROJECT"),
+        ({"langsmith": None}, "langsmith must be True, False or a LangSmithSink"),
+        ({"langsmith": LangSmithSink}, "langsmith must be True, False or a LangSmithSink"),
+        ({"question_key": ["q"]}, "question_key must be a str, not list"),
+        ({"answer_key": 3, "max_runs": 0}, "answer_key must be a str, not int"),
+    ],
+)
+def test_what_would_do_nothing_is_refused_at_once(options, named):
+    """Not found out by its silence, or by an error when the handler is flushed."""
+    with pytest.raises(ConfigurationError, match=named) as caught:
+        GroundwireCallbackHandler(CHECKER, **options)
+    assert len(caught.value.problems) == len(options)
+
+
+def test_a_record_can_be_asked_for_by_the_text_of_an_id():
+    """Ids travel as text, in an interaction for one; what is no id is refused."""
+    run_id = uuid4()
+    with GroundwireCallbackHandler(CHECKER, mode="inline") as handler:
+        lcel().invoke(question(1), config={"callbacks": [handler], "run_id": run_id})
+    (record,) = handler.outcomes
+    assert handler.result(str(run_id)) is handler.result(record.interaction.id) is record
+    assert handler.result(str(uuid4())) is None
+    for wrong in ("my-run", 3, None):
+        with pytest.raises(InputError, match="run_id must be a run's UUID"):
+            handler.result(wrong)
 
 
 class Mailbox:

@@ -7,7 +7,15 @@ from typing import Annotated
 
 import pytest
 from langchain.agents import create_agent
-from langchain.agents.middleware import AgentMiddleware, SummarizationMiddleware, hook_config, wrap_tool_call
+from langchain.agents.middleware import (
+    AgentMiddleware,
+    ModelCallLimitMiddleware,
+    ModelRetryMiddleware,
+    SummarizationMiddleware,
+    ToolCallLimitMiddleware,
+    hook_config,
+    wrap_tool_call,
+)
 from langchain.agents.structured_output import ProviderStrategy, ToolStrategy
 from langchain_classic.retrievers import ContextualCompressionRetriever
 from langchain_classic.retrievers.document_compressors import LLMChainExtractor
@@ -22,10 +30,14 @@ from langgraph.types import Command
 from pydantic import BaseModel
 from typing_extensions import TypedDict
 
-from groundwire import AbstainedError, AbstentionReason, Checker, ConfigurationError, Policy
+from groundwire import AbstainedError, AbstentionReason, Checker, ConfigurationError, Policy, Verdict
 from groundwire.core import wire
 from groundwire.host.actions import HallucinationError
-from groundwire.langchain import GroundwireCallbackHandler, HallucinationMiddleware
+from groundwire.langchain import (
+    GroundwireCallbackHandler,
+    HallucinationMiddleware,
+    with_hallucination_check,
+)
 from groundwire.langchain.delegated import Inside
 from groundwire.testing import Abstains
 from tests.langchain.apps import PROMPT
@@ -34,6 +46,7 @@ from tests.langchain.wrapped_apps import CHECKER, Shelf
 from tests.scripted import NovelWords
 
 RIGHT, WRONG = "item3 costs 3euro", "item3 costs nothing"
+SORRY = {"on_hallucination": "replace", "replacement": "Sorry, ask at the desk."}
 ONCE = {"configurable": {"thread_id": "1"}}
 
 
@@ -577,6 +590,167 @@ def test_an_answer_is_replaced_in_the_conversation():
     result = ask(app)
     assert result["messages"][-1].content == "Sorry."
     assert WRONG not in [m.content for m in result["messages"]]
+
+
+@pytest.mark.parametrize("structured", [False, True])
+@pytest.mark.parametrize("installed", [False, True])
+def test_a_callback_keeps_and_judges_the_answer_that_was_withheld(installed, structured):
+    """What stands in its place is nobody's answer, and the record is of what the model said."""
+    app, handler = agent(call(), WRONG, **SORRY), GroundwireCallbackHandler(CHECKER, mode="inline")
+    if structured:
+        app = filling(call(), filled(ToolStrategy, costs="nothing"), **SORRY)
+    given = {"messages": [HumanMessage("What does item3 cost?")]}
+    if installed:
+        handler.install()
+    try:
+        result = app.invoke(given, config={"callbacks": [] if installed else [handler]})
+    finally:
+        handler.uninstall()
+    (record,) = handler.outcomes
+    assert result["messages"][-1].text == "Sorry, ask at the desk."
+    assert "nothing" in record.interaction.answer
+    assert record.outcome.hallucinated
+    assert record.outcome.score == result["hallucination"]["score"]
+
+
+def test_a_wrapper_around_an_agent_does_not_judge_what_its_middleware_answers_instead():
+    """As around any other check: the words are no model's."""
+    checked = with_hallucination_check(agent(call(), WRONG, **SORRY), checker=CHECKER)
+    result = ask(checked)
+    assert result["messages"][-1].text == "Sorry, ask at the desk."
+    assert result["hallucination"]["abstention"] == "NO_CLAIMS"
+    assert "withheld" in result["hallucination"]["reason"]
+
+
+def test_what_a_model_says_after_an_agent_that_withheld_its_answer_is_its_own():
+    """It may pass on just what it was told instead: the withheld words are not what it said."""
+    inner = agent(call(), WRONG, **SORRY)
+
+    @tool
+    def clerk(query: str) -> str:
+        """Ask the clerk."""
+        return ask(inner, query)["messages"][-1].text
+
+    outer = create_agent(Script(responses=[call("clerk"), AIMessage("Sorry, ask at the desk.")]), [clerk])
+    with GroundwireCallbackHandler(CHECKER, mode="inline") as handler:
+        ask(outer, config={"callbacks": [handler]})
+    assert all(record.interaction.answer != WRONG for record in handler.outcomes[-1:])
+
+
+# -- words that no model said
+
+
+class Guard(AgentMiddleware):
+    """Answers instead of the model, in the message's own place or behind it."""
+
+    def __init__(self, *, in_place=False):
+        super().__init__()
+        self._in_place = in_place
+
+    @hook_config(can_jump_to=["end"])
+    def after_model(self, state, runtime):
+        last = state["messages"][-1]
+        if last.tool_calls:
+            return None
+        said = AIMessage("Our opening hours are 9 to 5.", id=last.id if self._in_place else None)
+        return {"messages": [said], "jump_to": "end"}
+
+
+class Failing(Script):
+    """A model that can't be reached once it has called its tool."""
+
+    def _generate(self, messages, stop=None, run_manager=None, **kwargs):
+        if messages[-1].type == "tool":
+            raise ConnectionError("gone")
+        return super()._generate(messages, stop, run_manager, **kwargs)
+
+
+CANNED = {
+    "a limit of model calls": (Script, ModelCallLimitMiddleware(run_limit=1, exit_behavior="end")),
+    "a limit of tool calls": (Script, ToolCallLimitMiddleware(run_limit=1, exit_behavior="end")),
+    "a guard rail": (Script, Guard()),
+    "a guard rail in place": (Script, Guard(in_place=True)),
+    "a failed model": (Failing, ModelRetryMiddleware(max_retries=0, on_failure="continue")),
+}
+
+
+def canned(name, *ours):
+    kind, theirs = CANNED[name]
+    last = call(n=2) if "tool calls" in name else AIMessage(WRONG)
+    return create_agent(kind(responses=[call(), last]), [search], middleware=[*ours, theirs])
+
+
+@pytest.mark.parametrize("name", CANNED)
+@pytest.mark.parametrize("colour", ["sync", "async"])
+def test_words_that_no_model_said_are_not_judged_and_not_replaced(name, colour):
+    """Those of a limit or a guard rail are no answer, and say nothing that could be hallucinated."""
+    app = canned(name, HallucinationMiddleware(checker=CHECKER, **SORRY))
+    given = {"messages": [HumanMessage("item3?")]}
+    result = app.invoke(given) if colour == "sync" else asyncio.run(app.ainvoke(given))
+    assert result["hallucination"]["abstention"] == "NO_CLAIMS"
+    assert "no model was heard to say this" in result["hallucination"]["reason"]
+    assert result["messages"][-1].text not in ("", WRONG, "Sorry, ask at the desk.")
+    assert set(result) == {"messages", "hallucination"}
+
+
+@pytest.mark.parametrize("name", CANNED)
+def test_a_callback_and_a_wrapper_do_not_judge_words_that_no_model_said(name):
+    """They hear what each model said, and this was none."""
+    with GroundwireCallbackHandler(CHECKER, mode="inline") as handler:
+        ask(canned(name), config={"callbacks": [handler]})
+    result = ask(with_hallucination_check(canned(name), checker=CHECKER, **SORRY))
+    assert [record.outcome.why for record in handler.outcomes] == [AbstentionReason.NO_CLAIMS]
+    assert result["hallucination"]["abstention"] == "NO_CLAIMS"
+    assert result["messages"][-1].text != "Sorry, ask at the desk."
+
+
+def test_a_limit_that_ends_a_retry_is_not_judged():
+    """The draft was rejected, and nothing that a model said came after it."""
+    middleware = HallucinationMiddleware(checker=CHECKER, on_hallucination="retry", after_retries="replace")
+    limit = ModelCallLimitMiddleware(run_limit=2, exit_behavior="end")
+    app = create_agent(Script(responses=[call(), AIMessage(WRONG)]), [search], middleware=[middleware, limit])
+    result = ask(app)
+    assert result["hallucination"]["abstention"] == "NO_CLAIMS"
+    assert "limit" in result["messages"][-1].text
+    assert WRONG not in [message.text for message in result["messages"]]
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda said: said.replace("nothing", "[PRICE]"),
+        lambda said: f"{said}\n\nSources: the price list of May 2026, page 4; prices without warranty.",
+    ],
+)
+def test_what_the_application_makes_of_a_model_s_words_is_judged(made):
+    """A redaction and a list of sources leave it the model's answer."""
+    draft = "item3 costs nothing at all, says the list of all prices in the shop"
+
+    class Editing(AgentMiddleware):
+        def after_model(self, state, runtime):
+            last = state["messages"][-1]
+            return None if last.tool_calls else {"messages": [AIMessage(made(draft), id=last.id)]}
+
+    ours = HallucinationMiddleware(checker=CHECKER)
+    app = create_agent(Script(responses=[call(), AIMessage(draft)]), [search], middleware=[ours, Editing()])
+    with GroundwireCallbackHandler(CHECKER, mode="inline") as handler:
+        result = ask(app, config={"callbacks": [handler]})
+    assert result["hallucination"]["status"] == "checked"
+    assert [record.interaction.answer for record in handler.outcomes] == [made(draft)]
+    assert isinstance(handler.outcomes[0].outcome, Verdict)
+
+
+def test_an_answer_from_a_cache_is_judged():
+    """No model is heard where a middleware answers from an earlier run, and the words are a model's."""
+
+    class Cache(AgentMiddleware):
+        def wrap_model_call(self, request, handler):
+            asked = request.messages[-1].type == "human"
+            return handler(request) if asked else AIMessage(WRONG)
+
+    ours = HallucinationMiddleware(checker=CHECKER)
+    result = ask(create_agent(Script(responses=[call()]), [search], middleware=[ours, Cache()]))
+    assert result["hallucination"]["hallucinated"] is True
 
 
 def test_raising_leaves_the_agent():

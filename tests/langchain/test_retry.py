@@ -104,6 +104,34 @@ def test_a_factor_must_ask_for_more(factor):
         )
 
 
+@pytest.mark.parametrize("wrong", ["k", 8, [("k", 8)]])
+def test_what_to_search_with_must_be_a_dict(wrong):
+    """The mistake itself is named, and not the chain."""
+    with pytest.raises(ConfigurationError, match="Expand's search_kwargs must be a dict"):
+        with_hallucination_check(
+            to_text(inventive), checker=CHECKER, on_hallucination="retry", retry=Expand(search_kwargs=wrong)
+        )
+
+
+def test_a_callable_that_makes_no_next_input_is_told_so():
+    """The chain is not asked with nothing, which would fail somewhere inside it."""
+    app = with_hallucination_check(
+        to_text(inventive), checker=CHECKER, on_hallucination="retry", retry=lambda given, outcome: None
+    )
+    with pytest.raises(TypeError, match="the callable for retry returned None: expected the next input"):
+        app.invoke("item3")
+
+
+def test_an_async_callable_for_retry_is_refused():
+    """Nobody would await the next input."""
+
+    async def later(given, outcome):
+        return given
+
+    with pytest.raises(ConfigurationError, match="retry must be a plain callable, not the async"):
+        with_hallucination_check(to_text(inventive), checker=CHECKER, on_hallucination="retry", retry=later)
+
+
 def revised(given, **options):
     _, asked = NameClaims(**options).again(RunnablePassthrough(), given, INVENTED)
     return asked

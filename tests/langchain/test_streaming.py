@@ -11,9 +11,10 @@ from langchain_core.output_parsers import JsonOutputParser
 from langchain_core.runnables import RunnableGenerator, RunnableLambda
 from langchain_core.tracers.context import collect_runs
 from langgraph.graph import END, START, StateGraph
+from pydantic import create_model
 
 from groundwire.host.actions import HallucinationError
-from groundwire.langchain import with_hallucination_check
+from groundwire.langchain import GroundwireCallbackHandler, with_hallucination_check
 from tests.langchain.wrapped_apps import (
     CHECKER,
     Scribe,
@@ -314,6 +315,84 @@ def test_a_gated_graph_streams_its_final_state():
     app = checked(graph(inventive), on_hallucination="replace", replacement="Sorry.")
     (state,) = app.stream({"question": "item3"}, stream_mode="messages")
     assert (state["answer"], state["thanks"]) == ("Sorry.", "bye")
+
+
+# -- graphs that are asked for typed parts, with version="v2"
+
+V2 = {"version": "v2"}
+ASKED = {"question": "item3"}
+
+
+@pytest.mark.parametrize("colour", ["sync", "async"])
+@pytest.mark.parametrize("action", ["annotate", "warn", "replace", "retry"])
+def test_a_graph_s_output_stays_one_with_the_verdict_in_its_value(action, colour):
+    """Whoever reads ``value`` finds the whole state there, with what was done about the answer."""
+    app = checked(graph(inventive), on_hallucination=action)
+    result = app.invoke(ASKED, **V2) if colour == "sync" else asyncio.run(app.ainvoke(ASKED, **V2))
+    plain = graph(inventive).invoke(ASKED, **V2)
+    assert type(result) is type(plain)
+    assert result.interrupts == ()
+    assert result.value.keys() == {*plain.value, "hallucination"}
+    assert (result.value["question"], result.value["thanks"]) == ("item3", "bye")
+    verdict, answer = result.value["hallucination"], plain.value["answer"]
+    changed = {"warn": f"{answer}\n\n{verdict['warning']}", "replace": verdict["warning"]}
+    assert result.value["answer"] == changed.get(action, answer)
+    assert verdict["hallucinated"] is True
+
+
+def test_a_state_of_a_graph_that_has_no_room_for_a_verdict_is_put_beside_it():
+    """As outside of a graph's output: the state itself is under ``answer``."""
+    state = create_model("Said", question=(str, ...), documents=(list, []), answer=(str, ""))
+    builder = StateGraph(state)
+    builder.add_node("retrieve", lambda s: {"documents": Shelf().invoke(s.question)})
+    model = Scribe(rule=inventive)
+    builder.add_node("say", lambda s: {"answer": model.invoke(f"{joined(s.documents)}\n{s.question}").text})
+    builder.add_edge(START, "retrieve")
+    builder.add_edge("retrieve", "say")
+    result = checked(builder.compile(), on_hallucination="replace").invoke(ASKED, **V2)
+    assert isinstance(result.value["answer"], state)
+    assert result.value["answer"].answer == result.value["hallucination"]["warning"]
+
+
+@pytest.mark.parametrize("mode", ["values", "updates", "custom", "tasks", "debug", ["updates", "messages"]])
+@pytest.mark.parametrize("subgraphs", [False, True])
+def test_typed_parts_end_with_one_that_says_that_it_is_the_verdict(mode, subgraphs):
+    """A loop that looks at each part's type goes on, and one that knows the verdict's finds it."""
+    options = {"stream_mode": mode, "subgraphs": subgraphs, **V2}
+    *parts, last = checked(graph(inventive)).stream(ASKED, **options)
+    assert [part["type"] for part in parts] == [
+        part["type"] for part in graph(inventive).stream(ASKED, **options)
+    ]
+    assert (last["type"], last["ns"]) == ("hallucination", ())
+    assert last["data"]["hallucinated"] is True
+
+
+async def test_typed_messages_end_with_a_message():
+    """As in a stream of messages without types."""
+    stream = checked(graph(inventive)).astream(ASKED, stream_mode="messages", **V2)
+    parts = await gathered(stream)
+    message, _ = parts[-1]["data"]
+    assert {part["type"] for part in parts} == {"messages"}
+    assert message.response_metadata["hallucination"]["hallucinated"] is True
+
+
+def test_a_gated_graph_streams_its_final_state_as_a_typed_part():
+    """Whatever mode was asked for, there is only the end to tell."""
+    app = checked(graph(inventive), on_hallucination="replace", replacement="Sorry.")
+    (part,) = app.stream(ASKED, stream_mode="updates", **V2)
+    assert (part["type"], part["ns"], part["interrupts"]) == ("values", (), ())
+    assert (part["data"]["answer"], part["data"]["thanks"]) == ("Sorry.", "bye")
+    assert part["data"]["hallucination"]["hallucinated"] is True
+
+
+def test_a_graph_s_typed_output_in_a_chain_is_read_like_its_state():
+    """A step of one's own that calls the graph hands on what it returns."""
+    inner = RunnableLambda(lambda text: graph(inventive).invoke({"question": text}, **V2))
+    with GroundwireCallbackHandler(CHECKER, mode="inline") as handler:
+        result = checked(inner).invoke("item3", config={"callbacks": [handler]})
+    (record,) = handler.outcomes
+    assert record.interaction.answer == result.value["answer"]
+    assert result.value["hallucination"]["hallucinated"] is True
 
 
 class _Noting(type(CHECKER)):

@@ -93,7 +93,7 @@ class Reactions:
         for name, allowed in rules.items():
             value = getattr(self, name)
             if callable(value):
-                problems += refuse_async(name, value)
+                problems += refused_async(name, value, "deciding waits for nothing")
             else:
                 object.__setattr__(self, name, _action(name, value, allowed, problems))
         after = _action("after_retries", self.after_retries, without_retry, problems)
@@ -206,8 +206,8 @@ def _action(name: str, value: object, allowed: Sequence[Action], problems: list[
     return Action.ANNOTATE
 
 
-def refuse_async(name: str, value: Callable[..., object]) -> list[str]:
-    """What is wrong with a callable that would have to be awaited."""
+def refused_async(name: str, value: Callable[..., object], why: str) -> list[str]:
+    """What is wrong with a callable that is async, where nobody would await it, and ``why`` nobody does."""
     if inspect.iscoroutinefunction(value) or inspect.iscoroutinefunction(type(value).__call__):
-        return [f"{name} must be a plain callable, not the async {value!r}: deciding waits for nothing"]
+        return [f"{name} must be a plain callable, not the async {value!r}: {why}"]
     return []

@@ -12,6 +12,10 @@ from collections.abc import Iterable
 from groundwire.host.seen import is_statement
 
 WITHHELD = "the answer was withheld: what stands in its place was put there by a check inside"
+UNSAID = (
+    "no model was heard to say this: the application put it in an answer's place, as where a limit is "
+    "reached or a guard rail steps in"
+)
 
 
 def without(text: str, notices: Iterable[str]) -> str:

@@ -187,6 +187,13 @@ def share(answer: str, said: str) -> float:
     return len(own.intersection(_folded(said))) / max(1, len(own))
 
 
+def is_made_of(answer: str, said: Sequence[str]) -> bool:
+    """Whether an answer is what was ``said``, be it edited, or be more of the application's own beside it."""
+    if any(answer.strip() == one.strip() for one in said) or share(answer, "\n".join(said)) >= EDITED:
+        return True
+    return any(is_statement(one) and share(one, answer) >= EDITED for one in said)
+
+
 def is_telling(said: str) -> bool:
     """Whether words are too many to stand in another text by chance: "yes" and "not relevant" are not."""
     return _are_telling(_folded(said))

@@ -15,7 +15,7 @@ from groundwire.core.errors import ConfigurationError
 from groundwire.core.keeper import Keeper, keeper_problems
 from groundwire.core.sink import Sink, sink_problems
 from groundwire.host.observer import Mode, Observer, Stats
-from groundwire.host.options import checker_problems
+from groundwire.host.options import callable_problems, checker_problems
 from groundwire.host.record import Record
 
 
@@ -42,12 +42,16 @@ class Watching:
         monitor: Keeper | None,
         sinks: Sequence[Sink] | None,
         default_sinks: Sequence[Sink] = (),
+        problems: Sequence[str] = (),
         **limits: int,
     ) -> None:
-        """Begin to observe. Raises ConfigurationError, naming every mistake at once, those in limits too."""
-        problems = checker_problems(checker)
-        if on_outcome is not None and not callable(on_outcome):
-            problems.append(f"on_outcome must be callable with a Record, not {type(on_outcome).__qualname__}")
+        """Begin to observe. Raises ConfigurationError, naming every mistake at once.
+
+        Those in ``limits`` too, and the ``problems`` that the room found with what is its own.
+        """
+        problems = [*checker_problems(checker), *problems]
+        if on_outcome is not None:
+            problems += callable_problems("on_outcome", on_outcome, "Record")
         if mode not in list(Mode):
             problems.append(f"mode must be one of {', '.join(repr(str(m)) for m in Mode)}, not {mode!r}")
         problems += [*keeper_problems(monitor), *sink_problems(sinks)]

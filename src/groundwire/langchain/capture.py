@@ -9,7 +9,7 @@ can't be read is missing, and the host never notices.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, TypeVar
@@ -18,14 +18,17 @@ from uuid import UUID
 from langchain_core.callbacks.base import BaseCallbackHandler
 from langchain_core.callbacks.manager import BaseRunManager
 
+from groundwire.core.errors import ConfigurationError
 from groundwire.core.fork import renew_after_fork
 from groundwire.core.interaction import Interaction, Passage
 from groundwire.core.secrets import Traced
 from groundwire.core.verdict import AbstentionReason
+from groundwire.host.actions import Action, Decision
 from groundwire.host.notices import WITHHELD, is_withheld, without
-from groundwire.langchain import steps, units
+from groundwire.host.options import callable_problems
+from groundwire.langchain import results, steps, units
 from groundwire.langchain.contexts import contexts
-from groundwire.langchain.declared import CURRENT, KEYS, Block
+from groundwire.langchain.declared import CURRENT, KEYS, Block, key_problems
 from groundwire.langchain.labels import labels
 from groundwire.langchain.runs import ABSENT, Runs
 from groundwire.langchain.tree import Kind, Run, Unit
@@ -63,7 +66,7 @@ class Capture(BaseCallbackHandler):
 
     Safe to share between threads, event loops and any number of runs at once. At most ``max_runs`` runs are
     followed at a time. The keys name where question, context and answer stand in inputs and outputs, for
-    applications whose names are not recognised.
+    applications whose names are not recognised. Raises ConfigurationError, naming every mistake at once.
     """
 
     run_inline = True
@@ -78,11 +81,14 @@ class Capture(BaseCallbackHandler):
         context_key: str | None = None,
         answer_key: str | None = None,
     ) -> None:
-        if max_runs < 1:
-            raise ValueError(f"max_runs must be at least 1, not {max_runs!r}")
+        self._keys = {"question_key": question_key, "context_key": context_key, "answer_key": answer_key}
+        problems = [*callable_problems("on_captured", on_captured, "Captured"), *key_problems(self._keys)]
+        if not isinstance(max_runs, int) or max_runs < 1:
+            problems.append(f"max_runs must be a whole number from 1 on, not {max_runs!r}")
+        if problems:
+            raise ConfigurationError(*problems)
         self._on_captured = on_captured
         self._runs = Runs(max_runs, self)
-        self._keys = {"question_key": question_key, "context_key": context_key, "answer_key": answer_key}
         self._warned: set[str] = set()
         renew_after_fork(self._runs)
 
@@ -204,11 +210,11 @@ class Capture(BaseCallbackHandler):
         except Exception as error:  # as above
             self.lost("retry", error)
 
-    def wrote(self, run_id: UUID, notice: str) -> None:
-        """Hear what a check that is itself a run has written into an answer, or in place of it."""
+    def wrote(self, run_id: UUID, notice: str, instead: str = "") -> None:
+        """Hear what a check that is itself a run has written into an answer, or ``instead`` of it."""
         try:
             if (run := self._runs.live(run_id)) is not None:
-                run.note(notice)
+                run.note(notice, instead)
         except Exception as error:  # as above
             self.lost("notice", error)
 
@@ -253,6 +259,8 @@ class Capture(BaseCallbackHandler):
             return None
         whole = self._part("answer", lambda: units.answer(unit, keys["answer_key"]), None)
         said = None if whole is None else without(whole, unit.run.notices)
+        if withheld := whole is not None and is_withheld(whole, unit.run.notices):
+            said = self.instead(unit, whole) or said
         answering = self._part("model", lambda: units.answering_model(unit, said), None)
         if units.on_the_way(unit, said, answering):
             return None
@@ -262,7 +270,7 @@ class Capture(BaseCallbackHandler):
             said = self._part("answer", lambda: units.spoken(unit, answering), None)
         has_context = any(passage.text.strip() for passage in found)
         problem, detail = units.problem(unit, said, answering, has_context=has_context)
-        if problem is None and whole is not None and is_withheld(whole, unit.run.notices):
+        if problem is None and withheld and not said:
             problem, detail = AbstentionReason.NO_CLAIMS, WITHHELD
         run = units.answering_run(unit, answering)
         readable = said is not None or problem is AbstentionReason.PARTIAL_ANSWER
@@ -291,6 +299,15 @@ class Capture(BaseCallbackHandler):
             id=str(run.id),
             metadata=self._part("labels", lambda: labels(unit, answering), nothing),
         )
+
+    def instead(self, unit: Unit, whole: str) -> str:
+        """The answer that a check inside has withheld, and put ``whole`` in its place; empty if unknown.
+
+        A model that was told what stands there may have said the same itself.
+        """
+        spoken = any(said.strip() == whole.strip() for said in results.said_in(unit.models))
+        held = () if spoken else reversed(unit.run.withheld)
+        return next((answer for notice, answer in held if notice.strip() in whole), "")
 
     def is_step(self, unit: Unit, model: Run, supplied: Sequence[Run]) -> bool:
         """Whether the unit's answer, or its documents, went to a later model; what that one found itself."""
@@ -351,8 +368,9 @@ def redone(run: BaseRunManager) -> None:
             handler.redone(run.run_id)
 
 
-def wrote(run: BaseRunManager, notice: str) -> None:
-    """Tell whoever captures a run what it writes into its answer, or in place of it."""
-    for handler in run.handlers:
-        if notice and isinstance(handler, Capture):
-            handler.wrote(run.run_id, notice)
+def wrote(handlers: Iterable[object], run_id: UUID, decision: Decision, answer: str) -> None:
+    """Tell whoever captures a run what it writes into its ``answer``, or instead of it."""
+    instead = answer if decision.action is Action.REPLACE else ""
+    for handler in handlers:
+        if decision.text and isinstance(handler, Capture):
+            handler.wrote(run_id, decision.text, instead)

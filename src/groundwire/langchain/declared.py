@@ -6,7 +6,7 @@ Only names and the block's own state live here; what they mean for a run is deci
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -26,6 +26,15 @@ JUDGE = "groundwire:judge"
 """On a judge's own calls, which are never judged."""
 KEYS = "groundwire"
 """In a run's metadata: the keys that hold question, context and answer. The run is a unit."""
+
+
+def key_problems(keys: Mapping[str, object]) -> list[str]:
+    """What is wrong with the names of keys that an application gave; None names none."""
+    return [
+        f"{name} must be a str, not {type(key).__qualname__}"
+        for name, key in keys.items()
+        if not isinstance(key, str | None)
+    ]
 
 
 class Listener(Protocol):

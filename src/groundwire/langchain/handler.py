@@ -8,12 +8,14 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Protocol, Self
 from uuid import UUID
 
 from groundwire.checker import Checker
+from groundwire.core.errors import InputError
 from groundwire.core.keeper import Keeper
 from groundwire.core.sink import Sink
 from groundwire.core.verdict import Outcome
@@ -22,6 +24,7 @@ from groundwire.host.record import Record
 from groundwire.host.watching import Flushable, Watching
 from groundwire.judge.isolation import JUDGING
 from groundwire.langchain.capture import Capture, Captured
+from groundwire.langchain.declared import key_problems
 from groundwire.langchain.tree import Run
 from groundwire.tracing.langsmith import LangSmithSink, RunAddress, is_inside, locate
 
@@ -73,6 +76,7 @@ class GroundwireCallbackHandler(Watching, Capture):
         context_key: str | None = None,
         answer_key: str | None = None,
     ) -> None:
+        keys = {"question_key": question_key, "context_key": context_key, "answer_key": answer_key}
         self._watch(
             checker,
             on_outcome,
@@ -83,25 +87,20 @@ class GroundwireCallbackHandler(Watching, Capture):
             monitor=monitor,
             sinks=sinks,
             max_runs=max_runs,
+            problems=[*_sink_problems(langsmith), *key_problems(keys)],
         )
-        super().__init__(
-            self._answered,
-            max_runs=max_runs,
-            question_key=question_key,
-            context_key=context_key,
-            answer_key=answer_key,
-        )
+        super().__init__(self._answered, max_runs=max_runs, **keys)
         self._traced = langsmith is not False
         self._sink: RunSink | None = None if isinstance(langsmith, bool) else langsmith
         self._sink_lock = threading.RLock()  # a stream may be collected, and so end, while this is held
 
-    def result(self, run_id: UUID, timeout: float | None = None) -> Record | None:
+    def result(self, run_id: UUID | str, timeout: float | None = None) -> Record | None:
         """The record of a run, by its own id or by that of its topmost run; waits while it is being judged.
 
         Of several answers in one topmost run, the latest. None for a run without an answer, and when
-        ``timeout`` seconds were not enough.
+        ``timeout`` seconds were not enough. Raises InputError for what is no run's id.
         """
-        return self._observer.result(run_id, timeout)
+        return self._observer.result(_as_id(run_id), timeout)
 
     def _senders(self) -> Iterable[Flushable]:
         return (*super()._senders(), *(() if self._sink is None else (self._sink,)))
@@ -174,6 +173,24 @@ class GroundwireCallbackHandler(Watching, Capture):
         with self._sink_lock:
             sink = self._sink = self._sink or LangSmithSink()
         return lambda outcome: sink.send(address, outcome)
+
+
+def _sink_problems(langsmith: object) -> list[str]:
+    if isinstance(langsmith, bool):
+        return []
+    if not isinstance(langsmith, type) and all(hasattr(langsmith, name) for name in ("send", "flush")):
+        return []
+    hint = "the project is the one that LangSmith traces to, such as LANGSMITH_PROJECT names"
+    return [f"langsmith must be True, False or a LangSmithSink(), not {langsmith!r}: {hint}"]
+
+
+def _as_id(run_id: object) -> UUID:
+    if isinstance(run_id, UUID):
+        return run_id
+    with suppress(ValueError):
+        if isinstance(run_id, str):
+            return UUID(run_id)
+    raise InputError(f"run_id must be a run's UUID, as a record's run_id is, or its text, not {run_id!r:.60}")
 
 
 @dataclass(slots=True)

@@ -18,24 +18,30 @@ from groundwire.core.interaction import Interaction, Passage
 from groundwire.core.verdict import Abstention, AbstentionReason, Outcome
 from groundwire.host.actions import Action, Decision, note
 from groundwire.host.judging import ajudged, judged
+from groundwire.host.notices import UNSAID
 from groundwire.host.options import Common, settle_common
-from groundwire.host.seen import unechoed
+from groundwire.host.seen import is_made_of, unechoed
 from groundwire.langchain import chat, delegated, evidence, placing, values
+from groundwire.langchain.capture import wrote
 from groundwire.langchain.conversation import given_before
 from groundwire.langchain.output import KEY, Attach, acted_on, answer_text, attached
+from groundwire.langchain.said import Hearing
 from groundwire.langchain.sources import Quotes
 from groundwire.tracing.langsmith import annotate_current_run
 
 try:
     from langchain.agents.middleware import AgentMiddleware, AgentState, hook_config
     from langchain.agents.middleware.types import (
+        ExtendedModelResponse,
         ModelRequest,
         ModelResponse,
         OmitFromInput,
+        PrivateStateAttr,
         ToolCallRequest,
     )
     from langgraph.config import get_config
     from langgraph.runtime import Runtime
+    from langgraph.types import Command
 except ImportError as error:
     raise MissingExtraError("HallucinationMiddleware", package="langchain", extra="langchain") from error
 
@@ -46,9 +52,10 @@ _UNCALLED: dict[str, Any] = {"tool_calls": [], "invalid_tool_calls": [], "additi
 
 
 class CheckedState(AgentState[Any]):
-    """An agent's state that also holds the verdict on its last answer."""
+    """An agent's state that also holds the verdict on its last answer, and what its model said last."""
 
     hallucination: NotRequired[Annotated[dict[str, Any], OmitFromInput]]
+    groundwire_said: NotRequired[Annotated[list[str], PrivateStateAttr]]
 
 
 class HallucinationMiddleware(AgentMiddleware[CheckedState, Any, Any]):
@@ -89,19 +96,21 @@ class HallucinationMiddleware(AgentMiddleware[CheckedState, Any, Any]):
 
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
-    ) -> ModelResponse[Any]:
-        """Note what stands for the form of a structured response: its words are no evidence."""
-        response = handler(request)
-        return replace(response, result=delegated.form_noted(response.result, request.tools))
+    ) -> ExtendedModelResponse[Any]:
+        """Note what the model said, and that what stands for its structured response is no evidence."""
+        with Hearing() as heard:
+            response = handler(request)
+        return _noted(response, request, heard)
 
     async def awrap_model_call(
         self,
         request: ModelRequest[Any],
         handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
-    ) -> ModelResponse[Any]:
+    ) -> ExtendedModelResponse[Any]:
         """The same without holding the event loop."""
-        response = await handler(request)
-        return replace(response, result=delegated.form_noted(response.result, request.tools))
+        with Hearing() as heard:
+            response = await handler(request)
+        return _noted(response, request, heard)
 
     def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], T]) -> T:
         """Note what a tool found in which a model answers: its words are no evidence."""
@@ -123,8 +132,11 @@ class HallucinationMiddleware(AgentMiddleware[CheckedState, Any, Any]):
     def _update(self, turn: _Turn, outcome: Outcome) -> dict[str, Any]:
         attempt = len(turn.notes) + 1
         decision = self._settings.reactions.decide(turn.interaction, outcome, attempt=attempt)
-        marks = self._settings.sinks.locate(_own_run())
+        handlers, run_id = _own_run()
+        marks = self._settings.sinks.locate(run_id)
         self._settings.keep(turn.interaction, outcome, decision, attempt, marks=marks)
+        if run_id is not None:
+            wrote(handlers, run_id, decision, turn.interaction.answer)
         if decision.action is Action.RETRY:
             again = HumanMessage(note(outcome), additional_kwargs=_NOTE)
             return {"jump_to": "model", "messages": [again], **turn.withdrawn}
@@ -167,7 +179,7 @@ class _Turn:
             answer=text or "",
             history=chat.turns(messages[: begin + 1 if asked is None else asked]),
         )
-        self.abstention = self._why_not(text)
+        self.abstention = self._why_not(text, state.get("groundwire_said"))
 
     def settled(self, decision: Decision, verdict: dict[str, Any]) -> list[BaseMessage]:
         """What to write over the conversation: the answer with its verdict, and no trace of its drafts."""
@@ -187,23 +199,34 @@ class _Turn:
         models = [i for i in range(end) if isinstance(self._messages[i], AIMessage)]
         return self._messages[max(models, default=end) : end + 1]
 
-    def _why_not(self, text: str | None) -> Abstention | None:
+    def _why_not(self, text: str | None, said: Sequence[str] | None) -> Abstention | None:
         if not text:
             detail = "the agent's last message holds no text, and there is no structured response"
             return Abstention(why=AbstentionReason.NO_CLAIMS, detail=detail, id=uuid4().hex)
         if not self.interaction.has_context:
             detail = "no tool brought anything to judge the answer against since the user last spoke"
             return Abstention(why=AbstentionReason.NO_CONTEXT, detail=detail, id=uuid4().hex)
+        by_model = isinstance(self.answer, AIMessage) and not self._structured
+        if by_model and said is not None and not is_made_of(text, said):
+            return Abstention(why=AbstentionReason.NO_CLAIMS, detail=UNSAID, id=uuid4().hex)
         return None
 
 
-def _own_run() -> UUID | None:
-    """The run that the middleware is called in, as tracers know it."""
+def _noted(
+    response: ModelResponse[Any], request: ModelRequest[Any], heard: Hearing
+) -> ExtendedModelResponse[Any]:
+    noted = replace(response, result=delegated.form_noted(response.result, request.tools))
+    return ExtendedModelResponse(noted, Command(update={"groundwire_said": heard.said(response.result)}))
+
+
+def _own_run() -> tuple[Sequence[object], UUID | None]:
+    """Who hears the run that the middleware is called in, and that run, as tracers know it."""
     try:
-        run_id = getattr(get_config().get("callbacks"), "parent_run_id", None)
+        callbacks = get_config().get("callbacks")
     except RuntimeError:  # called by itself, outside of any graph
-        return None
-    return run_id if isinstance(run_id, UUID) else None
+        return (), None
+    run_id = getattr(callbacks, "parent_run_id", None)
+    return getattr(callbacks, "handlers", ()), run_id if isinstance(run_id, UUID) else None
 
 
 def _begins_turn(message: BaseMessage) -> bool:

@@ -9,8 +9,9 @@ from typing import Any
 from langchain_core.runnables import Runnable
 
 from groundwire.core.errors import ConfigurationError
-from groundwire.host.actions import Reactions
+from groundwire.host.actions import Reactions, refused_async
 from groundwire.host.options import Common, CommonSettings, common, unknown
+from groundwire.langchain.declared import key_problems
 from groundwire.langchain.output import Attach
 from groundwire.langchain.retry import NameClaims, Retry, Revise, Revised
 
@@ -44,9 +45,9 @@ def settle(bound: object, options: Mapping[str, Any]) -> Settings:
     if not isinstance(bound, Runnable):
         hint = ": wrap RunnableLambda(function) instead" if callable(bound) else ""
         problems.append(f"only a LangChain runnable can be wrapped, not {type(bound).__qualname__}{hint}")
-    for key in ("question_key", "context_key", "answer_key"):
-        if not isinstance(options.get(key), str | None):
-            problems.append(f"{key} must be a str, not {type(options[key]).__qualname__}")
+    problems += key_problems(
+        {name: options.get(name) for name in ("question_key", "context_key", "answer_key")}
+    )
     attach = options.get("attach", Attach.AUTO)
     if attach not in list(Attach):
         problems.append(f"attach must be one of {', '.join(repr(str(a)) for a in Attach)}, not {attach!r}")
@@ -63,6 +64,7 @@ def _retry(bound: object, reactions: Reactions, options: Mapping[str, Any], prob
         return NameClaims(question_key=options.get("question_key"))
     if not isinstance(given, Retry):
         if callable(given):
+            problems += refused_async("retry", given, "nobody awaits the next input")
             return Revised(revise=given)
         kind = type(given).__qualname__
         problems.append(f"retry must be NameClaims(), Expand() or a callable (input, outcome), not {kind}")

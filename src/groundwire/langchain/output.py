@@ -111,6 +111,21 @@ def parted(warning: str) -> str:
     return f"\n\n{warning}" if warning else ""
 
 
+def opened(output: Any) -> tuple[Any, Callable[[Any], Any]]:
+    """The state in what a graph returns with ``version="v2"``, and how to put another in its place.
+
+    Everything else is the state itself.
+    """
+    if not is_boxed(output):
+        return output, lambda state: state
+    return output.value, lambda state: replace(output, value=state)
+
+
+def is_boxed(output: Any) -> bool:
+    """Whether this is a GraphOutput, by its name, since a chain needs no LangGraph."""
+    return _is_data(output) and type(output).__name__ == "GraphOutput"
+
+
 def attached(output: Any, verdict: Mapping[str, Any], attach: Attach) -> Any:
     """The same output, or an envelope of it, that carries the verdict."""
     verdict = dict(verdict)

@@ -21,12 +21,13 @@ from langchain_core.runnables.config import patch_config
 from groundwire.core.interaction import Interaction, Passage
 from groundwire.core.secrets import Traced
 from groundwire.core.verdict import Abstention, AbstentionReason
-from groundwire.host.notices import WITHHELD, is_withheld, without
+from groundwire.host.notices import UNSAID, WITHHELD, is_withheld, without
 from groundwire.langchain import chat, evidence, states, values
 from groundwire.langchain.capture import Capture, Captured
 from groundwire.langchain.conversation import resumes, said_by_tools
 from groundwire.langchain.declared import UNIT
-from groundwire.langchain.output import answer_text
+from groundwire.langchain.output import answer_text, is_boxed, opened
+from groundwire.langchain.tree import Unit
 from groundwire.langchain.units import NOT_FOUND
 
 _LOG = logging.getLogger(__name__)
@@ -101,7 +102,9 @@ class Call:
             return _abstained(Interaction(answer="", id=self._id), AbstentionReason.UNREADABLE_INPUT, detail)
 
     def _read(self, given: Any, output: Any) -> Reading:
-        if self._top.paused or states.at(output, _PAUSE):
+        boxed, (output, _) = output, opened(output)
+        waits = boxed.interrupts if is_boxed(boxed) else states.at(output, _PAUSE)
+        if self._top.paused or waits:
             return Reading(interaction=Interaction(answer="", id=self._id), paused=True)
         units = [unit for seen in self._units if (unit := seen.interaction) and unit.has_context]
         whole = next((seen.interaction for seen in self._all if seen.interaction), None)
@@ -119,8 +122,12 @@ class Call:
         )
         if answer is None:
             return _unreadable(interaction, output, self._keys.answer_key)
-        if is_withheld(answer, notices):
-            return replace(_abstained(interaction, AbstentionReason.NO_CLAIMS, WITHHELD), said=answer)
+        unsaid = (
+            any(seen.detail == UNSAID for seen in self._all) and whole and interaction.answer == whole.answer
+        )
+        if unsaid or is_withheld(answer, notices):
+            detail = UNSAID if unsaid else WITHHELD
+            return replace(_abstained(interaction, AbstentionReason.NO_CLAIMS, detail), said=answer)
         if not interaction.has_context:
             return replace(_without_context(interaction, self._units), said=answer)
         return Reading(interaction=interaction, said=answer)
@@ -172,11 +179,16 @@ class Call:
 class _Units(Capture):
     """Captures each RAG unit of a call.
 
-    A block of separate calls around it has an end of its own, which this call can't wait for.
+    A block of separate calls around it has an end of its own, which this call can't wait for. What a check
+    inside has withheld is not what is handed out.
     """
 
     def _enter_block(self) -> None:
         return None
+
+    def instead(self, unit: Unit, whole: str) -> str:
+        del unit, whole
+        return ""
 
 
 class _Whole(_Units):

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from langchain_core.messages import BaseMessage
+
 from groundwire.langchain import chat, values
 from groundwire.langchain.tree import Run
 
@@ -35,7 +37,22 @@ def calls(value: Any) -> Iterator[str]:
 def model_words(value: Any) -> Iterator[str]:
     """All that a model's result says: its text, and what it gives to tools, or fills a structure with."""
     yield model_text(value) or ""
-    for call in _tool_calls(value):
+    yield from _given(_tool_calls(value))
+
+
+def words(message: BaseMessage) -> Iterator[str]:
+    """All that a model's message says, likewise."""
+    yield chat.text(message) or ""
+    yield from _given(getattr(message, "tool_calls", None) or ())
+
+
+def message_id(value: Any) -> str | None:
+    """The id of the message that a model's result is."""
+    return getattr(_message(value), "id", None)
+
+
+def _given(tool_calls: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    for call in tool_calls:
         yield from values.texts(call.get("args"))
 
 
@@ -50,7 +67,11 @@ def calls_by_tool(value: Any) -> Iterator[tuple[str, str]]:
 
 
 def _tool_calls(value: Any) -> Sequence[Mapping[str, Any]]:
+    return getattr(_message(value), "tool_calls", None) or ()
+
+
+def _message(value: Any) -> BaseMessage | None:
     generations = getattr(value, "generations", None)
     if not generations or not generations[0]:
-        return ()
-    return getattr(getattr(generations[0][0], "message", None), "tool_calls", None) or ()
+        return None
+    return getattr(generations[0][0], "message", None)

@@ -84,7 +84,11 @@ class Expand(Retry):
 
     def problems(self, runnable: Runnable[Any, Any]) -> list[str]:
         found = []
-        if self.search_kwargs is None and (not isinstance(self.factor, int) or self.factor < 2):
+        if not isinstance(self.search_kwargs, Mapping | None):
+            found.append(
+                f"Expand's search_kwargs must be a dict, such as {{'k': 8}}, not {self.search_kwargs!r}"
+            )
+        elif self.search_kwargs is None and (not isinstance(self.factor, int) or self.factor < 2):
             found.append(f"Expand needs a whole factor from 2 on, not {self.factor!r}")
         elif _rebuilt(runnable, self._widened) is runnable:
             found.append(
@@ -124,7 +128,13 @@ class Revised(Retry):
     def again(
         self, runnable: Runnable[Any, Any], given: Any, outcome: Outcome
     ) -> tuple[Runnable[Any, Any], Any] | None:
-        return runnable, self.revise(given, outcome)
+        revised = self.revise(given, outcome)
+        if revised is None:
+            raise TypeError(
+                "the callable for retry returned None: expected the next input. What is not to be asked "
+                "again is decided before, by a callable for on_hallucination"
+            )
+        return runnable, revised
 
 
 def restored(output: Any, given: Any, asked: Any) -> Any:

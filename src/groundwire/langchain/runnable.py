@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import logging
-from collections.abc import AsyncIterator, Generator, Iterator
+from collections.abc import AsyncIterator, Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Unpack
 from uuid import UUID
@@ -35,6 +35,7 @@ from groundwire.langchain.output import (
     Attach,
     acted_on,
     attached,
+    opened,
     output_schema,
     output_type,
     parted,
@@ -157,7 +158,7 @@ class RunnableWithHallucinationCheck(RunnableSerializable[Any, Any]):
         for attempt in itertools.count(1):
             answered: _Answered = yield _Ask(runnable=runnable, given=asked)
             if answered.reading.paused:
-                yield _Finished(output=restored(answered.output, given, asked))
+                yield _Finished(output=answered.put_back(restored(answered.output, given, asked)))
                 return
             reading = answered.reading.about(question)
             question = reading.interaction.question
@@ -171,11 +172,13 @@ class RunnableWithHallucinationCheck(RunnableSerializable[Any, Any]):
                     continue
                 decision = self._settings.reactions.given_up(reading.interaction, outcome)
             self._report(reading.interaction, outcome, decision, attempt)
-            wrote(answered.run_manager, decision.text)
+            run = answered.run_manager
+            wrote(run.handlers, run.run_id, decision, reading.interaction.answer)
             said = reading.said
             self._tell_unwarned(answered.output, decision, said)
             output = restored(acted_on(answered.output, decision, self.answer_key, said), given, asked)
-            yield _Finished(output=attached(output, outcome.to_dict(), self._settings.attach))
+            output = attached(output, outcome.to_dict(), self._settings.attach)
+            yield _Finished(output=answered.put_back(output))
             return
 
     def _run(
@@ -187,8 +190,7 @@ class RunnableWithHallucinationCheck(RunnableSerializable[Any, Any]):
             if isinstance(step, _Ask):
                 call = Call(config, run_manager, self._keys)
                 output = step.runnable.invoke(step.given, call.config, **kwargs)
-                reading = call.read(step.given, output)
-                step = plan.send(_Answered(output=output, reading=reading, run_manager=run_manager))
+                step = plan.send(_answered(call, step.given, output, run_manager))
             else:
                 step = plan.send(judged(self._settings.checker, step))
         return step.output
@@ -202,8 +204,7 @@ class RunnableWithHallucinationCheck(RunnableSerializable[Any, Any]):
             if isinstance(step, _Ask):
                 call = Call(config, run_manager, self._keys)
                 output = await step.runnable.ainvoke(step.given, call.config, **kwargs)
-                reading = call.read(step.given, output)
-                step = plan.send(_Answered(output=output, reading=reading, run_manager=run_manager))
+                step = plan.send(_answered(call, step.given, output, run_manager))
             else:
                 step = plan.send(await ajudged(self._settings.checker, step))
         return step.output
@@ -215,7 +216,7 @@ class RunnableWithHallucinationCheck(RunnableSerializable[Any, Any]):
         config: RunnableConfig,
         **kwargs: Any,
     ) -> Iterator[Any]:
-        call, passing, given = Call(config, run_manager, self._keys), self._passing(), Sum()
+        call, passing, given = Call(config, run_manager, self._keys), self._passing(kwargs), Sum()
         for chunk in self.bound.transform(map(given.add, inputs), call.config, **kwargs):
             yield from passing.feed(chunk)
         output = passing.whole(call.output)
@@ -233,7 +234,7 @@ class RunnableWithHallucinationCheck(RunnableSerializable[Any, Any]):
         config: RunnableConfig,
         **kwargs: Any,
     ) -> AsyncIterator[Any]:
-        call, passing, given = Call(config, run_manager, self._keys), self._passing(), Sum()
+        call, passing, given = Call(config, run_manager, self._keys), self._passing(kwargs), Sum()
         noted = (given.add(chunk) async for chunk in inputs)
         async for chunk in self.bound.atransform(noted, call.config, **kwargs):
             for passed in passing.feed(chunk):
@@ -276,9 +277,10 @@ class RunnableWithHallucinationCheck(RunnableSerializable[Any, Any]):
     def _keys(self) -> Keys:
         return Keys(question_key=self.question_key, context_key=self.context_key, answer_key=self.answer_key)
 
-    def _passing(self) -> OutputStream:
-        kind = GraphStream if is_graph(self.bound) else OutputStream
-        return kind(self._settings.attach, self.answer_key)
+    def _passing(self, asked: Mapping[str, Any]) -> OutputStream:
+        if is_graph(self.bound):
+            return GraphStream(self._settings.attach, self.answer_key, asked)
+        return OutputStream(self._settings.attach, self.answer_key)
 
     def _gates(self) -> bool:
         """Whether a stream must be held back; the first time that one is, the log says so."""
@@ -316,7 +318,7 @@ class RunnableWithHallucinationCheck(RunnableSerializable[Any, Any]):
     ) -> Iterator[Any]:
         decision = self._settings.reactions.decide(reading.interaction, outcome, attempt=1)
         self._report(reading.interaction, outcome, decision, attempt=1)
-        wrote(run, decision.text)
+        wrote(run.handlers, run.run_id, decision, reading.interaction.answer)
         said = reading.said
         self._tell_unwarned(output, decision, said)
         return passing.close(outcome.to_dict(), parted(decision.text), said)
@@ -371,8 +373,15 @@ class _Ask:
 @dataclass(frozen=True, kw_only=True)
 class _Answered:
     output: Any
+    put_back: Callable[[Any], Any]
     reading: Reading
     run_manager: BaseRunManager
+
+
+def _answered(call: Call, given: Any, output: Any, run_manager: BaseRunManager) -> _Answered:
+    reading = call.read(given, output)
+    state, put_back = opened(output)
+    return _Answered(output=state, put_back=put_back, reading=reading, run_manager=run_manager)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,8 +15,12 @@ from groundwire.core.plain import plain
 
 
 def state(value: Any) -> Any:
-    """What a graph's node hands on: a Command is taken for the update it carries."""
-    return value.update if type(value).__name__ == "Command" and not isinstance(value, Mapping) else value
+    """What a graph or its node hands on: of a Command the update, and of a GraphOutput the value it carries.
+
+    By their names, since a chain needs no LangGraph.
+    """
+    held = {"Command": "update", "GraphOutput": "value"}.get(type(value).__name__)
+    return value if held is None or isinstance(value, Mapping) else getattr(value, held, value)
 
 
 def at(value: Any, key: str) -> Any:

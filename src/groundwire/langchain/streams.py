@@ -13,7 +13,7 @@ from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, Base
 from langchain_core.runnables import Runnable
 from langchain_core.runnables.utils import AddableDict
 
-from groundwire.langchain.output import KEY, Attach, answer_holder, attached, enveloped, extended
+from groundwire.langchain.output import KEY, Attach, answer_holder, attached, enveloped, extended, is_boxed
 
 
 class Sum:
@@ -97,7 +97,13 @@ class GraphStream(OutputStream):
     """A LangGraph graph's stream: parts of its work, in the mode asked for, that never add up to its output.
 
     They pass untouched. The verdict comes last, in the same form, and brings the warning in its own words.
+    ``asked`` is what the graph was asked for.
     """
+
+    def __init__(self, attach: Attach, key: str | None, asked: Mapping[str, Any]) -> None:
+        super().__init__(attach, key)
+        self._typed = asked.get("version") == "v2"
+        self._messages = asked.get("stream_mode") in ("messages", ["messages"])
 
     def feed(self, chunk: Any) -> Iterator[Any]:
         """What to pass on: the chunk itself."""
@@ -114,12 +120,21 @@ class GraphStream(OutputStream):
         last = getattr(self, "_last", None)
         if self._attach is Attach.NONE:
             return
-        if not isinstance(last, tuple):
+        if self._typed:
+            yield self._part(last, verdict)
+        elif not isinstance(last, tuple):
             yield AddableDict({KEY: dict(verdict)})
         elif isinstance(last[0], BaseMessage):
             yield _closing_message(last[0].id, verdict), {}
         else:
             yield (*last[:-2], KEY, dict(verdict))
+
+    def _part(self, last: Any, verdict: Mapping[str, Any]) -> dict[str, Any]:
+        """The verdict as a part of a stream in which each part says what it is."""
+        if not self._messages:
+            return {"type": KEY, "ns": (), "data": dict(verdict)}
+        identity = last["data"][0].id if last is not None else None
+        return {"type": "messages", "ns": (), "data": (_closing_message(identity, verdict), {})}
 
 
 def is_graph(runnable: Runnable[Any, Any]) -> bool:
@@ -130,6 +145,8 @@ def is_graph(runnable: Runnable[Any, Any]) -> bool:
 
 def as_chunk(output: Any) -> Any:
     """A whole output in the form that a stream of such outputs would bring it."""
+    if is_boxed(output):
+        return {"type": "values", "ns": (), "data": output.value, "interrupts": output.interrupts}
     if isinstance(output, AIMessage) and not isinstance(output, AIMessageChunk):
         return AIMessageChunk(**output.model_dump(exclude={"type"}))
     return AddableDict(output) if isinstance(output, dict) else output

@@ -50,8 +50,8 @@ class Run:
 
     ``unit``, ``context`` and ``answer`` say that this very run was declared to be one, ``redone`` that it has
     asked again in other words than it was asked; ``scope`` is what it is part of, and ``notices`` what checks
-    in it have written into answers. Runs refer upwards only, so
-    that what they hold is freed with them, and not when a garbage collection comes round. ``trace`` and
+    in it have written into answers, and ``withheld`` what instead of. Runs refer upwards only, so that what
+    they hold is freed with them, and not when a garbage collection comes round. ``trace`` and
     ``places`` are whatever a listener wants to know of where the run is traced.
     """
 
@@ -77,11 +77,14 @@ class Run:
     trace: Any = None
     places: Any = None
     notices: tuple[str, ...] = ()
+    withheld: tuple[tuple[str, str], ...] = ()
 
-    def note(self, notice: str) -> None:
-        """Note what a check of this run has written, here and in all that this is part of."""
+    def note(self, notice: str, instead: str = "") -> None:
+        """Note what a check of this run has written, and what ``instead`` of, here and in all around it."""
         run: Run | None = self
         while run is not None:
+            if instead:
+                run.withheld = (*run.withheld, (notice, instead))[-_NOTICES:]
             if notice not in run.notices:
                 run.notices = (*run.notices, notice)[-_NOTICES:]
             run = run.parent

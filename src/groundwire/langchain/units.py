@@ -14,7 +14,8 @@ from typing import Any
 
 from groundwire.core.interaction import Turn
 from groundwire.core.verdict import AbstentionReason
-from groundwire.host.seen import EDITED, is_telling, share
+from groundwire.host.notices import UNSAID
+from groundwire.host.seen import EDITED, is_made_of, is_telling, share
 from groundwire.langchain import chat, evidence, results, states, values
 from groundwire.langchain.declared import Block
 from groundwire.langchain.tree import Kind, Run, Unit
@@ -350,9 +351,26 @@ def problem(
     if answer is None:
         detail = NOT_READ % type(unit.run.outputs).__name__
         return AbstentionReason.NO_CLAIMS, detail if answering or not unit.models else UNCLEAR
+    if _is_unsaid(unit, answer):
+        return AbstentionReason.NO_CLAIMS, UNSAID
     if not has_context:
         return AbstentionReason.NO_CONTEXT, NOT_FOUND if unit.retrievals or unit.tools else NOT_SEEN
     return None, ""
+
+
+def _is_unsaid(unit: Unit, said: str) -> bool:
+    """Whether a conversation ends with words of the application's own, such as those of a limit.
+
+    Its model is one that is heard: it called the tools, or the message was its own before.
+    """
+    conversation = chat.messages(states.at(states.state(unit.run.outputs), "messages"))
+    shown = bool(conversation) and chat.by_model(conversation[-1]) and values.answer(conversation[-1]) == said
+    if not shown or any(run.answer for run in unit.models):
+        return False
+    asked = chat.last_turn(conversation) or 0
+    own = {results.message_id(run.outputs) for run in unit.models} - {None}
+    heard = any(message.id in own for message in conversation[asked:] if chat.by_model(message))
+    return heard and not is_made_of(said, list(results.said_in(unit.models)))
 
 
 def answering_run(unit: Unit, answering: Run | None) -> Run:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from groundwire.core.errors import ConfigurationError
-from groundwire.host.actions import Reactions, refuse_async
+from groundwire.host.actions import Reactions, refused_async
 from groundwire.host.options import Common, CommonSettings, common, unknown
 from groundwire.llama_index.output import Attach
 from groundwire.llama_index.retry import NameClaims, Retry, Revise, Revised
@@ -57,7 +57,7 @@ def _retry(engine: object, reactions: Reactions, options: Mapping[str, Any], pro
         return NameClaims()
     if not isinstance(given, Retry):
         if callable(given) and not isinstance(given, type):
-            problems += refuse_async("retry", given)
+            problems += refused_async("retry", given, "a retry waits for nothing")
             return Revised(revise=given)
         kind = f"the class {given.__name__}" if isinstance(given, type) else type(given).__qualname__
         problems.append(f"retry must be NameClaims(), Expand() or a callable (question, outcome), not {kind}")

@@ -248,8 +248,10 @@ _UNMENTIONED = tuple(
     for pattern in (
         rf"\b{_SOURCES}(?: \w+)? (?:do(?:es)?|did)(?: not|n['’]t) mention (?P<what>[^.;!?]+)",
         rf"\b(?:no|none of) {_GIVEN}{_SOURCES} mentions? (?P<what>[^.;!?]+)",
-        rf"\bthere(?:['’]s| is| are) no (?!mention|info|refer|detail|indicat)(?P<what>[\w -]{{3,60}}?) "
-        rf"in {_GIVEN}(?:{_SOURCES}|{_PAPERS})\b",
+        (
+            rf"\bthere(?:['’]s| is| are) no (?!mention|info|refer|detail|indicat)(?P<what>[\w -]{{3,60}}?) "
+            rf"in {_GIVEN}(?:{_SOURCES}|{_PAPERS})\b"
+        ),
         rf"\b{_PAPERS}{_AT_HAND} (?:do(?:es)?|did)(?: not|n['’]t) mention (?P<what>[^.;!?]+)",
         r"\bnor (?:is|are) there any mention of (?P<what>[^.;!?]+)",
         rf"\bno mention of (?P<what>[^.;!?]+?)(?: (?:in|by|within) {_GIVEN}{_SOURCES}\b|[.;!?]|\Z)",
