@@ -689,6 +689,55 @@ def test_of_several_usual_keys_the_one_counts_that_a_model_filled(heard):
     assert heard.only().interaction.answer == f"{answer(1)} [1]"
 
 
+def answering(reply, model, **found):
+    """Each of the keys is filled with what its function makes of the documents, then a model answers."""
+    library = (lambda x: x["question"]) | Library()
+    made = {name: (lambda x, form=form: form(x["documents"])) for name, form in found.items()}
+    told = (lambda x: {**x, "context": joined(x["documents"])}) | PROMPT | model
+    return (
+        RunnablePassthrough.assign(documents=library)
+        | (RunnablePassthrough.assign(**made) if made else RunnablePassthrough())
+        | RunnablePassthrough.assign(**{reply: told if reply == "messages" else told | StrOutputParser()})
+    )
+
+
+@pytest.mark.parametrize("reply", ["response", "summary", "messages"])
+@pytest.mark.parametrize(
+    "form",
+    [joined, lambda found: found[0].page_content, lambda found: f"Found:\n1. {joined(found)}"],
+    ids=["all", "one", "with a heading"],
+)
+def test_documents_under_a_usual_key_are_no_answer(form, reply, heard):
+    """A model has answered from them, be it under a key that nobody knows."""
+    model = Oracle(reply=lambda n: "It weighs as much as a whale.")
+    answering(reply, model, text=form, result=form).invoke({"question": question(1)}, listening(heard))
+    assert said(heard.only()) == (None, question(1), texts(1), model.reply(1))
+
+
+def test_documents_that_code_has_chosen_are_the_answer(heard):
+    """What the model said is not shown: it only chose."""
+    chain = answering("choice", Oracle(reply=lambda n: "1"), text=lambda found: found[0].page_content)
+    (chain | (lambda x: {"text": x["text"]})).invoke({"question": question(1)}, listening(heard))
+    assert said(heard.only()) == (None, question(1), texts(1), texts(1)[0])
+
+
+@pytest.mark.parametrize("reply", ["response", "summary"])
+def test_a_plan_under_a_usual_key_is_no_answer(reply, heard):
+    """A model wrote it before anything was found."""
+    plan = Oracle(reply=lambda n: f"First look up topic{n}")
+    made = RunnablePassthrough.assign(output=(lambda x: x["question"]) | plan | StrOutputParser())
+    (made | answering(reply, Oracle())).invoke({"question": question(1)}, listening(heard))
+    assert said(heard.only()) == whole(1)
+
+
+def test_an_answer_by_heart_that_is_then_reviewed_is_the_answer(heard):
+    """Its key says so; what a model then says of it does not take its place."""
+    by_heart = Oracle(reply=lambda n: "It weighs as much as a whale.")
+    made = RunnablePassthrough.assign(answer=(lambda x: x["question"]) | by_heart | StrOutputParser())
+    (made | answering("output", Oracle())).invoke({"question": question(1)}, listening(heard))
+    assert heard.only().interaction.answer == by_heart.reply(1)
+
+
 def test_a_structured_answer_is_captured_as_json(heard):
     """A reply that is only a tool call has no words: the structure made of it is the answer."""
     call = {"name": "Report", "args": {"weight": 1}, "id": "1"}

@@ -182,6 +182,21 @@ def test_what_the_input_held_is_not_judged_for_the_answer(echoed):
     assert flagged(result) == ["nothing"]
 
 
+@pytest.mark.parametrize("more", [{}, {"title": FakeListChatModel(responses=["A fine title"])}])
+def test_documents_under_a_usual_key_are_not_judged_for_the_answer(more):
+    """The answer stands under a key that nobody knows; beside other words of models it can't be told."""
+    told = {name: (lambda x: x["question"]) | model | StrOutputParser() for name, model in more.items()}
+    prompt = (lambda x: {**x, "context": x["text"]}) | PROMPT
+    app = RunnablePassthrough.assign(text=(lambda x: x["question"]) | Shelf() | joined).assign(
+        summary=prompt | Scribe(rule=inventive) | StrOutputParser(), **told
+    )
+    result = checked(app).invoke({"question": "item3"})
+    if more:
+        assert result["hallucination"]["abstention"] == "NO_CLAIMS"
+    else:
+        assert flagged(result) == ["nothing"]
+
+
 def test_an_answer_that_is_given_is_judged_where_models_only_help_to_find_documents():
     """A check of facts: a model writes what is looked up, and nobody answers."""
     query = (lambda x: x["question"]) | FakeListChatModel(responses=["topic1 weight"]) | StrOutputParser()

@@ -27,7 +27,7 @@ from groundwire.langchain.capture import Capture, Captured
 from groundwire.langchain.conversation import resumes, said_by_tools
 from groundwire.langchain.declared import UNIT
 from groundwire.langchain.output import answer_text
-from groundwire.langchain.units import NOT_FOUND
+from groundwire.langchain.units import NOT_FOUND, UNCLEAR
 
 _LOG = logging.getLogger(__name__)
 _PAUSE = "__interrupt__"  # where LangGraph says in a graph's output what it waits for
@@ -130,8 +130,10 @@ class Call:
     ) -> str | None:
         """What stands in the output for the answer, and not what only stood in the input there."""
         answer = answer_text(output, self._keys.answer_key)
-        if self._keys.answer_key is not None or whole is None:
+        if self._keys.answer_key is not None:
             return answer
+        if whole is None:
+            return None if any(seen.detail == UNCLEAR for seen in self._all) else answer
         if answer is not None and without(answer, notices) == whole.answer:
             return answer
         if whole.answer in values.texts(output):

@@ -7,14 +7,14 @@ of their own.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import takewhile
 from typing import Any
 
 from groundwire.core.interaction import Turn
 from groundwire.core.verdict import AbstentionReason
-from groundwire.host.seen import EDITED, is_telling, share
+from groundwire.host.seen import EDITED, beside, is_telling, share
 from groundwire.langchain import chat, evidence, results, states, values
 from groundwire.langchain.declared import Block
 from groundwire.langchain.tree import Kind, Run, Unit
@@ -107,7 +107,8 @@ def answer(unit: Unit, key: str | None) -> str | None:
     """The answer as the unit's output shows it, or the step that was declared to give it.
 
     Of a state with several of the usual keys, the first that was not there before; after a word or two that
-    no model said, such as a status, the first that holds what a model said of what it had read.
+    no model said, such as a status, the first that holds what a model said of what it had read. Documents,
+    and what a model said before there were any, give way to what was made of them.
     """
     for run in reversed(unit.models):
         if run.answer:
@@ -144,10 +145,41 @@ def _among(unit: Unit, found: dict[str, str]) -> str | None:
     if not said:
         return None if len(fresh) < len(found) else ""
     (name, first), *others = said
+    if _led_there(unit, name, first):
+        others = [(name, text) for name, text in others if not _led_there(unit, name, text)]
+        made = (
+            text
+            for name, text in others
+            if (_may_answer(unit, text) if _was_said(unit, name, text) else is_telling(text))
+        )
+        return next(made, None if _is_said_elsewhere(unit, found) else first)
     if _was_said(unit, name, first) or is_telling(first):
         return first
     told = (text for name, text in others if _was_said(unit, name, text) and _may_answer(unit, text))
     return next(told, first)
+
+
+def _led_there(unit: Unit, key: str, said: str) -> bool:
+    """Whether this is what an answer may have been made of: documents, or a plan from before there were any.
+
+    What a model said under a key that is named for the answer is no plan.
+    """
+    if not _was_said(unit, key, said):
+        tools = filter(None, (chat.tool_text(tool.outputs) for tool in unit.tools))
+        return is_telling(said) and not beside(said, [*found_texts(unit.retrievals), *tools]).strip()
+    if key in values.NAMED:
+        return False
+    first = found_by(unit)
+    told = sayers(said, [run for run in reversed(unit.models) if run.ended is not None])
+    return bool(told) and all(run.started < first for run in told)
+
+
+def _is_said_elsewhere(unit: Unit, found: Mapping[str, str]) -> bool:
+    """Whether a model that had read what was found says something in the output that is not ``found``."""
+    first, there = found_by(unit), {text.strip() for text in found.values()}
+    held = {text.strip() for text in values.texts(states.state(unit.run.outputs))} - {"", *there}
+    later = (run for run in unit.models if run.ended is not None and run.started > first)
+    return any(said in held and _may_answer(unit, said) for said in map(said_by, later))
 
 
 def _was_there(unit: Unit, key: str, said: str) -> bool:

@@ -42,6 +42,7 @@ ANSWER_KEYS = (
     "structured_response",
     "messages",
 )
+NAMED = ("answer", "final_answer", "generation")  # for the answer; others may hold a plan as well
 HISTORY_KEYS = ("chat_history", "history", "messages", "input")
 
 
