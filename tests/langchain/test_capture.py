@@ -11,8 +11,8 @@ from uuid import uuid4
 import pytest
 from langchain.agents.structured_output import ToolStrategy
 from langchain_core.documents import Document
-from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
-from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_core.language_models.fake_chat_models import FakeListChatModel, GenericFakeChatModel
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_core.output_parsers import JsonOutputParser, StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import RunnableLambda, RunnableParallel, RunnablePassthrough
@@ -634,6 +634,53 @@ def test_what_a_graph_remembers_is_not_this_turns_answer(heard):
     for n in (1, 2):
         graph.invoke(apps.asked_in_messages(n), listening(heard, configurable={"thread_id": "1"}))
     assert [said(each) for each in heard.captured] == [whole(1), whole(2)]
+
+
+class Found(MessagesState, total=False):
+    documents: list
+
+
+def talking(direct):
+    """Looks a topic up and answers; what names no topic goes to the node ``direct``."""
+
+    def told(state):
+        found = SystemMessage(joined(state["documents"]))
+        return {"messages": [Oracle().invoke([found, state["messages"][-1]])]}
+
+    def way(state):
+        return "find" if "topic" in state["messages"][-1].text else "direct"
+
+    builder = StateGraph(Found)
+    builder.add_node("find", lambda state: {"documents": Library().invoke(state["messages"][-1].text)})
+    builder.add_node("tell", told)
+    builder.add_node("direct", direct)
+    builder.add_conditional_edges(START, way, ["find", "direct"])
+    builder.add_edge("find", "tell")
+    return builder.compile(checkpointer=InMemorySaver())
+
+
+def by_heart(state):
+    model = FakeListChatModel(responses=["Everything weighs a few kilos."])
+    return {"messages": [model.invoke(state["messages"])]}
+
+
+def from_memory(state):
+    model = FakeListChatModel(responses=["It was built in 1001."])
+    return {"messages": [model.invoke([SystemMessage(joined(state["documents"])), *state["messages"]])]}
+
+
+@pytest.mark.parametrize(
+    ("direct", "contexts"), [(by_heart, []), (from_memory, texts(1))], ids=["by heart", "told again"]
+)
+def test_documents_of_an_earlier_turn_count_where_the_model_was_told_them_again(direct, contexts, heard):
+    """That an earlier answer in the conversation quotes one tells the model of none."""
+    graph = talking(direct)
+    for asked in (question(1), "And what of its weight and its age?"):
+        graph.invoke({"messages": [HumanMessage(asked)]}, listening(heard, configurable={"thread_id": "1"}))
+    first, second = heard.captured
+    assert said(first) == whole(1)
+    assert [passage.text for passage in second.interaction.contexts] == contexts
+    assert second.problem is (None if contexts else AbstentionReason.NO_CONTEXT)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from langchain.agents import create_agent
 from langchain_classic.chains import create_retrieval_chain
 from langchain_classic.chains.combine_documents import create_stuff_documents_chain
 from langchain_core.chat_history import InMemoryChatMessageHistory
+from langchain_core.documents import Document
 from langchain_core.language_models import FakeListChatModel, FakeMessagesListChatModel
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.output_parsers import PydanticOutputParser, StrOutputParser
@@ -23,6 +24,8 @@ from langchain_core.runnables import (
 from langchain_core.runnables.history import RunnableWithMessageHistory
 from langchain_core.tools import create_retriever_tool
 from langchain_core.tracers.context import collect_runs
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, MessagesState, StateGraph
 from pydantic import BaseModel
 
 from groundwire.core import wire
@@ -255,6 +258,74 @@ def test_documents_that_are_returned_and_were_not_shown_support_nothing():
     app = RunnablePassthrough.assign(documents=(lambda given: given["question"]) | Shelf())
     result = checked(app | RunnablePassthrough.assign(answer=shown)).invoke({"question": "item3"})
     assert result["documents"]
+    assert result["hallucination"]["abstention"] == "NO_CONTEXT"
+
+
+class Remembering(MessagesState, total=False):
+    documents: list
+
+
+def turns(direct, find=lambda asked: Shelf().invoke(asked), **options):
+    """The results of two turns of a graph, the first of which looks item3 up, as the second need not."""
+
+    def tell(state):
+        asked = state["messages"][-1].text
+        prompt = PROMPT.format(context=joined(state["documents"]), question=asked)
+        return {"messages": [Scribe(rule=faithful).invoke(prompt)]}
+
+    def way(state):
+        return "find" if len(state["messages"]) == 1 else "direct"
+
+    builder = StateGraph(Remembering)
+    builder.add_node("find", lambda state: {"documents": find(state["messages"][-1].text)})
+    builder.add_node("tell", tell)
+    builder.add_node("direct", direct)
+    builder.add_conditional_edges(START, way, ["find", "direct"])
+    builder.add_edge("find", "tell")
+    app = checked(builder.compile(checkpointer=InMemorySaver()), **options)
+    config = {"configurable": {"thread_id": "1"}}
+    return [app.invoke({"messages": [HumanMessage(asked)]}, config) for asked in ("item3?", "Is item3 old?")]
+
+
+def canned(text):
+    return lambda state: {"messages": [AIMessage(text)]}
+
+
+def by_heart(state):
+    return {"messages": [Scribe(rule=faithful).invoke(state["messages"])]}
+
+
+@pytest.mark.parametrize("direct", [canned("We have sent you a mail"), by_heart])
+def test_documents_of_an_earlier_turn_support_nothing(direct):
+    """A graph remembers them, and nobody was told of them in this one: nothing is judged or replaced."""
+    first, second = turns(direct, on_hallucination="replace")
+    assert first["hallucination"]["hallucinated"] is False
+    assert second["documents"]
+    assert second["hallucination"]["abstention"] == "NO_CONTEXT"
+    assert second["messages"][-1].text in ("We have sent you a mail", "item3 costs 3euro")
+
+
+def test_documents_that_are_found_once_more_are_of_this_turn():
+    """By a search and a model that LangChain does not see."""
+    found = [Document("item3 costs 3euro")]
+
+    def direct(state):
+        return {"documents": [Document("item3 costs 3euro")], "messages": [AIMessage("item3 costs nothing")]}
+
+    _, second = turns(direct, find=lambda asked: found)
+    assert second["hallucination"]["hallucinated"] is True
+
+
+def test_documents_that_no_model_was_told_do_not_support_its_words():
+    """A search that LangChain does not see has found them; the model spoke by heart."""
+
+    def app(asked):
+        return {
+            "documents": [Document("item3 costs 3euro")],
+            "answer": Scribe(rule=faithful).invoke(asked).text,
+        }
+
+    result = checked(RunnableLambda(app)).invoke("What about item3?")
     assert result["hallucination"]["abstention"] == "NO_CONTEXT"
 
 

@@ -29,13 +29,16 @@ def contexts(unit: Unit, key: str | None, answering: Run | None) -> list[Passage
     sources = Sources(unit)
     retrieved = list(_retrieved(sources))  # a document that was found twice may stand in the prompt twice
     told_to = _readers(sources, answering)
-    views = list(dict.fromkeys(chat.prompt_text(run.inputs) for run in told_to))
+    # What a model has said in an earlier turn may quote a document, and tells nobody of it.
+    now = list(dict.fromkeys(chat.told_now(run.inputs) for run in told_to))
+    views = list(dict.fromkeys([*now, *(chat.given_text(run.inputs) for run in told_to)]))
     shown = _shown(sources, retrieved, answering) if len(told_to) <= 1 else []
     shown = shown or placing.survivors(retrieved, views, asked(unit))
-    if not shown and not _emptied(unit, answering) and _were_told(retrieved, unit, answering, views):
+    told = views if unit.retrievals else now  # what nobody has looked for may be an earlier turn's
+    if not shown and not _emptied(unit, answering) and _were_told(retrieved, unit, answering, told):
         shown = retrieved
-    told = Told(unit, answering, asked(unit), shown)
-    found = _unique([*shown, *Tools(sources, told).brought(shown)])
+    tools = Tools(sources, Told(unit, answering, asked(unit), shown))
+    found = _unique([*shown, *tools.brought(shown)])
     return _unique([*unheard(unit, answering, found), *found])
 
 
