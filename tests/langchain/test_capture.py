@@ -794,6 +794,35 @@ def test_a_structured_answer_is_captured_as_json(heard):
     assert said(heard.only()) == (None, question(1), texts(1), '{"weight":1}')
 
 
+def filling(form, args):
+    """A chain whose model fills a form, and gives what it said beside it."""
+    call = {"name": form.__name__, "args": args, "id": "1"}
+    model = Filling(messages=iter([AIMessage("", tool_calls=[call])]))
+    given = {"context": Library() | joined, "question": RunnablePassthrough()}
+    return given | PROMPT | model.with_structured_output(form, include_raw=True)
+
+
+class Filling(GenericFakeChatModel):
+    def bind_tools(self, tools, **kwargs):
+        return self
+
+
+@pytest.mark.parametrize(
+    ("form", "args", "expected"),
+    [
+        (Cited, {"answer": answer(1), "sources": ["a"]}, answer(1)),
+        (Report, {"weight": 1}, '{"weight":1}'),
+        (Report, {"height": 1}, ""),
+    ],
+    ids=["with an answer", "a structure", "of another form"],
+)
+@pytest.mark.parametrize("around", [lambda filled: filled, lambda filled: {"output": filled}])
+def test_of_a_form_that_comes_with_the_reply_the_form_is_the_answer(around, form, args, expected, heard):
+    """Not the objects that hold both, as Python writes them."""
+    (filling(form, args) | around).invoke(question(1), listening(heard))
+    assert heard.only().interaction.answer == expected
+
+
 # -- what is not judged -------------------------------------------------------------------------------------
 
 

@@ -125,6 +125,27 @@ def test_any_other_model_comes_in_an_envelope():
     assert flagged(result) == ["nothing"]
 
 
+def test_an_answer_in_a_form_that_comes_with_the_reply_is_replaced_in_both():
+    """What LangChain returns where the raw message is asked for as well."""
+
+    class Form(BaseModel):
+        """An answer."""
+
+        answer: str
+
+    class Filling(FakeMessagesListChatModel):
+        def bind_tools(self, tools, **kwargs):
+            return self
+
+    call = {"name": "Form", "args": {"answer": "item3 costs nothing"}, "id": "1"}
+    model = Filling(responses=[AIMessage("", tool_calls=[call])])
+    app = to_message(model=model.with_structured_output(Form, include_raw=True))
+    result = checked(app, on_hallucination="replace").invoke("item3?")
+    assert flagged(result) == ["nothing"]
+    assert set(result) == {"raw", "parsed", "parsing_error", "hallucination"}
+    assert "nothing" not in str((result["raw"], result["parsed"]))
+
+
 def test_the_verdict_is_the_wire_form_and_nothing_else():
     """It reads back as the outcome that it was."""
     result = checked(to_text(inventive)).invoke("item3")
