@@ -1,7 +1,7 @@
-"""What one unit says: its question, its earlier turns, its answer, and which model gave it.
+"""What one unit says: its answer, and which model gave it.
 
-Every function reads one part of a finished unit and knows nothing of the others. The contexts have a module
-of their own.
+Every function reads one part of a finished unit and knows nothing of the others. The question and the
+contexts have modules of their own.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from contextlib import suppress
 from itertools import takewhile
 from typing import Any
 
-from groundwire.core.interaction import Turn
 from groundwire.core.verdict import AbstentionReason
 from groundwire.host.seen import EDITED, beside, is_telling, share
 from groundwire.langchain import chat, evidence, results, states, values
@@ -40,67 +39,6 @@ UNCLEAR = (
 
 DISTINCT = 8  # a shorter word than this stands in many a prompt by chance
 _OPENING = 200
-
-
-def question(unit: Unit, key: str | None, answering: Run | None) -> str | None:
-    """What the user asked: of the unit itself, else of what it is part of, else of what it asked."""
-    run = _as_asked(unit.run)
-    filled = [prompt.inputs for prompt in reversed(unit.prompts)]
-    if key is not None:
-        for holder in (run.inputs, states.state(run.outputs), *_around(run), *filled):
-            if asked := values.question(states.at(holder, key)):
-                return asked
-    # An output that is a text or a message is the answer: only a state repeats the question.
-    repeated = None if chat.text(run.outputs) is not None else states.state(run.outputs)
-    for holder in (run.inputs, *_around(run), repeated):
-        if asked := values.question(holder):
-            return asked
-    if isinstance(run.inputs, dict):
-        texts = [held for held in run.inputs.values() if isinstance(held, str) and held.strip()]
-        if len(texts) == 1:
-            return str(texts[0])
-    searched = [retrieval.inputs for retrieval in unit.retrievals]
-    asked_model = [] if answering is None or searched else [answering.inputs]
-    return next(filter(None, map(values.question, [*filled, *searched, *asked_model])), None)
-
-
-def asked(unit: Unit) -> str:
-    """What the user asked, to be told from what was found; empty where it isn't known."""
-    with suppress(Exception):  # what can't be read is told of where the question is looked for
-        return (question(unit, None, None) or "").strip()
-    return ""
-
-
-def _as_asked(run: Run) -> Run:
-    """The run whose input is the user's own: that of a retry adds to it."""
-    above: Run | None = run
-    while above is not None:
-        run, above = above if above.redone else run, above.parent
-    return run
-
-
-def _around(run: Run) -> Iterator[Any]:
-    above = run.parent
-    while above is not None:
-        yield above.inputs
-        above = above.parent
-
-
-def history(unit: Unit) -> tuple[Turn, ...]:
-    """The turns before the question, oldest first."""
-    outputs = chat.messages(states.at(states.state(unit.run.outputs), "messages"))
-    if earlier := outputs[: chat.last_turn(outputs) or 0]:
-        return chat.turns(earlier)
-    for holder in (unit.run.inputs, *(prompt.inputs for prompt in reversed(unit.prompts))):
-        whole = chat.messages(holder)
-        if earlier := whole[: chat.last_turn(whole) or 0]:
-            return chat.turns(earlier)
-        for key, held in states.known(holder, values.HISTORY_KEYS):
-            if past := chat.messages(held):
-                if key in values.QUESTION_KEYS:  # the question itself is among them
-                    past = past[: chat.last_turn(past) or 0]
-                return chat.turns(past)
-    return ()
 
 
 def answer(unit: Unit, key: str | None) -> str | None:
@@ -196,18 +134,10 @@ def _was_there(unit: Unit, key: str, said: str) -> bool:
     if any(said.strip() in map(str.strip, _fields(run)) for run in unit.models):
         return False
     earliest = min((*unit.models, *unit.retrievals), key=lambda run: run.started)
-    if not any(_holds(run.inputs, key, said) for run in (unit.run, *_up(earliest, unit.run))):
+    if not any(_holds(run.inputs, key, said) for run in (unit.run, *earliest.up_to(unit.run))):
         return False
-    ended = {id(run): run for one in (*unit.models, *unit.retrievals) for run in _up(one, unit.run)}
+    ended = {id(run): run for one in (*unit.models, *unit.retrievals) for run in one.up_to(unit.run)}
     return not any(_wrote(run, key, said, run is unit.run) for run in (unit.run, *ended.values()))
-
-
-def _up(run: Run, top: Run) -> Iterator[Run]:
-    """The run, and what it is part of below ``top``."""
-    above: Run | None = run
-    while above is not None and above is not top:
-        yield above
-        above = above.parent
 
 
 def _holds(state: Any, key: str, said: str) -> bool:
