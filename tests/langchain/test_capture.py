@@ -794,6 +794,33 @@ def test_a_structured_answer_is_captured_as_json(heard):
     assert said(heard.only()) == (None, question(1), texts(1), '{"weight":1}')
 
 
+class Points(BaseModel):
+    points: list[Report]
+
+
+@pytest.mark.parametrize(
+    ("shape", "expected"),
+    [
+        (lambda points: points, '[{"weight": 1}]'),
+        (lambda points: [f"It weighs {point.weight}" for point in points], '["It weighs 1"]'),
+        (lambda points: {"question": "?", "answer": points}, '[{"weight": 1}]'),
+    ],
+    ids=["structures", "texts", "in a state"],
+)
+def test_a_list_is_captured_as_json(shape, expected, heard):
+    """Of a reply that is only a tool call, as other structures are."""
+    chain = filling(Points, {"points": [{"weight": 1}]}) | (lambda filled: shape(filled["parsed"].points))
+    chain.invoke(question(1), listening(heard))
+    assert said(heard.only()) == (None, question(1), texts(1), expected)
+
+
+def test_a_list_of_documents_is_no_answer(heard):
+    """A model has only chosen among them."""
+    chosen = filling(Points, {"points": [{"weight": 1}]}) | (lambda _: [Document(texts(1)[0])])
+    chosen.invoke(question(1), listening(heard))
+    assert heard.only().interaction.answer == ""
+
+
 def filling(form, args):
     """A chain whose model fills a form, and gives what it said beside it."""
     call = {"name": form.__name__, "args": args, "id": "1"}

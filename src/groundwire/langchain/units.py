@@ -54,7 +54,7 @@ def answer(unit: Unit, key: str | None) -> str | None:
     outputs = states.state(unit.run.outputs)
     if key is not None and (held := states.at(outputs, key)) is not None:
         given = values.answer(held)
-        return states.whole(held) if given is None else given
+        return (states.whole(held) or states.listed(held)) if given is None else given
     if unit.run.kind is Kind.MODEL:
         return _of(unit.run)
     found = dict(values.answers(outputs))
@@ -273,11 +273,15 @@ def found_texts(retrievals: Iterable[Run]) -> Iterator[str]:
 
 
 def spoken(unit: Unit, answering: Run | None) -> str | None:
-    """The answer where the output doesn't show it: the model's own words, else the output as a structure."""
+    """The answer where the output doesn't show it: the model's own words, else a list or a structure."""
     if answering is None and unit.models:
         return None
     words = None if answering is None else _of(answering)
-    return words or states.whole(states.state(unit.run.outputs)) or words
+    outputs = states.state(unit.run.outputs)
+    named = (states.listed(held) for _, held in states.known(outputs, values.NAMED))
+    return (
+        words or next(filter(None, named), None) or states.listed(outputs) or states.whole(outputs) or words
+    )
 
 
 def on_the_way(unit: Unit, said: str | None, answering: Run | None) -> bool:
