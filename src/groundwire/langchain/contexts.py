@@ -29,7 +29,7 @@ def contexts(unit: Unit, key: str | None, answering: Run | None) -> list[Passage
         return declared
     sources = Sources(unit)
     retrieved = list(_retrieved(sources))  # a document that was found twice may stand in the prompt twice
-    retrieved += _handed(unit, answering, retrieved)
+    retrieved += _handed(sources, answering, retrieved)
     told_to = _readers(sources, answering)
     # What a model has said in an earlier turn may quote a document, and tells nobody of it.
     now = list(dict.fromkeys(chat.told_now(run.inputs) for run in told_to))
@@ -71,11 +71,12 @@ def _retrieved(sources: Sources) -> Iterator[Passage]:
             yield from sources.found(run)
 
 
-def _handed(unit: Unit, answering: Run | None, known: Sequence[Passage]) -> list[Passage]:
+def _handed(sources: Sources, answering: Run | None, known: Sequence[Passage]) -> list[Passage]:
     """Further documents that the step was given in which the model answered, as by a task that has kept them.
 
     None that a model has written.
     """
+    unit = sources.unit
     for run in () if answering is None else answering.up_to(unit.run):
         held = states.known(run.inputs, states.names(run.inputs))
         if given := [document for _, one in held for document in evidence.documents(one)]:
@@ -83,7 +84,7 @@ def _handed(unit: Unit, answering: Run | None, known: Sequence[Passage]) -> list
             said = "\0".join(results.said_in(model for model in unit.models if model is not answering))
             return [
                 one
-                for one in evidence.passages(given)
+                for one in sources.unmade(evidence.passages(given), unit.retrievals)
                 if one.text not in there and one.text.strip() not in said
             ]
     return []
