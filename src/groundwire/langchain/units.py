@@ -209,12 +209,22 @@ def answering_model(unit: Unit, said: str | None) -> Run | None:
         reading = (_read_documents(unit, run) for run in told)
         if not next(reading, True) and any(reading):
             return None
+        if any(_answers_beside(unit, run, told[0]) for run in told[1:]):
+            return None
     read = (run for run in ended if len(ended) > 1 and _read_documents(unit, run))
     return (
         next(iter(told), None)
         or next(read, None)
         or max(unit.models, key=lambda run: run.started, default=None)
     )
+
+
+def _answers_beside(unit: Unit, model: Run, last: Run) -> bool:
+    """Whether a model has answered from documents as the ``last`` one did, which was not told of that."""
+    said = said_by(model)
+    if not is_telling(said) or said == said_by(last) or not _read_documents(unit, model):
+        return False
+    return said not in chat.prompt_text(last.inputs)
 
 
 def sayers(said: str, ended: Sequence[Run]) -> list[Run]:
