@@ -126,6 +126,10 @@ TODOS = {"todos": [{"content": "Find it.", "status": "done"}, {"content": THOUGH
         (THOUGHT, f"The thought was kept: {json.dumps({'thought': THOUGHT})}", ""),
         (TODOS, f"Updated todo list to {TODOS['todos']}", ""),
         (TODOS, f"The list is now: {json.dumps(TODOS)}", ""),
+        ("It costs 75 EUR", "Thought recorded: It costs 75 EUR.", ""),
+        ({"thought": "It costs 75 EUR", "next": "Tell them so"}, "Noted: it costs 75 EUR. Tell them so", ""),
+        ({"labels": ["open", "lost in Vienna"]}, "Result: lost in Vienna", "Result: lost in Vienna"),
+        ("second bag price", "Second bag price noted: 25", "Second bag price noted: 25"),
         # A search that repeats its query is kept for the rest, be it short.
         (ASKED, f"Results for {ASKED}: 25 EUR", "Results for ?: 25 EUR"),
         (ASKED, f"Q: {ASKED}\nA: With a receipt only.", "Q: ?\nA: With a receipt only."),

@@ -11,8 +11,8 @@ from uuid import uuid4
 import pytest
 from langchain.agents.structured_output import ToolStrategy
 from langchain_core.documents import Document
-from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
-from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_core.language_models.fake_chat_models import FakeListChatModel, GenericFakeChatModel
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_core.output_parsers import JsonOutputParser, StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import RunnableLambda, RunnableParallel, RunnablePassthrough
@@ -636,6 +636,53 @@ def test_what_a_graph_remembers_is_not_this_turns_answer(heard):
     assert [said(each) for each in heard.captured] == [whole(1), whole(2)]
 
 
+class Found(MessagesState, total=False):
+    documents: list
+
+
+def talking(direct):
+    """Looks a topic up and answers; what names no topic goes to the node ``direct``."""
+
+    def told(state):
+        found = SystemMessage(joined(state["documents"]))
+        return {"messages": [Oracle().invoke([found, state["messages"][-1]])]}
+
+    def way(state):
+        return "find" if "topic" in state["messages"][-1].text else "direct"
+
+    builder = StateGraph(Found)
+    builder.add_node("find", lambda state: {"documents": Library().invoke(state["messages"][-1].text)})
+    builder.add_node("tell", told)
+    builder.add_node("direct", direct)
+    builder.add_conditional_edges(START, way, ["find", "direct"])
+    builder.add_edge("find", "tell")
+    return builder.compile(checkpointer=InMemorySaver())
+
+
+def by_heart(state):
+    model = FakeListChatModel(responses=["Everything weighs a few kilos."])
+    return {"messages": [model.invoke(state["messages"])]}
+
+
+def from_memory(state):
+    model = FakeListChatModel(responses=["It was built in 1001."])
+    return {"messages": [model.invoke([SystemMessage(joined(state["documents"])), *state["messages"]])]}
+
+
+@pytest.mark.parametrize(
+    ("direct", "contexts"), [(by_heart, []), (from_memory, texts(1))], ids=["by heart", "told again"]
+)
+def test_documents_of_an_earlier_turn_count_where_the_model_was_told_them_again(direct, contexts, heard):
+    """That an earlier answer in the conversation quotes one tells the model of none."""
+    graph = talking(direct)
+    for asked in (question(1), "And what of its weight and its age?"):
+        graph.invoke({"messages": [HumanMessage(asked)]}, listening(heard, configurable={"thread_id": "1"}))
+    first, second = heard.captured
+    assert said(first) == whole(1)
+    assert [passage.text for passage in second.interaction.contexts] == contexts
+    assert second.problem is (None if contexts else AbstentionReason.NO_CONTEXT)
+
+
 @pytest.mark.parametrize(
     ("reply", "read"),
     [
@@ -689,6 +736,55 @@ def test_of_several_usual_keys_the_one_counts_that_a_model_filled(heard):
     assert heard.only().interaction.answer == f"{answer(1)} [1]"
 
 
+def answering(reply, model, **found):
+    """Each of the keys is filled with what its function makes of the documents, then a model answers."""
+    library = (lambda x: x["question"]) | Library()
+    made = {name: (lambda x, form=form: form(x["documents"])) for name, form in found.items()}
+    told = (lambda x: {**x, "context": joined(x["documents"])}) | PROMPT | model
+    return (
+        RunnablePassthrough.assign(documents=library)
+        | (RunnablePassthrough.assign(**made) if made else RunnablePassthrough())
+        | RunnablePassthrough.assign(**{reply: told if reply == "messages" else told | StrOutputParser()})
+    )
+
+
+@pytest.mark.parametrize("reply", ["response", "summary", "messages"])
+@pytest.mark.parametrize(
+    "form",
+    [joined, lambda found: found[0].page_content, lambda found: f"Found:\n1. {joined(found)}"],
+    ids=["all", "one", "with a heading"],
+)
+def test_documents_under_a_usual_key_are_no_answer(form, reply, heard):
+    """A model has answered from them, be it under a key that nobody knows."""
+    model = Oracle(reply=lambda n: "It weighs as much as a whale.")
+    answering(reply, model, text=form, result=form).invoke({"question": question(1)}, listening(heard))
+    assert said(heard.only()) == (None, question(1), texts(1), model.reply(1))
+
+
+def test_documents_that_code_has_chosen_are_the_answer(heard):
+    """What the model said is not shown: it only chose."""
+    chain = answering("choice", Oracle(reply=lambda n: "1"), text=lambda found: found[0].page_content)
+    (chain | (lambda x: {"text": x["text"]})).invoke({"question": question(1)}, listening(heard))
+    assert said(heard.only()) == (None, question(1), texts(1), texts(1)[0])
+
+
+@pytest.mark.parametrize("reply", ["response", "summary"])
+def test_a_plan_under_a_usual_key_is_no_answer(reply, heard):
+    """A model wrote it before anything was found."""
+    plan = Oracle(reply=lambda n: f"First look up topic{n}")
+    made = RunnablePassthrough.assign(output=(lambda x: x["question"]) | plan | StrOutputParser())
+    (made | answering(reply, Oracle())).invoke({"question": question(1)}, listening(heard))
+    assert said(heard.only()) == whole(1)
+
+
+def test_an_answer_by_heart_that_is_then_reviewed_is_the_answer(heard):
+    """Its key says so; what a model then says of it does not take its place."""
+    by_heart = Oracle(reply=lambda n: "It weighs as much as a whale.")
+    made = RunnablePassthrough.assign(answer=(lambda x: x["question"]) | by_heart | StrOutputParser())
+    (made | answering("output", Oracle())).invoke({"question": question(1)}, listening(heard))
+    assert heard.only().interaction.answer == by_heart.reply(1)
+
+
 def test_a_structured_answer_is_captured_as_json(heard):
     """A reply that is only a tool call has no words: the structure made of it is the answer."""
     call = {"name": "Report", "args": {"weight": 1}, "id": "1"}
@@ -696,6 +792,62 @@ def test_a_structured_answer_is_captured_as_json(heard):
     chain = {"context": Library() | joined, "question": RunnablePassthrough()} | PROMPT | model
     (chain | (lambda reply: Report(**reply.tool_calls[0]["args"]))).invoke(question(1), listening(heard))
     assert said(heard.only()) == (None, question(1), texts(1), '{"weight":1}')
+
+
+class Points(BaseModel):
+    points: list[Report]
+
+
+@pytest.mark.parametrize(
+    ("shape", "expected"),
+    [
+        (lambda points: points, '[{"weight": 1}]'),
+        (lambda points: [f"It weighs {point.weight}" for point in points], '["It weighs 1"]'),
+        (lambda points: {"question": "?", "answer": points}, '[{"weight": 1}]'),
+    ],
+    ids=["structures", "texts", "in a state"],
+)
+def test_a_list_is_captured_as_json(shape, expected, heard):
+    """Of a reply that is only a tool call, as other structures are."""
+    chain = filling(Points, {"points": [{"weight": 1}]}) | (lambda filled: shape(filled["parsed"].points))
+    chain.invoke(question(1), listening(heard))
+    assert said(heard.only()) == (None, question(1), texts(1), expected)
+
+
+def test_a_list_of_documents_is_no_answer(heard):
+    """A model has only chosen among them."""
+    chosen = filling(Points, {"points": [{"weight": 1}]}) | (lambda _: [Document(texts(1)[0])])
+    chosen.invoke(question(1), listening(heard))
+    assert heard.only().interaction.answer == ""
+
+
+def filling(form, args):
+    """A chain whose model fills a form, and gives what it said beside it."""
+    call = {"name": form.__name__, "args": args, "id": "1"}
+    model = Filling(messages=iter([AIMessage("", tool_calls=[call])]))
+    given = {"context": Library() | joined, "question": RunnablePassthrough()}
+    return given | PROMPT | model.with_structured_output(form, include_raw=True)
+
+
+class Filling(GenericFakeChatModel):
+    def bind_tools(self, tools, **kwargs):
+        return self
+
+
+@pytest.mark.parametrize(
+    ("form", "args", "expected"),
+    [
+        (Cited, {"answer": answer(1), "sources": ["a"]}, answer(1)),
+        (Report, {"weight": 1}, '{"weight":1}'),
+        (Report, {"height": 1}, ""),
+    ],
+    ids=["with an answer", "a structure", "of another form"],
+)
+@pytest.mark.parametrize("around", [lambda filled: filled, lambda filled: {"output": filled}])
+def test_of_a_form_that_comes_with_the_reply_the_form_is_the_answer(around, form, args, expected, heard):
+    """Not the objects that hold both, as Python writes them."""
+    (filling(form, args) | around).invoke(question(1), listening(heard))
+    assert heard.only().interaction.answer == expected
 
 
 # -- what is not judged -------------------------------------------------------------------------------------

@@ -1,20 +1,25 @@
 """A human in the loop: a graph that pauses has not answered yet, and what it found before still counts."""
 
+from typing import TypedDict
+
 import pytest
 from langchain.agents import create_agent
 from langchain.agents.middleware import HumanInTheLoopMiddleware, SummarizationMiddleware
+from langchain_core.documents import Document
 from langchain_core.language_models import FakeListChatModel, FakeMessagesListChatModel
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import create_retriever_tool, tool
+from langgraph.cache.memory import InMemoryCache
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.func import entrypoint, task
 from langgraph.graph import START, MessagesState, StateGraph
-from langgraph.types import Command, interrupt
+from langgraph.types import CachePolicy, Command, interrupt
 
 from groundwire import AbstentionReason
 from groundwire.langchain import with_hallucination_check
 from tests.langchain.conftest import listening, said
-from tests.langchain.wrapped_apps import CHECKER, Scribe, Shelf
+from tests.langchain.wrapped_apps import CHECKER, Scribe, Shelf, faithful, joined
 
 ASKED, ANSWER = "item3? Mail it to me.", "item3 costs 3euro"
 ONCE = {"configurable": {"thread_id": "1"}}
@@ -173,6 +178,109 @@ def test_a_summary_of_the_conversation_is_no_question(heard):
     app.invoke(APPROVED, listening(heard, **ONCE))
     problem, question, contexts, _ = said(heard.only())
     assert (problem, question, contexts) == (None, "", ["The mail was sent."])
+
+
+class Looked(TypedDict, total=False):
+    question: str
+    documents: list
+    answer: str
+
+
+def told(asked, docs, rule=faithful):
+    return Scribe(rule=rule).invoke(f"{joined(docs)}\n\n{asked}").text
+
+
+def by_tasks():
+    """Finds, asks a human, and answers, each in a task of its own."""
+
+    @task
+    def find(asked):
+        return Shelf().invoke(asked)
+
+    @task
+    def tell(asked, docs):
+        return told(asked, docs)
+
+    @entrypoint(checkpointer=InMemorySaver())
+    def flow(asked):
+        docs = find(asked).result()
+        interrupt("Go on?")
+        return tell(asked, docs).result()
+
+    return flow
+
+
+def by_nodes():
+    """The same in a graph."""
+    builder = StateGraph(Looked)
+    builder.add_node("find", lambda state: {"documents": Shelf().invoke(state["question"])})
+    builder.add_node("wait", lambda state: interrupt("Go on?") and {})
+    builder.add_node("tell", lambda state: {"answer": told(state["question"], state["documents"])})
+    for one, other in [(START, "find"), ("find", "wait"), ("wait", "tell")]:
+        builder.add_edge(one, other)
+    return builder.compile(checkpointer=InMemorySaver())
+
+
+def streaming(app, mode):
+    return lambda given, config: list(app.stream(given, config, stream_mode=mode))
+
+
+@pytest.mark.parametrize(
+    ("call", "given"),
+    [
+        (by_tasks().invoke, "item3?"),
+        (by_nodes().invoke, {"question": "item3?"}),
+        (streaming(checked(by_nodes()), "values"), {"question": "item3?"}),
+        (streaming(checked(by_nodes()), "updates"), {"question": "item3?"}),
+    ],
+    ids=["tasks", "nodes", "a checked stream of values", "of updates"],
+)
+def test_what_was_found_before_a_pause_is_known_by_the_step_that_answers(call, given, heard):
+    """It is given the question and the documents, also where the output holds neither."""
+    call(given, listening(**ONCE))
+    call(Command(resume=True), listening(heard, **ONCE))
+    assert said(heard.only()) == (None, "item3?", [ANSWER], ANSWER)
+
+
+def test_what_a_task_has_kept_is_known_by_the_one_that_answers(heard):
+    """Nobody searches the second time."""
+
+    @task(cache_policy=CachePolicy())
+    def find(asked):
+        return Shelf().invoke(asked)
+
+    @task
+    def tell(asked, docs):
+        return told(asked, docs)
+
+    @entrypoint(cache=InMemoryCache())
+    def flow(asked):
+        return tell(asked, find(asked).result()).result()
+
+    for _ in range(2):
+        flow.invoke("item3?", listening(heard))
+    assert [said(each) for each in heard.captured] == [(None, "item3?", [ANSWER], ANSWER)] * 2
+
+
+@pytest.mark.parametrize("shown", [[], [Document("item4 costs 4euro")]])
+def test_documents_that_a_step_was_given_and_did_not_tell_are_no_evidence(shown, heard):
+    """Those that the model was told are, and what a model has written is not."""
+
+    @task
+    def write(asked):
+        return [Document(Scribe(rule=lambda prompt: "item3 costs nothing at all").invoke(asked).text)]
+
+    @task
+    def tell(asked, docs, hidden):
+        return told(asked, [*docs, *shown])
+
+    @entrypoint()
+    def flow(asked):
+        written = write(asked).result()
+        return tell(asked, [*written, *shown], [Document("item3 was built in Rome in 1907")]).result()
+
+    flow.invoke("item3?", listening(heard))
+    assert [p.text for p in heard.only().interaction.contexts] == [one.page_content for one in shown]
 
 
 # -- the wrapper

@@ -10,6 +10,7 @@ from langchain.agents import create_agent
 from langchain_classic.chains import create_retrieval_chain
 from langchain_classic.chains.combine_documents import create_stuff_documents_chain
 from langchain_core.chat_history import InMemoryChatMessageHistory
+from langchain_core.documents import Document
 from langchain_core.language_models import FakeListChatModel, FakeMessagesListChatModel
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.output_parsers import PydanticOutputParser, StrOutputParser
@@ -23,6 +24,8 @@ from langchain_core.runnables import (
 from langchain_core.runnables.history import RunnableWithMessageHistory
 from langchain_core.tools import create_retriever_tool
 from langchain_core.tracers.context import collect_runs
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, MessagesState, StateGraph
 from pydantic import BaseModel
 
 from groundwire.core import wire
@@ -122,6 +125,27 @@ def test_any_other_model_comes_in_an_envelope():
     assert flagged(result) == ["nothing"]
 
 
+def test_an_answer_in_a_form_that_comes_with_the_reply_is_replaced_in_both():
+    """What LangChain returns where the raw message is asked for as well."""
+
+    class Form(BaseModel):
+        """An answer."""
+
+        answer: str
+
+    class Filling(FakeMessagesListChatModel):
+        def bind_tools(self, tools, **kwargs):
+            return self
+
+    call = {"name": "Form", "args": {"answer": "item3 costs nothing"}, "id": "1"}
+    model = Filling(responses=[AIMessage("", tool_calls=[call])])
+    app = to_message(model=model.with_structured_output(Form, include_raw=True))
+    result = checked(app, on_hallucination="replace").invoke("item3?")
+    assert flagged(result) == ["nothing"]
+    assert set(result) == {"raw", "parsed", "parsing_error", "hallucination"}
+    assert "nothing" not in str((result["raw"], result["parsed"]))
+
+
 def test_the_verdict_is_the_wire_form_and_nothing_else():
     """It reads back as the outcome that it was."""
     result = checked(to_text(inventive)).invoke("item3")
@@ -182,6 +206,21 @@ def test_what_the_input_held_is_not_judged_for_the_answer(echoed):
     assert flagged(result) == ["nothing"]
 
 
+@pytest.mark.parametrize("more", [{}, {"title": FakeListChatModel(responses=["A fine title"])}])
+def test_documents_under_a_usual_key_are_not_judged_for_the_answer(more):
+    """The answer stands under a key that nobody knows; beside other words of models it can't be told."""
+    told = {name: (lambda x: x["question"]) | model | StrOutputParser() for name, model in more.items()}
+    prompt = (lambda x: {**x, "context": x["text"]}) | PROMPT
+    app = RunnablePassthrough.assign(text=(lambda x: x["question"]) | Shelf() | joined).assign(
+        summary=prompt | Scribe(rule=inventive) | StrOutputParser(), **told
+    )
+    result = checked(app).invoke({"question": "item3"})
+    if more:
+        assert result["hallucination"]["abstention"] == "NO_CLAIMS"
+    else:
+        assert flagged(result) == ["nothing"]
+
+
 def test_an_answer_that_is_given_is_judged_where_models_only_help_to_find_documents():
     """A check of facts: a model writes what is looked up, and nobody answers."""
     query = (lambda x: x["question"]) | FakeListChatModel(responses=["topic1 weight"]) | StrOutputParser()
@@ -240,6 +279,74 @@ def test_documents_that_are_returned_and_were_not_shown_support_nothing():
     app = RunnablePassthrough.assign(documents=(lambda given: given["question"]) | Shelf())
     result = checked(app | RunnablePassthrough.assign(answer=shown)).invoke({"question": "item3"})
     assert result["documents"]
+    assert result["hallucination"]["abstention"] == "NO_CONTEXT"
+
+
+class Remembering(MessagesState, total=False):
+    documents: list
+
+
+def turns(direct, find=lambda asked: Shelf().invoke(asked), **options):
+    """The results of two turns of a graph, the first of which looks item3 up, as the second need not."""
+
+    def tell(state):
+        asked = state["messages"][-1].text
+        prompt = PROMPT.format(context=joined(state["documents"]), question=asked)
+        return {"messages": [Scribe(rule=faithful).invoke(prompt)]}
+
+    def way(state):
+        return "find" if len(state["messages"]) == 1 else "direct"
+
+    builder = StateGraph(Remembering)
+    builder.add_node("find", lambda state: {"documents": find(state["messages"][-1].text)})
+    builder.add_node("tell", tell)
+    builder.add_node("direct", direct)
+    builder.add_conditional_edges(START, way, ["find", "direct"])
+    builder.add_edge("find", "tell")
+    app = checked(builder.compile(checkpointer=InMemorySaver()), **options)
+    config = {"configurable": {"thread_id": "1"}}
+    return [app.invoke({"messages": [HumanMessage(asked)]}, config) for asked in ("item3?", "Is item3 old?")]
+
+
+def canned(text):
+    return lambda state: {"messages": [AIMessage(text)]}
+
+
+def by_heart(state):
+    return {"messages": [Scribe(rule=faithful).invoke(state["messages"])]}
+
+
+@pytest.mark.parametrize("direct", [canned("We have sent you a mail"), by_heart])
+def test_documents_of_an_earlier_turn_support_nothing(direct):
+    """A graph remembers them, and nobody was told of them in this one: nothing is judged or replaced."""
+    first, second = turns(direct, on_hallucination="replace")
+    assert first["hallucination"]["hallucinated"] is False
+    assert second["documents"]
+    assert second["hallucination"]["abstention"] == "NO_CONTEXT"
+    assert second["messages"][-1].text in ("We have sent you a mail", "item3 costs 3euro")
+
+
+def test_documents_that_are_found_once_more_are_of_this_turn():
+    """By a search and a model that LangChain does not see."""
+    found = [Document("item3 costs 3euro")]
+
+    def direct(state):
+        return {"documents": [Document("item3 costs 3euro")], "messages": [AIMessage("item3 costs nothing")]}
+
+    _, second = turns(direct, find=lambda asked: found)
+    assert second["hallucination"]["hallucinated"] is True
+
+
+def test_documents_that_no_model_was_told_do_not_support_its_words():
+    """A search that LangChain does not see has found them; the model spoke by heart."""
+
+    def app(asked):
+        return {
+            "documents": [Document("item3 costs 3euro")],
+            "answer": Scribe(rule=faithful).invoke(asked).text,
+        }
+
+    result = checked(RunnableLambda(app)).invoke("What about item3?")
     assert result["hallucination"]["abstention"] == "NO_CONTEXT"
 
 

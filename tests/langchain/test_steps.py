@@ -619,6 +619,33 @@ def test_what_was_made_of_an_answer_and_not_returned_is_not_judged_for_it(heard)
     assert said(heard.only()) == whole(1)
 
 
+def spread(shape):
+    """Each question is answered by a model of its own, in one function."""
+
+    def app(asked):
+        found = Library().batch(asked)
+        prompts = [f"{joined(of_one)}\n{one}" for one, of_one in zip(asked, found, strict=True)]
+        return shape([reply.text for reply in Oracle().batch(prompts)])
+
+    return app
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        lambda told: told,
+        lambda told: {"replies": told},
+        lambda told: {"parts": told, "report": "\n\n".join(told)},
+    ],
+    ids=["a list", "in a state", "joined"],
+)
+def test_of_several_answers_side_by_side_none_passes_for_all(shape, heard):
+    """Where they stand under no usual key, nothing is judged, and the record says why."""
+    RunnableLambda(spread(shape)).invoke([question(1), question(2)], listening(heard))
+    assert heard.only().problem is AbstentionReason.NO_CLAIMS
+    assert "several models" in heard.only().detail
+
+
 def test_the_last_of_several_that_read_the_documents_is_the_answer(heard):
     """A plan and a report, both written from what was found."""
 

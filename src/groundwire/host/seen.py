@@ -29,10 +29,13 @@ _LETTERS = re.compile(r"[a-z]{4,}")
 _MOST = 100_000  # characters that are looked through: a tenth of a second
 _MOST_VALUES, _VALUE = 1_000, 20  # of a structure, and characters of a text that count for one
 # What a tool says that did nothing but keep what it was given.
+_KEPT = re.compile(
+    r"added|keep|kept|noted?|notes|received|recorded|saved|stored|thinking|thoughts?|todos?|written"
+)
 _RECEIVED = re.compile(
-    r"\d+|an?|added|all|and|are|been|created|current|done|has|have|i|in|is|it|its|items?|keep|kept|list|messages?|"
-    r"my|new|now|noted?|notes|of|ok|okay|plan|received|recorded|result|saved|status|stored|success|successfully|"
-    r"tasks?|text|that|the|this|thinking|thoughts?|to|todos?|true|updated|was|with|written|your?"
+    rf"\d+|an?|all|and|are|been|created|current|done|has|have|i|in|is|it|its|items?|list|messages?|my|new|now|of|ok|"
+    rf"okay|plan|result|status|success|successfully|tasks?|text|that|the|this|to|true|updated|was|with|your?|"
+    rf"{_KEPT.pattern}"
 )
 EDITED = 0.6  # of an answer's words are those of the model that gave it, also where it was edited
 _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})|\\([\"'/\\])")  # as JSON writes a text
@@ -124,25 +127,28 @@ def unechoed(text: str, given: Iterable[str]) -> str:
     A query stands in what was found for it, as a name does, and a document may say what was asked for in the
     same words. So only what is long enough for a statement, stands there in full and is half of the text is
     taken out, and the rest stays. Nothing is left of a text that is all theirs, or says no more beside them
-    than that they were received.
+    than that they were received. Of a few words it has to say that they were kept: a tool may choose among
+    what it was given, and a number beside a query is what was found for it.
     """
     if (look := _look(text, given)) is None:
         return text
     plain, there, folded, sought = look
     whole, long = _joined(folded), _weight(folded) >= _STATEMENT
     own: set[int] = set()
+    few: set[int] = set()
     for one in sought:
-        part = _joined(one)
-        if _weight(one) < _STATEMENT:
-            continue
-        if long and whole in part:
+        part, is_long = _joined(one), _weight(one) >= _STATEMENT
+        if long and is_long and whole in part:
             return ""
         for begin in _places(part, whole):
-            own.update(range(begin, begin + len(one)))
+            (own if is_long else few).update(range(begin, begin + len(one)))
+    rest = [word for place, word in enumerate(folded) if place not in own and place not in few]
+    is_receipt = all(map(_RECEIVED.fullmatch, rest))
+    if few and is_receipt and any(map(_KEPT.fullmatch, rest)) and not any(map(str.isdigit, rest)):
+        return ""
     if not own or 2 * len(own) < len(there):
         return text
-    rest = (word for place, word in enumerate(folded) if place not in own)
-    return "" if all(map(_RECEIVED.fullmatch, rest)) else _without(plain, there, own)
+    return "" if is_receipt and not few - own else _without(plain, there, own)
 
 
 def given_words(value: Any) -> Iterator[str]:

@@ -26,7 +26,7 @@ from groundwire.core.verdict import AbstentionReason
 from groundwire.host.actions import Action, Decision
 from groundwire.host.notices import WITHHELD, is_withheld, without
 from groundwire.host.options import callable_problems
-from groundwire.langchain import results, steps, units
+from groundwire.langchain import questions, results, steps, units
 from groundwire.langchain.contexts import contexts
 from groundwire.langchain.declared import CURRENT, KEYS, Block, key_problems
 from groundwire.langchain.labels import labels
@@ -292,10 +292,10 @@ class Capture(BaseCallbackHandler):
         key = self._keys_of(unit.run)["question_key"]
         nothing: dict[str, Any] = {}
         return Interaction(
-            question=self._part("question", lambda: units.question(unit, key, answering), None),
+            question=self._part("question", lambda: questions.question(unit, key, answering), None),
             contexts=found,
             answer=said or "",
-            history=self._part("history", lambda: units.history(unit), ()),
+            history=self._part("history", lambda: questions.history(unit), ()),
             id=str(run.id),
             metadata=self._part("labels", lambda: labels(unit, answering), nothing),
         )

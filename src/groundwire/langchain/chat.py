@@ -89,6 +89,16 @@ def given_text(value: Any) -> str:
     return "\n\n".join(said for message in given if (said := told(message)))
 
 
+def told_now(value: Any) -> str:
+    """What a model was given to read since the user's last words, and as instructions."""
+    if isinstance(value, str):
+        return value
+    conversation = messages(value)
+    last = last_turn(conversation) or 0
+    earlier = (one for one in conversation[:last] if not (by_model(one) or one.type == "human"))
+    return "\n\n".join(said for message in (*earlier, *conversation[last:]) if (said := told(message)))
+
+
 def by_model(message: BaseMessage) -> bool:
     return message.type in ("ai", "AIMessageChunk")
 

@@ -13,11 +13,12 @@ from groundwire.core.interaction import Passage
 from groundwire.host.seen import beside, is_telling, told_of, unechoed
 from groundwire.langchain import chat, evidence, placing, results, states, values
 from groundwire.langchain.conversation import unheard
+from groundwire.langchain.questions import asked
 from groundwire.langchain.sources import Quotes, Sources
 from groundwire.langchain.told import Told, readers
 from groundwire.langchain.tools import Tools, placed
 from groundwire.langchain.tree import Kind, Run, Unit
-from groundwire.langchain.units import asked, found_by, found_texts
+from groundwire.langchain.units import found_by, found_texts
 
 _ALIKE = 0.5  # a text holds reworded documents when so many of its words are theirs
 
@@ -28,14 +29,18 @@ def contexts(unit: Unit, key: str | None, answering: Run | None) -> list[Passage
         return declared
     sources = Sources(unit)
     retrieved = list(_retrieved(sources))  # a document that was found twice may stand in the prompt twice
+    retrieved += _handed(sources, answering, retrieved)
     told_to = _readers(sources, answering)
-    views = list(dict.fromkeys(chat.prompt_text(run.inputs) for run in told_to))
+    # What a model has said in an earlier turn may quote a document, and tells nobody of it.
+    now = list(dict.fromkeys(chat.told_now(run.inputs) for run in told_to))
+    views = list(dict.fromkeys([*now, *(chat.given_text(run.inputs) for run in told_to)]))
     shown = _shown(sources, retrieved, answering) if len(told_to) <= 1 else []
     shown = shown or placing.survivors(retrieved, views, asked(unit))
-    if not shown and not _emptied(unit, answering) and _were_told(retrieved, unit, answering, views):
+    told = views if unit.retrievals else now  # what nobody has looked for may be an earlier turn's
+    if not shown and not _emptied(unit, answering) and _were_told(retrieved, unit, answering, told):
         shown = retrieved
-    told = Told(unit, answering, asked(unit), shown)
-    found = _unique([*shown, *Tools(sources, told).brought(shown)])
+    tools = Tools(sources, Told(unit, answering, asked(unit), shown))
+    found = _unique([*shown, *tools.brought(shown)])
     return _unique([*unheard(unit, answering, found), *found])
 
 
@@ -64,6 +69,25 @@ def _retrieved(sources: Sources) -> Iterator[Passage]:
     for run in unit.retrievals:
         if run.scope.tool not in unit.tools:  # what a tool of the unit finds is read in the tool's words
             yield from sources.found(run)
+
+
+def _handed(sources: Sources, answering: Run | None, known: Sequence[Passage]) -> list[Passage]:
+    """Further documents that the step was given in which the model answered, as by a task that has kept them.
+
+    None that a model has written.
+    """
+    unit = sources.unit
+    for run in () if answering is None else answering.up_to(unit.run):
+        held = states.known(run.inputs, states.names(run.inputs))
+        if given := [document for _, one in held for document in evidence.documents(one)]:
+            there = {passage.text for passage in known}
+            said = "\0".join(results.said_in(model for model in unit.models if model is not answering))
+            return [
+                one
+                for one in sources.unmade(evidence.passages(given), unit.retrievals)
+                if one.text not in there and one.text.strip() not in said
+            ]
+    return []
 
 
 def _readers(sources: Sources, answering: Run | None) -> list[Run]:

@@ -22,13 +22,13 @@ from groundwire.core.interaction import Interaction, Passage
 from groundwire.core.secrets import Traced
 from groundwire.core.verdict import Abstention, AbstentionReason
 from groundwire.host.notices import UNSAID, WITHHELD, is_withheld, without
-from groundwire.langchain import chat, evidence, states, values
+from groundwire.langchain import chat, evidence, results, states, values
 from groundwire.langchain.capture import Capture, Captured
 from groundwire.langchain.conversation import resumes, said_by_tools
 from groundwire.langchain.declared import UNIT
 from groundwire.langchain.output import answer_text, is_boxed, opened
 from groundwire.langchain.tree import Unit
-from groundwire.langchain.units import NOT_FOUND
+from groundwire.langchain.units import NOT_FOUND, NOT_SEEN, UNCLEAR
 
 _LOG = logging.getLogger(__name__)
 _PAUSE = "__interrupt__"  # where LangGraph says in a graph's output what it waits for
@@ -114,7 +114,7 @@ class Call:
             answer = units[0].answer
         interaction = Interaction(
             question=self._question(given, output, whole),
-            contexts=self._contexts(given, output, units, whole),
+            contexts=self._contexts(given, output, units, whole, answer),
             answer=without(answer or "", notices),
             history=whole.history if whole else (),
             id=self._id,
@@ -137,8 +137,10 @@ class Call:
     ) -> str | None:
         """What stands in the output for the answer, and not what only stood in the input there."""
         answer = answer_text(output, self._keys.answer_key)
-        if self._keys.answer_key is not None or whole is None:
+        if self._keys.answer_key is not None:
             return answer
+        if whole is None:
+            return None if any(seen.detail == UNCLEAR for seen in self._all) else answer
         if answer is not None and without(answer, notices) == whole.answer:
             return answer
         if whole.answer in values.texts(output):
@@ -152,12 +154,13 @@ class Call:
         return values.question(output, keys) if resumes(given) and chat.text(output) is None else None
 
     def _contexts(
-        self, given: Any, output: Any, units: list[Interaction], whole: Interaction | None
+        self, given: Any, output: Any, units: list[Interaction], whole: Interaction | None, answer: str | None
     ) -> list[Passage]:
         """Declared ones, else those of the one RAG unit seen, else the output's own, else all there were.
 
         An output made of several units' answers can only be held against everything they were given; where
-        no unit was seen, because LangChain does not see the model, against everything that was found.
+        no unit was seen, because LangChain does not see the model, against everything that was found. What a
+        graph remembers of an earlier turn counts only where a model was told of it in this one.
         """
         if self._keys.context_key is not None:
             held = (evidence.passages(states.at(part, self._keys.context_key)) for part in (output, given))
@@ -166,11 +169,16 @@ class Call:
             return list(units[0].contexts)
         if not units and any(seen.detail == NOT_FOUND for seen in self._units):
             return []  # whatever the output holds, the model that answered was told none of it
-        for key in evidence.CONTEXT_KEYS:
-            if own := evidence.passages(states.at(output, key)):
+        past = [] if resumes(given) else evidence.passages(list(self._top.remembered.values()))
+        is_heard = any(seen.detail == NOT_SEEN for seen in self._units) and answer in self._top.said
+        for _, held in states.known(output, evidence.CONTEXT_KEYS):
+            if is_heard and evidence.documents(held):
+                continue  # they were looked for in what the model that answered was told
+            if own := [passage for passage in evidence.passages(held) if passage not in past]:
                 return own
         everything = units or ([whole] if whole else [])
-        if found := list(dict.fromkeys(passage for unit in everything for passage in unit.contexts)):
+        all_of_them = dict.fromkeys(passage for unit in everything for passage in unit.contexts)
+        if found := [passage for passage in all_of_them if units or passage not in past]:
             return found
         # An answer that was given before a pause: nothing has been heard since.
         return [] if self._units else said_by_tools(output)
@@ -203,9 +211,11 @@ class _Whole(_Units):
 
 
 class _Top(BaseCallbackHandler):
-    """Remembers what the run right below the wrapper's reported at its end, and whether a node paused it.
+    """Keeps what the run right below the wrapper's reported at its end, and whether a node paused it.
 
-    Not every stream of a graph shows that it paused.
+    Not every stream of a graph shows that it paused. Kept as well are what models have ``said``, and which
+    documents a graph ``remembered``: its first node was given them, the graph itself was not, and no node has
+    found others.
     """
 
     run_inline = True
@@ -213,24 +223,55 @@ class _Top(BaseCallbackHandler):
     def __init__(self, parent: UUID) -> None:
         self.output: Any = None
         self.paused = False
+        self.said: set[str | None] = set()
+        self.remembered: dict[str, Any] = {}
         self._parent = parent
         self._id: UUID | None = None
+        self._begun: dict[UUID | None, Any] = {}  # what runs were given that have started no node yet
+        self._nodes: set[UUID] = set()
 
     def on_chain_start(
-        self, serialized: Any, inputs: Any, *, run_id: UUID, parent_run_id: UUID | None = None, **_: Any
+        self,
+        serialized: Any,
+        inputs: Any,
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None = None,
+        tags: list[str] | None = None,
+        name: str | None = None,
+        **_: Any,
     ) -> None:
-        del serialized, inputs
+        del serialized
         if parent_run_id == self._parent:
             self._id, self.paused = run_id, False
-
-    def on_chain_error(self, error: BaseException, *, parent_run_id: UUID | None = None, **_: Any) -> None:
+        self._begun[run_id] = inputs
         # By name, since a chain needs no LangGraph.
+        if name != "__start__" and any(tag.startswith("graph:step:") for tag in tags or ()):
+            self._nodes.add(run_id)
+            given = self._begun.pop(parent_run_id, inputs)
+            known = states.known(inputs, evidence.CONTEXT_KEYS)
+            self.remembered.update((key, held) for key, held in known if states.at(given, key) is None)
+
+    def on_chain_error(
+        self, error: BaseException, *, run_id: UUID, parent_run_id: UUID | None = None, **_: Any
+    ) -> None:
+        self._begun.pop(run_id, None)
         if parent_run_id == self._id and "GraphInterrupt" in (kind.__name__ for kind in type(error).__mro__):
             self.paused = True
 
-    def on_chain_end(self, outputs: Any, *, parent_run_id: UUID | None = None, **_: Any) -> None:
+    def on_chain_end(
+        self, outputs: Any, *, run_id: UUID, parent_run_id: UUID | None = None, **_: Any
+    ) -> None:
+        self._begun.pop(run_id, None)
         if parent_run_id == self._parent:
             self.output = outputs
+        if run_id in self._nodes:
+            for key, held in states.known(states.state(outputs), evidence.CONTEXT_KEYS):
+                if self.remembered.get(key) is not held:
+                    self.remembered.pop(key, None)
+
+    def on_llm_end(self, response: Any, **_: Any) -> None:
+        self.said.add(results.model_text(response))
 
 
 def _unreadable(interaction: Interaction, output: Any, key: str | None) -> Reading:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
+from langchain_core.documents import Document
 from langchain_core.messages import BaseMessage
 from pydantic import BaseModel
 
@@ -64,8 +65,19 @@ def whole(value: Any) -> str | None:
     return None
 
 
+def listed(value: Any) -> str | None:
+    """A list as JSON, where it may be an answer: one of documents or messages is none."""
+    if not isinstance(value, list | tuple) or not value:
+        return None
+    if any(isinstance(one, Document | BaseMessage) for one in value):
+        return None
+    return json.dumps(plain(_unnamed(value)), ensure_ascii=False)
+
+
 def _unnamed(value: Any) -> Any:
-    """A structure whose dataclasses are dicts: what their type is called is no part of an answer."""
+    """A structure whose objects are dicts: what their type is called is no part of an answer."""
+    if isinstance(value, BaseModel) and not isinstance(value, Document | BaseMessage):
+        return value.model_dump(mode="json")
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         value = {part.name: getattr(value, part.name) for part in dataclasses.fields(value) if part.repr}
     if isinstance(value, Mapping):

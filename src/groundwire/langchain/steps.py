@@ -10,13 +10,13 @@ from collections.abc import Sequence
 
 from groundwire.host.seen import has_part, is_telling
 from groundwire.langchain import chat, states, values
+from groundwire.langchain.questions import asked
 from groundwire.langchain.told import is_handed_on
 from groundwire.langchain.tree import Run, Unit
 from groundwire.langchain.units import (
     DISTINCT,
     answer,
     answering_model,
-    asked,
     found_by,
     found_texts,
     openings,

@@ -6,7 +6,7 @@ When that becomes an answer is decided in ``runs``.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
@@ -111,6 +111,13 @@ class Run:
                 return True
             run = run.parent
         return False
+
+    def up_to(self, top: Run) -> Iterator[Run]:
+        """The run itself, and what it is part of below ``top``."""
+        run: Run | None = self
+        while run is not None and run is not top:
+            yield run
+            run = run.parent
 
     def orphaned(self) -> bool:
         """Whether a run that this one is part of has already ended without it."""

@@ -1,21 +1,20 @@
-"""What one unit says: its question, its earlier turns, its answer, and which model gave it.
+"""What one unit says: its answer, and which model gave it.
 
-Every function reads one part of a finished unit and knows nothing of the others. The contexts have a module
-of their own.
+Every function reads one part of a finished unit and knows nothing of the others. The question and the
+contexts have modules of their own.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import takewhile
 from typing import Any
 
-from groundwire.core.interaction import Turn
 from groundwire.core.verdict import AbstentionReason
 from groundwire.host.notices import UNSAID
-from groundwire.host.seen import EDITED, is_made_of, is_telling, share
+from groundwire.host.seen import EDITED, beside, is_made_of, is_telling, share
 from groundwire.langchain import chat, evidence, results, states, values
 from groundwire.langchain.declared import Block
 from groundwire.langchain.tree import Kind, Run, Unit
@@ -43,72 +42,12 @@ DISTINCT = 8  # a shorter word than this stands in many a prompt by chance
 _OPENING = 200
 
 
-def question(unit: Unit, key: str | None, answering: Run | None) -> str | None:
-    """What the user asked: of the unit itself, else of what it is part of, else of what it asked."""
-    run = _as_asked(unit.run)
-    filled = [prompt.inputs for prompt in reversed(unit.prompts)]
-    if key is not None:
-        for holder in (run.inputs, states.state(run.outputs), *_around(run), *filled):
-            if asked := values.question(states.at(holder, key)):
-                return asked
-    # An output that is a text or a message is the answer: only a state repeats the question.
-    repeated = None if chat.text(run.outputs) is not None else states.state(run.outputs)
-    for holder in (run.inputs, *_around(run), repeated):
-        if asked := values.question(holder):
-            return asked
-    if isinstance(run.inputs, dict):
-        texts = [held for held in run.inputs.values() if isinstance(held, str) and held.strip()]
-        if len(texts) == 1:
-            return str(texts[0])
-    searched = [retrieval.inputs for retrieval in unit.retrievals]
-    asked_model = [] if answering is None or searched else [answering.inputs]
-    return next(filter(None, map(values.question, [*filled, *searched, *asked_model])), None)
-
-
-def asked(unit: Unit) -> str:
-    """What the user asked, to be told from what was found; empty where it isn't known."""
-    with suppress(Exception):  # what can't be read is told of where the question is looked for
-        return (question(unit, None, None) or "").strip()
-    return ""
-
-
-def _as_asked(run: Run) -> Run:
-    """The run whose input is the user's own: that of a retry adds to it."""
-    above: Run | None = run
-    while above is not None:
-        run, above = above if above.redone else run, above.parent
-    return run
-
-
-def _around(run: Run) -> Iterator[Any]:
-    above = run.parent
-    while above is not None:
-        yield above.inputs
-        above = above.parent
-
-
-def history(unit: Unit) -> tuple[Turn, ...]:
-    """The turns before the question, oldest first."""
-    outputs = chat.messages(states.at(states.state(unit.run.outputs), "messages"))
-    if earlier := outputs[: chat.last_turn(outputs) or 0]:
-        return chat.turns(earlier)
-    for holder in (unit.run.inputs, *(prompt.inputs for prompt in reversed(unit.prompts))):
-        whole = chat.messages(holder)
-        if earlier := whole[: chat.last_turn(whole) or 0]:
-            return chat.turns(earlier)
-        for key, held in states.known(holder, values.HISTORY_KEYS):
-            if past := chat.messages(held):
-                if key in values.QUESTION_KEYS:  # the question itself is among them
-                    past = past[: chat.last_turn(past) or 0]
-                return chat.turns(past)
-    return ()
-
-
 def answer(unit: Unit, key: str | None) -> str | None:
     """The answer as the unit's output shows it, or the step that was declared to give it.
 
     Of a state with several of the usual keys, the first that was not there before; after a word or two that
-    no model said, such as a status, the first that holds what a model said of what it had read.
+    no model said, such as a status, the first that holds what a model said of what it had read. Documents,
+    and what a model said before there were any, give way to what was made of them.
     """
     for run in reversed(unit.models):
         if run.answer:
@@ -116,7 +55,7 @@ def answer(unit: Unit, key: str | None) -> str | None:
     outputs = states.state(unit.run.outputs)
     if key is not None and (held := states.at(outputs, key)) is not None:
         given = values.answer(held)
-        return states.whole(held) if given is None else given
+        return (states.whole(held) or states.listed(held)) if given is None else given
     if unit.run.kind is Kind.MODEL:
         return _of(unit.run)
     found = dict(values.answers(outputs))
@@ -145,10 +84,41 @@ def _among(unit: Unit, found: dict[str, str]) -> str | None:
     if not said:
         return None if len(fresh) < len(found) else ""
     (name, first), *others = said
+    if _led_there(unit, name, first):
+        others = [(name, text) for name, text in others if not _led_there(unit, name, text)]
+        made = (
+            text
+            for name, text in others
+            if (_may_answer(unit, text) if _was_said(unit, name, text) else is_telling(text))
+        )
+        return next(made, None if _is_said_elsewhere(unit, found) else first)
     if _was_said(unit, name, first) or is_telling(first):
         return first
     told = (text for name, text in others if _was_said(unit, name, text) and _may_answer(unit, text))
     return next(told, first)
+
+
+def _led_there(unit: Unit, key: str, said: str) -> bool:
+    """Whether this is what an answer may have been made of: documents, or a plan from before there were any.
+
+    What a model said under a key that is named for the answer is no plan.
+    """
+    if not _was_said(unit, key, said):
+        tools = filter(None, (chat.tool_text(tool.outputs) for tool in unit.tools))
+        return is_telling(said) and not beside(said, [*found_texts(unit.retrievals), *tools]).strip()
+    if key in values.NAMED:
+        return False
+    first = found_by(unit)
+    told = sayers(said, [run for run in reversed(unit.models) if run.ended is not None])
+    return bool(told) and all(run.started < first for run in told)
+
+
+def _is_said_elsewhere(unit: Unit, found: Mapping[str, str]) -> bool:
+    """Whether a model that had read what was found says something in the output that is not ``found``."""
+    first, there = found_by(unit), {text.strip() for text in found.values()}
+    held = {text.strip() for text in values.texts(states.state(unit.run.outputs))} - {"", *there}
+    later = (run for run in unit.models if run.ended is not None and run.started > first)
+    return any(said in held and _may_answer(unit, said) for said in map(said_by, later))
 
 
 def _was_there(unit: Unit, key: str, said: str) -> bool:
@@ -165,18 +135,10 @@ def _was_there(unit: Unit, key: str, said: str) -> bool:
     if any(said.strip() in map(str.strip, _fields(run)) for run in unit.models):
         return False
     earliest = min((*unit.models, *unit.retrievals), key=lambda run: run.started)
-    if not any(_holds(run.inputs, key, said) for run in (unit.run, *_up(earliest, unit.run))):
+    if not any(_holds(run.inputs, key, said) for run in (unit.run, *earliest.up_to(unit.run))):
         return False
-    ended = {id(run): run for one in (*unit.models, *unit.retrievals) for run in _up(one, unit.run)}
+    ended = {id(run): run for one in (*unit.models, *unit.retrievals) for run in one.up_to(unit.run)}
     return not any(_wrote(run, key, said, run is unit.run) for run in (unit.run, *ended.values()))
-
-
-def _up(run: Run, top: Run) -> Iterator[Run]:
-    """The run, and what it is part of below ``top``."""
-    above: Run | None = run
-    while above is not None and above is not top:
-        yield above
-        above = above.parent
 
 
 def _holds(state: Any, key: str, said: str) -> bool:
@@ -248,12 +210,22 @@ def answering_model(unit: Unit, said: str | None) -> Run | None:
         reading = (_read_documents(unit, run) for run in told)
         if not next(reading, True) and any(reading):
             return None
+        if any(_answers_beside(unit, run, told[0]) for run in told[1:]):
+            return None
     read = (run for run in ended if len(ended) > 1 and _read_documents(unit, run))
     return (
         next(iter(told), None)
         or next(read, None)
         or max(unit.models, key=lambda run: run.started, default=None)
     )
+
+
+def _answers_beside(unit: Unit, model: Run, last: Run) -> bool:
+    """Whether a model has answered from documents as the ``last`` one did, which was not told of that."""
+    said = said_by(model)
+    if not is_telling(said) or said == said_by(last) or not _read_documents(unit, model):
+        return False
+    return said not in chat.prompt_text(last.inputs)
 
 
 def sayers(said: str, ended: Sequence[Run]) -> list[Run]:
@@ -312,11 +284,15 @@ def found_texts(retrievals: Iterable[Run]) -> Iterator[str]:
 
 
 def spoken(unit: Unit, answering: Run | None) -> str | None:
-    """The answer where the output doesn't show it: the model's own words, else the output as a structure."""
+    """The answer where the output doesn't show it: the model's own words, else a list or a structure."""
     if answering is None and unit.models:
         return None
     words = None if answering is None else _of(answering)
-    return words or states.whole(states.state(unit.run.outputs)) or words
+    outputs = states.state(unit.run.outputs)
+    named = (states.listed(held) for _, held in states.known(outputs, values.NAMED))
+    return (
+        words or next(filter(None, named), None) or states.listed(outputs) or states.whole(outputs) or words
+    )
 
 
 def on_the_way(unit: Unit, said: str | None, answering: Run | None) -> bool:

@@ -40,8 +40,11 @@ ANSWER_KEYS = (
     "output_text",
     "text",
     "structured_response",
+    "parsed",
     "messages",
 )
+_PARSED = frozenset({"raw", "parsed", "parsing_error"})  # ``with_structured_output(include_raw=True)``
+NAMED = ("answer", "final_answer", "generation")  # for the answer; others may hold a plan as well
 HISTORY_KEYS = ("chat_history", "history", "messages", "input")
 
 
@@ -74,14 +77,19 @@ def answer(value: Any, keys: Iterable[str] = ANSWER_KEYS) -> str | None:
 
 def answers(value: Any, keys: Iterable[str] = ANSWER_KEYS) -> Iterator[tuple[str, str]]:
     """What a state holds under each of the keys that may hold the answer, in their order."""
+    is_parsed = states.names(value) >= _PARSED
     for key, held in states.known(value, keys):
         if key == "structured_response":
             given = structured(value)
+        elif key == "parsed" and not is_parsed:
+            continue
         else:
             # A tool that told the user itself goes before what the model said beside calling it.
             given = _given((direct(value) if key == "messages" else None) or held)
         if given is not None:
             yield key, given
+    if is_parsed and states.at(value, "parsed") is None:
+        yield "raw", answer(states.at(value, "raw")) or ""
 
 
 def structured(value: Any) -> str | None:

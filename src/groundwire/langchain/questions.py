@@ -1,0 +1,86 @@
+"""What was asked in one unit, and what was said before that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+from groundwire.core.interaction import Turn
+from groundwire.langchain import chat, evidence, states, values
+from groundwire.langchain.tree import Run, Unit
+
+
+def question(unit: Unit, key: str | None, answering: Run | None) -> str | None:
+    """What the user asked: of the unit itself, else of what it is part of, else of what it asked."""
+    run = _as_asked(unit.run)
+    filled = [prompt.inputs for prompt in reversed(unit.prompts)]
+    if key is not None:
+        for holder in (run.inputs, states.state(run.outputs), *_around(run), *filled):
+            if asked := values.question(states.at(holder, key)):
+                return asked
+    # An output that is a text or a message is the answer: only a state repeats the question.
+    repeated = None if chat.text(run.outputs) is not None else states.state(run.outputs)
+    for holder in (run.inputs, *_around(run), repeated):
+        if asked := values.question(holder):
+            return asked
+    if only := _only_text(run.inputs):
+        return only
+    searched = [retrieval.inputs for retrieval in unit.retrievals]
+    handed = [] if answering is None or searched else [above.inputs for above in answering.up_to(run)]
+    states_of_steps = [held for held in reversed(handed[1:]) if states.names(held)]
+    for asked_in in (filled, states_of_steps, searched):
+        if found := next(filter(None, map(values.question, asked_in)), None):
+            return found
+    only_texts = filter(None, map(_only_text, states_of_steps))
+    return next(only_texts, None) or (values.question(handed[0]) if handed else None)
+
+
+def _only_text(given: Any) -> str | None:
+    """The one text in a dict that is no context."""
+    held = given.items() if isinstance(given, dict) else ()
+    texts = [
+        text
+        for name, text in held
+        if isinstance(text, str) and text.strip() and name not in evidence.CONTEXT_KEYS
+    ]
+    return str(texts[0]) if len(texts) == 1 else None
+
+
+def asked(unit: Unit) -> str:
+    """What the user asked, to be told from what was found; empty where it isn't known."""
+    with suppress(Exception):  # what can't be read is told of where the question is looked for
+        return (question(unit, None, None) or "").strip()
+    return ""
+
+
+def _as_asked(run: Run) -> Run:
+    """The run whose input is the user's own: that of a retry adds to it."""
+    above: Run | None = run
+    while above is not None:
+        run, above = above if above.redone else run, above.parent
+    return run
+
+
+def _around(run: Run) -> Iterator[Any]:
+    above = run.parent
+    while above is not None:
+        yield above.inputs
+        above = above.parent
+
+
+def history(unit: Unit) -> tuple[Turn, ...]:
+    """The turns before the question, oldest first."""
+    outputs = chat.messages(states.at(states.state(unit.run.outputs), "messages"))
+    if earlier := outputs[: chat.last_turn(outputs) or 0]:
+        return chat.turns(earlier)
+    for holder in (unit.run.inputs, *(prompt.inputs for prompt in reversed(unit.prompts))):
+        whole = chat.messages(holder)
+        if earlier := whole[: chat.last_turn(whole) or 0]:
+            return chat.turns(earlier)
+        for key, held in states.known(holder, values.HISTORY_KEYS):
+            if past := chat.messages(held):
+                if key in values.QUESTION_KEYS:  # the question itself is among them
+                    past = past[: chat.last_turn(past) or 0]
+                return chat.turns(past)
+    return ()
