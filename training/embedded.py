@@ -47,8 +47,8 @@ from training.labelled_sets import FIT, SEED, TEST, Raw, contexts, part, ragtrut
 
 ROOT = Path(__file__).resolve().parents[1]
 PER_TASK = 900.0
-SHORT: Mapping[str, float] = {"written": 600.0, "scitail": 600.0}
-"""What short answers of each make weigh beside RAGTruth's three tasks."""
+SHORT: Mapping[str, float] = {"written": 600.0, "scitail": 600.0, "of models": 600.0}
+"""What other answers of each make weigh beside RAGTruth's three tasks."""
 SHORT_WRONG = 0.25
 """Of their weight, the wrong ones have as much: half of them are wrong, and of people's answers fewer."""
 SCITAIL = 500
@@ -91,10 +91,15 @@ def main() -> None:
 
 
 def short(data: Path) -> dict[str, list[Raw]]:
-    """Answers of our own that taught the encoder nothing, and claims of SciTail (Apache-2.0)."""
+    """Answers of our own that taught the encoder nothing, by how they are worded, and claims of SciTail."""
     ours = [row for row in written.read() if part(row) >= WRITTEN_FIT and not written.is_close(row)]
     claims = [row for row in labelled_sets.read(data / "train" / "nli.jsonl.gz") if _is_scitail(row)]
-    return {"written": ours, "scitail": [_whole(row) for row in claims[:SCITAIL]]}
+    of_models = [{**row, "dataset": "of models"} for row in ours if written.is_of_models(row)]
+    return {
+        "written": [row for row in ours if not written.is_of_models(row)],
+        "scitail": [_whole(row) for row in claims[:SCITAIL]],
+        "of models": of_models,
+    }
 
 
 def _is_scitail(row: Raw) -> bool:
@@ -108,7 +113,7 @@ def _whole(row: Raw) -> Raw:
 
 
 def evened(rows: Sequence[Row]) -> list[Row]:
-    """Short answers of one make, weighed as ``SHORT`` and ``SHORT_WRONG`` say."""
+    """Answers of one make, weighed as ``SHORT`` and ``SHORT_WRONG`` say."""
     labels = [row.raw["label"] for row in rows]
     shares = {1: SHORT_WRONG / sum(labels), 0: (1 - SHORT_WRONG) / (len(labels) - sum(labels))}
     return [
@@ -174,7 +179,7 @@ def fit(rows: Sequence[Row], short_ones: Sequence[Row]) -> dict[str, Any]:
 
 def _marked(rows: Iterable[Row]) -> list[Row]:
     """Those whose wrong words are marked, and not the whole."""
-    return [row for row in rows if row.raw["dataset"] == "written"]
+    return [row for row in rows if row.raw["dataset"] != "scitail"]
 
 
 def claims_table(rows: Sequence[Row]) -> tuple[list[tuple[float, ...]], list[bool], list[float]]:
