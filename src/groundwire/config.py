@@ -40,10 +40,8 @@ This module reads and checks them, naming every mistake at once; ``Checker.from_
 from __future__ import annotations
 
 import json
-import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any
@@ -51,18 +49,19 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field, ValidationError
 
 from groundwire import detectors
+from groundwire.config_file import read
 from groundwire.config_judge import (
     BreakerSettings,
     BudgetSettings,
     JudgeSettings,
     LimitsSettings,
     MemorySettings,
-    Seconds,
     off,
 )
-from groundwire.config_monitor import MONITOR_PARTS, MonitorSettings, Pattern, Section, redaction, url_alone
+from groundwire.config_monitor import MONITOR_PARTS, MonitorSettings, Pattern, redaction, url_alone
+from groundwire.config_section import Fraction, Seconds, Section, Whole
 from groundwire.core.detector import Detector
-from groundwire.core.errors import ConfigurationError, MissingExtraError
+from groundwire.core.errors import ConfigurationError
 from groundwire.core.grading import WORDING, Grading, Level, Wording
 from groundwire.core.redaction import Redaction
 from groundwire.core.sink import Sink
@@ -70,7 +69,6 @@ from groundwire.core.tuned import Tuned
 from groundwire.detectors import settings
 from groundwire.tuned_file import from_dict as tuned_from_dict
 
-Fraction = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 JUDGING: Mapping[str, Any] = MappingProxyType(
     {"by_alias": True, "exclude_unset": True, "exclude": {"monitor"}}
 )
@@ -110,8 +108,8 @@ class Settings(Section):
     redact: tuple[str | Pattern, ...] = ()
     monitor: Annotated[MonitorSettings, BeforeValidator(url_alone)] | None = None
     fallback: Annotated[str | dict[str, Any] | None, BeforeValidator(off)] = detectors.DEFAULT
-    max_characters: Annotated[int, Field(ge=1)] | None = 10_000_000
-    max_passages: Annotated[int, Field(ge=1)] | None = 100_000
+    max_characters: Annotated[Whole, Field(ge=1)] | None = 10_000_000
+    max_passages: Annotated[Whole, Field(ge=1)] | None = 100_000
     threshold: Fraction | None = None
     levels: LevelsSettings = LevelsSettings()
     tuned: dict[str, Any] | None = None
@@ -226,7 +224,7 @@ def load(source: str | Path | Mapping[str, Any]) -> Settings:
 
     Raises ConfigurationError naming every mistake, each with what was expected.
     """
-    data = dict(source if isinstance(source, Mapping) else _read(Path(source)))
+    data = dict(source if isinstance(source, Mapping) else read(Path(source)))
     place = Path() if isinstance(source, Mapping) else Path(source).parent
     if "detector" in data:
         data["detector"] = _with_examples(data["detector"], place)
@@ -252,7 +250,7 @@ def _detector_problems(given: Any) -> tuple[str, ...]:
 
 def _take_tuning(data: dict[str, Any], path: Path) -> None:
     """Put what a file of ``groundwire tune`` holds where its name was: the tuning, and whom it is for."""
-    file = _read(path)
+    file = read(path)
     if not isinstance(file.get("tuned"), Mapping):
         raise ConfigurationError(
             f"tuned: {str(path)!r} holds no tuning: expected a file that groundwire tune wrote"
@@ -278,44 +276,6 @@ def _with_examples(detector: Any, place: Path) -> Any:
         except ValueError as error:
             raise ConfigurationError(f"detector.examples: {str(path)!r} is no JSON: {error}") from error
     return told
-
-
-def _read(path: Path) -> Mapping[str, Any]:
-    readers: dict[str, Callable[[str], Any]] = {
-        ".json": json.loads,
-        ".toml": tomllib.loads,
-        ".yaml": _yaml,
-        ".yml": _yaml,
-    }
-    if path.suffix.lower() not in readers:
-        raise ConfigurationError(
-            f"settings file {str(path)!r}: expected a name ending in .yaml, .toml or .json"
-        )
-    try:
-        # With or without the mark that some editors put in front.
-        data = readers[path.suffix.lower()](path.read_text(encoding="utf-8-sig"))
-    except OSError as error:
-        raise ConfigurationError(f"settings file {str(path)!r}: {error.strerror}") from error
-    except ValueError as error:
-        raise ConfigurationError(f"settings file {str(path)!r} can't be read: {error}") from error
-    if not isinstance(data, Mapping):
-        raise ConfigurationError(f"settings file {str(path)!r}: expected keys and values at the top")
-    return data
-
-
-def _yaml(text: str) -> Any:
-    try:
-        yaml = import_module("yaml")
-    except ImportError as error:
-        raise MissingExtraError("a YAML settings file", package="pyyaml", extra="yaml") from error
-    try:
-        return yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        # Not its own text, which quotes the file.
-        mark = getattr(error, "problem_mark", None)
-        place = f" in line {mark.line + 1}" if mark else ""
-        problem = getattr(error, "problem", None) or "unreadable"
-        raise ValueError(f"it is no YAML: {problem}{place}") from error
 
 
 def _wording(level: Level, given: LevelSettings, default: Grading) -> Wording:

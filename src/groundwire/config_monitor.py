@@ -21,17 +21,12 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from groundwire.config_section import Number, Section, Whole
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.keeper import Keeper
 from groundwire.core.redaction import Redaction
-
-
-class Section(BaseModel):
-    """A part of the settings: what it does not know is a mistake."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Pattern(Section):
@@ -43,7 +38,7 @@ class Pattern(Section):
 class SamplingSettings(Section):
     """What is kept; see ``groundwire.monitor.Sampling``."""
 
-    rate: float = 1.0
+    rate: Number = 1.0
     flagged: bool = False
     levels: tuple[str, ...] = ()
     abstentions: bool = False
@@ -52,17 +47,17 @@ class SamplingSettings(Section):
 class RetentionSettings(Section):
     """For how long; see ``groundwire.monitor.Retention``."""
 
-    days: float | None = None
-    megabytes: float | None = None
+    days: Number | None = None
+    megabytes: Number | None = None
 
 
 class DriftSettings(Section):
     """How drift is watched for; see ``groundwire.monitor.Drift``."""
 
-    reference: int = 500
-    window: int = 150
-    step: int = 10
-    false_alarms: float = 0.01
+    reference: Whole = 500
+    window: Whole = 150
+    step: Whole = 10
+    false_alarms: Number = 0.01
 
 
 class WebhookSettings(Section):
@@ -75,16 +70,16 @@ class MonitorSettings(Section):
     """A monitor; see ``groundwire.monitor.Monitor``. What is left out is as it is there."""
 
     url: str | None = Field(default=None, repr=False)  # a password may stand in it
-    tags: dict[str, str] = {}
+    tags: dict[str, str] = Field(default_factory=dict)
     sampling: SamplingSettings | None = None
     retention: RetentionSettings | None = None
     redact: tuple[str | Pattern, ...] = ()
     durable: bool = False
     durability: str = "process"
-    capacity: Annotated[int, Field(ge=1)] = 10_000
+    capacity: Annotated[Whole, Field(ge=1)] = 10_000
     spool: str | None = None
-    spool_megabytes: float = 100
-    timeout: float = 10.0
+    spool_megabytes: Number = 100
+    timeout: Number = 10.0
     drift: DriftSettings | Literal[False] | None = None
     alerts: tuple[Literal["log"] | WebhookSettings, ...] = ("log",)
 
