@@ -429,6 +429,18 @@ def test_a_row_is_called_by_its_id_or_by_its_place():
     assert second.id == "runs.jsonl:2"
 
 
+@pytest.mark.parametrize("indent", [None, 2])
+def test_the_items_of_an_array_are_called_by_their_number(indent):
+    """An array may be all in one line, which would be the line of each."""
+    found = rows(json.dumps([ROW, 5, ROW], indent=indent), name="runs.json")
+    assert [(row.id, row.line) for row in found] == [
+        ("runs.json:1", 1),
+        ("runs.json:2", 2),
+        ("runs.json:3", 3),
+    ]
+    assert found[1].unreadable().detail == "row 2: a row must be a JSON object, not int"
+
+
 def test_an_id_that_is_no_text_is_kept():
     """pandas makes whole numbers floats where one of them is missing; other kinds are as they are shown."""
     numbers, other = [17.0, None, 1.5], [Decimal("7.0"), None, Decimal("8.5")]

@@ -192,7 +192,7 @@ def _sliced(
             if begin < end:
                 line = piece.above + (passed + begin - first)
                 for number, cells in enumerate(arrow_cells(batch.slice(begin, end - begin)), start=line + 1):
-                    yield Record(line=number, cells=cells)
+                    yield Record(line=number, cells=cells, counted="row")
             passed += batch.num_rows
             if passed >= last:
                 return

@@ -13,7 +13,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from importlib import import_module
 from typing import Any, BinaryIO, TextIO
@@ -38,12 +38,19 @@ class Format(StrEnum):
 class Record:
     """One row of a file; ``cells`` is None when it can't be read, and ``problem`` says why.
 
-    ``line`` counts from 1. Parquet has no lines, so there it is the row.
+    ``line`` counts from 1. Parquet has no lines, and a JSON array may be all in one, so there it is the row;
+    ``counted`` says which it is.
     """
 
     line: int
     cells: Mapping[str, Any] | None = None
     problem: str = ""
+    counted: str = "line"
+
+    @property
+    def place(self) -> str:
+        """Where it stands, for messages."""
+        return f"{self.counted} {self.line}"
 
 
 @dataclass(frozen=True)
@@ -208,7 +215,7 @@ def _json_values(text: TextIO) -> Iterator[Record]:
     Past a mistake nothing says where the next item begins, so there reading ends, with a TableError: how many
     rows are lost is not known.
     """
-    window = Window(text)
+    window, row = Window(text), 0
     in_array = window.next() == "["
     window.drop(int(in_array))
     while (character := window.next()) and not (in_array and character == "]"):
@@ -218,7 +225,8 @@ def _json_values(text: TextIO) -> Iterator[Record]:
         except (ValueError, RecursionError) as error:
             what = str(getattr(error, "msg", error)).removesuffix(" starting at")
             raise TableError(f"line {line} is not JSON: {what}; nothing after it can be read") from error
-        yield _decoded(line, value, source)
+        row += 1
+        yield replace(_decoded(row, value, source), counted="row")
     if in_array and not character:
         raise TableError(f"the array is never closed: the file is cut off at line {window.line}")
     window.drop(1)
@@ -226,8 +234,8 @@ def _json_values(text: TextIO) -> Iterator[Record]:
         raise TableError(f"line {window.line} has more after the end of the array, which can't be read")
 
 
-def _decoded(line: int, value: Any, source: str) -> Record:
-    return Record(line=line, problem="not UTF-8") if _UNDECODED.search(source) else _object(line, value)
+def _decoded(row: int, value: Any, source: str) -> Record:
+    return Record(line=row, problem="not UTF-8") if _UNDECODED.search(source) else _object(row, value)
 
 
 def _delimited(text: Iterator[str], delimiter: str | None) -> Iterator[Record]:
@@ -370,6 +378,6 @@ def _parquet_rows(file: Any) -> Iterator[Record]:
     rows = itertools.chain.from_iterable(arrow_cells(batch) for batch in file.iter_batches(batch_size=64))
     try:
         for number, cells in enumerate(rows, start=1):
-            yield Record(line=number, cells=cells)
+            yield Record(line=number, cells=cells, counted="row")
     except arrow_error as error:
         raise TableError(f"the file is damaged: {error}") from error

@@ -30,14 +30,15 @@ _TEXT_KEYS = ("text", "page_content", "content", "chunk", "passage", "document")
 class Row:
     """One row. ``interaction`` is None when it can't be judged, and ``problem`` says why.
 
-    ``id`` is the row's own, or the table's name and line. ``label`` is 1 for an answer known to be
-    hallucinated, 0 for one known to be grounded, None where nothing readable is known; ``unlabelled`` says
-    what can't be read of one that is there. ``cells`` is all that the row holds, by column; None where it
-    can't be read.
+    ``place`` is where it stands, for messages; ``id`` is the row's own, or the table's name and line.
+    ``label`` is 1 for an answer known to be hallucinated, 0 for one known to be grounded, None where nothing
+    readable is known; ``unlabelled`` says what can't be read of one that is there. ``cells`` is all that the
+    row holds, by column; None where it can't be read.
     """
 
     table: str
     line: int
+    place: str
     id: str
     interaction: Interaction | None
     problem: str = ""
@@ -47,7 +48,7 @@ class Row:
 
     def unreadable(self) -> Abstention:
         """The outcome of a row that has no interaction; one that is in no file has no line to name."""
-        detail = f"line {self.line}: {self.problem}" if self.line else self.problem
+        detail = f"{self.place}: {self.problem}" if self.line else self.problem
         return Abstention(why=AbstentionReason.UNREADABLE_INPUT, detail=detail, id=self.id)
 
 
@@ -137,9 +138,16 @@ def rows_of(
 ) -> Iterator[Row]:
     """The row of each record, its parts looked for under these names."""
     for record in source:
-        place = f"{table}:{record.line}" if table else f"line {record.line}"
+        place = f"{table}:{record.line}" if table else record.place
         if record.cells is None:
-            yield Row(table=table, line=record.line, id=place, interaction=None, problem=record.problem)
+            yield Row(
+                table=table,
+                line=record.line,
+                place=record.place,
+                id=place,
+                interaction=None,
+                problem=record.problem,
+            )
             continue
         cells = record.cells
         _, given = cell(cells, candidates, "id")
@@ -153,6 +161,7 @@ def rows_of(
         yield Row(
             table=table,
             line=record.line,
+            place=record.place,
             id=name,
             interaction=interaction,
             problem=problem,
