@@ -429,6 +429,34 @@ def test_a_row_is_called_by_its_id_or_by_its_place():
     assert second.id == "runs.jsonl:2"
 
 
+NESTED = {"inputs": {"context": "c", "q": {"text": "q"}}, "outputs": {"answer": "a"}, "kept": None}
+
+
+@pytest.mark.parametrize(
+    ("named", "problem"),
+    [
+        ({"context": "inputs.contxt"}, "'inputs.contxt' (--context): 'inputs' has 'context', 'q'"),
+        ({"question": "inputs.q.txt"}, "'inputs.q.txt' (--question): 'inputs.q' has 'text'"),
+        ({"label": "outputs.labl"}, "'outputs.labl' (--label): 'outputs' has 'answer'"),
+        ({"id": "outputs.answer.id"}, "'outputs.answer.id' (--id): 'outputs.answer' has no object"),
+    ],
+)
+@pytest.mark.parametrize("data", [lines(NESTED), json.dumps([{}, NESTED]), as_parquet(NESTED)])
+def test_a_nested_column_that_no_row_has_is_refused_with_what_is_there(named, problem, data):
+    """Its answers would all be without a context, or its labels left out in silence."""
+    right = {"context": "inputs.context", "answer": "outputs.answer"}
+    with pytest.raises(TableError) as caught:
+        table(data, columns=Columns(**{**right, **named}))
+    assert problem in str(caught.value)
+
+
+def test_a_nested_column_is_one_that_some_row_has_or_that_is_null_so_far():
+    columns = Columns(context="inputs.context", answer="outputs.answer", label="outputs.label", id="kept.id")
+    first, second = rows(lines(NESTED, {**NESTED, "outputs": {"answer": "b", "label": 1}}), columns=columns)
+    assert (first.label, second.label) == (None, 1)
+    assert first.interaction.contexts[0].text == "c"
+
+
 @pytest.mark.parametrize("indent", [None, 2])
 def test_the_items_of_an_array_are_called_by_their_number(indent):
     """An array may be all in one line, which would be the line of each."""

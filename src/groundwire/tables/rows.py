@@ -81,12 +81,12 @@ def read(
 def table_of(given: Iterable[Record], *, name: str = "", columns: Columns | None = None) -> Table:
     """``read`` for whoever has the records already."""
     head, source = _looked_ahead(_told(given, name))
-    present = [column for record in head for column in record.cells or ()]
+    cells = [record.cells for record in head if record.cells is not None]
     try:
-        candidates = (columns or Columns()).candidates(present)
+        candidates = (columns or Columns()).candidates(itertools.chain.from_iterable(cells), cells)
     except TableError as error:
         raise _named(name, str(error)) from error
-    first: Mapping[str, Any] = next((record.cells for record in head if record.cells is not None), {})
+    first: Mapping[str, Any] = cells[0] if cells else {}
     used = {kind: cell(first, candidates, kind)[0] for kind in candidates}
     return Table(
         name=name,
