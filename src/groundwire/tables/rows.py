@@ -20,7 +20,8 @@ from groundwire.core.verdict import Abstention, AbstentionReason
 from groundwire.tables.columns import Columns, cell
 from groundwire.tables.errors import TableError
 from groundwire.tables.labels import label_of
-from groundwire.tables.records import Format, Record, records
+from groundwire.tables.record import Record
+from groundwire.tables.records import Format, records
 
 _LOOK_AHEAD = 32  # records whose columns are known before the first one is judged
 _TEXT_KEYS = ("text", "page_content", "content", "chunk", "passage", "document")
