@@ -39,9 +39,11 @@ This module reads and checks them, naming every mistake at once; ``Checker.from_
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import filterfalse
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any
@@ -58,10 +60,18 @@ from groundwire.config_judge import (
     MemorySettings,
     off,
 )
-from groundwire.config_monitor import MONITOR_PARTS, MonitorSettings, Pattern, redaction, url_alone
+from groundwire.config_monitor import (
+    MONITOR_PARTS,
+    DriftSettings,
+    MonitorSettings,
+    Pattern,
+    WebhookSettings,
+    redaction,
+    url_alone,
+)
 from groundwire.config_section import Fraction, Seconds, Section, Whole
 from groundwire.core.detector import Detector
-from groundwire.core.errors import ConfigurationError
+from groundwire.core.errors import ConfigurationError, MissingExtraError
 from groundwire.core.grading import WORDING, Grading, Level, Wording
 from groundwire.core.redaction import Redaction
 from groundwire.core.sink import Sink
@@ -149,6 +159,15 @@ class Settings(Section):
 
             wanted(self.sinks)
 
+    def check_monitor(self) -> None:
+        """Raises ConfigurationError naming every mistake in the monitor, and opens none.
+
+        Without the packages that it needs little can be said; what opens it names them.
+        """
+        if self.monitor is not None:
+            with contextlib.suppress(MissingExtraError):
+                self.monitor.parts()
+
     def build_grading(self, default: Grading) -> Grading | None:
         """How scores are read, starting from the detector's own; None when nothing is set here."""
         levels = {level: getattr(self.levels, level.value) for level in Level}
@@ -233,7 +252,7 @@ def load(source: str | Path | Mapping[str, Any]) -> Settings:
     try:
         return Settings.model_validate(data)
     except ValidationError as error:
-        problems = [_problem(dict(one)) for one in error.errors()]
+        problems = _problems([dict(one) for one in error.errors()])
         if not any(one["loc"][:1] == ("detector",) for one in error.errors()):
             problems += _detector_problems(data.get("detector", detectors.DEFAULT))
         raise ConfigurationError(*dict.fromkeys(problems)) from None
@@ -291,28 +310,53 @@ def _either(given: Any, default: Any) -> Any:
     return default if given is None else given
 
 
-def _problem(error: Mapping[str, Any]) -> str:
-    where = ".".join(str(part) for part in error["loc"])
+def _problems(errors: list[dict[str, Any]]) -> list[str]:
+    """What is said of pydantic's errors, once for each place, however many kinds of value fit there."""
+    places = [tuple(filterfalse(_is_kind, error["loc"])) for error in errors]
+    told: list[str] = []
+    for error, place in zip(errors, places, strict=True):
+        where = ".".join(map(str, place))
+        if not (_is_kind(error["loc"][-1]) and error["type"] in _OTHER_TYPES):
+            told.append(_problem(error, where))
+        elif not any(other[: len(place)] == place and other != place for other in places):
+            kinds = [_words(one["loc"][-1]) for one, at in zip(errors, places, strict=True) if at == place]
+            wanted = " or ".join(dict.fromkeys(kinds))
+            told.append(f"{where}: expected {wanted}, not {settings.shown(error['input'])}")
+    return told
+
+
+def _problem(error: Mapping[str, Any], where: str) -> str:
     if error["type"] == "extra_forbidden":
         *parents, name = error["loc"]
         known = _KNOWN.get(str(parents[-1]) if parents else "", ())
-        return f"{'.'.join(map(str, parents)) or 'settings'}: {settings.unknown(str(name), known)}"
+        parent = where.removesuffix(str(name)).removesuffix(".")
+        return f"{parent or 'settings'}: {settings.unknown(str(name), known)}"
     if error["type"] == "missing":
         return f"{where}: {error['msg'].lower()}"
-    if str(error["loc"][-1]).startswith(_NAME_OR_TABLE) and error["type"] in _OTHER_TYPES:
-        where = ".".join(str(part) for part in error["loc"][:-1])
-        return f"{where}: expected a name or a table, not {settings.shown(error['input'])}"
     wanted = "expected a list" if error["type"] == "tuple_type" else error["msg"].lower()
     if error["type"] == "model_type":  # pydantic names the class, which is nothing of the reader's
         wanted = f"expected a table of {', '.join(_KNOWN.get(str(error['loc'][-1]), ())) or 'settings'}"
     return f"{where}: {wanted}, not {settings.shown(error['input'])}"
 
 
-# How pydantic tells apart what a value could have been: a name, or one of our tables.
-_NAME_OR_TABLE = ("str", "dict[", "Pattern")
-_OTHER_TYPES = ("string_type", "dict_type", "model_type")
+def _is_kind(part: Any) -> bool:
+    """Whether a part of a place only tells which kind of value pydantic tried, of several that fit there."""
+    return part == "str" or str(part).startswith(("dict[", "literal[")) or part in _TABLES
+
+
+def _words(kind: str) -> str:
+    if kind.startswith("literal["):
+        return kind.removeprefix("literal[").removesuffix("]").lower()
+    return "a name" if kind == "str" else "a table"
+
+
+_TABLES: Mapping[str, tuple[str, ...]] = {
+    kind.__name__: tuple(kind.model_fields) for kind in (Pattern, WebhookSettings, DriftSettings)
+}
+_OTHER_TYPES = ("string_type", "dict_type", "model_type", "literal_error")
 _LEVEL_KEYS = ("from", "label", "title", "warning")
 _KNOWN: Mapping[str, tuple[str, ...]] = {
+    **_TABLES,
     "": tuple(Settings.model_fields),
     "judge": tuple(JudgeSettings.model_fields),
     "limits": tuple(LimitsSettings.model_fields),

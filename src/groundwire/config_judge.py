@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, Field
 
 from groundwire.config_section import Number, Seconds, Section, Whole
 from groundwire.core.budget import Budget
+from groundwire.core.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from groundwire.judge.judge import Judge
@@ -122,6 +123,8 @@ class JudgeSettings(Section):
         from groundwire.judge.memory import Memory  # noqa: PLC0415
         from groundwire.judge.prices import Price  # noqa: PLC0415
 
+        if self.model is None and self.embeddings is None:
+            raise ConfigurationError("judge: needs a 'model', or 'embeddings' alone for what only embeds")
         limits = self.limits.model_dump(exclude={"budget"})
         budget = self.limits.budget.build() if self.limits.budget else None
         return Judge(

@@ -16,7 +16,7 @@ What a monitor does with them is ``groundwire.monitor``'s to know; rules and cal
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from types import MappingProxyType
 from typing import Annotated, Any, Literal
@@ -24,9 +24,10 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from groundwire.config_section import Number, Section, Whole
-from groundwire.core.errors import ConfigurationError
+from groundwire.core.errors import ConfigurationError, gathered
 from groundwire.core.keeper import Keeper
 from groundwire.core.redaction import Redaction
+from groundwire.detectors import settings
 
 
 class Pattern(Section):
@@ -75,11 +76,11 @@ class MonitorSettings(Section):
     retention: RetentionSettings | None = None
     redact: tuple[str | Pattern, ...] = ()
     durable: bool = False
-    durability: str = "process"
+    durability: Literal["process", "power"] = "process"
     capacity: Annotated[Whole, Field(ge=1)] = 10_000
     spool: str | None = None
-    spool_megabytes: Number = 100
-    timeout: Number = 10.0
+    spool_megabytes: Annotated[Number, Field(gt=0, lt=1e9)] = 100
+    timeout: Annotated[Number, Field(gt=0, lt=1e9)] = 10.0
     drift: DriftSettings | Literal[False] | None = None
     alerts: tuple[Literal["log"] | WebhookSettings, ...] = ("log",)
 
@@ -88,24 +89,51 @@ class MonitorSettings(Section):
 
         Raises ConfigurationError, and MissingExtraError.
         """
+        monitor: Keeper = import_module("groundwire.monitor").Monitor(**self.parts(also=also))
+        return monitor
+
+    def parts(self, *, also: tuple[str | Pattern, ...] = ()) -> dict[str, Any]:
+        """What the monitor is built from. Raises as ``build``, naming every mistake, and opens nothing."""
         # By its name: what keeps outcomes lies above what judges, and needs a database's packages.
         room = import_module("groundwire.monitor")
         given = self.model_dump(
-            exclude_unset=True, exclude={"sampling", "retention", "redact", "drift", "alerts"}
+            exclude_unset=True,
+            exclude={
+                "sampling",
+                "retention",
+                "redact",
+                "drift",
+                "alerts",
+                *({"url"} if self.url is None else ()),
+            },
         )
-        for name, kind in (("sampling", "Sampling"), ("retention", "Retention")):
-            if (part := getattr(self, name)) is not None:
-                given[name] = getattr(room, kind)(**part.model_dump())
-        if self.drift is not None:
-            given["drift"] = room.Drift(**self.drift.model_dump()) if self.drift else None
-        given["redact"] = redaction((*also, *self.redact), where="monitor.redact")
-        given["alerts"] = [
-            room.log_alert if one == "log" else room.Webhook(url=one.webhook) for one in self.alerts
+
+        def built(kind: str, name: str, options: Mapping[str, Any]) -> Callable[[], Any]:
+            return lambda: settings.part(getattr(room, kind), options, f"monitor.{name}")
+
+        builds: dict[str, Callable[[], Any]] = {
+            name: built(kind, name, part.model_dump())
+            for name, kind in (("sampling", "Sampling"), ("retention", "Retention"), ("drift", "Drift"))
+            if (part := getattr(self, name))
+        }
+        builds["redact"] = lambda: redaction((*also, *self.redact), where="monitor.redact")
+        hooks = [
+            (lambda: room.log_alert)
+            if one == "log"
+            else built("Webhook", f"alerts.{nth}", {"url": one.webhook})
+            for nth, one in enumerate(self.alerts)
         ]
-        if self.url is None:
-            given.pop("url", None)
-        monitor: Keeper = room.Monitor(**given)
-        return monitor
+        *parts, _ = gathered((*builds.values(), *hooks, lambda: self._require_url(room.Monitor)))
+        given |= dict(zip(builds, parts, strict=False))
+        given["alerts"] = parts[len(builds) :]
+        return {**given, "drift": None} if self.drift is False else given
+
+    def _require_url(self, monitor: Any) -> None:
+        try:
+            if self.url is not None:
+                monitor.require_url(self.url)
+        except ConfigurationError as error:
+            raise ConfigurationError(*(f"monitor: {one}" for one in error.problems)) from error
 
 
 MONITOR_PARTS: Mapping[str, type[Section]] = MappingProxyType(

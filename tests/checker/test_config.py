@@ -282,7 +282,7 @@ def test_what_yaml_merges_may_be_set_again(tmp_path):
 
 _NUMBERS = ("threshold", "timeout", "max_characters", "levels.high.from", "budget.cost", "judge.timeout")
 _NUMBERS += ("judge.limits.retries", "judge.breaker.failures", "judge.memory.size", "judge.prices.m.input")
-_NUMBERS += ("monitor.sampling.rate", "monitor.retention.days", "monitor.timeout")
+_NUMBERS += ("monitor.sampling.rate", "monitor.retention.days", "monitor.timeout", "monitor.drift.window")
 
 
 @pytest.mark.parametrize("place", _NUMBERS)
@@ -492,6 +492,66 @@ def test_a_monitor_that_can_not_work_is_refused(settings, message):
     with pytest.raises(ConfigurationError) as refused:
         Checker.from_config(settings)
     assert message in str(refused.value)
+
+
+def test_mistakes_of_the_monitor_are_named_with_their_places_and_with_all_others():
+    settings = {
+        "fallback": "nobody",
+        "judge": {},
+        "sinks": ["nowhere"],
+        "monitor": {
+            "url": "mysql://x",
+            "sampling": {"levels": ["hihg"], "rate": 5},
+            "retention": {"days": -3},
+            "drift": {"window": 1},
+            "redact": ["phones"],
+            "alerts": ["log", {"webhook": "nowhere"}],
+        },
+    }
+    with pytest.raises(ConfigurationError) as caught:
+        Checker.from_config(settings)
+    assert [" ".join(one.split()[:2]) for one in caught.value.problems] == [
+        "fallback: unknown",
+        "judge: needs",
+        "sinks.0: unknown",
+        "monitor.sampling: rate",
+        "monitor.sampling: levels",
+        "monitor.retention: days",
+        "monitor.drift: window",
+        "monitor.redact: Redaction",
+        "monitor.alerts.1: a",
+        "monitor: url",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("settings", "problems"),
+    [
+        ({"monitor": {"alerts": ["slack"]}}, ["monitor.alerts.0: expected 'log' or a table, not 'slack'"]),
+        (
+            {"monitor": {"alerts": [{"webhok": "x"}]}},
+            [
+                "monitor.alerts.0.webhook: field required",
+                "monitor.alerts.0: unknown key 'webhok'; did you mean 'webhook'?",
+            ],
+        ),
+        ({"monitor": {"drift": 5}}, ["monitor.drift: expected a table or false, not 5"]),
+        (
+            {"monitor": {"drift": {"windo": 5}}},
+            ["monitor.drift: unknown key 'windo'; did you mean 'window'?"],
+        ),
+        ({"monitor": {"timeout": -1}}, ["monitor.timeout: input should be greater than 0, not -1"]),
+        (
+            {"redact": [{"patern": "x"}]},
+            ["redact.0.pattern: field required", "redact.0: unknown key 'patern'; did you mean 'pattern'?"],
+        ),
+    ],
+)
+def test_a_mistake_is_named_once_and_by_the_place_that_the_file_has(settings, problems):
+    """Where several kinds of value fit, too."""
+    with pytest.raises(ConfigurationError) as caught:
+        load(settings)
+    assert list(caught.value.problems) == problems
 
 
 def test_a_judge_of_ones_own_stands_in_for_the_one_that_is_named():
