@@ -98,6 +98,7 @@ class Checker:
                 lambda: settings.judge.build() if settings.judge and judge is None else judge,
                 lambda: _require_models(settings.build_detector().beside(answering), answering),
                 settings.check_sinks,  # which are opened last, as the monitor is
+                settings.check_monitor,
             )
         )
         detector, grading = judged

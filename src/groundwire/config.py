@@ -39,11 +39,11 @@ This module reads and checks them, naming every mistake at once; ``Checker.from_
 
 from __future__ import annotations
 
+import contextlib
 import json
-import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from importlib import import_module
+from itertools import filterfalse
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any
@@ -51,16 +51,25 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field, ValidationError
 
 from groundwire import detectors
+from groundwire.config_file import read
 from groundwire.config_judge import (
     BreakerSettings,
     BudgetSettings,
     JudgeSettings,
     LimitsSettings,
     MemorySettings,
-    Seconds,
     off,
 )
-from groundwire.config_monitor import MONITOR_PARTS, MonitorSettings, Pattern, Section, redaction, url_alone
+from groundwire.config_monitor import (
+    MONITOR_PARTS,
+    DriftSettings,
+    MonitorSettings,
+    Pattern,
+    WebhookSettings,
+    redaction,
+    url_alone,
+)
+from groundwire.config_section import Fraction, Seconds, Section, Whole
 from groundwire.core.detector import Detector
 from groundwire.core.errors import ConfigurationError, MissingExtraError
 from groundwire.core.grading import WORDING, Grading, Level, Wording
@@ -70,7 +79,6 @@ from groundwire.core.tuned import Tuned
 from groundwire.detectors import settings
 from groundwire.tuned_file import from_dict as tuned_from_dict
 
-Fraction = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 JUDGING: Mapping[str, Any] = MappingProxyType(
     {"by_alias": True, "exclude_unset": True, "exclude": {"monitor"}}
 )
@@ -110,8 +118,8 @@ class Settings(Section):
     redact: tuple[str | Pattern, ...] = ()
     monitor: Annotated[MonitorSettings, BeforeValidator(url_alone)] | None = None
     fallback: Annotated[str | dict[str, Any] | None, BeforeValidator(off)] = detectors.DEFAULT
-    max_characters: Annotated[int, Field(ge=1)] | None = 10_000_000
-    max_passages: Annotated[int, Field(ge=1)] | None = 100_000
+    max_characters: Annotated[Whole, Field(ge=1)] | None = 10_000_000
+    max_passages: Annotated[Whole, Field(ge=1)] | None = 100_000
     threshold: Fraction | None = None
     levels: LevelsSettings = LevelsSettings()
     tuned: dict[str, Any] | None = None
@@ -150,6 +158,15 @@ class Settings(Section):
             from groundwire.sinks.settings import wanted  # noqa: PLC0415 - as above
 
             wanted(self.sinks)
+
+    def check_monitor(self) -> None:
+        """Raises ConfigurationError naming every mistake in the monitor, and opens none.
+
+        Without the packages that it needs little can be said; what opens it names them.
+        """
+        if self.monitor is not None:
+            with contextlib.suppress(MissingExtraError):
+                self.monitor.parts()
 
     def build_grading(self, default: Grading) -> Grading | None:
         """How scores are read, starting from the detector's own; None when nothing is set here."""
@@ -226,7 +243,7 @@ def load(source: str | Path | Mapping[str, Any]) -> Settings:
 
     Raises ConfigurationError naming every mistake, each with what was expected.
     """
-    data = dict(source if isinstance(source, Mapping) else _read(Path(source)))
+    data = dict(source if isinstance(source, Mapping) else read(Path(source)))
     place = Path() if isinstance(source, Mapping) else Path(source).parent
     if "detector" in data:
         data["detector"] = _with_examples(data["detector"], place)
@@ -235,7 +252,7 @@ def load(source: str | Path | Mapping[str, Any]) -> Settings:
     try:
         return Settings.model_validate(data)
     except ValidationError as error:
-        problems = [_problem(dict(one)) for one in error.errors()]
+        problems = _problems([dict(one) for one in error.errors()])
         if not any(one["loc"][:1] == ("detector",) for one in error.errors()):
             problems += _detector_problems(data.get("detector", detectors.DEFAULT))
         raise ConfigurationError(*dict.fromkeys(problems)) from None
@@ -252,7 +269,7 @@ def _detector_problems(given: Any) -> tuple[str, ...]:
 
 def _take_tuning(data: dict[str, Any], path: Path) -> None:
     """Put what a file of ``groundwire tune`` holds where its name was: the tuning, and whom it is for."""
-    file = _read(path)
+    file = read(path)
     if not isinstance(file.get("tuned"), Mapping):
         raise ConfigurationError(
             f"tuned: {str(path)!r} holds no tuning: expected a file that groundwire tune wrote"
@@ -280,44 +297,6 @@ def _with_examples(detector: Any, place: Path) -> Any:
     return told
 
 
-def _read(path: Path) -> Mapping[str, Any]:
-    readers: dict[str, Callable[[str], Any]] = {
-        ".json": json.loads,
-        ".toml": tomllib.loads,
-        ".yaml": _yaml,
-        ".yml": _yaml,
-    }
-    if path.suffix.lower() not in readers:
-        raise ConfigurationError(
-            f"settings file {str(path)!r}: expected a name ending in .yaml, .toml or .json"
-        )
-    try:
-        # With or without the mark that some editors put in front.
-        data = readers[path.suffix.lower()](path.read_text(encoding="utf-8-sig"))
-    except OSError as error:
-        raise ConfigurationError(f"settings file {str(path)!r}: {error.strerror}") from error
-    except ValueError as error:
-        raise ConfigurationError(f"settings file {str(path)!r} can't be read: {error}") from error
-    if not isinstance(data, Mapping):
-        raise ConfigurationError(f"settings file {str(path)!r}: expected keys and values at the top")
-    return data
-
-
-def _yaml(text: str) -> Any:
-    try:
-        yaml = import_module("yaml")
-    except ImportError as error:
-        raise MissingExtraError("a YAML settings file", package="pyyaml", extra="yaml") from error
-    try:
-        return yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        # Not its own text, which quotes the file.
-        mark = getattr(error, "problem_mark", None)
-        place = f" in line {mark.line + 1}" if mark else ""
-        problem = getattr(error, "problem", None) or "unreadable"
-        raise ValueError(f"it is no YAML: {problem}{place}") from error
-
-
 def _wording(level: Level, given: LevelSettings, default: Grading) -> Wording:
     own = default.wording.get(level, WORDING[level])
     return Wording(
@@ -331,28 +310,53 @@ def _either(given: Any, default: Any) -> Any:
     return default if given is None else given
 
 
-def _problem(error: Mapping[str, Any]) -> str:
-    where = ".".join(str(part) for part in error["loc"])
+def _problems(errors: list[dict[str, Any]]) -> list[str]:
+    """What is said of pydantic's errors, once for each place, however many kinds of value fit there."""
+    places = [tuple(filterfalse(_is_kind, error["loc"])) for error in errors]
+    told: list[str] = []
+    for error, place in zip(errors, places, strict=True):
+        where = ".".join(map(str, place))
+        if not (_is_kind(error["loc"][-1]) and error["type"] in _OTHER_TYPES):
+            told.append(_problem(error, where))
+        elif not any(other[: len(place)] == place and other != place for other in places):
+            kinds = [_words(one["loc"][-1]) for one, at in zip(errors, places, strict=True) if at == place]
+            wanted = " or ".join(dict.fromkeys(kinds))
+            told.append(f"{where}: expected {wanted}, not {settings.shown(error['input'])}")
+    return told
+
+
+def _problem(error: Mapping[str, Any], where: str) -> str:
     if error["type"] == "extra_forbidden":
         *parents, name = error["loc"]
         known = _KNOWN.get(str(parents[-1]) if parents else "", ())
-        return f"{'.'.join(map(str, parents)) or 'settings'}: {settings.unknown(str(name), known)}"
+        parent = where.removesuffix(str(name)).removesuffix(".")
+        return f"{parent or 'settings'}: {settings.unknown(str(name), known)}"
     if error["type"] == "missing":
         return f"{where}: {error['msg'].lower()}"
-    if str(error["loc"][-1]).startswith(_NAME_OR_TABLE) and error["type"] in _OTHER_TYPES:
-        where = ".".join(str(part) for part in error["loc"][:-1])
-        return f"{where}: expected a name or a table, not {settings.shown(error['input'])}"
     wanted = "expected a list" if error["type"] == "tuple_type" else error["msg"].lower()
     if error["type"] == "model_type":  # pydantic names the class, which is nothing of the reader's
         wanted = f"expected a table of {', '.join(_KNOWN.get(str(error['loc'][-1]), ())) or 'settings'}"
     return f"{where}: {wanted}, not {settings.shown(error['input'])}"
 
 
-# How pydantic tells apart what a value could have been: a name, or one of our tables.
-_NAME_OR_TABLE = ("str", "dict[", "Pattern")
-_OTHER_TYPES = ("string_type", "dict_type", "model_type")
+def _is_kind(part: Any) -> bool:
+    """Whether a part of a place only tells which kind of value pydantic tried, of several that fit there."""
+    return part == "str" or str(part).startswith(("dict[", "literal[")) or part in _TABLES
+
+
+def _words(kind: str) -> str:
+    if kind.startswith("literal["):
+        return kind.removeprefix("literal[").removesuffix("]").lower()
+    return "a name" if kind == "str" else "a table"
+
+
+_TABLES: Mapping[str, tuple[str, ...]] = {
+    kind.__name__: tuple(kind.model_fields) for kind in (Pattern, WebhookSettings, DriftSettings)
+}
+_OTHER_TYPES = ("string_type", "dict_type", "model_type", "literal_error")
 _LEVEL_KEYS = ("from", "label", "title", "warning")
 _KNOWN: Mapping[str, tuple[str, ...]] = {
+    **_TABLES,
     "": tuple(Settings.model_fields),
     "judge": tuple(JudgeSettings.model_fields),
     "limits": tuple(LimitsSettings.model_fields),

@@ -6,22 +6,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from groundwire.config_monitor import Section
+from groundwire.config_section import Number, Seconds, Section, Whole
 from groundwire.core.budget import Budget
+from groundwire.core.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from groundwire.judge.judge import Judge
     from groundwire.judge.prices import Price
 
-Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-
 
 class BudgetSettings(Section):
     """The most that may be spent, on one check or in a period."""
 
-    calls: Annotated[int, Field(ge=0)] | None = None
-    tokens: Annotated[int, Field(ge=0)] | None = None
-    cost: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
+    calls: Annotated[Whole, Field(ge=0)] | None = None
+    tokens: Annotated[Whole, Field(ge=0)] | None = None
+    cost: Annotated[Number, Field(ge=0, allow_inf_nan=False)] | None = None
 
     def build(self) -> Budget:
         return Budget(calls=self.calls, tokens=self.tokens, cost=self.cost)
@@ -30,10 +29,10 @@ class BudgetSettings(Section):
 class LimitsSettings(Section):
     """What the judge may take; see ``groundwire.judge.limits.Limits``."""
 
-    retries: Annotated[int, Field(ge=0)] = 0
-    backoff: Annotated[float, Field(ge=0, le=60)] = 1.0
-    requests_per_minute: Annotated[int, Field(ge=1)] | None = None
-    tokens_per_minute: Annotated[int, Field(ge=1)] | None = None
+    retries: Annotated[Whole, Field(ge=0)] = 0
+    backoff: Annotated[Number, Field(ge=0, le=60)] = 1.0
+    requests_per_minute: Annotated[Whole, Field(ge=1)] | None = None
+    tokens_per_minute: Annotated[Whole, Field(ge=1)] | None = None
     budget: BudgetSettings | None = None
     period: Seconds = 86_400.0
 
@@ -41,10 +40,10 @@ class LimitsSettings(Section):
 class BreakerSettings(Section):
     """When a model counts as unavailable; see ``groundwire.judge.breaker.Breaker``."""
 
-    failures: Annotated[int, Field(ge=1)] = 5
-    rate: Annotated[float, Field(gt=0, le=1)] | None = None
-    window: Annotated[int, Field(ge=1)] = 20
-    cooldown: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 30.0
+    failures: Annotated[Whole, Field(ge=1)] = 5
+    rate: Annotated[Number, Field(gt=0, le=1)] | None = None
+    window: Annotated[Whole, Field(ge=1)] = 20
+    cooldown: Annotated[Number, Field(ge=0, allow_inf_nan=False)] = 30.0
 
 
 def _switch(value: Any) -> Any:
@@ -62,15 +61,15 @@ class MemorySettings(Section):
 
     mode: Annotated[str, BeforeValidator(_switch), Field(pattern="^(off|on|read-only)$")] = "on"
     path: str | None = None
-    size: Annotated[int, Field(ge=1)] = 10_000
+    size: Annotated[Whole, Field(ge=1)] = 10_000
     namespace: str = ""
 
 
 class PriceSettings(Section):
     """What a million tokens cost, sent and received."""
 
-    input: Annotated[float, Field(ge=0, allow_inf_nan=False)]
-    output: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
+    input: Annotated[Number, Field(ge=0, allow_inf_nan=False)]
+    output: Annotated[Number, Field(ge=0, allow_inf_nan=False)] = 0.0
 
 
 class JudgeSettings(Section):
@@ -85,7 +84,7 @@ class JudgeSettings(Section):
     models: dict[str, str] = Field(default_factory=dict)
     parameters: dict[str, Any] = Field(default_factory=dict, repr=False)  # keys may be among them
     timeout: Seconds = 30.0
-    max_concurrency: Annotated[int, Field(ge=1)] = 8
+    max_concurrency: Annotated[Whole, Field(ge=1)] = 8
     limits: LimitsSettings = LimitsSettings()
     breaker: Annotated[BreakerSettings | None, BeforeValidator(off)] = BreakerSettings()
     prices: dict[str, PriceSettings] = Field(default_factory=dict)
@@ -124,6 +123,8 @@ class JudgeSettings(Section):
         from groundwire.judge.memory import Memory  # noqa: PLC0415
         from groundwire.judge.prices import Price  # noqa: PLC0415
 
+        if self.model is None and self.embeddings is None:
+            raise ConfigurationError("judge: needs a 'model', or 'embeddings' alone for what only embeds")
         limits = self.limits.model_dump(exclude={"budget"})
         budget = self.limits.budget.build() if self.limits.budget else None
         return Judge(

@@ -16,22 +16,18 @@ What a monitor does with them is ``groundwire.monitor``'s to know; rules and cal
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from groundwire.core.errors import ConfigurationError
+from groundwire.config_section import Number, Section, Whole
+from groundwire.core.errors import ConfigurationError, gathered
 from groundwire.core.keeper import Keeper
 from groundwire.core.redaction import Redaction
-
-
-class Section(BaseModel):
-    """A part of the settings: what it does not know is a mistake."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
+from groundwire.detectors import settings
 
 
 class Pattern(Section):
@@ -43,7 +39,7 @@ class Pattern(Section):
 class SamplingSettings(Section):
     """What is kept; see ``groundwire.monitor.Sampling``."""
 
-    rate: float = 1.0
+    rate: Number = 1.0
     flagged: bool = False
     levels: tuple[str, ...] = ()
     abstentions: bool = False
@@ -52,17 +48,17 @@ class SamplingSettings(Section):
 class RetentionSettings(Section):
     """For how long; see ``groundwire.monitor.Retention``."""
 
-    days: float | None = None
-    megabytes: float | None = None
+    days: Number | None = None
+    megabytes: Number | None = None
 
 
 class DriftSettings(Section):
     """How drift is watched for; see ``groundwire.monitor.Drift``."""
 
-    reference: int = 500
-    window: int = 150
-    step: int = 10
-    false_alarms: float = 0.01
+    reference: Whole = 500
+    window: Whole = 150
+    step: Whole = 10
+    false_alarms: Number = 0.01
 
 
 class WebhookSettings(Section):
@@ -75,16 +71,16 @@ class MonitorSettings(Section):
     """A monitor; see ``groundwire.monitor.Monitor``. What is left out is as it is there."""
 
     url: str | None = Field(default=None, repr=False)  # a password may stand in it
-    tags: dict[str, str] = {}
+    tags: dict[str, str] = Field(default_factory=dict)
     sampling: SamplingSettings | None = None
     retention: RetentionSettings | None = None
     redact: tuple[str | Pattern, ...] = ()
     durable: bool = False
-    durability: str = "process"
-    capacity: Annotated[int, Field(ge=1)] = 10_000
+    durability: Literal["process", "power"] = "process"
+    capacity: Annotated[Whole, Field(ge=1)] = 10_000
     spool: str | None = None
-    spool_megabytes: float = 100
-    timeout: float = 10.0
+    spool_megabytes: Annotated[Number, Field(gt=0, lt=1e9)] = 100
+    timeout: Annotated[Number, Field(gt=0, lt=1e9)] = 10.0
     drift: DriftSettings | Literal[False] | None = None
     alerts: tuple[Literal["log"] | WebhookSettings, ...] = ("log",)
 
@@ -93,24 +89,51 @@ class MonitorSettings(Section):
 
         Raises ConfigurationError, and MissingExtraError.
         """
+        monitor: Keeper = import_module("groundwire.monitor").Monitor(**self.parts(also=also))
+        return monitor
+
+    def parts(self, *, also: tuple[str | Pattern, ...] = ()) -> dict[str, Any]:
+        """What the monitor is built from. Raises as ``build``, naming every mistake, and opens nothing."""
         # By its name: what keeps outcomes lies above what judges, and needs a database's packages.
         room = import_module("groundwire.monitor")
         given = self.model_dump(
-            exclude_unset=True, exclude={"sampling", "retention", "redact", "drift", "alerts"}
+            exclude_unset=True,
+            exclude={
+                "sampling",
+                "retention",
+                "redact",
+                "drift",
+                "alerts",
+                *({"url"} if self.url is None else ()),
+            },
         )
-        for name, kind in (("sampling", "Sampling"), ("retention", "Retention")):
-            if (part := getattr(self, name)) is not None:
-                given[name] = getattr(room, kind)(**part.model_dump())
-        if self.drift is not None:
-            given["drift"] = room.Drift(**self.drift.model_dump()) if self.drift else None
-        given["redact"] = redaction((*also, *self.redact), where="monitor.redact")
-        given["alerts"] = [
-            room.log_alert if one == "log" else room.Webhook(url=one.webhook) for one in self.alerts
+
+        def built(kind: str, name: str, options: Mapping[str, Any]) -> Callable[[], Any]:
+            return lambda: settings.part(getattr(room, kind), options, f"monitor.{name}")
+
+        builds: dict[str, Callable[[], Any]] = {
+            name: built(kind, name, part.model_dump())
+            for name, kind in (("sampling", "Sampling"), ("retention", "Retention"), ("drift", "Drift"))
+            if (part := getattr(self, name))
+        }
+        builds["redact"] = lambda: redaction((*also, *self.redact), where="monitor.redact")
+        hooks = [
+            (lambda: room.log_alert)
+            if one == "log"
+            else built("Webhook", f"alerts.{nth}", {"url": one.webhook})
+            for nth, one in enumerate(self.alerts)
         ]
-        if self.url is None:
-            given.pop("url", None)
-        monitor: Keeper = room.Monitor(**given)
-        return monitor
+        *parts, _ = gathered((*builds.values(), *hooks, lambda: self._require_url(room.Monitor)))
+        given |= dict(zip(builds, parts, strict=False))
+        given["alerts"] = parts[len(builds) :]
+        return {**given, "drift": None} if self.drift is False else given
+
+    def _require_url(self, monitor: Any) -> None:
+        try:
+            if self.url is not None:
+                monitor.require_url(self.url)
+        except ConfigurationError as error:
+            raise ConfigurationError(*(f"monitor: {one}" for one in error.problems)) from error
 
 
 MONITOR_PARTS: Mapping[str, type[Section]] = MappingProxyType(

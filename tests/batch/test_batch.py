@@ -99,6 +99,16 @@ def test_what_can_not_be_judged_has_a_row_that_says_why(tmp_path):
     assert summary.stats.abstentions == {"UNREADABLE_INPUT": 2, "NO_CLAIMS": 1, "MODEL_FAILED": 1}
 
 
+def test_outcomes_of_an_array_tell_its_items_apart(tmp_path):
+    """Even if it is all in one line."""
+    source = tmp_path / "in.json"
+    source.write_text(json.dumps([{**row(n), "id": None} for n in range(3)]))
+    run(source, tmp_path / "out", to="jsonl")
+    assert [(one["id"], one["line"]) for one in written(tmp_path / "out")] == [
+        (f"{source}:{n}", n) for n in (1, 2, 3)
+    ]
+
+
 def test_parts_are_a_dataset_that_other_tools_read(tmp_path, table):
     """Nothing in the folder is in the way: pyarrow reads it as one table, with its types."""
     run(table, tmp_path / "out", to="parquet", unit_rows=10)

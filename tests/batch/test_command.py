@@ -144,6 +144,37 @@ def test_it_tells_counts_rates_and_where_everything_is(run):
     assert (told["rows"], told["complete"], told["this_run"]["rows"]) == (3, True, 0)
 
 
+@contextlib.contextmanager
+def files_of_no_more_than(size):
+    resource = pytest.importorskip("resource", reason="Windows has no such limits")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_where_files_may_not_grow_no_further_unit_is_begun_and_no_summary_named(run):
+    """The outcomes are blamed and not the table, and an earlier run's summary is not taken for this one's."""
+    units = ("--unit-rows", "1", "--to", "jsonl")
+    run([FEE] * 3, *units)
+    for part in Path("out").glob("part-*"):
+        part.unlink()
+    with files_of_no_more_than(100):
+        code, out, err = run(None, *units)
+    assert code == 2
+    assert err.splitlines() == [
+        "failed: in.jsonl: its outcomes can't be written: file too large (unit 0, from line 1)",
+        "Stopped: outcomes can't be written: file too large.",
+    ]
+    assert "0 of 3 units; this run: no unit was done" in out
+    assert out.splitlines()[-1] == "outcomes: out/part-*; summary: none could be written"
+    assert not list(Path("out/_groundwire").glob("summary.*"))
+    assert run(None, *units)[0] == 0
+    assert Path("out/_groundwire/summary.json").exists()
+
+
 def test_no_page_is_promised_where_none_can_be_written(run, monkeypatch):
     monkeypatch.setitem(sys.modules, "jinja2", None)
     for module in [name for name in sys.modules if name.startswith(("jinja2.", "groundwire.report.page"))]:

@@ -50,6 +50,13 @@ def test_csv(table, size, delimiter, above, mark):
     assert pieced(content, size, Format.CSV) == whole(content, Format.CSV)
 
 
+@given(st.lists(st.sampled_from(["a;c", ";", "", " ; ", "x"]), max_size=9), sizes)
+def test_csv_with_empty_rows(table, size):
+    """Rows of empty cells are none at the end of the file, and are rows elsewhere, wherever it is cut."""
+    content = "\n".join([";", "answer;context", *table]).encode()
+    assert pieced(content, size, Format.CSV) == whole(content, Format.CSV)
+
+
 @given(st.binary(max_size=60).map(lambda tail: b"context,answer\nc,a\n" + tail), sizes)
 def test_csv_of_any_bytes(content, size):
     """What is no CSV at all is as unreadable in pieces as in one."""

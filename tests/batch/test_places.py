@@ -24,7 +24,7 @@ from groundwire.batch.stats import Stats
 from groundwire.batch.work import Task
 from groundwire.core.cells import cell
 from groundwire.tables import Format, TableError
-from groundwire.tables.records import Unheld
+from groundwire.tables.record import Unheld
 from tests.batch.answers import jsonl, quick, row
 
 pytestmark = pytest.mark.timeout(300)

@@ -5,8 +5,11 @@ import urllib.request
 
 import pytest
 from langchain_core.language_models import FakeListChatModel
+from pydantic import ValidationError
 
 from groundwire import Checker, ConfigurationError, Interaction, Judge, Level
+from groundwire.config import load
+from groundwire.config_section import Section
 from groundwire.core.budget import Budget
 from groundwire.judge.memory import MemoryMode
 from groundwire.judge.prices import Price
@@ -250,6 +253,62 @@ def test_a_file_that_is_no_settings_file_is_refused_by_name(tmp_path, name, text
     assert name in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("a.yaml", "threshold: 0.2\ntimeout: 9\nthreshold: 0.9\n", "stands twice, in line 1 and in line 3"),
+        ("a.yaml", "levels:\n  high: {from: 0.2, 'from': 0.9}\n", "'from' stands twice, in line 2"),
+        ("a.json", '{"threshold": 0.2, "threshold": 0.9}', "'threshold' stands twice"),
+        ("a.json", '{"levels": {"high": {}, "high": {"from": 0.9}}}', "'high' stands twice"),
+        ("a.toml", "threshold = 0.2\nthreshold = 0.9\n", "can't be read"),
+    ],
+)
+def test_a_key_that_stands_twice_is_refused(tmp_path, name, text, message):
+    """Nobody can tell which is meant."""
+    (tmp_path / name).write_text(text)
+    with pytest.raises(ConfigurationError, match=message):
+        Checker.from_config(tmp_path / name)
+
+
+def test_what_yaml_merges_may_be_set_again(tmp_path):
+    (tmp_path / "a.yaml").write_text(
+        "detector: lexical\nlevels:\n  medium: &one {from: 0.3, label: AMBER}\n"
+        "  high: &two {<<: *one, from: 0.7}\n  low: {<<: *two, from: null}\nthreshold: 0.5\n"
+    )
+    levels = load(tmp_path / "a.yaml").levels
+    assert [one.from_ for one in (levels.low, levels.medium, levels.high)] == [None, 0.3, 0.7]
+    assert levels.low.label == "AMBER"
+
+
+_NUMBERS = ("threshold", "timeout", "max_characters", "levels.high.from", "budget.cost", "judge.timeout")
+_NUMBERS += ("judge.limits.retries", "judge.breaker.failures", "judge.memory.size", "judge.prices.m.input")
+_NUMBERS += ("monitor.sampling.rate", "monitor.retention.days", "monitor.timeout", "monitor.drift.window")
+
+
+@pytest.mark.parametrize("place", _NUMBERS)
+def test_yes_is_no_number(place):
+    """It would be 1: a threshold that nothing reaches, a timeout that nothing meets."""
+    settings = True
+    for key in reversed(place.split(".")):
+        settings = {key: settings}
+    with pytest.raises(ConfigurationError) as caught:
+        load(settings)
+    assert caught.value.problems == (f"{place}: expected a number, not True",)
+
+
+def test_no_setting_that_is_a_number_takes_yes():
+    """So that none is left out of the above."""
+    for section in Section.__subclasses__():
+        with pytest.raises(ValidationError) as caught:
+            section.model_validate(
+                {field.alias or name: True for name, field in section.model_fields.items()}
+            )
+        refused = {error["loc"][0] for error in caught.value.errors()}
+        for name, field in section.model_fields.items():
+            number = any(kind in str(field.annotation) for kind in ("float", "int"))
+            assert not number or (field.alias or name) in refused, (section, name)
+
+
 def test_a_missing_file_is_said_to_be_missing(tmp_path):
     with pytest.raises(ConfigurationError, match="No such file"):
         Checker.from_config(tmp_path / "absent.toml")
@@ -433,6 +492,66 @@ def test_a_monitor_that_can_not_work_is_refused(settings, message):
     with pytest.raises(ConfigurationError) as refused:
         Checker.from_config(settings)
     assert message in str(refused.value)
+
+
+def test_mistakes_of_the_monitor_are_named_with_their_places_and_with_all_others():
+    settings = {
+        "fallback": "nobody",
+        "judge": {},
+        "sinks": ["nowhere"],
+        "monitor": {
+            "url": "mysql://x",
+            "sampling": {"levels": ["hihg"], "rate": 5},
+            "retention": {"days": -3},
+            "drift": {"window": 1},
+            "redact": ["phones"],
+            "alerts": ["log", {"webhook": "nowhere"}],
+        },
+    }
+    with pytest.raises(ConfigurationError) as caught:
+        Checker.from_config(settings)
+    assert [" ".join(one.split()[:2]) for one in caught.value.problems] == [
+        "fallback: unknown",
+        "judge: needs",
+        "sinks.0: unknown",
+        "monitor.sampling: rate",
+        "monitor.sampling: levels",
+        "monitor.retention: days",
+        "monitor.drift: window",
+        "monitor.redact: Redaction",
+        "monitor.alerts.1: a",
+        "monitor: url",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("settings", "problems"),
+    [
+        ({"monitor": {"alerts": ["slack"]}}, ["monitor.alerts.0: expected 'log' or a table, not 'slack'"]),
+        (
+            {"monitor": {"alerts": [{"webhok": "x"}]}},
+            [
+                "monitor.alerts.0.webhook: field required",
+                "monitor.alerts.0: unknown key 'webhok'; did you mean 'webhook'?",
+            ],
+        ),
+        ({"monitor": {"drift": 5}}, ["monitor.drift: expected a table or false, not 5"]),
+        (
+            {"monitor": {"drift": {"windo": 5}}},
+            ["monitor.drift: unknown key 'windo'; did you mean 'window'?"],
+        ),
+        ({"monitor": {"timeout": -1}}, ["monitor.timeout: input should be greater than 0, not -1"]),
+        (
+            {"redact": [{"patern": "x"}]},
+            ["redact.0.pattern: field required", "redact.0: unknown key 'patern'; did you mean 'pattern'?"],
+        ),
+    ],
+)
+def test_a_mistake_is_named_once_and_by_the_place_that_the_file_has(settings, problems):
+    """Where several kinds of value fit, too."""
+    with pytest.raises(ConfigurationError) as caught:
+        load(settings)
+    assert list(caught.value.problems) == problems
 
 
 def test_a_judge_of_ones_own_stands_in_for_the_one_that_is_named():

@@ -217,6 +217,15 @@ def test_settings_from_a_file_are_used_and_options_win(run, tmp_path):
     assert (second["label"], second["threshold"]) == ("STOP", 0.5)
 
 
+def test_a_settings_file_that_the_application_would_refuse_is_refused(run, tmp_path):
+    """Its monitor and its sinks too, though nothing is kept or told here."""
+    (tmp_path / "settings.json").write_text(json.dumps({"monitor": {"url": "mysql://x"}, "sinks": ["x"]}))
+    code, out, err = run([NO_CONTEXT], "--config", "settings.json")
+    assert (code, out) == (2, "")
+    assert "monitor: url names a database of kind 'mysql'" in err
+    assert "sinks.0: unknown sink 'x'" in err
+
+
 def test_the_columns_of_files_that_differ_in_them_are_told_of_each(run, tmp_path):
     """Whose answers are another column's must not be hidden by the first file."""
     other = {"context": "The fee is 25 EUR", "output": "The fee is 25 EUR"}

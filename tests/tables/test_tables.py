@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire.tables import Columns, Format, TableError, form, pieces, read, records
+from groundwire.tables import Columns, Format, TableError, delimited, form, pieces, read, records
 
 ROW = {"question": "Fee?", "context": ["It is 25 EUR.", "Bags are free."], "answer": "25 EUR.", "label": 0}
 TEXTS = st.text(alphabet=st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=20)
@@ -322,13 +322,35 @@ def test_a_table_with_a_row_is_not_empty(data):
 
 
 @pytest.mark.parametrize("name", ["", "runs.csv"])
-@pytest.mark.parametrize("above", ["\n", "\r\n \r\n", "sep=;\n", "SEP=;\r\n\n"])
+@pytest.mark.parametrize("above", ["\n", "\r\n \r\n", "sep=;\n", "SEP=;\r\n\n", ";;;;\n", "sep=;\n; ;\n"])
 def test_what_stands_above_the_header_is_skipped(name, above):
     """Blank lines and Excel's separator are no header, and the lines after them count on."""
     data = above + "answer;context\n25,5 EUR, in all, or so.;It is 25,5 EUR.\nx\n"
     good, bad = rows(data, name=name)
     assert good.interaction.answer == "25,5 EUR, in all, or so."
     assert (good.line, bad.line) == (above.count("\n") + 2, above.count("\n") + 3)
+
+
+def test_columns_without_a_name_and_empty_rows_at_the_end_are_none():
+    """Excel saves them where a cell was once used, and leaves out the end of some rows."""
+    first, second = rows(";;;;\nanswer;context;label;;\na;c;1;;\nb;d;0\n;;;;\n;;;;\n", name="runs.csv")
+    assert (first.line, first.interaction.answer, first.label) == (3, "a", 1)
+    assert dict(first.cells) == {"answer": "a", "context": "c", "label": "1"}
+    assert (second.line, second.interaction.answer, second.label) == (4, "b", 0)
+    assert table("answer,context\n,\n,\n", name="runs.csv").empty
+
+
+def test_an_empty_row_that_another_follows_is_a_row():
+    """An application that gave nothing is told of, in its place."""
+    first, nothing, short, last = rows("answer,context\na,c\n,\n \nb,d\n", name="runs.csv")
+    assert [row.line for row in (first, nothing, short, last)] == [2, 3, 4, 5]
+    assert (nothing.interaction.answer, short.problem) == ("", "1 cell, where the header has 2")
+
+
+def test_the_index_of_a_frame_is_a_column():
+    """pandas writes it without a name."""
+    (row,) = rows(",answer,context\n7,a,c\n", name="runs.csv", columns=Columns(id=""))
+    assert row.id == "7"
 
 
 def test_the_separator_that_excel_names_wins():
@@ -429,6 +451,46 @@ def test_a_row_is_called_by_its_id_or_by_its_place():
     assert second.id == "runs.jsonl:2"
 
 
+NESTED = {"inputs": {"context": "c", "q": {"text": "q"}}, "outputs": {"answer": "a"}, "kept": None}
+
+
+@pytest.mark.parametrize(
+    ("named", "problem"),
+    [
+        ({"context": "inputs.contxt"}, "'inputs.contxt' (--context): 'inputs' has 'context', 'q'"),
+        ({"question": "inputs.q.txt"}, "'inputs.q.txt' (--question): 'inputs.q' has 'text'"),
+        ({"label": "outputs.labl"}, "'outputs.labl' (--label): 'outputs' has 'answer'"),
+        ({"id": "outputs.answer.id"}, "'outputs.answer.id' (--id): 'outputs.answer' has no object"),
+    ],
+)
+@pytest.mark.parametrize("data", [lines(NESTED), json.dumps([{}, NESTED]), as_parquet(NESTED)])
+def test_a_nested_column_that_no_row_has_is_refused_with_what_is_there(named, problem, data):
+    """Its answers would all be without a context, or its labels left out in silence."""
+    right = {"context": "inputs.context", "answer": "outputs.answer"}
+    with pytest.raises(TableError) as caught:
+        table(data, columns=Columns(**{**right, **named}))
+    assert problem in str(caught.value)
+
+
+def test_a_nested_column_is_one_that_some_row_has_or_that_is_null_so_far():
+    columns = Columns(context="inputs.context", answer="outputs.answer", label="outputs.label", id="kept.id")
+    first, second = rows(lines(NESTED, {**NESTED, "outputs": {"answer": "b", "label": 1}}), columns=columns)
+    assert (first.label, second.label) == (None, 1)
+    assert first.interaction.contexts[0].text == "c"
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_the_items_of_an_array_are_called_by_their_number(indent):
+    """An array may be all in one line, which would be the line of each."""
+    found = rows(json.dumps([ROW, 5, ROW], indent=indent), name="runs.json")
+    assert [(row.id, row.line) for row in found] == [
+        ("runs.json:1", 1),
+        ("runs.json:2", 2),
+        ("runs.json:3", 3),
+    ]
+    assert found[1].unreadable().detail == "row 2: a row must be a JSON object, not int"
+
+
 def test_an_id_that_is_no_text_is_kept():
     """pandas makes whole numbers floats where one of them is missing; other kinds are as they are shown."""
     numbers, other = [17.0, None, 1.5], [Decimal("7.0"), None, Decimal("8.5")]
@@ -451,6 +513,7 @@ def small(monkeypatch):
     """The largest line, value and cell, as small as a test needs."""
     before = csv.field_size_limit(1000)
     monkeypatch.setattr(records, "LARGEST", 1000)
+    monkeypatch.setattr(delimited, "LARGEST", 1000)
     yield
     csv.field_size_limit(before)
 

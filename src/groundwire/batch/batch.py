@@ -147,6 +147,7 @@ class Batch:
         taken: dict[int, Stats] = {}
         stopped: list[str] = []
         started, ended = time.perf_counter(), False
+        self.folder.delete(_SUMMARY)  # that of an earlier run would be taken for this one's
         try:
             with engine.opened(self._desk_folder) as desk:
                 job = Job(
@@ -182,6 +183,7 @@ class Batch:
             with contextlib.suppress(OSError) if stopped else contextlib.nullcontext():
                 for name, content in zip(_SUMMARY, write(summary), strict=False):
                     self.folder.write(name, content)
+                    summary = replace(summary, written=(*summary.written, name))
         return summary
 
     def _tasks(self, desk: Desk, again: frozenset[str], stopped: list[str]) -> Iterator[Task]:

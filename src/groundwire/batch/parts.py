@@ -20,7 +20,7 @@ from groundwire.batch.stats import Stats
 from groundwire.core.cells import cell
 from groundwire.core.errors import ConfigurationError
 from groundwire.tables import Format
-from groundwire.tables.records import hold_large_cells
+from groundwire.tables.delimited import hold_large_cells
 
 FORMATS = (Format.PARQUET, Format.JSONL, Format.CSV)
 BESIDE = f"{STATE}/parts"

@@ -14,7 +14,8 @@ from groundwire.batch.work import judged
 from groundwire.checker import Checker
 from groundwire.core.errors import InputError
 from groundwire.tables import Columns, Row, rows_of
-from groundwire.tables.records import Record, arrow_cells, require_one_of_each
+from groundwire.tables.record import Record, require_one_of_each
+from groundwire.tables.records import arrow_cells
 
 ADDED = {
     "status": "hallucination_status",

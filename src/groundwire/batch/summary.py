@@ -43,7 +43,7 @@ class Summary:
     ``stats`` is of every part that is there, ``now`` of those that this run wrote, in ``seconds`` of the
     clock. ``complete`` says that each unit has its part. ``stopped`` says why units were not begun; '' where
     all were. ``hallucinated`` is the share among judged rows, ``not_judged`` among all, each with an interval
-    that takes rows for independent.
+    that takes rows for independent. ``written`` are the files of the folder that hold it.
     """
 
     stats: Stats
@@ -59,6 +59,7 @@ class Summary:
     inputs: int
     empty: tuple[str, ...]
     columns: Mapping[str, str]
+    written: tuple[str, ...] = ()
 
     @property
     def complete(self) -> bool:

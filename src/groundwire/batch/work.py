@@ -28,7 +28,8 @@ from groundwire.tables import Row, TableError, rows_of
 from groundwire.tables.pieces import read_piece
 
 AT_ONCE = 32  # rows whose requests go out together
-_NO_ROOM = {errno.ENOSPC, errno.EROFS, getattr(errno, "EDQUOT", errno.ENOSPC)}  # Windows has no quotas
+# A file that may not grow is as a full disk is to every unit. Windows has no quotas.
+_NO_ROOM = {errno.ENOSPC, errno.EROFS, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
 _UNREADABLE = str(AbstentionReason.UNREADABLE_REPLY)
 
 
@@ -192,5 +193,7 @@ def _no_room(error: Exception) -> str:
 
 
 def _said(task: Task, error: Exception) -> str:
-    what = f"{error.strerror}: {error.filename}" if isinstance(error, OSError) and error.strerror else error
+    what: object = error
+    if isinstance(error, OSError) and error.strerror:
+        what = f"{error.strerror}: {error.filename}" if error.filename else error.strerror
     return f"{task.input.source.shown}: {without_secrets(str(what))}"

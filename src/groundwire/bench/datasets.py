@@ -141,7 +141,7 @@ def _require_named(path: str, rows: Sequence[Row], named: Mapping[str, str]) -> 
 
 def _attempt(row: Row, beside: Mapping[str, tuple[str, ...]]) -> Example | str:
     if row.interaction is None or row.cells is None or row.unlabelled:
-        return f"line {row.line}: {row.problem or row.unlabelled}"
+        return f"{row.place}: {row.problem or row.unlabelled}"
     found = {kind: cell(row.cells, beside, kind)[1] for kind in beside}
     try:
         spans = spans_of(found["spans"], row.interaction.answer)
@@ -156,7 +156,7 @@ def _attempt(row: Row, beside: Mapping[str, tuple[str, ...]]) -> Example | str:
             model=_text(found["model"]),
         )
     except (InputError, ValueError) as error:
-        return f"line {row.line}: {error}"
+        return f"{row.place}: {error}"
 
 
 def spans_of(value: Any, answer: str) -> tuple[Span, ...] | None:

@@ -29,8 +29,8 @@ def rows(path: Path) -> Iterator[Located]:
     with path.open("rb") as stream:
         for record in records(stream, name=path.name):
             if record.cells is None:
-                raise TableError(f"{path}: line {record.line}: {record.problem}")
-            yield f"line {record.line}", record.cells
+                raise TableError(f"{path}: {record.place}: {record.problem}")
+            yield record.place, record.cells
 
 
 def _files(path: Path, pattern: str) -> list[Path]:

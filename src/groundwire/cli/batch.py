@@ -193,17 +193,23 @@ def _lines(summary: Summary, out: str) -> list[str]:
         lines.append(f"{stats.calls:,} calls of models, {tokens}{money}")
     rows = f"{summary.now.rows:,} rows in {summary.seconds:,.1f} s, {summary.speed:,.1f} a second"
     place = without_secrets(out).rstrip("/")
-    this_run = rows if summary.now.rows else "nothing to do"
+    nothing = "no unit was done" if summary.failures or summary.stopped else "nothing to do"
+    this_run = rows if summary.now.rows else nothing
     lines.append(f"{summary.done:,} of {summary.units:,} units; this run: {this_run}")
-    told = (
-        "summary.html (and .json)"
-        if find_spec("jinja2")
-        else "summary.json (with groundwire[report] .html, too)"
-    )
-    lines.append(f"outcomes: {place}/part-*; summary: {place}/_groundwire/{told}")
+    lines.append(f"outcomes: {place}/part-*; summary: {_written(summary, place)}")
     if summary.empty:
         lines.append(f"without any row: {', '.join(summary.empty[:5])}{' ...' if summary.empty[5:] else ''}")
     return lines
+
+
+def _written(summary: Summary, place: str) -> str:
+    """Where the summary is."""
+    if not summary.written:
+        return "none could be written"
+    name = summary.written[-1]
+    if len(summary.written) > 1:
+        return f"{place}/{name} (and .json)"
+    return f"{place}/{name}" + ("" if find_spec("jinja2") else " (with groundwire[report] .html, too)")
 
 
 def _dry_run(settings: Settings, given: argparse.Namespace) -> int:

@@ -235,7 +235,7 @@ class Unlabelled:
         if self._first is None:
             return
         more = f"it and {self._count - 1:,} more count" if self._count > 1 else "it counts"
-        place = f"{self._first.table} line {self._first.line}"
+        place = f"{self._first.table} {self._first.place}"
         console(stderr=True).print(f"{place}: {self._first.unlabelled}; {more} as unlabelled", soft_wrap=True)
 
 

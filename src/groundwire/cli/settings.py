@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from groundwire import config
-from groundwire.core.errors import ConfigurationError
+from groundwire.core.errors import ConfigurationError, gathered
 
 
 def complete_settings(file: str | None, **options: Any) -> config.Settings:
@@ -39,7 +39,10 @@ def settings_of(
     threshold: float | None = None,
 ) -> config.Settings:
     """The settings of the file, if one is named, with what the other options name."""
-    given: dict[str, Any] = config.load(file or {}).model_dump(**config.JUDGING)
+    read = config.load(file or {})
+    # What is judged here is not kept, but a file that is accepted here should work in the application.
+    gathered((read.build_redaction, read.build_fallback, read.check_sinks, read.check_monitor))
+    given: dict[str, Any] = read.model_dump(**config.JUDGING)
     # What can't be judged is told by the exit code; raising would hide the rows that follow.
     given["on_abstention"] = "return"
     if detector or (model and not file):

@@ -52,7 +52,7 @@ class Database:
     """
 
     def __init__(self, url: str, *, durability: Durability, busy: float) -> None:
-        self.url = _url(url)
+        self.url = database_url(url)
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         self.path = Path(self.url.database or "").absolute() if self.is_sqlite else None
         self._durability = durability
@@ -246,7 +246,8 @@ def _folded(text: Any) -> Any:
     return text.casefold() if isinstance(text, str) else text
 
 
-def _url(text: str) -> sa.URL:
+def database_url(text: str) -> sa.URL:
+    """The URL of a database. Raises ConfigurationError for what is none, or is none of ours."""
     expected = "expected 'sqlite:///path/to/file.db' or 'postgresql://user@host/database'"
     try:
         url = sa.make_url(text)

@@ -25,7 +25,7 @@ from groundwire.core.verdict import Outcome
 from groundwire.monitor import history
 from groundwire.monitor.alerts import Alert, Alerts, log_alert
 from groundwire.monitor.answer import Heard, Ids, Row, moment, row, tag
-from groundwire.monitor.database import Database, Durability, StoreError
+from groundwire.monitor.database import Database, Durability, StoreError, database_url
 from groundwire.monitor.drift import Alarm, Drift, Standing, Watch, standing
 from groundwire.monitor.filters import Filter
 from groundwire.monitor.reading import ALL, count_of
@@ -114,6 +114,11 @@ class Monitor(Reviewing):
             spool_bytes=round(spool_megabytes * 1e6),
         )
         self._open()
+
+    @staticmethod
+    def require_url(url: str) -> None:
+        """Raises ConfigurationError for what is no URL of a monitor's database. Nothing is opened."""
+        database_url(url)
 
     def __repr__(self) -> str:
         return f"Monitor({self._database.name!r})"

@@ -65,15 +65,18 @@ class Columns:
     id: str | None = None
     label: str | None = None
 
-    def candidates(self, present: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    def candidates(
+        self, present: Iterable[str], rows: Sequence[Mapping[str, Any]] = ()
+    ) -> dict[str, tuple[str, ...]]:
         """For each kind of column, the names to look under in each row, the best first.
 
-        ``present`` are the names that the file has. Raises TableError when none of them will do, naming
-        them and the flag that helps; all that is missing is named at once.
+        ``present`` are the names that the file has, and ``rows`` some of its rows, which tell what is in
+        nested objects. Raises TableError when none of them will do, naming them and the flag that helps; all
+        that is missing is named at once.
         """
         known = list(dict.fromkeys(present))
         chosen = {field.name: self._names(field.name, known) for field in fields(self)}
-        problems = [problem for kind in chosen if (problem := self._problem(kind, chosen[kind], known))]
+        problems = [problem for kind in chosen if (problem := self._problem(kind, chosen[kind], known, rows))]
         if problems and known:
             have = ", ".join(map(repr, known))
             raise TableError(f"{'; '.join(problems)}. The columns are {have}")
@@ -86,11 +89,17 @@ class Columns:
         taken = {getattr(self, field.name) for field in fields(self)}
         return spelled(_SYNONYMS[kind], [name for name in known if name not in taken])
 
-    def _problem(self, kind: str, names: tuple[str, ...], known: list[str]) -> str:
-        if any(name.partition(".")[0] in known or name in known for name in names):
+    def _problem(
+        self, kind: str, names: tuple[str, ...], known: list[str], rows: Sequence[Mapping[str, Any]]
+    ) -> str:
+        if any(name in known for name in names):
             return ""
         if getattr(self, kind) is not None:
-            return f"no column is called {names[0]!r} ({self.option.format(kind)})"
+            nested = names[0].partition(".")[0] in known
+            there = _instead(names[0], rows) if nested else ""
+            if nested and not there:
+                return ""
+            return f"no column is called {names[0]!r} ({self.option.format(kind)}){there}"
         if kind not in _REQUIRED:
             return ""
         return f"no column looks like the {kind}: name it with {self.option.format(kind)}"
@@ -131,6 +140,28 @@ def _at(cells: Mapping[str, Any], name: str) -> tuple[bool, Any]:
             return False, None
         value = value[part]
     return True, _without_nan(value)
+
+
+def _instead(name: str, rows: Sequence[Mapping[str, Any]]) -> str:
+    """What rows hold where a name that leads into nested objects ends for want of its next part.
+
+    "" if one of them has it, or if none can tell, for where it leads is null.
+    """
+    parts, found, deepest = name.split("."), dict[str, None](), 0
+    for cells in rows:
+        if _at(cells, name)[0]:
+            return ""
+        value: Any = cells
+        depth = 0
+        while isinstance(value, Mapping) and parts[depth] in value:
+            value, depth = value[parts[depth]], depth + 1
+        if depth < max(deepest, 1) or _without_nan(value) is None:
+            continue
+        found = found if depth == deepest else {}
+        deepest = depth
+        found |= dict.fromkeys(map(repr, value) if isinstance(value, Mapping) else ["no object"])
+    there = ", ".join(found) or "no key"
+    return f": {'.'.join(parts[:deepest])!r} has {there:.300}" if deepest else ""
 
 
 def _without_nan(value: Any) -> Any:

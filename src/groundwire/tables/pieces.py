@@ -16,19 +16,10 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from groundwire.tables.delimited import csv_reader, is_empty, text_lines, too_large
 from groundwire.tables.errors import TableError
-from groundwire.tables.records import (
-    Form,
-    Format,
-    Record,
-    arrow_cells,
-    csv_reader,
-    parquet_file,
-    plain_records,
-    records,
-    text_lines,
-    too_large,
-)
+from groundwire.tables.record import Record
+from groundwire.tables.records import Form, Format, arrow_cells, parquet_file, plain_records, records
 
 _BLOCK = 1 << 22
 _BATCH = 256
@@ -121,36 +112,39 @@ def _csv_rows(stream: BinaryIO, rows: int, delimiter: str | None) -> Iterator[Pi
             )
 
     above, reader = csv_reader(counted(), delimiter)
-    if reader is None or not _step(reader):
+    if reader is None or _step(reader) is None:
         yield Piece()
         return
     head, header_lines = read, above + reader.line_num
-    begin, before, count = head, header_lines, 0
+    begin, before, count, full = head, header_lines, 0, 0
     try:
-        while _step(reader):
+        while (row := _step(reader)) is not None:
             count += 1
-            if count == rows:
+            if is_empty(row):  # not the last of a piece: at the end of what is read, such a row is none
+                continue
+            full = count
+            if count >= rows:
                 yield Piece(rows=count, above=before - header_lines, begin=begin, end=read, head=head)
-                begin, before, count = read, above + reader.line_num, 0
+                begin, before, count, full = read, above + reader.line_num, 0, 0
     except TableError:  # nothing after it can be read, as whoever reads this piece is told
         yield Piece(rows=count + 1, above=before - header_lines, begin=begin, head=head)
         return
-    if count:
-        yield Piece(rows=count, above=before - header_lines, begin=begin, end=read, head=head)
+    if full:
+        yield Piece(rows=full, above=before - header_lines, begin=begin, end=read, head=head)
 
 
-def _step(reader: Any) -> bool:
-    """Go past one row, readable or not; False at the end. Raises TableError where no row can follow."""
+def _step(reader: Any) -> list[str] | None:
+    """Go past one row, readable or not; None at the end. Raises TableError where no row can follow."""
     csv_error = import_module("csv").Error
     try:
-        next(reader)
+        cells: list[str] = next(reader)
     except StopIteration:
-        return False
+        return None
     except csv_error as error:
         if too_large(error):
             raise TableError(str(error)) from error
-        return True
-    return True
+        return [str(error)]
+    return cells
 
 
 def _row_groups(file: Any, rows: int) -> Iterator[Piece]:
@@ -192,7 +186,7 @@ def _sliced(
             if begin < end:
                 line = piece.above + (passed + begin - first)
                 for number, cells in enumerate(arrow_cells(batch.slice(begin, end - begin)), start=line + 1):
-                    yield Record(line=number, cells=cells)
+                    yield Record(line=number, cells=cells, counted="row")
             passed += batch.num_rows
             if passed >= last:
                 return

@@ -6,20 +6,19 @@ Which column means what is not known here. Files are read as they are consumed, 
 from __future__ import annotations
 
 import codecs
-import csv
 import io
 import itertools
 import json
-import re
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from importlib import import_module
 from typing import Any, BinaryIO, TextIO
 
 from groundwire.core.errors import MissingExtraError
+from groundwire.tables.delimited import delimited, text_lines
 from groundwire.tables.errors import TableError
+from groundwire.tables.record import UNDECODED, Record, Unheld, require_one_of_each
 from groundwire.tables.unpacked import HEAD, unpacked
 from groundwire.tables.window import LARGEST, Window
 
@@ -34,28 +33,6 @@ class Format(StrEnum):
     PARQUET = "parquet"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Record:
-    """One row of a file; ``cells`` is None when it can't be read, and ``problem`` says why.
-
-    ``line`` counts from 1. Parquet has no lines, so there it is the row.
-    """
-
-    line: int
-    cells: Mapping[str, Any] | None = None
-    problem: str = ""
-
-
-@dataclass(frozen=True)
-class Unheld:
-    """A cell whose value Python can't hold, such as text that is no UTF-8. No part of a row is made of it."""
-
-    why: str
-
-    def __repr__(self) -> str:
-        return f"({self.why})"
-
-
 _SUFFIXES = {
     "csv": Format.CSV,
     "tsv": Format.TSV,
@@ -64,7 +41,6 @@ _SUFFIXES = {
     "pq": Format.PARQUET,
 }
 _JSON_SUFFIXES = ("jsonl", "ndjson", "json")
-_SEPARATOR = re.compile(r'\s*|sep=([^\w"\s]|\t)\s*', re.IGNORECASE)  # a blank line, or Excel's first one
 _OTHERS = (  # what is given for a table and is none, by its first bytes
     (b"PK\x03\x04", "an Excel workbook, or another zip archive: save the sheet as CSV (UTF-8)"),
     (b"\xd0\xcf\x11\xe0", "an old Excel workbook: save the sheet as CSV (UTF-8)"),
@@ -73,7 +49,6 @@ _OTHERS = (  # what is given for a table and is none, by its first bytes
     (b"\x28\xb5\x2f\xfd", "packed with zstd: unpack it, or pack it with gzip"),
 )
 _BINARY = "binary data, and no table: expected JSON lines, a JSON array, CSV, TSV or Parquet"
-_UNDECODED = re.compile("[\udc80-\udcff]")  # what errors="surrogateescape" leaves of a byte that isn't UTF-8
 
 
 def records(stream: BinaryIO, *, name: str = "", kind: Format | None = None) -> Iterator[Record]:
@@ -94,7 +69,7 @@ def plain_records(plain: io.BufferedReader, kind: Format) -> Iterator[Record]:
         case Format.JSON:
             return _json_values(_text(plain))
         case Format.CSV | Format.TSV:
-            return _delimited(text_lines(_text(plain, newline="")), "\t" if kind is Format.TSV else None)
+            return delimited(text_lines(_text(plain, newline="")), "\t" if kind is Format.TSV else None)
         case Format.PARQUET:
             return _parquet(plain)
 
@@ -208,7 +183,7 @@ def _json_values(text: TextIO) -> Iterator[Record]:
     Past a mistake nothing says where the next item begins, so there reading ends, with a TableError: how many
     rows are lost is not known.
     """
-    window = Window(text)
+    window, row = Window(text), 0
     in_array = window.next() == "["
     window.drop(int(in_array))
     while (character := window.next()) and not (in_array and character == "]"):
@@ -218,7 +193,8 @@ def _json_values(text: TextIO) -> Iterator[Record]:
         except (ValueError, RecursionError) as error:
             what = str(getattr(error, "msg", error)).removesuffix(" starting at")
             raise TableError(f"line {line} is not JSON: {what}; nothing after it can be read") from error
-        yield _decoded(line, value, source)
+        row += 1
+        yield replace(_decoded(row, value, source), counted="row")
     if in_array and not character:
         raise TableError(f"the array is never closed: the file is cut off at line {window.line}")
     window.drop(1)
@@ -226,93 +202,8 @@ def _json_values(text: TextIO) -> Iterator[Record]:
         raise TableError(f"line {window.line} has more after the end of the array, which can't be read")
 
 
-def _decoded(line: int, value: Any, source: str) -> Record:
-    return Record(line=line, problem="not UTF-8") if _UNDECODED.search(source) else _object(line, value)
-
-
-def _delimited(text: Iterator[str], delimiter: str | None) -> Iterator[Record]:
-    above, reader = csv_reader(text, delimiter)
-    if reader is None:
-        return
-    try:
-        header = next(reader)
-    except csv.Error as error:
-        raise TableError(f"the header in line {above + 1} is not CSV: {error}") from error
-    require_one_of_each(header)
-    while True:
-        line = above + reader.line_num + 1
-        try:
-            cells = next(reader)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            if "unexpected end" in str(error):
-                raise TableError(
-                    f"a quote that opens in line {line} is never closed; nothing after it can be read"
-                ) from error
-            if too_large(error):
-                raise TableError(
-                    f"a cell that begins in line {line} has more than {LARGEST:,} characters: perhaps its "
-                    "quote is never closed; nothing after it can be read"
-                ) from error
-            yield Record(line=line, problem=f"not CSV: {error}")
-            continue
-        if cells:
-            yield _row(line, header, cells)
-
-
-def require_one_of_each(columns: Sequence[str]) -> None:
-    """Raises TableError where two columns have one name: nobody can tell which is meant."""
-    if repeated := sorted(name for name, count in Counter(columns).items() if count > 1):
-        raise TableError(f"two columns have one name, {repeated[0]!r}: rename one of them")
-
-
-def text_lines(text: TextIO) -> Iterator[str]:
-    """The lines of a CSV file. Raises TableError at one that is longer than any cell may be."""
-    line = 0
-    while held := text.readline(LARGEST + 1):
-        line += 1
-        if len(held) > LARGEST:
-            raise TableError(
-                f"line {line} has more than {LARGEST:,} characters; nothing from there on is read"
-            )
-        yield held
-
-
-def csv_reader(text: Iterator[str], delimiter: str | None) -> tuple[int, Any]:
-    """How many lines stand above the header, and a reader that begins with it; None where there is none."""
-    hold_large_cells()
-    above, first = 0, next(text, "")
-    while first and (told := _SEPARATOR.fullmatch(first)):
-        delimiter = told[1] or delimiter
-        above, first = above + 1, next(text, "")
-    if not first:
-        return above, None
-    delimiter = delimiter or max(",;\t|", key=first.count)
-    return above, csv.reader(itertools.chain([first], text), delimiter=delimiter, strict=True)
-
-
-def hold_large_cells() -> None:
-    """Let the readers of CSV take cells of up to ``LARGEST``: contexts outgrow their 128 KiB.
-
-    It is set for the whole process, and only ever made larger.
-    """
-    if csv.field_size_limit() < LARGEST:
-        csv.field_size_limit(LARGEST)
-
-
-def too_large(error: csv.Error) -> bool:
-    """Whether a reader of CSV gave up on a cell for its size."""
-    return "field larger than" in str(error)
-
-
-def _row(line: int, header: list[str], cells: list[str]) -> Record:
-    if len(cells) != len(header):
-        noun = "cell" if len(cells) == 1 else "cells"
-        return Record(line=line, problem=f"{len(cells)} {noun}, where the header has {len(header)}")
-    if any(_UNDECODED.search(cell) for cell in cells):
-        return Record(line=line, problem="not UTF-8: save the table as UTF-8 (Excel calls it CSV UTF-8)")
-    return Record(line=line, cells=dict(zip(header, cells, strict=True)))
+def _decoded(row: int, value: Any, source: str) -> Record:
+    return Record(line=row, problem="not UTF-8") if UNDECODED.search(source) else _object(row, value)
 
 
 def _parquet(stream: io.BufferedReader) -> Iterator[Record]:
@@ -370,6 +261,6 @@ def _parquet_rows(file: Any) -> Iterator[Record]:
     rows = itertools.chain.from_iterable(arrow_cells(batch) for batch in file.iter_batches(batch_size=64))
     try:
         for number, cells in enumerate(rows, start=1):
-            yield Record(line=number, cells=cells)
+            yield Record(line=number, cells=cells, counted="row")
     except arrow_error as error:
         raise TableError(f"the file is damaged: {error}") from error

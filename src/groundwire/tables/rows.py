@@ -20,7 +20,8 @@ from groundwire.core.verdict import Abstention, AbstentionReason
 from groundwire.tables.columns import Columns, cell
 from groundwire.tables.errors import TableError
 from groundwire.tables.labels import label_of
-from groundwire.tables.records import Format, Record, records
+from groundwire.tables.record import Record
+from groundwire.tables.records import Format, records
 
 _LOOK_AHEAD = 32  # records whose columns are known before the first one is judged
 _TEXT_KEYS = ("text", "page_content", "content", "chunk", "passage", "document")
@@ -30,14 +31,15 @@ _TEXT_KEYS = ("text", "page_content", "content", "chunk", "passage", "document")
 class Row:
     """One row. ``interaction`` is None when it can't be judged, and ``problem`` says why.
 
-    ``id`` is the row's own, or the table's name and line. ``label`` is 1 for an answer known to be
-    hallucinated, 0 for one known to be grounded, None where nothing readable is known; ``unlabelled`` says
-    what can't be read of one that is there. ``cells`` is all that the row holds, by column; None where it
-    can't be read.
+    ``place`` is where it stands, for messages; ``id`` is the row's own, or the table's name and line.
+    ``label`` is 1 for an answer known to be hallucinated, 0 for one known to be grounded, None where nothing
+    readable is known; ``unlabelled`` says what can't be read of one that is there. ``cells`` is all that the
+    row holds, by column; None where it can't be read.
     """
 
     table: str
     line: int
+    place: str
     id: str
     interaction: Interaction | None
     problem: str = ""
@@ -47,7 +49,7 @@ class Row:
 
     def unreadable(self) -> Abstention:
         """The outcome of a row that has no interaction; one that is in no file has no line to name."""
-        detail = f"line {self.line}: {self.problem}" if self.line else self.problem
+        detail = f"{self.place}: {self.problem}" if self.line else self.problem
         return Abstention(why=AbstentionReason.UNREADABLE_INPUT, detail=detail, id=self.id)
 
 
@@ -80,12 +82,12 @@ def read(
 def table_of(given: Iterable[Record], *, name: str = "", columns: Columns | None = None) -> Table:
     """``read`` for whoever has the records already."""
     head, source = _looked_ahead(_told(given, name))
-    present = [column for record in head for column in record.cells or ()]
+    cells = [record.cells for record in head if record.cells is not None]
     try:
-        candidates = (columns or Columns()).candidates(present)
+        candidates = (columns or Columns()).candidates(itertools.chain.from_iterable(cells), cells)
     except TableError as error:
         raise _named(name, str(error)) from error
-    first: Mapping[str, Any] = next((record.cells for record in head if record.cells is not None), {})
+    first: Mapping[str, Any] = cells[0] if cells else {}
     used = {kind: cell(first, candidates, kind)[0] for kind in candidates}
     return Table(
         name=name,
@@ -137,9 +139,16 @@ def rows_of(
 ) -> Iterator[Row]:
     """The row of each record, its parts looked for under these names."""
     for record in source:
-        place = f"{table}:{record.line}" if table else f"line {record.line}"
+        place = f"{table}:{record.line}" if table else record.place
         if record.cells is None:
-            yield Row(table=table, line=record.line, id=place, interaction=None, problem=record.problem)
+            yield Row(
+                table=table,
+                line=record.line,
+                place=record.place,
+                id=place,
+                interaction=None,
+                problem=record.problem,
+            )
             continue
         cells = record.cells
         _, given = cell(cells, candidates, "id")
@@ -153,6 +162,7 @@ def rows_of(
         yield Row(
             table=table,
             line=record.line,
+            place=record.place,
             id=name,
             interaction=interaction,
             problem=problem,
