@@ -47,7 +47,7 @@ from training.labelled_sets import FIT, SEED, TEST, Raw, contexts, part, ragtrut
 
 ROOT = Path(__file__).resolve().parents[1]
 PER_TASK = 900.0
-SHORT: Mapping[str, float] = {"written": 600.0, "scitail": 600.0, "of models": 600.0}
+SHORT: Mapping[str, float] = {"written": 400.0, "scitail": 400.0, "of models": 400.0}
 """What other answers of each make weigh beside RAGTruth's three tasks."""
 SHORT_WRONG = 0.25
 """Of their weight, the wrong ones have as much: half of them are wrong, and of people's answers fewer."""
@@ -94,7 +94,7 @@ def short(data: Path) -> dict[str, list[Raw]]:
     """Answers of our own that taught the encoder nothing, by how they are worded, and claims of SciTail."""
     ours = [row for row in written.read() if part(row) >= WRITTEN_FIT and not written.is_close(row)]
     claims = [row for row in labelled_sets.read(data / "train" / "nli.jsonl.gz") if _is_scitail(row)]
-    of_models = [{**row, "dataset": "of models"} for row in ours if written.is_of_models(row)]
+    of_models: list[Raw] = [{**row, "dataset": "of models"} for row in ours if written.is_of_models(row)]
     return {
         "written": [row for row in ours if not written.is_of_models(row)],
         "scitail": [_whole(row) for row in claims[:SCITAIL]],

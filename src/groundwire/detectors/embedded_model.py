@@ -105,7 +105,7 @@ def worst_word(words: Iterable[ReadWord]) -> float:
 
 
 _NEARLY_SURE = -3.0
-_ABROAD = Logistic(figures=("words and facts", "worst word"), weights=(0.2, 0.49), bias=-1.55)
+_ABROAD = Logistic(figures=("words and facts", "worst word"), weights=(0.2, 0.36), bias=-1.46)
 
 
 def to_read(answer: Answer, lexical: Weighed) -> tuple[int, ...]:

@@ -23,7 +23,7 @@ LATEST = 200
 
 _PASSING = frozenset({Kind.RETRIEVER, Kind.SIFT})  # what they return is made of what happens inside of them
 _ASKED = ("str_or_query_bundle", "query_bundle", "query_str", "query", "message")
-_ITEM = re.compile(r"\s*(?:[-*•]|\d+[.)])\s+")
+_ITEM = re.compile(r"(?:[-*•]|\d+[.)])\s+")
 _HEAD = 200
 
 
@@ -166,7 +166,14 @@ def _pieces(exchange: Exchange) -> Iterator[str]:
     for said in exchange.words:
         yield said
         for field in fields(said):
-            yield from _telling((field, *(_ITEM.sub("", line, count=1) for line in field.splitlines())))
+            yield from _telling((field, *(_unmarked(line) for line in field.splitlines())))
+
+
+def _unmarked(line: str) -> str:
+    """A line without what makes it an item of a list."""
+    told = line.lstrip()
+    mark = _ITEM.match(told)
+    return told[mark.end() :] if mark else line
 
 
 def _telling(texts: Iterable[str]) -> Iterator[str]:
