@@ -18,6 +18,7 @@ from training.encoder_data import (
     held,
     marked_answers,
     mixed,
+    of_models,
     of_our_own,
     short_pairs,
     write,
@@ -143,6 +144,22 @@ def test_answers_of_our_own_teach_beside_others_but_for_those_that_choose(sets, 
     assert all(parts[name] for name in parts if name.startswith("written"))
     assert {row.label for row in parts["written, elsewhere"]} == {Label.UNSUPPORTED}
     assert np.array_equal(packed(parts).ids, packed(of_our_own(sets)).ids)
+
+
+def test_answers_as_large_models_word_them_teach_last_and_apart(sets, monkeypatch):
+    """Those that may teach, all of them; of the others a share, which the stage before has taught."""
+    made = {
+        kind: [{**raw(kind, i, "any"), "context": f"{' '.join(SENTENCES)} {kind} {i}."} for i in range(80)]
+        for kind in ("answers", "pairs")
+    }
+    monkeypatch.setattr(written, "read", lambda: [*made["answers"], *made["pairs"]])
+    told = {kind: sum(part(one) < WRITTEN_FIT for one in of_kind) for kind, of_kind in made.items()}
+    parts = of_models(sets)
+    assert len(parts["of models"]) == told["answers"] < 80
+    assert 0 < len(parts["written"]) < told["pairs"] / 2
+    assert {bool(row.label) for row in parts["of models"]} == {True, False}
+    assert np.array_equal(packed(parts).ids, packed(of_models(sets)).ids)
+    assert len(of_our_own(sets)["written"]) <= told["pairs"]
 
 
 def test_what_is_held_back_is_not_learnt(sets):
