@@ -259,8 +259,8 @@ def _rate(fact: Fact) -> Unit | None:
 
 _PER = re.compile(r"\s*(?:per|an?|each|every|/|pro|par|por|al)\s*([^\W\d_]+)")
 _FURTHER = re.compile(r"[^.,;\d]{0,24}\bper ([^\W\d_]+)")
-_OTHER = re.compile(r"\b(?:other|remaining|rest|last|leaves?|leaving)(?: of the| the)? \Z", re.IGNORECASE)
-_LEFT = re.compile(r"(?: \w+)? (?:left|remain\w*|over|of (?:your|my|our|the|their)\b)")
+_OTHER = re.compile(r"\b(?:other|remaining|leaves?|leaving)(?: the)? \Z", re.IGNORECASE)
+_LEFT = re.compile(r"(?: \w+)? (?:left|remain\w*|of (?:your|my|our|their)\b)")
 _TIMES = re.compile(r"[ -]?(?:times|fold)\b")
 
 
