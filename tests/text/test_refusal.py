@@ -70,6 +70,7 @@ No documents are required for children.
 The information desk is closed.
 The policy doesn't cover theft.
 It doesn't say much for the brakes.
+They explain how guests get a refund at no cost.
 It does not tell the engine when to stop.
 The contract doesn't include breakfast.
 We can't provide meals on short flights.

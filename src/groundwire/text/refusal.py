@@ -69,8 +69,8 @@ _ENGLISH = (
     ),
     rf"\b{_PAPERS}{_AT_HAND} (?:do(?:es)?|did)(?: not|n['’]t) (?:\w+ ){{0,2}}?{_TELL}\b",
     (
-        r"\A\W*(?:but |and )?(?:it|they|this|that|these|neither|nor do(?:es)? (?:it|they)) "
-        rf"(?:(?:do(?:es)?|did)(?: not|n['’]t) )?(?:\w+ly )?{_TELL} "
+        r"\A\W*(?:but |and )?(?:(?:it|they|this|that|these) (?:do(?:es)?|did)(?: not|n['’]t)|"
+        rf"neither|nor do(?:es)? (?:it|they)) (?:\w+ly )?{_TELL} "
         r"(?:whether|how|when|if|what|who|where|which|why|anything)\b"
     ),
     r"\bnor (?:is|are) there (?:any )?(?:information|mention|details?|reference|indication)\b",
