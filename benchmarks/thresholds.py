@@ -12,10 +12,9 @@ import argparse
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import numpy as np
-
 from benchmarks import judged
 from benchmarks.judged import Row
+from groundwire.bench import metrics
 from groundwire.bench.metrics import Labelled
 from training import written
 
@@ -54,14 +53,8 @@ def sets(data: Path, sample: int | None) -> Mapping[str, Sequence[Row]]:
 
 def flagged(data: Labelled, threshold: float) -> tuple[float, float]:
     """Which share of the wrong answers is flagged, and of the right ones."""
-    weights = np.ones(len(data)) if data.weights is None else data.weights
-    wrong, right = (
-        float(
-            np.average(data.scores[data.labels == label] >= threshold, weights=weights[data.labels == label])
-        )
-        for label in (1, 0)
-    )
-    return wrong, right
+    flags = data.flags(threshold)
+    return metrics.recall(flags), 1 - metrics.specificity(flags)
 
 
 def precision(wrong: float, right: float) -> str:

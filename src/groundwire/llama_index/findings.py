@@ -128,10 +128,6 @@ def passages(found: Sequence[Finding]) -> list[Passage]:
     )
 
 
-def _written(part: Part) -> set[str]:
-    return {notice for written in part.notices for notice in written}
-
-
 def _retrieved(around: Part, result: Any) -> list[NodeWithScore]:
     """What a retriever found; the tools that an agent looked up for itself tell nothing of a question."""
     found = unmade(around, values.nodes(result))
@@ -163,12 +159,11 @@ def _brought(around: Part, part: Part, result: Any) -> Finding:
     known = passages(around.found)
     own = [text for text in given_words(part.arguments) if not any(text.strip() in one.text for one in known)]
     said = values.tool_words(result)
-    written = _written(part)
     # A tool may be called by way of another that is the same to an agent.
     inside = passages([found for found in part.found if not part.direct or found.direct != said])
     spoken = None if part.streamed else [one for said in part.spoken for one in words.fields(said)]
     brought = values.brought(
-        result, inside, spoken=spoken, given=[*own, *around.given], notices=written, made=part.made
+        result, inside, spoken=spoken, given=[*own, *around.given], notices=part.added, made=part.made
     )
     around.given.extend(filter(is_statement, own))
     direct = said if part.direct and not inside else None

@@ -54,7 +54,7 @@ def made(part: Part, result: Any) -> dict[str, Sequence[NodeWithScore]]:
     if not left:
         return {}
     sources = _Sources(part, [*unmade(part, given), *found], heard)
-    written = {notice for held in part.notices for notice in held}
+    written = part.added
     origins: dict[str, Sequence[NodeWithScore]] = {}
     for node in left:
         content = node.node.get_content().strip()

@@ -193,6 +193,11 @@ class Part:
         return uuid_of(self.span_id)
 
     @property
+    def added(self) -> set[str]:
+        """What checks inside of it have written into answers."""
+        return {notice for written in self.notices for notice in written}
+
+    @property
     def outward(self) -> Iterator[Part]:
         """The part itself, and those around it."""
         part: Part | None = self

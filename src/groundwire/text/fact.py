@@ -99,9 +99,9 @@ class Fact:
         """Whether a line of a chat was written then: "priya 11:02: I have Thursday", "[11:02] priya: hi"."""
         if self.kind is not Kind.TIME:
             return False
-        line = self.before.rpartition("\n")[2]
-        heads = _SPEAKER.fullmatch(line) and _COLON.match(self.after)
-        return bool(heads) or (not line.strip("[(* ") and _SPEAKS.match(self.after) is not None)
+        if not self.before.strip("[(* "):
+            return _SPEAKS.match(self.after) is not None
+        return _SPEAKER.fullmatch(self.before) is not None and _COLON.match(self.after) is not None
 
     @cached_property
     def in_heading(self) -> bool:
