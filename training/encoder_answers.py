@@ -14,7 +14,6 @@ from dataclasses import dataclass
 
 from groundwire.core.span import Span
 from groundwire.local import rows
-from groundwire.local.embedded import LENGTH
 from groundwire.text import claims as claim_text
 from groundwire.text import sentences
 from training import corruption
@@ -64,8 +63,7 @@ class Lengths:
 
 
 LONG = Lengths(most=rows.LENGTH, share=0.6, others=(160, 192, 224))
-AS_READ = Lengths(most=LENGTH, share=0.7, others=(128, 160))
-"""What the detector reads has 192 tokens at most, which stage 2 didn't know."""
+AS_READ = Lengths(most=rows.LENGTH, share=0.7, others=(160, 192, 224))
 
 
 def ragtruth(fitting: Sequence[Raw], rng: random.Random, lengths: Lengths = LONG) -> Iterator[Labelled]:

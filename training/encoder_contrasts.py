@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from groundwire.core.span import Span
-from groundwire.local.embedded import LENGTH
+from groundwire.local.rows import LENGTH
 from groundwire.text import claims as claim_text
 from groundwire.text import sentences, tokens
 from training import corruption

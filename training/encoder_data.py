@@ -9,8 +9,9 @@ beside the same ones with one thing wrong, and some of all the others), ``stage4
 ``others.npz`` and ``again.npz`` (what the second encoder reads before RAGTruth's answers, and a share of it),
 ``answers-N.npz`` (these answers and changes made to them, drawn anew for each N), ``stage7.npz`` (documents
 and answers of our own, and some of RAGTruth's), ``stage8.npz`` (answers of our own that are worded as large
-models word theirs, and some of all before), and ``held.npz`` (answers that no stage learns from, to
-export with). What the sets' own labels mean stands here. Deterministic.
+models word theirs, and some of all before), ``stage9-first.npz`` and ``stage9-next.npz`` (more of them, in
+rows of several lengths), and ``held.npz`` (answers that no stage learns from, to export with). What the
+sets' own labels mean stands here. Deterministic.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ from pathlib import Path
 
 from groundwire.core.span import Span
 from groundwire.local import rows
-from groundwire.local.embedded import LENGTH
 from groundwire.text import claims as claim_text
 from training import encoder_contrasts, written
 from training.encoder_answers import (
     AS_READ,
     TASK_WEIGHTS,
+    Lengths,
     as_marked,
     copied,
     corrupted,
@@ -114,6 +115,10 @@ ANSWERS_BESIDE, MARKED_BESIDE = 0.2, 0.7
 BEFORE, MARKED_BESIDE_MODELS = 0.15, 0.4
 """Of our own answers and of RAGTruth's, what is read again beside those worded as large models do."""
 
+OF_MODELS, OF_MODELS_CHANGED, OURS_BESIDE = 0.7, 0.3, 0.22
+RAGTRUTH_CHANGED, RAGTRUTH_MARKED = 0.15, 0.45
+"""Shares of what is read in each half of stage 9."""
+
 DRAWN = 4
 CONTRASTS_SHARE, SENTENCES_SHARE, SENTENCES_OF_DOCUMENTS_SHARE = 0.45, 0.08, 0.05
 
@@ -137,7 +142,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--stage", type=int, choices=(1, 2, 3, 4, 5, 6, 7, 8), help="all if left out")
+    parser.add_argument("--stage", type=int, choices=(1, 2, 3, 4, 5, 6, 7, 8, 9), help="all if left out")
     parser.add_argument("--epochs", type=int, default=3, help="of stage 2")
     parser.add_argument("--sample", type=int, metavar="N", help="the first N answers of each set, to try it")
     args = parser.parse_args()
@@ -152,6 +157,9 @@ def main() -> None:
         write(args.out / "again.npz", again_of(others))
         for number in range(DRAWN):
             write(args.out / f"answers-{number}.npz", joined(f"answers {number}", drawn_anew(sets, number)))
+    if args.stage in (9, None):
+        for number, name in enumerate(("stage9-first", "stage9-next")):
+            write(args.out / f"{name}.npz", joined(name, at_length(sets, number)))
     for stage, made in ONE_FILE.items():
         if args.stage in (stage, None):
             write(args.out / f"stage{stage}.npz", made(sets))
@@ -260,10 +268,11 @@ def contrasted(sets: Sets) -> list[Labelled]:
     return joined("stage 3", parts)
 
 
-def as_read(fitting: Sequence[Raw], rng: random.Random) -> Iterator[Labelled]:
+def as_read(fitting: Sequence[Raw], rng: random.Random, lengths: Lengths | None = None) -> Iterator[Labelled]:
     """Answers as they were marked, in rows as the detector reads them; for QA, some of what is supported."""
     for raw in fitting:
-        yield from thinned(raw, STAGE3_TASK_WEIGHTS[raw["task"]], LENGTH, QA_SUPPORTED_SHARE, rng)
+        length = lengths.drawn(rng) if lengths else rows.LENGTH
+        yield from thinned(raw, STAGE3_TASK_WEIGHTS[raw["task"]], length, QA_SUPPORTED_SHARE, rng)
 
 
 def supported(sets: Sets, rng: random.Random) -> Iterator[Raw]:
@@ -324,13 +333,13 @@ def drawn_anew(sets: Sets, number: int) -> Parts:
     rng = random.Random(100 + number)
     fitting = [raw for raw in sets.read(*RAGTRUTH) if part(raw) < FIT]
     sentences = [
-        *copied(fitting, rng, SENTENCES_SHARE, LENGTH),
-        *copied(sets.read(*DOCUMENTS), rng, SENTENCES_OF_DOCUMENTS_SHARE, LENGTH),
+        *copied(fitting, rng, SENTENCES_SHARE),
+        *copied(sets.read(*DOCUMENTS), rng, SENTENCES_OF_DOCUMENTS_SHARE),
     ]
     return {
         "ragtruth": list(ragtruth(fitting, rng, AS_READ)),
-        "corrupted": list(corrupted(fitting, rng, LENGTH)),
-        "records": list(flipped_records(fitting, rng, LENGTH)),
+        "corrupted": list(corrupted(fitting, rng)),
+        "records": list(flipped_records(fitting, rng)),
         "copied": sentences,
         "contrasts": list(some_pairs(encoder_contrasts.of_answers(fitting, rng), CONTRASTS_SHARE, rng)),
     }
@@ -348,7 +357,7 @@ def of_our_own(sets: Sets) -> Parts:
     fitting = [raw for raw in sets.read(*RAGTRUTH) if part(raw) < FIT]
     windows = encoder_contrasts.of_windows(told, WRITTEN_WINDOWS, rng)
     of_answers = encoder_contrasts.of_answers(fitting, rng)
-    marked = [*as_read(fitting, rng), *flipped_records(fitting, rng, LENGTH)]
+    marked = [*as_read(fitting, rng), *flipped_records(fitting, rng)]
     return {
         "written": list(ours_as_marked(told)),
         "written, changed": list(some_pairs(encoder_contrasts.of_answers(told, rng), WRITTEN_CONTRASTS, rng)),
@@ -366,7 +375,7 @@ def of_models(sets: Sets) -> Parts:
     told = [raw for raw in ours if written.is_of_models(raw)][: sets.most]
     others = [raw for raw in ours if not written.is_of_models(raw) and rng.random() < BEFORE]
     fitting = [raw for raw in sets.read(*RAGTRUTH) if part(raw) < FIT]
-    marked = [*as_read(fitting, rng), *flipped_records(fitting, rng, LENGTH)]
+    marked = [*as_read(fitting, rng), *flipped_records(fitting, rng)]
     return {
         "of models": list(ours_as_marked(told)),
         "of models, changed": list(
@@ -378,15 +387,40 @@ def of_models(sets: Sets) -> Parts:
     }
 
 
+def at_length(sets: Sets, number: int) -> Parts:
+    """Answers as large models word them, and some of all others, in rows of different lengths.
+
+    Each ``number`` draws others.
+    """
+    rng = random.Random(90 + number)
+    ours = teaching()
+    told = [raw for raw in ours if written.is_of_models(raw)]
+    even = [raw for raw in ours if not written.is_of_models(raw) and not written.is_close(raw)]
+    fitting = [raw for raw in sets.read(*RAGTRUTH) if part(raw) < FIT]
+    some = [raw for raw in told if rng.random() < OF_MODELS][: sets.most]
+    others = [raw for raw in even if rng.random() < OURS_BESIDE][: sets.most]
+    marked = [*as_read(fitting, rng, AS_READ), *flipped_records(fitting, rng)]
+    return {
+        "of models": list(ours_as_marked(some, rng)),
+        "of models, changed": list(
+            some_pairs(encoder_contrasts.of_answers(some, rng), OF_MODELS_CHANGED, rng)
+        ),
+        "written": list(ours_as_marked(others, rng)),
+        "answers": list(some_pairs(encoder_contrasts.of_answers(fitting, rng), RAGTRUTH_CHANGED, rng)),
+        "ragtruth": [row for row in marked if rng.random() < RAGTRUTH_MARKED],
+    }
+
+
 def teaching() -> list[Raw]:
     """The answers of our own that may teach."""
     return [raw for raw in written.read() if part(raw) < WRITTEN_FIT]
 
 
-def ours_as_marked(told: Iterable[Raw]) -> Iterator[Labelled]:
-    """Answers of our own, as they are marked."""
+def ours_as_marked(told: Iterable[Raw], rng: random.Random | None = None) -> Iterator[Labelled]:
+    """Answers of our own, as they are marked; with ``rng``, some of them beside less evidence."""
     for raw in told:
-        yield from as_marked(raw, claim_text.cut(raw["answer"]), 1.0, LENGTH)
+        length = AS_READ.drawn(rng) if rng else rows.LENGTH
+        yield from as_marked(raw, claim_text.cut(raw["answer"]), 1.0, length)
 
 
 def elsewhere(told: Sequence[Raw], rng: random.Random) -> Iterator[Labelled]:

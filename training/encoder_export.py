@@ -26,6 +26,7 @@ import torch
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
+from groundwire.local.rows import LENGTH, Kind
 from training.encoder_model import HEADS, LAYERS, Encoder
 from training.encoder_quantise import Quantised, Row, quantised, rounded
 from training.encoder_rows import Packed
@@ -99,11 +100,19 @@ class Graph:
         table, scales = rounded(self._weights["words.weight"], largest=127)
         words = self._node("Cast", self._node("Gather", self._constant(table), "ids"), to=TensorProto.FLOAT)
         words = self._node("Mul", words, self._node("Gather", self._constant(scales[:, None]), "ids"))
-        length = self._node("Shape", "ids")
-        start = self._constant(np.array([0]))
-        places = self._node("Slice", self._weight("places.weight"), start, length, start)
+        places = self._places()
         kinds = self._node("Gather", self._weight("kinds.weight"), "kinds")
         return self._norm("norm", self._node("Add", self._node("Add", words, places), kinds))
+
+    def _places(self) -> str:
+        """The embeddings of places: evidence has the first ones, and what is read beside it the last."""
+        read_beside = self._node("GreaterOrEqual", "kinds", self._constant(np.array([int(Kind.FRAMING)])))
+        beside = self._node("ReduceSum", self._node("Cast", read_beside, to=TensorProto.INT64), keepdims=1)
+        table, start, end = self._weight("places.weight"), np.array([0]), np.array([LENGTH])
+        evidence = self._node("Sub", self._node("Shape", "ids"), beside)
+        first = self._node("Slice", table, self._constant(start), evidence)
+        last = self._node("Slice", table, self._node("Sub", self._constant(end), beside), self._constant(end))
+        return self._node("Concat", first, last, axis=0)
 
     def _layer(self, name: str, x: str, *, last: bool) -> str:
         parts = self._nodes_of("Split", self._linear(f"{name}.qkv", x), outputs=3, axis=-1, num_outputs=3)

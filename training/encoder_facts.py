@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from groundwire.core.span import Span
 from groundwire.local import rows
-from groundwire.local.embedded import LENGTH
+from groundwire.local.rows import LENGTH
 from groundwire.text import forms
 from training.encoder_contrasts import Pair
 from training.encoder_rows import Label, Labelled, Mark, by_marks

@@ -211,7 +211,7 @@ class Fit:
         With ``frozen`` layers, those, and the embeddings that they read, don't learn; dropout stays on.
         """
         if frozen:
-            for part in (model.words, model.places, model.kinds, model.norm, *model.layers[:frozen]):
+            for part in (model.words, model.kinds, model.norm, *model.layers[:frozen]):
                 part.requires_grad_(False)
         named = list(model.named_parameters())
         decayed = [p for name, p in named if p.ndim > 1 and "words" not in name]

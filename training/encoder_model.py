@@ -59,8 +59,7 @@ class Encoder(nn.Module):
         self.token_head = nn.Linear(HIDDEN, CLASSES)
 
     def forward(self, ids: Tensor, kinds: Tensor) -> tuple[Tensor, Tensor]:
-        places = self.places.weight[: ids.shape[1]]
-        x = self.dropout(self.norm(self.words(ids) + places + self.kinds(kinds)))
+        x = self.dropout(self.norm(self.words(ids) + self.places(places(ids, kinds)) + self.kinds(kinds)))
         mask = torch.where(ids == 0, -1e4, 0.0)[:, None, None, :].to(
             torch.bfloat16 if torch.is_autocast_enabled("cpu") else x.dtype
         )
@@ -68,6 +67,18 @@ class Encoder(nn.Module):
             x = layer(x, mask)
         x = self.dropout(x)
         return self.row_head(x[:, 0]), self.token_head(x)
+
+
+def places(ids: Tensor, kinds: Tensor) -> Tensor:
+    """The place of every token, (rows, tokens): evidence has the first ones, what is beside it the last.
+
+    So a claim stands where it always does, however much evidence there is.
+    """
+    known = ids != 0
+    size = known.sum(1, keepdim=True)
+    beside = (known & (kinds >= Kind.FRAMING)).sum(1, keepdim=True)
+    at = torch.arange(ids.shape[1]).expand(ids.shape)
+    return torch.where(known & (at >= size - beside), at + LENGTH - size, at)
 
 
 def from_minilm(path: Path) -> Encoder:

@@ -41,7 +41,7 @@ def test_what_is_written_lies_between_both_ends(kept):
 
 
 def test_frozen_layers_stay_as_they_are(batch):
-    """Those, and the embeddings below them; all others learn."""
+    """Those, and the embeddings below them but for places; all others learn."""
     from training.encoder_fit import Fit
     from training.encoder_model import Encoder
 
@@ -49,8 +49,29 @@ def test_frozen_layers_stay_as_they_are(batch):
     before = {name: value.detach().clone() for name, value in fit.model.named_parameters()}
     fit.learn(batch, 1e-2, 1.0)
     same = {name for name, value in fit.model.named_parameters() if torch.equal(before[name], value)}
-    frozen = ("words.", "places.", "kinds.", "norm.", "layers.0.", "layers.1.")
+    frozen = ("words.", "kinds.", "norm.", "layers.0.", "layers.1.")
     assert same == {name for name in before if name.startswith(frozen)}
+
+
+def test_a_claim_has_the_same_places_beside_more_evidence():
+    """Its tokens have the last places, evidence the first ones, and padding any."""
+    from training.encoder_model import places
+
+    claim = "Dogs cost $12."
+    made = [
+        rows.Builder([passage], None).rows(claim, [Span(0, len(claim))])[0]
+        for passage in ("Dogs travel free.", PASSAGE)
+    ]
+    longest = max(len(row.ids) for row in made) + 5
+    ids, kinds = (
+        torch.tensor([[*getattr(row, part)] + [0] * (longest - len(row.ids)) for row in made])
+        for part in ("ids", "kinds")
+    )
+    beside = sum(kind >= rows.Kind.FRAMING for kind in made[0].kinds)
+    for row, at in zip(made, places(ids, kinds).tolist(), strict=True):
+        evidence = len(row.ids) - beside
+        assert at[:evidence] == list(range(evidence))
+        assert at[evidence : len(row.ids)] == list(range(rows.LENGTH - beside, rows.LENGTH))
 
 
 def test_weights_of_several_are_their_mean():

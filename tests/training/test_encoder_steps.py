@@ -14,6 +14,7 @@ from training.encoder_data import (
     WRITTEN_FIT,
     Sets,
     again_of,
+    at_length,
     drawn_anew,
     held,
     marked_answers,
@@ -160,6 +161,25 @@ def test_answers_as_large_models_word_them_teach_last_and_apart(sets, monkeypatc
     assert {bool(row.label) for row in parts["of models"]} == {True, False}
     assert np.array_equal(packed(parts).ids, packed(of_models(sets)).ids)
     assert len(of_our_own(sets)["written"]) <= told["pairs"]
+
+
+def test_each_half_of_stage_9_reads_others_of_what_may_teach(sets, monkeypatch):
+    """Most answers as large models word them, a few of our others, and no close ones."""
+    made = {
+        kind: [
+            raw(f"{kind}-{number}", i, "any") | {"meta": {"source_id": f"{kind}-{number}-{i}"}}
+            for i in range(80)
+        ]
+        for kind, number in (("answers", 101), ("pairs", 60), ("brief", 10))
+    }
+    monkeypatch.setattr(written, "read", lambda: [one for of_kind in made.values() for one in of_kind])
+    told = {kind: sum(part(one) < WRITTEN_FIT for one in of_kind) for kind, of_kind in made.items()}
+    halves = [at_length(sets, number) for number in range(2)]
+    for parts in halves:
+        assert told["answers"] / 2 < len(parts["of models"]) < told["answers"]
+        assert 0 < len(parts["written"]) < told["pairs"] / 2
+    assert not np.array_equal(packed(halves[0]).ids, packed(halves[1]).ids)
+    assert np.array_equal(packed(halves[0]).ids, packed(at_length(sets, 0)).ids)
 
 
 def test_what_is_held_back_is_not_learnt(sets):
