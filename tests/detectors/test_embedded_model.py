@@ -13,11 +13,12 @@ from groundwire.detectors.embedded_model import (
     answer_figures,
     but_for,
     claim_figures,
+    freely_worded,
     in_sight,
     unsupported_words,
     word_figures,
 )
-from groundwire.detectors.lexical_model import logit
+from groundwire.detectors.lexical_model import Weighed, logit
 from groundwire.detectors.lexical_seen import Answer
 
 
@@ -79,7 +80,7 @@ class TestReading:
         claim = replace(read(*words), reading=unsupported(0.6))
         assert claim_figures(0.5, claim, looked_at(120))[2] == pytest.approx(logit(0.6))
         others = [replace(read(0.1), reading=unsupported(p)) for p in (0.2, 0.5)]
-        figures = answer_figures(0.5, [others[0], claim, others[1]], looked_at(120))
+        figures = answer_figures(told(0.5), [others[0], claim, others[1]], looked_at(120))
         assert figures[2] == pytest.approx(logit(0.6))
 
     def test_the_more_of_the_context_was_in_sight_the_more_it_tells(self):
@@ -93,11 +94,37 @@ class TestReading:
             return high - low
 
         assert gained(120, (0.3, 0.3), (0.1, 0.9)) > gained(600, (0.3, 0.3), (0.1, 0.9))
-        assert gained(600, (0.1, 0.9), (0.2, 0.2)) > gained(120, (0.1, 0.9), (0.2, 0.2)) > 0
+        assert gained(600, (0.1, 0.9), (0.2, 0.2)) > max(0, gained(120, (0.1, 0.9), (0.2, 0.2)))
 
     @pytest.mark.parametrize(("words", "seen"), [(0, 0.0), (20, 0.5), (40, 1.0), (120, 1.0), (240, 0.5)])
     def test_what_is_shorter_than_it_learnt_or_longer_than_a_row_is_less_in_sight(self, words, seen):
         assert in_sight(looked_at(words)) == seen
+
+
+    def test_words_tell_less_and_readings_more_of_what_is_all_in_other_words(self):
+        """Of a single claim nothing is known of how freely the answer is worded."""
+
+        def gained(odds, low, high):
+            (first, second) = (
+                STACK.answer(answer_figures(told(*odds, raw=raw), [against(read_)], looked_at(120)))
+                for raw, read_ in (low, high)
+            )
+            return logit(second) - logit(first)
+
+        near, freely = (0.5, 0.02, 0.02), (0.5, 0.4, 0.4)
+        by_words, by_reading = ((0.3, 0.5), (0.6, 0.5)), ((0.5, 0.3), (0.5, 0.6))
+        assert gained(freely, *by_words) < gained(near, *by_words)
+        assert gained(freely, *by_reading) > gained(near, *by_reading) > 0
+        assert freely_worded([0.9]) == 0.0
+
+
+def told(*odds, raw=0.5):
+    """What words and facts tell of an answer with claims of these probabilities."""
+    return Weighed(odds=odds, least=(0.0,) * len(odds), raw=raw, score=raw)
+
+
+def against(probability):
+    return replace(read(0.5), reading=unsupported(probability))
 
 
 def looked_at(words):

@@ -20,7 +20,15 @@ from groundwire.detectors.lexical_model import Weighed, logit
 from groundwire.detectors.lexical_seen import Answer
 
 CLAIM_FIGURES = ("words and facts", "words and facts in sight", "reading in sight", "in sight")
-ANSWER_FIGURES = ("words and facts", "words and facts in sight", "worst reading in sight", "in sight")
+ANSWER_FIGURES = (
+    "words and facts",
+    "words and facts in sight",
+    "worst reading in sight",
+    "in sight",
+    "freely worded",
+    "words and facts, freely worded",
+    "worst reading in sight, freely worded",
+)
 WORD_FIGURES = ("word", "words beside it", "worst word", "words and facts")
 
 
@@ -75,7 +83,7 @@ class Stack:
             self.claim(claim_figures(known, read[i], answer)) if i in read else known
             for i, known in enumerate(lexical.odds)
         )
-        raw = self.answer(answer_figures(lexical.raw, read.values(), answer))
+        raw = self.answer(answer_figures(lexical, read.values(), answer))
         return Weighed(odds=odds, least=lexical.least, raw=raw, score=raw)
 
     def words(self, odds: float, claim: ReadClaim) -> list[float]:
@@ -105,7 +113,7 @@ def worst_word(words: Iterable[ReadWord]) -> float:
 
 
 _NEARLY_SURE = -3.0
-_ABROAD = Logistic(figures=("words and facts", "worst word"), weights=(0.2, 0.36), bias=-1.46)
+_ABROAD = Logistic(figures=("words and facts", "worst word"), weights=(0.22, 0.2), bias=-1.17)
 
 
 def to_read(answer: Answer, lexical: Weighed) -> tuple[int, ...]:
@@ -165,9 +173,26 @@ def claim_figures(odds: float, claim: ReadClaim, answer: Answer) -> tuple[float,
     return _figures(logit(odds), _against(claim.reading), answer)
 
 
-def answer_figures(lexical: float, read: Iterable[ReadClaim], answer: Answer) -> tuple[float, ...]:
-    """The figures of an answer, as ``ANSWER_FIGURES`` names them; ``lexical`` is the lexical raw score."""
-    return _figures(logit(lexical), max(_against(claim.reading) for claim in read), answer)
+def answer_figures(lexical: Weighed, read: Iterable[ReadClaim], answer: Answer) -> tuple[float, ...]:
+    """The figures of an answer, as ``ANSWER_FIGURES`` names them; ``lexical`` is what words and facts tell."""
+    known, known_in_sight, against, seen = _figures(
+        logit(lexical.raw), max(_against(claim.reading) for claim in read), answer
+    )
+    freely = freely_worded(lexical.odds)
+    return known, known_in_sight, against, seen, freely, freely * known, freely * against
+
+
+def freely_worded(odds: Sequence[float]) -> float:
+    """How freely an answer is worded: the mean of its claims' lexical log-odds, beside what is usual.
+
+    In an answer that is all in other words than the documents', a word that they don't have tells little, and
+    what is read tells more. One claim alone tells nothing of it: 0.
+    """
+    mean = sum(max(_LEAST, logit(p)) for p in odds) / len(odds)
+    return (mean - _USUAL) * (1 - 1 / len(odds))
+
+
+_LEAST, _USUAL = -6.0, -2.4
 
 
 def _figures(known: float, against: float, answer: Answer) -> tuple[float, ...]:

@@ -21,6 +21,9 @@ from groundwire.local.encoder import Encoder, Loaded, Probabilities
 from groundwire.local.rows import Builder, Kind, Row
 from groundwire.local.work import Deadline, Hands
 
+LENGTH = 192
+"""Tokens of a row that is read. Beside more, of up to the 256 that it can read, it judges no better."""
+
 MOST_EVIDENCE = 5
 _MOST_KNOWN = 1_024
 
@@ -122,7 +125,7 @@ class _Task:
 def _rows(request: Encode) -> list[Row]:
     """The rows of a request, whose passages may come in any order: rows say which of them are neighbours."""
     order = sorted(range(len(request.passages)), key=lambda i: request.passages[i])
-    builder = Builder([request.passages[i] for i in order], request.question)
+    builder = Builder([request.passages[i] for i in order], request.question, length=LENGTH)
     return [
         replace(row, shown=tuple(shown._replace(passage=order[shown.passage]) for shown in row.shown))
         for row in builder.rows(request.answer, request.claims, request.stated)
