@@ -244,3 +244,25 @@ def test_the_page_tells_of_every_option_and_every_target(capsys):
     ):
         assert target in PAGE
         assert target in told
+
+
+def test_a_promise_without_held_out_figures_is_written_and_says_so(run, tmp_path, monkeypatch):
+    """Of 62 sources all can promise it, and without a fifth of them the others can't."""
+    monkeypatch.chdir(tmp_path)
+    given = [
+        {
+            "context": f"Tariff {i} costs {20 + i} EUR.",
+            "answer": f"Tariff {i} costs {20 + i + 9 * label} EUR.",
+            "label": label,
+            "group": str(i),
+        }
+        for i in range(62)
+        for label in (0, 1)
+    ]
+    path = write(tmp_path / "some.jsonl", given)
+    code, out, err = run(path, "--detector", "lexical", "--target", "false_alarms<=0.05 with 0.95")
+    assert code == 0, err
+    assert "there are no held-out figures" in err
+    assert "recall 1.000 [0.942, 1.000] -" in " ".join(out.split())
+    assert "Promise: " in out
+    assert json.loads(Path("tuned.json").read_text("utf-8"))["tuned"]["held_out"] == {}

@@ -94,8 +94,10 @@ def lines(found: Tuning, before: str) -> Iterator[str]:
         yield from (_band(stage) for stage in _line(found))
     if found.reading is not None:
         yield f"read: {found.read}; calibration: {found.reading.kind}"
-        apart = f"; without each part in turn {min(found.cuts):.3f} to {max(found.cuts):.3f}"
-        yield f"threshold before calibration: {found.reading.cut:.3f}{apart if found.cuts else ''}"
+        apart = ""
+        if found.cuts:
+            apart = f"; without each part in turn {min(found.cuts):.3f} to {max(found.cuts):.3f}"
+        yield f"threshold before calibration: {found.reading.cut:.3f}{apart}"
     yield f"levels: medium from {medium:.3f}, " + ("none high" if high == NEVER else f"high from {high:.3f}")
     if found.tuned.promise:
         yield f"Promise: {found.tuned.promise}."
