@@ -210,7 +210,7 @@ def test_what_money_buys_is_drawn_where_it_is_known():
     assert "cost of an answer 0.02" in drawn
     assert ">free<" in drawn
     assert drawn in page.render(told)
-    assert "| paid | 1.000 [1.000, 1.000] |" in table.markdown(told)
+    assert "| paid | 1.000 [0.735, 1.000] |" in table.markdown(told)
 
 
 def test_the_page_loads_nothing_and_runs_only_its_own(told):

@@ -79,7 +79,9 @@ def test_a_line_that_was_cut_off_is_judged_again(tmp_path):
     again = list(judge(examples, Checker(Lottery()), record=record))
     assert [one.outcome.score for one in again] == [one.outcome.score for one in whole]
     assert again[:2] == whole[:2]
-    assert [json.loads(line).get("row") for line in record.read_bytes().splitlines()] == [None, 0, 1, 2, 3, 4]
+    head, *rows = map(json.loads, record.read_bytes().splitlines())
+    assert "row" not in head
+    assert len({one["row"] for one in rows}) == len(rows) == 5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,14 +128,38 @@ def test_what_is_read_back_is_what_was_judged(tmp_path):
 
 
 def test_labels_may_be_mended_without_judging_again(tmp_path):
-    """A record is of what detectors see: another label changes nothing in it, another answer does."""
+    """A record is of what detectors see: another label changes nothing in it."""
     examples = [example(n) for n in range(3)]
     record = tmp_path / "record.jsonl"
     list(judge(examples, Checker(Lottery()), record=record))
     mended = [replace(one, label=False) for one in examples]
+    before = record.read_bytes()
     assert all(one.example.label is False for one in judge(mended, Checker(Lottery()), record=record))
-    with pytest.raises(ConfigurationError, match=r"its data is .* delete this one"):
-        judge([example(9)], Checker(Lottery()), record=record)
+    assert record.read_bytes() == before
+
+
+def test_of_more_answers_only_the_new_ones_are_judged(tmp_path):
+    """What was paid for is found again, wherever it stands now and whatever it is called."""
+    examples = [example(n) for n in range(5)]
+    record = tmp_path / "record.jsonl"
+    first = list(judge(examples[:3], Checker(Lottery()), record=record))
+    moved = [examples[4], *(replace(one, id=f"renamed-{one.id}") for one in reversed(examples[:4]))]
+    said = list(judge(moved, Checker(Lottery()), record=record))
+    assert len(record.read_bytes().splitlines()) == 1 + 5
+    assert [one.seconds for one in said[2:]] == [one.seconds for one in reversed(first)]
+    assert [one.outcome.id for one in said] == [one.id for one in moved]
+    assert [one.outcome.score for one in said] == [
+        one.outcome.score for one in judge(moved, Checker(Lottery()))
+    ]
+
+
+def test_answers_that_say_the_same_are_each_kept(tmp_path):
+    """A model may say another thing each time: none is read in another's place."""
+    examples = [example(1), replace(example(1), id="again"), example(2)]
+    record = tmp_path / "record.jsonl"
+    first = list(judge(examples, Checker(Lottery()), record=record))
+    assert len(record.read_bytes().splitlines()) == 1 + 3
+    assert list(judge(examples, Checker(Lottery()), record=record)) == first
 
 
 @pytest.mark.parametrize("content", [b"id,answer\n1,yes\n", b'{"a": 1}\n', b"[]\n", b"no line"])

@@ -80,7 +80,7 @@ def test_when_more_answers_are_labelled_only_those_are_judged(run, labelled, tmp
     assert code == 0, err
     assert record.read_bytes().startswith(before)
     added = record.read_bytes()[len(before) :].splitlines()
-    assert [json.loads(line)["row"] for line in added] == [0]
+    assert len(added) == 1
 
 
 def test_a_dry_run_asks_nothing(run, labelled, bedrock, tmp_path):

@@ -118,7 +118,7 @@ def test_when_more_answers_are_labelled_only_those_are_judged(run, tmp_path, mon
     assert code == 0, err
     assert record.read_bytes().startswith(before)
     added = record.read_bytes()[len(before) :].splitlines()
-    assert [json.loads(line)["row"] for line in added] == [0, 1]
+    assert len(added) == 2
 
 
 def test_warnings_go_to_stderr_also_where_nothing_else_is_printed(run, labelled):
@@ -126,7 +126,7 @@ def test_warnings_go_to_stderr_also_where_nothing_else_is_printed(run, labelled)
     assert code == 0
     assert out == ""
     assert "only 20 sources have hallucinated answers" in err
-    assert "29 flagged answers at least" in err or "below the 0.9" in err
+    assert "36 sources with flagged answers at least" in err or "below the 0.9" in err
 
 
 def test_several_detectors_are_stacked(run, labelled):
@@ -244,3 +244,25 @@ def test_the_page_tells_of_every_option_and_every_target(capsys):
     ):
         assert target in PAGE
         assert target in told
+
+
+def test_a_promise_without_held_out_figures_is_written_and_says_so(run, tmp_path, monkeypatch):
+    """Of 62 sources all can promise it, and without a fifth of them the others can't."""
+    monkeypatch.chdir(tmp_path)
+    given = [
+        {
+            "context": f"Tariff {i} costs {20 + i} EUR.",
+            "answer": f"Tariff {i} costs {20 + i + 9 * label} EUR.",
+            "label": label,
+            "group": str(i),
+        }
+        for i in range(62)
+        for label in (0, 1)
+    ]
+    path = write(tmp_path / "some.jsonl", given)
+    code, out, err = run(path, "--detector", "lexical", "--target", "false_alarms<=0.05 with 0.95")
+    assert code == 0, err
+    assert "there are no held-out figures" in err
+    assert "recall 1.000 [0.942, 1.000] -" in " ".join(out.split())
+    assert "Promise: " in out
+    assert json.loads(Path("tuned.json").read_text("utf-8"))["tuned"]["held_out"] == {}

@@ -5,18 +5,21 @@ Answers to one source stand or fall together, so sources are drawn, and not answ
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire.bench import metrics
 from groundwire.bench.metrics import Flagged, Floats, Labelled, Paired, Sample, auroc
 from groundwire.core.tuned import Figure
 
 ROUNDS = 300
 CONFIDENCE = 0.95
+_EXACT = 1e-12  # as near to 0 or 1 as floats come by adding up
 
 S = TypeVar("S", bound=Sample)
 
@@ -50,11 +53,18 @@ class Averaged(Generic[S]):
 
 
 def figure(measure: Callable[[S], float], data: S, rounds: int = ROUNDS) -> Figure | None:
-    """A measure with its interval; None where it means nothing on these answers."""
+    """A measure with its interval; None where it means nothing on these answers.
+
+    Of answers without a mistake, or without a hit, every resample is the same. The interval of such a share
+    is then that of none in so many sources.
+    """
     value = measure(data) if len(data) else float("nan")
     if np.isnan(value):
         return None
     low, high = interval(measure, data, rounds)
+    if low == high and (least := _least(measure, data)) is not None:
+        low = least if value > 1 - _EXACT else low
+        high = 1 - least if value < _EXACT else high
     return Figure(value=value, low=low, high=high)
 
 
@@ -164,6 +174,47 @@ def _compared(
         p=float(1 + as_far.sum()) / (1 + rounds),
         answers=answers,
     )
+
+
+def _least(measure: Callable[[S], float], data: S) -> float | None:
+    """The share that flawless answers may have on others, the mean over all parts; None if it is no share.
+
+    By the exact interval of a binomial share (Clopper and Pearson, 1934), with each source as one trial.
+    """
+    each, parts = _parted(measure, data)
+    if each not in _RESTS_ON:
+        return None
+    sources = [
+        min(len(np.unique(part.groups[some])) for some in _RESTS_ON[each](part))
+        for part in parts
+        if not np.isnan(each(part))
+    ]
+    return float(np.mean([((1 - CONFIDENCE) / 2) ** (1 / max(1, count)) for count in sources]))
+
+
+def _bad(data: Any) -> NDArray[np.bool_]:
+    return np.asarray(data.labels == 1)
+
+
+_RESTS_ON: Mapping[Callable[..., float], Callable[[Any], Sequence[NDArray[np.bool_]]]] = MappingProxyType(
+    {
+        metrics.auroc: lambda data: (_bad(data), ~_bad(data)),
+        metrics.auroc_within: lambda data: (_bad(data), ~_bad(data)),
+        metrics.balanced_accuracy: lambda data: (_bad(data), ~_bad(data)),
+        metrics.average_precision: lambda data: (_bad(data),),
+        metrics.accuracy: lambda data: (np.ones(len(data), dtype=np.bool_),),
+        metrics.precision: lambda data: (data.flagged,),
+        metrics.recall: lambda data: (_bad(data),),
+        metrics.misses: lambda data: (_bad(data),),
+        metrics.f1: lambda data: (_bad(data),),
+        metrics.specificity: lambda data: (~_bad(data),),
+        metrics.false_alarms: lambda data: (~_bad(data),),
+        metrics.span_precision: lambda data: (data.flagged > 0,),
+        metrics.span_recall: lambda data: (data.annotated > 0,),
+        metrics.span_f1: lambda data: (data.annotated > 0,),
+    }
+)
+"""The answers that each share is of; of several kinds, it is no surer than the rarest lets it be."""
 
 
 def _parted(measure: Callable[[S], float], data: S) -> tuple[Callable[[S], float], list[S]]:

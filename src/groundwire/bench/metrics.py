@@ -119,6 +119,16 @@ def auroc(data: Labelled) -> float:
     return float((bad * (np.cumsum(good) - good / 2)).sum() / pairs)
 
 
+def auroc_within(data: Labelled) -> float:
+    """AUROC over the pairs of answers of one stratum, where scores of several can't be compared."""
+    if data.strata is None:
+        return auroc(data)
+    parts = [data.at(data.strata == name) for name in np.unique(data.strata)]
+    pairs = [float((part.weights @ part.labels) * (part.weights @ (1 - part.labels))) for part in parts]
+    higher = [auroc(part) * count for part, count in zip(parts, pairs, strict=True) if count]
+    return _divided(sum(higher), sum(pairs))
+
+
 def average_precision(data: Labelled) -> float:
     """Precision at each score, weighed by the recall it adds; NaN where nothing is hallucinated."""
     _, hit, flagged = _from_the_top(data)
@@ -233,6 +243,16 @@ def specificity(data: Flagged) -> float:
     """The share of grounded answers that are not flagged; NaN where none is grounded."""
     good = data.weights * (1 - data.labels)
     return _divided((good * ~data.flagged).sum(), good.sum())
+
+
+def false_alarms(data: Flagged) -> float:
+    """The share of grounded answers that are flagged; NaN where none is grounded."""
+    return 1 - specificity(data)
+
+
+def misses(data: Flagged) -> float:
+    """The share of hallucinated answers that are not flagged; NaN where none is hallucinated."""
+    return 1 - recall(data)
 
 
 def f1(data: Flagged) -> float:

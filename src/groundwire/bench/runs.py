@@ -1,7 +1,8 @@
 """A detector over labelled answers: in order, several at once, and never twice for the same row.
 
 With a record, each outcome is on disk as soon as it is there. A run that was killed goes on where the record
-ends; what it yields is what one run without a break would have yielded.
+ends; what it yields is what one run without a break would have yielded. Rows are known by what a detector
+sees of them, wherever they stand and whatever they are called.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import hashlib
 import json
 import threading
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -27,7 +28,7 @@ from groundwire.identity import identity
 from groundwire.policy import AbstainedError
 from groundwire.progress import track
 
-_FORM = 1
+_FORM = 2
 _MINE = b'{"groundwire": "run"'
 _AT_ONCE = 8  # calls that are out together, where the judge has no limit of its own
 _UNPAID = frozenset({AbstentionReason.OVER_BUDGET})
@@ -59,11 +60,11 @@ def judge(
     With a ``record`` (a file of JSON lines) rows that it already holds are read and not judged again, and
     every other one is added as soon as it is judged, so that at most the rows in flight are lost with the
     process. Rows that it holds as over the budget are judged again, and with ``retry_errors`` all that could
-    not be judged for a reason that may have passed. ``concurrency`` is how many rows are out at once: by
-    default as many calls as the judge makes at once, and one where no model is asked. ``progress`` draws a
-    bar named ``what`` on stderr. With ``labelled`` only labelled ones are judged; a record is of all of them,
-    so that it still holds when more are labelled. Raises ConfigurationError at once for a record of another
-    detector, model or data, and where the detector is shown some of these very answers as reviewed examples.
+    not be judged for a reason that may have passed. Between runs, examples may be added, moved, renamed and
+    labelled otherwise. ``concurrency`` is how many rows are out at once: by default as many calls as the
+    judge makes at once, and one where no model is asked. ``progress`` draws a bar named ``what`` on stderr.
+    With ``labelled`` only labelled ones are judged. Raises ConfigurationError at once for a record of another
+    detector or model, and where the detector is shown some of these very answers as reviewed examples.
     """
     wanted = [at for at, one in enumerate(examples) if not labelled or one.label is not None]
     if known := shown_as_examples(checker.detector, [examples[at] for at in wanted]):
@@ -139,8 +140,9 @@ def _check(example: Example, checker: Checker) -> Judged:
 class _Record:
     """The file of a run: a first line that says whose it is, and a line for each row that was judged.
 
-    A line that was being written when the process died is cut off; one writer at a time has the file. Rows
-    that could not be judged for the reasons ``again`` are not known; of two lines for a row the last counts.
+    Of rows that say the same each has a line of its own, as a detector may say another thing each time. A
+    line that was being written when the process died is cut off; one writer at a time has the file. Rows that
+    could not be judged for the reasons ``again`` are not known; of two lines for a row the last counts.
     """
 
     def __init__(
@@ -149,14 +151,9 @@ class _Record:
         self._path, self._examples, self._again = path, examples, again
         self._lock = threading.Lock()
         self._file: IO[bytes] | None = None
-        self._head = {
-            "groundwire": "run",
-            "form": _FORM,
-            **identity(checker),
-            "data": fingerprint(examples, labels=False),
-            "rows": len(examples),
-        }
-        self._rows: dict[int, Mapping[str, Any]] = {}
+        self._head = {"groundwire": "run", "form": _FORM, **identity(checker)}
+        self._keys = list(_keys(examples))
+        self._rows: dict[str, Mapping[str, Any]] = {}
         if path.is_dir():
             raise ConfigurationError(f"the record {str(path)!r} is a directory: name a file in it")
         if path.exists() and path.stat().st_size:
@@ -176,16 +173,16 @@ class _Record:
         self._file = None
 
     def known(self, at: int) -> Judged | None:
-        row = self._rows.get(at)
+        row = self._rows.get(self._keys[at])
         if row is None:
             return None
-        outcome = wire.decode(row["outcome"])
+        outcome = replace(wire.decode(row["outcome"]), id=self._examples[at].id)
         if isinstance(outcome, Abstention) and outcome.why in self._again:
             return None  # what it says this time stands below, and counts
         return Judged(example=self._examples[at], outcome=outcome, seconds=row["seconds"])
 
     def add(self, at: int, done: Judged) -> Judged:
-        row = {"row": at, "seconds": done.seconds, "outcome": wire.encode(done.outcome)}
+        row = {"row": self._keys[at], "seconds": done.seconds, "outcome": wire.encode(done.outcome)}
         with self._lock:
             self._append(row)
         return done
@@ -217,6 +214,15 @@ class _Record:
     def _whole(self) -> int:
         """The bytes up to the end of the last line that was written to its end."""
         return self._path.read_bytes().rfind(b"\n") + 1
+
+
+def _keys(examples: Sequence[Example]) -> Iterator[str]:
+    """What tells each row apart: what a detector sees of it, and how many rows before it say the same."""
+    seen: Counter[str] = Counter()
+    for one in examples:
+        content = fingerprint([replace(one, id="")], labels=False)
+        yield f"{content}.{seen[content]}"
+        seen[content] += 1
 
 
 def _claim(file: IO[bytes], path: Path) -> None:

@@ -37,7 +37,8 @@ targets:
   recall>=0.9                       the highest precision that keeps it, on these labels
   cost<=0.2 calls                   for cascades: the highest F1 at so many calls of a model an answer
   false_alarms<=0.05 with 0.95      the most that can be flagged while, with that confidence, at most
-                                    that share of grounded answers is, also of answers to come
+                                    that share of a source's grounded answers is, on the mean over
+                                    sources, also of answers to come
   misses<=0.1 with 0.95             the same for hallucinated answers that are not flagged
 
 examples:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 
 from groundwire.cli.outputs import console
+from groundwire.core.grading import NEVER
 from groundwire.core.plain import plain
 from groundwire.report.visible import escaped
 from groundwire.tuned_file import to_dict
@@ -93,11 +94,11 @@ def lines(found: Tuning, before: str) -> Iterator[str]:
         yield from (_band(stage) for stage in _line(found))
     if found.reading is not None:
         yield f"read: {found.read}; calibration: {found.reading.kind}"
-        yield (
-            f"threshold before calibration: {found.reading.cut:.3f}; without each part in turn "
-            f"{min(found.cuts):.3f} to {max(found.cuts):.3f}"
-        )
-    yield f"levels: medium from {medium:.3f}, high from {high:.3f}"
+        apart = ""
+        if found.cuts:
+            apart = f"; without each part in turn {min(found.cuts):.3f} to {max(found.cuts):.3f}"
+        yield f"threshold before calibration: {found.reading.cut:.3f}{apart}"
+    yield f"levels: medium from {medium:.3f}, " + ("none high" if high == NEVER else f"high from {high:.3f}")
     if found.tuned.promise:
         yield f"Promise: {found.tuned.promise}."
 

@@ -10,6 +10,9 @@ from types import MappingProxyType
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.score import score_problems
 
+NEVER = 2.0
+"""A cut for HIGH that no score reaches."""
+
 
 class Level(StrEnum):
     """How likely an answer is hallucinated, in three steps: LOW never counts as hallucinated, HIGH always."""
@@ -55,8 +58,8 @@ class Grading:
 
     Cut points that are left out follow the threshold: three fifths of the way up to it, and two fifths
     of the way from it to 1. ``medium <= threshold <= high`` holds, so LOW is never hallucinated and HIGH
-    always is. ``wording`` replaces the words of the levels it names. Raises ConfigurationError where they
-    are out of order, or no scores.
+    always is; with ``high=NEVER`` no score is HIGH. ``wording`` replaces the words of the levels it names.
+    Raises ConfigurationError where they are out of order, or no scores.
     """
 
     threshold: float = 0.5
@@ -65,7 +68,9 @@ class Grading:
     wording: Mapping[Level, Wording] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        problems = score_problems(threshold=self.threshold, medium=self.medium, high=self.high)
+        problems = score_problems(
+            threshold=self.threshold, medium=self.medium, high=None if self.high == NEVER else self.high
+        )
         if not (isinstance(self.wording, Mapping) and all(map(_words_a_level, self.wording.items()))):
             problems.append(
                 f"wording must be a dict from levels to their words, not {self.wording!r:.60}: "

@@ -80,6 +80,26 @@ def test_calibrated_scores_are_nearer_to_the_rates_on_answers_that_took_no_part(
         assert ece(rows(fresh, truth).labelled(calibrated)) < before / 2, kind
 
 
+@pytest.mark.parametrize("kind", ["temperature", "platt", "isotonic"])
+def test_an_answer_of_weight_three_is_three_answers(kind):
+    figures, labels = too_sure(np.random.default_rng(4), 60)
+    weights = np.where(np.arange(60) % 4 == 0, 3, 1)
+    weighed = calibrating.fit(kind, figures, labels, weights.astype(float))
+    repeated = calibrating.fit(kind, np.repeat(figures, weights), np.repeat(labels, weights))
+    grid = np.linspace(0, 1, 21)
+    assert calibrating.applied(weighed, grid) == pytest.approx(calibrating.applied(repeated, grid), abs=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["temperature", "platt"])
+def test_few_answers_without_a_mistake_make_no_score_surer_than_they_can_tell(kind):
+    """Thirty of either kind: of thirty-two more, one may well be otherwise."""
+    labels = np.arange(60) < 30
+    fitted = calibrating.fit(kind, np.where(labels, 0.9, 0.1), labels)
+    low, high = calibrating.applied(fitted, np.array([0.1, 0.9]))
+    assert low == pytest.approx(1 / 32, abs=0.01)
+    assert high == pytest.approx(31 / 32, abs=0.01)
+
+
 def test_a_score_that_points_the_wrong_way_is_not_turned_round():
     figures = np.linspace(0, 1, 200)
     assert calibrating.fit("platt", figures, figures < 0.5) is None

@@ -50,6 +50,13 @@ def test_before_and_after_are_measured_on_the_same_answers(found):
     assert len(found.cuts) == 5
 
 
+def test_where_nothing_is_surely_hallucinated_none_is_high_in_the_file_either():
+    """Three in five of those that score 1 are hallucinated."""
+    given = [example(i, float(i % 8 < 5), i % 8 < 3) for i in range(120)]
+    tuned = from_dict(json.loads(json.dumps(to_dict(tuning.tune(*judged(given), calibration="none").tuned))))
+    assert {str(tuned.read(one.outcome).level) for one in judged(given)[0]} == {"low", "medium"}
+
+
 def test_a_higher_precision_is_bought_with_recall():
     lenient, strict = (tuning.tune(*judged(examples(400)), target=f"precision>={p}") for p in (0.6, 0.9))
     assert strict.tuned.grading.threshold > lenient.tuned.grading.threshold
@@ -108,7 +115,7 @@ def test_on_few_labels_it_says_how_many_would_do():
     tuned = tuning.tune(*judged(examples(60, apart=3, seed=2)), target="precision>=0.9")
     told = " ".join(tuned.tuned.warnings)
     assert "sources have hallucinated answers: the intervals are rough" in told
-    assert "29 flagged answers at least" in told
+    assert "36 sources with flagged answers at least" in told
     assert "labelled answers (now 60)" in told
 
 

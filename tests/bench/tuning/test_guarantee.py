@@ -105,6 +105,20 @@ def test_answers_about_one_source_do_not_count_as_many():
         )
 
 
+@pytest.mark.parametrize("flip", [False, True])
+def test_no_answer_is_given_away_that_costs_the_promise_nothing(flip):
+    """Grounded answers score .1, hallucinated ones from .2 on: these can all be flagged; or in a mirror."""
+    figures = np.concatenate([np.full(100, 0.1), np.linspace(0.2, 0.9, 100)])
+    labels = np.arange(200) >= 100
+    measure = "false_alarms"
+    if flip:
+        figures, labels, measure = 1 - figures, ~labels, "misses"
+    target = Target.parse(f"{measure}<=0.05 with 0.95")
+    found = guarantee(target, figures, labels, np.arange(200).astype(str))
+    assert ((figures >= found.cut) == labels).all()
+    assert found.share == 0
+
+
 def test_where_grounded_answers_have_the_highest_score_nothing_can_be_promised():
     with pytest.raises(TuningError, match="the highest score there is"):
         guarantee(

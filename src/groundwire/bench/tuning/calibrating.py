@@ -74,12 +74,14 @@ def _loss(kind: str, figures: Floats, labels: Flags, often: Floats, held_out: Fl
 
 
 def _temperature(figures: Floats, labels: Flags, often: Floats) -> Temperature:
-    """The temperature under which the labels are likeliest (Guo et al., 2017)."""
+    """The temperature under which the smoothed labels are likeliest (Guo et al., 2017)."""
+    truth = _smoothed(labels, often)
     inside = np.clip(figures, 1e-6, 1 - 1e-6)
     odds = np.log(inside / (1 - inside))
 
     def unlikely(log: float) -> float:
-        return float((often * np.logaddexp(0, np.where(labels, -odds, odds) / math.exp(log))).sum())
+        margin = odds / math.exp(log)
+        return float((often * (np.logaddexp(0, margin) - truth * margin)).sum())
 
     # There is one minimum, so that an interval around it can be narrowed from both sides.
     low, high = math.log(0.25), math.log(20.0)  # colder ones leave nothing but 0 and 1
@@ -94,11 +96,16 @@ def _temperature(figures: Floats, labels: Flags, often: Floats) -> Temperature:
 
 def _platt(figures: Floats, labels: Flags, often: Floats) -> Platt | None:
     """Logistic regression on smoothed labels (Platt, 1999); None where it would turn the score round."""
-    bad, good = labels.sum(), (~labels).sum()
-    smooth = np.where(labels, (bad + 1) / (bad + 2), 1 / (good + 2))
     rows = np.column_stack([figures, np.ones(len(figures))])
-    slope, intercept = map(float, logistic(rows, smooth, np.array([1e-3, 1e-9]), often))
+    slope, intercept = map(float, logistic(rows, _smoothed(labels, often), np.array([1e-3, 1e-9]), often))
     return Platt(slope=slope, intercept=intercept) if slope > 0 else None
+
+
+def _smoothed(labels: Flags, often: Floats) -> Floats:
+    """Labels as chances, no surer than so many answers can tell (Platt, 1999)."""
+    bad, good = often[labels].sum(), often[~labels].sum()
+    found: Floats = np.where(labels, (bad + 1) / (bad + 2), 1 / (good + 2))
+    return found
 
 
 def _isotonic(figures: Floats, labels: Flags, often: Floats) -> Isotonic:
@@ -108,11 +115,12 @@ def _isotonic(figures: Floats, labels: Flags, often: Floats) -> Isotonic:
     """
     from sklearn.isotonic import IsotonicRegression  # noqa: PLC0415 - it is slow to load
 
-    least = 1 / (len(figures) + 2)
+    least = 1 / (often.sum() + 2)
     regression = IsotonicRegression(y_min=least, y_max=1 - least)
     steps = regression.fit_transform(figures, labels, sample_weight=often)
     heights = np.unique(steps)
-    middles = [float(figures[steps == height].mean()) for height in heights]
+    at = [steps == height for height in heights]
+    middles = [float(np.average(figures[one], weights=often[one])) for one in at]
     points = dict(zip(middles, map(float, heights), strict=True))  # steps that share a middle: the higher
     points = {0.0: min(points.values()), **points, 1.0: max(points.values())}
     raws = tuple(sorted(points))

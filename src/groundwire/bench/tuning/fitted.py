@@ -55,8 +55,9 @@ class Tuning:
     of the tuning, on the same answers and each on answers that took no part; ``lead`` is by how much
     ``after`` is above in what the target is about. ``cuts`` are the thresholds of the parts of
     cross-validation, before calibration, as is that of ``reading``. A cascade is tuned by its bands, and has
-    neither ``reading`` nor ``cuts``. ``current`` is how scores were read until now, if not as the detector
-    reads them itself; ``before`` is then about that.
+    neither ``reading`` nor ``cuts``. ``after`` and ``cuts`` are empty, and ``lead`` is None, where without a
+    part of the labels the promise could not be made. ``current`` is how scores were read until now, if not as
+    the detector reads them itself; ``before`` is then about that.
     """
 
     tuned: Tuned
@@ -227,11 +228,10 @@ def _tuned(
     detector: Detector | Sequence[Detector],
     judge: Backend,
 ) -> Tuning:
+    rows = procedure.affordable(rows)
     parts = folds(rows.labels, rows.groups, least=LEAST_PARTS, most=_PARTS, seed=procedure.seed)
     reading = procedure.fit(rows)
-    held_out = procedure.held_out(rows, parts)
-    before = measured.figures(rows, rows.scores, rows.flagged, parts)
-    after = measured.figures(rows, held_out.scores, held_out.flagged, parts)
+    worth = measured.worth(procedure, rows, parts)
     fitted = detector if isinstance(detector, Detector) else _stacked(detector, reading.combination)
     tuned = Tuned(
         origin=origin_of(fitted, judge),
@@ -247,9 +247,9 @@ def _tuned(
         calibration=reading.calibration,
         aggregation=RULES.get(reading.rule),
         promise=_promise(procedure.target),
-        held_out=after,
+        held_out=worth.figures,
         warnings=(
-            *measured.warnings(rows, procedure.target, held_out, after, len(parts)),
+            *worth.warnings,
             *repeated([one.example for one in labelled]),
             *_missing(missing, len(rows)),
         ),
@@ -258,10 +258,10 @@ def _tuned(
         tuned=tuned,
         detector=fitted,
         reading=reading,
-        before=before,
-        after=after,
-        lead=measured.lead(rows, held_out.flagged, procedure.target),
-        cuts=held_out.cuts,
+        before=measured.as_they_are(rows),
+        after=worth.figures,
+        lead=worth.lead,
+        cuts=worth.cuts,
         not_judged=dict(missing),
     )
 

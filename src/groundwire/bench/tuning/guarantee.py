@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from groundwire.bench.tuning.errors import TuningError
+from groundwire.bench.tuning.errors import PromiseError
 from groundwire.bench.tuning.rows import Groups
 from groundwire.bench.tuning.sweep import Flags, Floats, halfway
 from groundwire.bench.tuning.targets import Measure, Target
@@ -41,11 +41,11 @@ def enough(target: Target, labels: Flags, groups: Groups) -> bool:
 
 
 def require_enough(target: Target, labels: Flags, groups: Groups) -> None:
-    """Raises TuningError where so few sources could not vouch even for a flawless detector."""
+    """Raises PromiseError where so few sources could not vouch even for a flawless detector."""
     sources, least = _sources(target, labels, groups)
     if sources < least:
         kind, wrong = _words(target)
-        raise TuningError(
+        raise PromiseError(
             f"target {target}: {sources} sources with {kind} answers can't promise that: it takes {least} at "
             f"least, and more where some of them are {wrong}. Label more, or promise less"
         )
@@ -55,25 +55,28 @@ def guarantee(target: Target, figures: Floats, labels: Flags, groups: Groups) ->
     """The threshold that flags most (of false alarms) or least (of misses) and keeps what is promised.
 
     The promise is of the mean over sources of the share of a source's grounded answers that are flagged, or
-    of its hallucinated ones that are not, for sources drawn like these. Raises TuningError, with the number
-    of labels that are needed, where no threshold keeps it.
+    of its hallucinated ones that are not, for sources drawn like these. Any threshold up to the next answer
+    of that kind makes the same mistakes on these labels, so that the bound vouches for all of them: which is
+    taken goes by the next answer of either kind. Raises PromiseError, with the number of labels that are
+    needed, where no threshold keeps it.
     """
     require_enough(target, labels, groups)
     alarms = target.measure is Measure.FALSE_ALARMS
     kind = labels != alarms
     sources, which = np.unique(groups[kind], return_inverse=True)
-    # Misses are false alarms in a mirror.
-    mirrored = figures[kind] if alarms else 1 - figures[kind]
     shares = 1 / np.bincount(which)[which] / len(sources)
-    found = _lowest(mirrored, shares, len(sources), target, exact=len(sources) == kind.sum())
-    if found is None:
+    # Misses are false alarms in a mirror.
+    mirrored = figures[kind] if alarms else -figures[kind]
+    edge, share = _edge(mirrored, shares, len(sources), target, exact=len(sources) == kind.sum())
+    if edge == (1 if alarms else 0):
         said, _ = _words(target)
-        raise TuningError(
+        raise PromiseError(
             f"target {target}: no threshold keeps that: too many {said} answers have the "
             f"{'highest' if alarms else 'lowest'} score there is"
         )
-    cut, share = found
-    return Guarantee(cut=cut if alarms else _mirrored(cut, figures), share=share, sources=len(sources))
+    low = edge if alarms else figures[figures < -edge].max(initial=0.0)
+    high = figures[figures > edge].min(initial=1.0) if alarms else -edge
+    return Guarantee(cut=float(halfway(np.array(low), np.array(high))), share=share, sources=len(sources))
 
 
 def p_value(share: float, sources: int, bound: float, *, exact: bool) -> float:
@@ -110,32 +113,20 @@ def divergence(low: float, bound: float) -> float:
     return first + second
 
 
-def _lowest(
+def _edge(
     figures: Floats, shares: Floats, sources: int, target: Target, *, exact: bool
-) -> tuple[float, float] | None:
-    """The lowest threshold that is safe together with all above it, and its share; None where none is."""
+) -> tuple[float, float]:
+    """The lowest figure above which flagging is safe from any threshold on, and the share that it flags."""
     assert target.bound is not None
     assert target.confidence is not None
     values, place = np.unique(figures, return_inverse=True)
     above = np.bincount(place, weights=shares, minlength=len(values))[::-1].cumsum()[::-1]
-    # Flagging from values[i] on flags above[i]; one more threshold flags none, where there is room for it.
-    found = (float(halfway(values[-1:], np.ones(1))[0]), 0.0) if values[-1] < 1 else None
-    if p_value(0.0, sources, target.bound, exact=exact) > 1 - target.confidence + 1e-12:
-        return None
-    for i in range(len(values) - 1, -1, -1):
-        share = float(above[i])
-        if p_value(share, sources, target.bound, exact=exact) > 1 - target.confidence:
+    edge, share = float(values[-1]), 0.0
+    for below, more in zip(values[-2::-1].tolist(), above[:0:-1].tolist(), strict=True):
+        if p_value(more, sources, target.bound, exact=exact) > 1 - target.confidence:
             break
-        low = values[i - 1 : i] if i else np.full(1, min(0.0, values[0]))
-        found = float(halfway(low, values[i : i + 1])[0]), share
-    return found
-
-
-def _mirrored(cut: float, figures: Floats) -> float:
-    """A threshold on mirrored figures as one on the figures: what lay at it or above now lies below."""
-    below = 1 - figures >= cut
-    low = figures[below].max(initial=0.0)
-    return float(halfway(np.array([low]), figures[~below].min(keepdims=True))[0])
+        edge, share = below, more
+    return edge, share
 
 
 def _sources(target: Target, labels: Flags, groups: Groups) -> tuple[int, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 import numpy as np
@@ -11,10 +12,11 @@ import numpy as np
 from groundwire.bench import metrics
 from groundwire.bench.intervals import Difference, compare_flags, figure
 from groundwire.bench.metrics import Flagged, Labelled
+from groundwire.bench.tuning.errors import PromiseError
 from groundwire.bench.tuning.guarantee import needed
-from groundwire.bench.tuning.procedure import HeldOut
+from groundwire.bench.tuning.procedure import HeldOut, Procedure
 from groundwire.bench.tuning.rows import Rows
-from groundwire.bench.tuning.sweep import Flags, Floats
+from groundwire.bench.tuning.sweep import Flags
 from groundwire.bench.tuning.targets import CONFIDENCE, Measure, Target
 from groundwire.core.tuned import Figure
 
@@ -24,16 +26,6 @@ _TOO_MANY = 20  # times as many labels as there are, beyond which a number helps
 _ROUGH = 30  # sources of a kind, with fewer of which an interval itself is a guess
 
 
-def false_alarms(data: Flagged) -> float:
-    """The share of grounded answers that are flagged; NaN where none is grounded."""
-    return 1 - metrics.specificity(data)
-
-
-def misses(data: Flagged) -> float:
-    """The share of hallucinated answers that are not flagged; NaN where none is hallucinated."""
-    return 1 - metrics.recall(data)
-
-
 OF_FLAGS: Mapping[str, Callable[[Flagged], float]] = MappingProxyType(
     {
         "precision": metrics.precision,
@@ -41,8 +33,8 @@ OF_FLAGS: Mapping[str, Callable[[Flagged], float]] = MappingProxyType(
         "f1": metrics.f1,
         "accuracy": metrics.accuracy,
         "balanced_accuracy": metrics.balanced_accuracy,
-        "false_alarms": false_alarms,
-        "misses": misses,
+        "false_alarms": metrics.false_alarms,
+        "misses": metrics.misses,
     }
 )
 OF_SCORES: Mapping[str, Callable[[Labelled], float]] = MappingProxyType(
@@ -50,26 +42,56 @@ OF_SCORES: Mapping[str, Callable[[Labelled], float]] = MappingProxyType(
 )
 
 
-def figures(rows: Rows, scores: Floats, flagged: Flags, parts: Sequence[Flags]) -> dict[str, Figure]:
-    """Every measure that means something on these answers, with 95 % intervals over sources.
+@dataclass(frozen=True, kw_only=True)
+class Worth:
+    """What a procedure is worth on answers held out; without figures where it can't be told."""
 
-    The scores of each of ``parts`` come from a fit of their own. AUROC, which asks how answers rank, is
-    therefore told by their ranks within a part.
+    figures: Mapping[str, Figure] = field(default_factory=dict)
+    lead: Difference | None = None
+    cuts: tuple[float, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+def worth(procedure: Procedure, rows: Rows, parts: Sequence[Flags]) -> Worth:
+    """Measured without each of the parts in turn.
+
+    Where the rest of the answers can't make a promise that all of them can, the threshold that could be
+    measured is not the promise's, so that there are no figures.
     """
-    marked, labelled = rows.marked(flagged), rows.labelled(scores)
-    found = {name: figure(measure, marked) for name, measure in OF_FLAGS.items()}
-    found["auroc"] = figure(metrics.auroc, rows.labelled(_ranked(scores, parts)))
-    found |= {name: figure(measure, labelled) for name, measure in OF_SCORES.items()}
+    try:
+        held_out = procedure.held_out(rows, parts)
+    except PromiseError as error:
+        untold = (
+            f"there are no held-out figures: without one of {len(parts)} parts of them the labels can't make "
+            f"the promise, and what could be measured is another threshold ({error})"
+        )
+        return Worth(warnings=(*_few_sources(rows), untold))
+    figures = _held_out(rows, held_out)
+    return Worth(
+        figures=figures,
+        lead=_lead(rows, held_out.flagged, procedure.target),
+        cuts=held_out.cuts,
+        warnings=tuple(_warnings(rows, procedure.target, held_out, figures, len(parts))),
+    )
+
+
+def as_they_are(rows: Rows) -> dict[str, Figure]:
+    """The figures of the scores that the detector gave, and of what it flagged by its own threshold."""
+    return _figures(rows.marked(rows.flagged), rows.labelled(rows.scores), rows.labelled(rows.scores))
+
+
+def _held_out(rows: Rows, found: HeldOut) -> dict[str, Figure]:
+    """The figures of readings of answers that none of them was fitted to."""
+    ranked = replace(rows.labelled(found.figures), strata=found.scales)
+    return _figures(rows.marked(found.flagged), rows.labelled(found.scores), ranked)
+
+
+def _figures(flagged: Flagged, scored: Labelled, ranked: Labelled) -> dict[str, Figure]:
+    """Every measure that means something on these answers, with 95 % intervals over sources."""
+    found = {name: figure(measure, flagged) for name, measure in OF_FLAGS.items()}
+    found["auroc"] = figure(metrics.auroc_within, ranked)
+    found |= {name: figure(measure, scored) for name, measure in OF_SCORES.items()}
     return {name: value for name, value in found.items() if value is not None}
-
-
-def _ranked(scores: Floats, parts: Sequence[Flags]) -> Floats:
-    """Where each score stands in its part, from 0 to 1; equal ones stand together."""
-    ranked = np.empty(len(scores))
-    for part in parts:
-        _, place, counts = np.unique(scores[part], return_inverse=True, return_counts=True)
-        ranked[part] = (counts.cumsum() - counts / 2)[place] / max(1, len(place))
-    return ranked
 
 
 def of(target: Target) -> str:
@@ -77,12 +99,12 @@ def of(target: Target) -> str:
     return target.measure if target.measure in OF_FLAGS else Measure.F1
 
 
-def lead(rows: Rows, flagged: Flags, target: Target) -> Difference | None:
+def _lead(rows: Rows, flagged: Flags, target: Target) -> Difference | None:
     """By how much the tuned threshold is above the detector's own, in what the target is about."""
     return compare_flags(OF_FLAGS[of(target)], rows.marked(flagged), rows.marked(rows.flagged))
 
 
-def warnings(
+def _warnings(
     rows: Rows, target: Target, held_out: HeldOut, after: Mapping[str, Figure], parts: int
 ) -> Iterator[str]:
     """What these labels can't show, each with how many would."""
@@ -105,7 +127,9 @@ def warnings(
     if target.bound is None or target.measure is Measure.COST:
         yield from _no_better_than_all(rows, name, found)
         yield from _wide(name, found, len(rows))
-    elif target.measure in (Measure.PRECISION, Measure.RECALL):
+    elif target.guaranteed:
+        yield from _broken(target, found, rows, held_out.flagged)
+    else:
         yield from _unkept(target, found, rows, held_out.flagged)
 
 
@@ -154,26 +178,43 @@ def _unkept(target: Target, found: Figure, rows: Rows, flagged: Flags) -> Iterat
             "about as often as not. Ask for a little more than you need"
         )
         return
-    if found.low >= target.bound and found.low < found.high:
+    if found.low >= target.bound:
         return
-    of = flagged if target.measure is Measure.PRECISION else rows.labels
     what = "flagged" if target.measure is Measure.PRECISION else "hallucinated"
-    least = needed(1 - target.bound, CONFIDENCE) if target.bound < 1 else None
+    of = flagged if target.measure is Measure.PRECISION else rows.labels
+    sources = len(np.unique(rows.groups[of]))
+    least = needed(1 - target.bound, (1 + CONFIDENCE) / 2) if target.bound < 1 else None
     if least is None:
         yield f"{shown}; no number of labels shows a {target.measure} of 1"
         return
-    floor = (
-        f"{shown}: too few labels to promise {target.bound:g} with {CONFIDENCE:.0%} confidence. That takes "
-        f"{least:,} {what} answers at least, even without a mistake among them (now {int(of.sum()):,})"
-    )
+    few = f"{shown}: too few labels to promise {target.bound:g} with {CONFIDENCE:.0%} confidence. "
     wanted = _wanted(target.bound, found, len(rows))
-    if of.sum() < least:
-        wanted = max(wanted, len(rows) * least / max(1, int(of.sum())))
+    if sources < least:
+        wanted = max(wanted, len(rows) * least / max(1, sources))
+        few += (
+            f"That takes {least:,} sources with {what} answers at least, even without a mistake among them "
+            f"(now {sources:,}). "
+        )
     if wanted > _TOO_MANY * len(rows):
-        yield f"{floor}, and so near to the bound more than anybody labels. Ask for more than you need"
+        yield f"{few}So near to the bound it takes more than anybody labels. Ask for more than you need"
         return
     wanted = math.ceil(wanted / 10) * 10
-    yield f"{floor}, and by these figures about {wanted:,} labelled answers (now {len(rows):,})"
+    yield f"{few}By these figures it takes about {wanted:,} labelled answers (now {len(rows):,})"
+
+
+def _broken(target: Target, found: Figure, rows: Rows, flagged: Flags) -> Iterator[str]:
+    """Whether more answers are judged wrong than a promise about the mean over sources sounds like."""
+    assert target.bound is not None
+    if found.value <= target.bound:
+        return
+    kind = rows.labels == (target.measure is Measure.MISSES)
+    _, which = np.unique(rows.groups[kind], return_inverse=True)
+    wrong = np.bincount(which, weights=flagged[kind] != rows.labels[kind]) / np.bincount(which)
+    why = ": sources with many answers fare worse" if wrong.mean() < found.value else ""
+    yield (
+        f"on held-out answers {target.measure} was {found}, above the {target.bound:g} of the promise, which "
+        f"is of the mean over sources ({wrong.mean():.3f} here){why}"
+    )
 
 
 def _wanted(bound: float, found: Figure, answers: int) -> float:

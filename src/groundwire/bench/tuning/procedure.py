@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from groundwire.bench.tuning import calibrating, stacking
 from groundwire.bench.tuning.errors import TuningError
@@ -18,7 +19,7 @@ from groundwire.bench.tuning.rows import Rows, folds, require_both, rounded
 from groundwire.bench.tuning.sweep import Flags, Floats, Sweep
 from groundwire.bench.tuning.targets import Target
 from groundwire.core.calibration import Calibration
-from groundwire.core.grading import Grading
+from groundwire.core.grading import NEVER, Grading
 from groundwire.detectors.combination import Combination
 
 _ROUNDS = 100  # of resampled sources, to tell a better rule from a lucky one
@@ -58,15 +59,21 @@ class Reading:
     def grading(self) -> Grading:
         """The cuts on the side of the calibrated scores."""
         medium, threshold, high = calibrating.applied(
-            self.calibration, np.array([self.medium, self.cut, self.high])
+            self.calibration, np.array([self.medium, self.cut, min(self.high, 1.0)])
         ).tolist()
-        return Grading(threshold=threshold, medium=medium, high=high)
+        return Grading(threshold=threshold, medium=medium, high=NEVER if self.high == NEVER else high)
 
 
 @dataclass(frozen=True, kw_only=True)
 class HeldOut:
-    """What readings say of answers that none of them was fitted to, and the cut of each."""
+    """What readings say of answers that none of them was fitted to, and the cut of each.
 
+    ``figures`` are what they read, before calibration, and ``scales`` tell which of these can be compared:
+    those of one rule can, those of combinations that were fitted apart can't.
+    """
+
+    figures: Floats
+    scales: NDArray[np.str_]
     scores: Floats
     flagged: Flags
     cuts: tuple[float, ...]
@@ -90,7 +97,7 @@ class Procedure:
         """Choose, calibrate and cut.
 
         Raises TuningError where the target is out of reach on these answers; unless ``strict``, comes as near
-        to it as can be.
+        to it as can be. A promise is never come near to: PromiseError where these answers can't make it.
         """
         require_both(rows.labels)
         choosing, cutting = self._parts(rows)
@@ -114,28 +121,47 @@ class Procedure:
         return reading
 
     def held_out(self, rows: Rows, parts: Sequence[Flags]) -> HeldOut:
-        """The whole procedure without each part in turn, and what it then says of that part."""
+        """The whole procedure without each part in turn, and what it then says of that part.
+
+        Raises PromiseError where the rest of the answers can't make the promise.
+        """
         scores, flagged = np.empty(len(rows)), np.empty(len(rows), dtype=np.bool_)
+        figures, scales = np.empty(len(rows)), np.empty(len(rows), dtype=object)
         cuts, reached = [], 0
-        for part in parts:
+        for number, part in enumerate(parts):
             reading = self.fit(rows.at(~part), strict=False)
-            scores[part] = reading.scores(rows.at(part))
-            flagged[part] = reading.figures(rows.at(part)) >= reading.cut
+            figures[part] = reading.figures(rows.at(part))
+            scales[part] = reading.rule or f"combination {number}"
+            scores[part] = calibrating.applied(reading.calibration, figures[part])
+            flagged[part] = figures[part] >= reading.cut
             cuts.append(reading.cut)
             reached += reading.reached
-        return HeldOut(scores=scores, flagged=flagged, cuts=tuple(cuts), reached=reached)
+        return HeldOut(
+            figures=figures,
+            scales=scales.astype(np.str_),
+            scores=scores,
+            flagged=flagged,
+            cuts=tuple(cuts),
+            reached=reached,
+        )
+
+    def affordable(self, rows: Rows) -> Rows:
+        """The rows with the first rule alone, where choosing one would leave too few to promise by."""
+        if not self._chooses_apart(rows) or self.stack:
+            return rows
+        third = folds(rows.labels, rows.groups, most=3, seed=self.seed)[0]
+        if enough(self.target, rows.labels[~third], rows.groups[~third]):
+            return rows
+        return replace(rows, names=rows.names[:1], columns=rows.columns[:, :1])
+
+    def _chooses_apart(self, rows: Rows) -> bool:
+        return self.target.guaranteed and (len(rows.names) > 1 or bool(self.stack))
 
     def _parts(self, rows: Rows) -> tuple[Rows, Rows]:
-        """The answers to choose and calibrate by, and those to cut by: others, for a promise.
-
-        Where what would be left could promise nothing, no rule is chosen, and all answers are cut by.
-        """
-        if not self.target.guaranteed or (len(rows.names) == 1 and not self.stack):
+        """The answers to choose and calibrate by, and those to cut by: others, for a promise."""
+        if not self._chooses_apart(rows):
             return rows, rows
         third = folds(rows.labels, rows.groups, most=3, seed=self.seed)[0]
-        if not self.stack and not enough(self.target, rows.labels[~third], rows.groups[~third]):
-            own = replace(rows, names=rows.names[:1], columns=rows.columns[:, :1])
-            return own, own
         require_both(rows.labels[third])
         return rows.at(third), rows.at(~third)
 
@@ -147,14 +173,9 @@ class Procedure:
         return rule, None, rows.columns[:, rows.names.index(rule)]
 
     def _cut(self, figures: Floats, rows: Rows, *, strict: bool) -> tuple[float, bool]:
-        sweep = Sweep.of(figures, rows.labels, rows.weights)
         if self.target.guaranteed:
-            try:
-                return guarantee(self.target, figures, rows.labels, rows.groups).cut, True
-            except TuningError:
-                if strict:
-                    raise
-                return self.target.best(sweep), False
+            return guarantee(self.target, figures, rows.labels, rows.groups).cut, True
+        sweep = Sweep.of(figures, rows.labels, rows.weights)
         reached = self.target.reached(sweep)
         if strict and not reached:
             raise TuningError(_out_of_reach(self.target, sweep))
@@ -193,7 +214,7 @@ def levels(sweep: Sweep, cut: float) -> tuple[float, float]:
     missed = sweep.hallucinated - sweep.found
     low = sweep.cuts[(sweep.cuts <= cut) & (below >= _FEW) & (missed <= _LOW * below)]
     high = sweep.cuts[(sweep.cuts >= cut) & (sweep.flagged >= _FEW) & (sweep.found >= _HIGH * sweep.flagged)]
-    return float(low.max(initial=0.0)), float(high.min(initial=1.0))
+    return float(low.max(initial=0.0)), float(high.min(initial=NEVER))
 
 
 def _out_of_reach(target: Target, sweep: Sweep) -> str:
