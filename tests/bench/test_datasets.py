@@ -104,6 +104,23 @@ def test_a_grounded_answer_beside_marked_ones_has_nothing_to_mark(tmp_path, empt
     assert [one.spans for one in load(written(tmp_path, given))] == [(Span(0, 2),), (), None]
 
 
+@pytest.mark.parametrize("label", ["", None])
+def test_an_empty_list_beside_an_empty_label_labels_nothing(tmp_path, label):
+    """Tools for annotation export one for every answer that nobody has looked at."""
+    given = [{**ROW, "spans": [[0, 2]]}, {**ROW, "label": 0}, {**ROW, "label": label, "spans": []}]
+    found = load(written(tmp_path, given))
+    assert [(one.label, one.spans) for one in found] == [(True, (Span(0, 2),)), (False, ()), (None, None)]
+
+
+def test_without_a_column_of_labels_marks_alone_tell_them(tmp_path):
+    """An empty list says that nothing is wrong, if anybody marked anything; no list says nothing."""
+    row = {"context": "c", "answer": "It is 75."}
+    given = [{**row, "spans": spans} for spans in ([[6, 8]], [], None)]
+    found = load(written(tmp_path, given))
+    assert [(one.label, one.spans) for one in found] == [(True, (Span(6, 8),)), (False, ()), (None, None)]
+    assert [one.label for one in load(written(tmp_path, given[1:]))] == [None, None]
+
+
 def test_a_spans_own_text_must_stand_there(tmp_path):
     """Offsets in bytes name other words; how the text is spaced does not matter."""
     row = {"context": "c", "answer": "Größe: 90\nEUR, nicht mehr.", "label": 1}
@@ -122,6 +139,7 @@ def test_a_spans_own_text_must_stand_there(tmp_path):
     [
         ({**ROW, "label": "maybe"}, "the label 'maybe' is none"),
         ({**ROW, "spans": [[0, 99]]}, "reaches past an answer of 13 characters"),
+        ({**ROW, "label": 0, "spans": [[0, 2]]}, "labelled grounded, and words of it are marked"),
         ({**ROW, "spans": "0-4"}, "the spans are no JSON"),
         ({**ROW, "spans": [{"from": 0}]}, "a span must be"),
         ({**ROW, "spans": [[4, 1]]}, "0 <= start <= end"),
