@@ -15,6 +15,7 @@ from groundwire.core.span import Span, union
 from groundwire.tuned import members
 
 _NAMED = 4  # ids of answers that are alike, of which there may be thousands
+_HASH = 5  # bytes: of 100,000 answers and 100,000 others, no two are taken for one in 99 cases of 100
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,6 +75,17 @@ def fingerprint(examples: Iterable[Example], *, labels: bool = True) -> str:
             row += [one.label, spans, one.group]
         whole.update(json.dumps(row).encode())
     return whole.hexdigest()[:16]
+
+
+def contents(examples: Iterable[Example]) -> bytes:
+    """Short hashes of what the examples say, one after another: of no use to whoever does not have them."""
+    return b"".join(sorted({_hash(one) for one in examples}))
+
+
+def among(known: bytes, examples: Iterable[Example]) -> int:
+    """How many of the examples are among those of these ``contents``, whatever their ids, labels and order."""
+    hashes = {known[at : at + _HASH] for at in range(0, len(known), _HASH)}
+    return sum(_hash(one) in hashes for one in examples)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -192,6 +204,10 @@ def _passages(one: Example) -> frozenset[str]:
 def _content(given: Interaction) -> str:
     texts = [_plain(passage.text) for passage in given.contexts]
     return _digest([_plain(given.question), _plain(given.answer), *texts])
+
+
+def _hash(one: Example) -> bytes:
+    return bytes.fromhex(_content(one.interaction))[:_HASH]
 
 
 def _plain(text: str) -> str:
