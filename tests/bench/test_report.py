@@ -106,6 +106,24 @@ def test_a_method_that_judged_nothing_is_named_beside_one_that_did():
     assert told["summary"][-1] == "Not all answers were judged: silent 0 of 24. Figures are of these."
 
 
+def test_a_method_that_abstains_is_held_against_shortcuts_on_the_answers_that_it_judged():
+    """Above them on easier answers than theirs is not above them."""
+    easy, hard = list(fees()), [replace(one, id=f"{one.id} hard") for one in fees()]
+    hard = [replace(one, label=not one.label, spans=None) for one in hard]
+    choosy = entered(
+        "choosy",
+        lambda one: 0.9 if one.label else 0.1,
+        why=lambda one: "NO_CLAIMS" if one.id.endswith("hard") else None,
+    )
+    told = report.told(compare({"set": easy + hard}, [choosy], rounds=5))
+    cards = told["cards"]["set"]
+    assert cards["choosy"]["figures"]["auroc"]["value"] == 1
+    assert cards["novel words"]["figures"]["auroc"]["value"] < 1
+    (lead,) = [one for one in told["leads"] if one["second"] == "novel words"]
+    assert lead["auroc"]["value"] == 0
+    assert told["methods"][0]["beats_every_shortcut"] == []
+
+
 def test_labels_the_wrong_way_round_are_suspected():
     """No method is called best for scoring hallucinated answers surely lower than grounded ones."""
     sets = {"set": [replace(one, label=not one.label) for one in fees()]}

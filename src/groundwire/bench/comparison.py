@@ -350,15 +350,18 @@ def _both(first: Answers, second: Answers) -> tuple[Answers, Answers]:
 
 
 def beats_shortcuts(comparison: Comparison, name: str) -> list[str]:
-    """The sets on which this contestant's AUROC is above that of every shortcut."""
-    won = []
-    for where in comparison.sets:
-        cards = comparison.cards[where]
-        mine = cards[name].figures["auroc"]
-        others = [cards[one.name].figures["auroc"] for one in comparison.contestants if one.shortcut]
-        if mine and all(mine.value > other.value for other in others if other):
-            won.append(where)
-    return won
+    """The sets on which this contestant's AUROC is above every shortcut's on the answers that both judged."""
+    mine, rivals = comparison.judged[name], [one.name for one in comparison.contestants if one.shortcut]
+    return [
+        where
+        for where in comparison.sets
+        if all(_above({where: mine[where]}, {where: comparison.judged[one][where]}) for one in rivals)
+    ]
+
+
+def _above(judged: Answers, shortcut: Answers) -> bool:
+    one, other = _both(judged, shortcut)
+    return metrics.auroc(scored(one)) > metrics.auroc(scored(other, either_way=True))
 
 
 def worst(judged: Sequence[Judged], count: int = 3) -> tuple[list[Judged], list[Judged]]:
