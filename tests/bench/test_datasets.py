@@ -224,11 +224,14 @@ def test_a_repeat_without_a_label_disagrees_with_nothing():
     assert found.repeated["set"]
 
 
-def test_repeats_under_different_sources_are_told():
-    """They would be drawn and held out by themselves, though they are one answer."""
-    found = overlap({"set": [example(1, group="a"), example(1, group="b"), example(2), example(2)]})
-    assert found.parted["set"] == [("row-1", "row-1")]
-    assert any("different sources: 1" in line for line in found.lines())
+def test_sources_that_share_a_passage_are_told():
+    """They would be drawn and held out by themselves, though they may be one document."""
+    partly = example(3, contexts=["Passage  1 says so.", "Another."])
+    given = [example(1, group="a"), example(2), example(2), example(4, group="a"), partly]
+    found = overlap({"set": given})
+    assert found.parted["set"] == [{"a": "row-1", partly.group: "row-3"}]
+    assert any("set: sources that share a passage with another: 2, such as" in line for line in found.lines())
+    assert not overlap({"set": given[:-1]}).parted["set"]
 
 
 @given(st.lists(st.integers(0, 8), min_size=1, max_size=40), st.floats(0.1, 0.9))

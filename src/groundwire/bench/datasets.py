@@ -118,9 +118,7 @@ def marked(examples: list[Example]) -> list[Example]:
     """
     if not any(one.spans for one in examples):
         return [replace(one, spans=None) for one in examples]
-    return [
-        one if one.spans else replace(one, spans=() if one.label is False else None) for one in examples
-    ]
+    return [one if one.spans else replace(one, spans=() if one.label is False else None) for one in examples]
 
 
 def gathered(name: str, attempts: Iterator[Example | str]) -> list[Example]:
