@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -232,6 +233,10 @@ def test_sources_that_share_a_passage_are_told():
     assert found.parted["set"] == [{"a": "row-1", partly.group: "row-3"}]
     assert any("set: sources that share a passage with another: 2, such as" in line for line in found.lines())
     assert not overlap({"set": given[:-1]}).parted["set"]
+    named = [replace(partly, group="b"), example(1, group="a")]
+    assert not overlap({"set": named}).parted["set"], "retrieved for both, which have names of their own"
+    (same,) = overlap({"set": [*named, replace(partly, group="c")]}).parted["set"]
+    assert set(same) == {"b", "c"}
 
 
 @given(st.lists(st.integers(0, 8), min_size=1, max_size=40), st.floats(0.1, 0.9))

@@ -200,8 +200,10 @@ def shown_as_examples(detector: Detector, examples: Sequence[Example]) -> list[s
 def _parted(examples: Sequence[Example], passages: Sequence[frozenset[str]]) -> list[Mapping[str, str]]:
     sources: dict[str, dict[str, str]] = {}
     for one, mine in zip(examples, passages, strict=True):
-        for passage in mine:
-            sources.setdefault(passage, {}).setdefault(one.group, one.id)
+        whole = group_of(one.interaction)
+        # Who named sources knows of passages that are retrieved for several, but not that all are the same.
+        for text in mine | {whole} if one.group == whole else {whole} if mine else ():
+            sources.setdefault(text, {}).setdefault(one.group, one.id)
     return [several for several in sources.values() if len(several) > 1]
 
 
