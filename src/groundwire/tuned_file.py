@@ -7,13 +7,14 @@ What a tuning means is in ``core.tuned``, whom it fits in ``tuned``; nothing is 
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import MISSING, asdict, fields, is_dataclass
 from dataclasses import Field as DataField
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Base64Bytes, BaseModel, ConfigDict, Field, ValidationError
 
 from groundwire.core import aggregation, calibration
 from groundwire.core.aggregation import Aggregation
@@ -42,7 +43,7 @@ def to_dict(tuned: Tuned) -> dict[str, Any]:
         "aggregation": None if tuned.aggregation is None else aggregation.to_dict(tuned.aggregation),
         "promise": tuned.promise,
         "origin": plain(asdict(tuned.origin)),
-        "labels": asdict(tuned.labels),
+        "labels": {**asdict(tuned.labels), "contents": b64encode(tuned.labels.contents).decode()},
         "held_out": {name: plain(asdict(figure)) for name, figure in tuned.held_out.items()},
         "warnings": list(tuned.warnings),
     }
@@ -56,7 +57,7 @@ def from_dict(data: Mapping[str, Any]) -> Tuned:
             origin=Origin(**read.origin.model_dump()),
             grading=Grading(threshold=read.threshold, medium=read.medium, high=read.high),
             target=read.target,
-            labels=Labels(**read.labels.model_dump()),
+            labels=Labels(**dict(read.labels)),
             calibration=None if read.calibration is None else calibration.from_dict(read.calibration),
             aggregation=None if read.aggregation is None else aggregation.from_dict(read.aggregation),
             promise=read.promise,
@@ -172,6 +173,7 @@ class _Labels(_Part):
     hallucinated: Annotated[int, Field(ge=0)]
     groups: Annotated[int, Field(ge=0)]
     not_judged: Annotated[int, Field(ge=0)] = 0
+    contents: Base64Bytes = b""
 
 
 class _Figure(_Part):

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -104,6 +105,23 @@ def test_a_grounded_answer_beside_marked_ones_has_nothing_to_mark(tmp_path, empt
     assert [one.spans for one in load(written(tmp_path, given))] == [(Span(0, 2),), (), None]
 
 
+@pytest.mark.parametrize("label", ["", None])
+def test_an_empty_list_beside_an_empty_label_labels_nothing(tmp_path, label):
+    """Tools for annotation export one for every answer that nobody has looked at."""
+    given = [{**ROW, "spans": [[0, 2]]}, {**ROW, "label": 0}, {**ROW, "label": label, "spans": []}]
+    found = load(written(tmp_path, given))
+    assert [(one.label, one.spans) for one in found] == [(True, (Span(0, 2),)), (False, ()), (None, None)]
+
+
+def test_without_a_column_of_labels_marks_alone_tell_them(tmp_path):
+    """An empty list says that nothing is wrong, if anybody marked anything; no list says nothing."""
+    row = {"context": "c", "answer": "It is 75."}
+    given = [{**row, "spans": spans} for spans in ([[6, 8]], [], None)]
+    found = load(written(tmp_path, given))
+    assert [(one.label, one.spans) for one in found] == [(True, (Span(6, 8),)), (False, ()), (None, None)]
+    assert [one.label for one in load(written(tmp_path, given[1:]))] == [None, None]
+
+
 def test_a_spans_own_text_must_stand_there(tmp_path):
     """Offsets in bytes name other words; how the text is spaced does not matter."""
     row = {"context": "c", "answer": "Größe: 90\nEUR, nicht mehr.", "label": 1}
@@ -122,6 +140,7 @@ def test_a_spans_own_text_must_stand_there(tmp_path):
     [
         ({**ROW, "label": "maybe"}, "the label 'maybe' is none"),
         ({**ROW, "spans": [[0, 99]]}, "reaches past an answer of 13 characters"),
+        ({**ROW, "label": 0, "spans": [[0, 2]]}, "labelled grounded, and words of it are marked"),
         ({**ROW, "spans": "0-4"}, "the spans are no JSON"),
         ({**ROW, "spans": [{"from": 0}]}, "a span must be"),
         ({**ROW, "spans": [[4, 1]]}, "0 <= start <= end"),
@@ -206,11 +225,18 @@ def test_a_repeat_without_a_label_disagrees_with_nothing():
     assert found.repeated["set"]
 
 
-def test_repeats_under_different_sources_are_told():
-    """They would be drawn and held out by themselves, though they are one answer."""
-    found = overlap({"set": [example(1, group="a"), example(1, group="b"), example(2), example(2)]})
-    assert found.parted["set"] == [("row-1", "row-1")]
-    assert any("different sources: 1" in line for line in found.lines())
+def test_sources_that_share_a_passage_are_told():
+    """They would be drawn and held out by themselves, though they may be one document."""
+    partly = example(3, contexts=["Passage  1 says so.", "Another."])
+    given = [example(1, group="a"), example(2), example(2), example(4, group="a"), partly]
+    found = overlap({"set": given})
+    assert found.parted["set"] == [{"a": "row-1", partly.group: "row-3"}]
+    assert any("set: sources that share a passage with another: 2, such as" in line for line in found.lines())
+    assert not overlap({"set": given[:-1]}).parted["set"]
+    named = [replace(partly, group="b"), example(1, group="a")]
+    assert not overlap({"set": named}).parted["set"], "retrieved for both, which have names of their own"
+    (same,) = overlap({"set": [*named, replace(partly, group="c")]}).parted["set"]
+    assert set(same) == {"b", "c"}
 
 
 @given(st.lists(st.integers(0, 8), min_size=1, max_size=40), st.floats(0.1, 0.9))

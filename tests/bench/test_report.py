@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from groundwire import Checker, ConfigurationError, Usage
+from groundwire import Checker, ConfigurationError, Policy, Usage
 from groundwire.bench import charts, page, report, table, tuning
 from groundwire.bench.comparison import Contestant, compare, contestant
 from groundwire.bench.runs import judge
@@ -106,6 +106,24 @@ def test_a_method_that_judged_nothing_is_named_beside_one_that_did():
     assert told["summary"][-1] == "Not all answers were judged: silent 0 of 24. Figures are of these."
 
 
+def test_a_method_that_abstains_is_held_against_shortcuts_on_the_answers_that_it_judged():
+    """Above them on easier answers than theirs is not above them."""
+    easy, hard = list(fees()), [replace(one, id=f"{one.id} hard") for one in fees()]
+    hard = [replace(one, label=not one.label, spans=None) for one in hard]
+    choosy = entered(
+        "choosy",
+        lambda one: 0.9 if one.label else 0.1,
+        why=lambda one: "NO_CLAIMS" if one.id.endswith("hard") else None,
+    )
+    told = report.told(compare({"set": easy + hard}, [choosy], rounds=5))
+    cards = told["cards"]["set"]
+    assert cards["choosy"]["figures"]["auroc"]["value"] == 1
+    assert cards["novel words"]["figures"]["auroc"]["value"] < 1
+    (lead,) = [one for one in told["leads"] if one["second"] == "novel words"]
+    assert lead["auroc"]["value"] == 0
+    assert told["methods"][0]["beats_every_shortcut"] == []
+
+
 def test_labels_the_wrong_way_round_are_suspected():
     """No method is called best for scoring hallucinated answers surely lower than grounded ones."""
     sets = {"set": [replace(one, label=not one.label) for one in fees()]}
@@ -126,16 +144,41 @@ def test_answers_about_few_sources_make_no_sure_intervals():
     assert "single: all answers are about one source, so that nothing can be told of others" in notes
 
 
-def test_answers_that_a_contestant_was_tuned_on_are_told(tmp_path):
-    """Beside its detector as it came, a tuned one looks better on its own labels than on others."""
-    mine, others = list(fees()), [replace(one, id=f"{one.id} again") for one in fees(20)]
+@pytest.fixture
+def tuned(tmp_path):
+    """A checker that was tuned on ``fees()``."""
     checker = Checker("lexical")
-    tuning.tune(judge([*mine, example(99, contexts=[])], checker), checker).save(tmp_path / "tuned.json")
-    tuned = contestant("tuned", Checker.from_config(tmp_path / "tuned.json"))
-    for given in (mine, [*mine, example(99, contexts=[])]):
-        notes = compare({"mine": given, "others": others}, [tuned, contestant("lexical", checker)], rounds=5)
-        told = [note for note in notes.notes if "tuned on these very answers" in note]
-        assert [note.partition(",")[0] for note in told] == ["mine: tuned was tuned on these very answers"]
+    given = [*fees(), example(99, contexts=[])]
+    tuning.tune(judge(given, checker), checker).save(tmp_path / "tuned.json")
+    return Checker.from_config(tmp_path / "tuned.json")
+
+
+def test_answers_that_a_contestant_was_tuned_on_are_told(tuned):
+    """Beside its detector as it came, a tuned one looks better on its own labels than on others."""
+    mine = list(fees())
+    sets = {
+        "mine": mine,
+        "renamed": [replace(one, id=f"{one.id} again") for one in mine],
+        "turned round, without one": mine[:0:-1],
+        "with another": [*mine, example(99, contexts=[])],
+        "others": list(fees(note=" It is said.")),
+    }
+    entered = [contestant("tuned", tuned), contestant("lexical", Checker("lexical"))]
+    notes = [note.partition(", so")[0] for note in compare(sets, entered, rounds=5).notes if "tuned" in note]
+    assert notes == [
+        "mine: tuned was tuned on these very answers",
+        "renamed: tuned was tuned on these very answers",
+        "turned round, without one: tuned was tuned on these very answers",
+        "with another: tuned was tuned on these answers: 24 of 25",
+    ]
+
+
+def test_a_tuning_that_does_not_tell_its_answers_may_have_been_on_these(tuned):
+    """As files from before that was kept: that nothing is known is no reason for silence."""
+    old = replace(tuned.policy.tuned, labels=replace(tuned.policy.tuned.labels, contents=b""))
+    entered = contestant("old", Checker("lexical", policy=Policy(tuned=old)))
+    (note,) = [note for note in compare({"set": list(fees())}, [entered], rounds=5).notes if "tuned" in note]
+    assert note.startswith("old was tuned before tunings told on which answers")
 
 
 def test_sets_whose_names_differ_in_signs_alone_are_drawn_to_files_of_their_own():

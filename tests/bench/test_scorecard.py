@@ -144,6 +144,24 @@ def test_several_sets_weigh_the_same():
     assert card({"a": right, "b": wrong}, rounds=20).figures["auroc"].value == 0.5
 
 
+def test_a_mean_leaves_no_set_out_for_what_a_method_did_not_do():
+    """Flagging nothing in one of two sets, it has no precision there, and so none over both."""
+    right = [said(0.9), said(0.1, label=False)]
+    silent = [said(0.2), said(0.1, label=False)]
+    figures = card({"a": right, "b": silent}, rounds=5).figures
+    assert figures["precision"] is None
+    assert (figures["recall"].value, figures["f1"].value) == (0.5, 0.5)
+
+
+def test_a_mean_leaves_a_set_out_for_its_labels_whatever_a_method_did():
+    """Where all are grounded nothing can be ordered or found, with an alarm or without one."""
+    right = [said(0.9), said(0.1, label=False)]
+    for score in (0.1, 0.9):
+        figures = card({"a": right, "b": [said(score, label=False)]}, rounds=5).figures
+        found = [figures[name].value for name in ("auroc", "precision", "recall", "f1")]
+        assert found == [1, 1, 1, 1]
+
+
 def test_a_shortcut_is_turned_where_that_suits_it():
     """Upside down in one set and not in another, it is right in both."""
     up = [said(0.9), said(0.1, label=False)]

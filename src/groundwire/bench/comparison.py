@@ -15,13 +15,13 @@ import numpy as np
 
 from groundwire.bench import metrics
 from groundwire.bench.baselines import AlwaysFlag, AnswerLength, NovelWords
-from groundwire.bench.examples import Example, fingerprint, overlap
+from groundwire.bench.examples import Example, among, fingerprint, overlap
 from groundwire.bench.intervals import ROUNDS, Averaged, Difference, compare_flags, compare_scores
 from groundwire.bench.runs import Judged, judge
 from groundwire.bench.scorecard import Answers, Card, brief, card, flagged, scored
 from groundwire.checker import Checker
 from groundwire.core.errors import ConfigurationError, InputError
-from groundwire.core.tuned import Figure
+from groundwire.core.tuned import Figure, Labels
 from groundwire.core.verdict import Verdict
 from groundwire.detectors.catalogue import METHODS
 from groundwire.identity import identity
@@ -40,7 +40,7 @@ class Contestant:
 
     ``shortcut`` says that it understands nothing and is granted the direction that suits it; ``flags`` that
     its own threshold means something. ``locates`` is what it finds at fault; ``made_by`` is what decides
-    about its outcomes, as JSON; ``tuned_on`` is the fingerprint of the examples it was tuned on, if any.
+    about its outcomes, as JSON; ``tuned_on`` are the labelled answers that it was tuned on, if any.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Contestant:
     flags: bool = True
     locates: str = ""
     made_by: Mapping[str, Any] = field(default_factory=dict)
-    tuned_on: str = ""
+    tuned_on: Labels | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,7 +128,7 @@ def contestant(
         ),
         locates=method.locates if method else "",
         made_by=identity(checker),
-        tuned_on=checker.policy.tuned.labels.fingerprint if checker.policy.tuned else "",
+        tuned_on=checker.policy.tuned.labels if checker.policy.tuned else None,
     )
 
 
@@ -187,7 +187,7 @@ def compare(
             ]
             for name, examples in sets.items()
         }
-    notes += [line for one in contestants if one.tuned_on for line in _seen(one, judged[one.name])]
+    notes += [line for one in contestants for line in _seen(one, labelled)]
     cards = _cards(labelled, everyone, judged, rounds)
     whole = cards[MEAN if len(labelled) > 1 else next(iter(labelled))]
     return Comparison(
@@ -224,14 +224,20 @@ def _scarce(name: str, labelled: Sequence[Example]) -> Iterator[str]:
                 yield f"{name}: its {kind} answers are about {sources} sources: the intervals are rough"
 
 
-def _seen(one: Contestant, judged: Answers) -> Iterator[str]:
-    """Where a contestant was tuned on these very answers, all of them or those that it can judge."""
-    for name, said in judged.items():
-        everyone = [each.example for each in said]
-        known = [each.example for each in said if isinstance(each.outcome, Verdict)]
-        if one.tuned_on in (fingerprint(everyone), fingerprint(known)):
+def _seen(one: Contestant, labelled: Sets) -> Iterator[str]:
+    """How many of the answers a contestant was tuned on, by what they say."""
+    if one.tuned_on is None:
+        return
+    if not one.tuned_on.contents:
+        yield (
+            f"{one.name} was tuned before tunings told on which answers: if these are among them, it does "
+            "better here than on others. Tune it again to know"
+        )
+    for name, examples in labelled.items():
+        if count := among(one.tuned_on.contents, examples):
+            which = "very answers" if count == len(examples) else f"answers: {count:,} of {len(examples):,}"
             yield (
-                f"{name}: {one.name} was tuned on these very answers, so it does better here than on others: "
+                f"{name}: {one.name} was tuned on these {which}, so it does better here than on others: "
                 "what it is worth on answers held out stands in its own file"
             )
 
@@ -344,15 +350,18 @@ def _both(first: Answers, second: Answers) -> tuple[Answers, Answers]:
 
 
 def beats_shortcuts(comparison: Comparison, name: str) -> list[str]:
-    """The sets on which this contestant's AUROC is above that of every shortcut."""
-    won = []
-    for where in comparison.sets:
-        cards = comparison.cards[where]
-        mine = cards[name].figures["auroc"]
-        others = [cards[one.name].figures["auroc"] for one in comparison.contestants if one.shortcut]
-        if mine and all(mine.value > other.value for other in others if other):
-            won.append(where)
-    return won
+    """The sets on which this contestant's AUROC is above every shortcut's on the answers that both judged."""
+    mine, rivals = comparison.judged[name], [one.name for one in comparison.contestants if one.shortcut]
+    return [
+        where
+        for where in comparison.sets
+        if all(_above({where: mine[where]}, {where: comparison.judged[one][where]}) for one in rivals)
+    ]
+
+
+def _above(judged: Answers, shortcut: Answers) -> bool:
+    one, other = _both(judged, shortcut)
+    return metrics.auroc(scored(one)) > metrics.auroc(scored(other, either_way=True))
 
 
 def worst(judged: Sequence[Judged], count: int = 3) -> tuple[list[Judged], list[Judged]]:

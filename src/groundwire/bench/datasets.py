@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 from groundwire.bench.examples import Example
 from groundwire.core.errors import InputError
 from groundwire.core.span import Span
-from groundwire.tables import Columns, Format, Row, TableError, read
+from groundwire.tables import Columns, Format, Row, Table, TableError, read
 from groundwire.tables.columns import cell, spelled
 
 _TABLE = ("question", "context", "answer", "id", "label")
@@ -41,11 +41,11 @@ def load(
     ``id``, ``label``, ``spans``, ``group``, ``task``, ``model``, each to a name that may lead into nested
     objects (``meta.source_id``). A label is 1 or 0, or a word such as hallucinated or grounded; empty is
     unlabelled. Spans are ``{"start", "end"}`` objects or pairs of character offsets into the answer; a
-    ``"text"`` beside them must be what stands there. Where there is no label, marked words make one. No spans
-    in a hallucinated answer, or in the whole file, say that nobody marked words, and not that there are none;
-    in a file with marked words a grounded answer has none to mark. ``layout`` reads a dataset as its authors
-    distribute it, see ``groundwire.bench.layouts``. Raises TableError naming the lines that can't be read,
-    and what is wrong.
+    ``"text"`` beside them must be what stands there. Where there is no label, marked words make one; an empty
+    list makes one only in a file that has no column of labels. No spans in a hallucinated answer, or in the
+    whole file, say that nobody marked words, and not that there are none; in a file with marked words a
+    grounded answer has none to mark. ``layout`` reads a dataset as its authors distribute it, see
+    ``groundwire.bench.layouts``. Raises TableError naming the lines that can't be read, and what is wrong.
     """
     if layout is not None:
         from groundwire.bench.layouts import load_layout  # noqa: PLC0415 - layouts read tables, too
@@ -58,8 +58,7 @@ def load(
 def read_table(stream: BinaryIO, *, name: str, columns: Mapping[str, str] | None = None) -> list[Example]:
     """The labelled answers of a table that is open, read as ``load`` reads a file called ``name``."""
     named = _named(columns)
-    rows = list(read(stream, name=name, columns=_table_columns(named)).rows)
-    return _examples(name, rows, named)
+    return _examples(read(stream, name=name, columns=_table_columns(named)), named)
 
 
 def examples_of(
@@ -69,7 +68,7 @@ def examples_of(
     named = _named(columns)
     lines = "\n".join(json.dumps(row, default=str) for row in rows).encode()
     table = read(io.BytesIO(lines), name=name, columns=_table_columns(named), kind=Format.JSONL)
-    return _examples(name, list(table.rows), named)
+    return _examples(table, named)
 
 
 def _named(columns: Mapping[str, str] | None) -> dict[str, str]:
@@ -91,28 +90,35 @@ def _table_columns(named: Mapping[str, str]) -> Columns:
     return _Parts(**{part: column for part, column in named.items() if part in _TABLE})
 
 
-def _examples(name: str, rows: Sequence[Row], named: Mapping[str, str]) -> list[Example]:
+def _examples(table: Table, named: Mapping[str, str]) -> list[Example]:
+    rows = list(table.rows)
     if not rows:
-        raise TableError(f"{name}: it holds no row")
-    _require_named(name, rows, {kind: column for kind, column in named.items() if kind in _BESIDE})
+        raise TableError(f"{table.name}: it holds no row")
+    _require_named(table.name, rows, {kind: column for kind, column in named.items() if kind in _BESIDE})
     present = list(dict.fromkeys(column for row in rows for column in row.cells or ()))
     beside = {kind: (named[kind],) if kind in named else spelled(_BESIDE[kind], present) for kind in _BESIDE}
-    return marked(gathered(name, (_attempt(row, beside) for row in rows)))
+    examples = gathered(table.name, (_attempt(row, beside) for row in rows))
+    labels = any(cell(row.cells or {}, table.candidates, "label")[0] is not None for row in rows)
+    return marked(examples if labels else _labelled_by_marks(examples))
+
+
+def _labelled_by_marks(examples: list[Example]) -> list[Example]:
+    """Where marked words are all that labels an answer, one whose list of them is empty is grounded."""
+    if not any(one.spans for one in examples):
+        return examples
+    return [replace(one, label=False) if one.spans == () else one for one in examples]
 
 
 def marked(examples: list[Example]) -> list[Example]:
     """The same examples, without spans where nobody marked words and with none where there are none to mark.
 
-    Where no row at all has a marked word, or a hallucinated one has none, nobody marked words there. A
-    grounded one beside rows with marked words has none, whether its cell is an empty list or just empty:
-    what a method marks in it is a false mark.
+    Where no row at all has a marked word, or one that is not known to be grounded has none, nobody marked
+    words there. A grounded one beside rows with marked words has none, whether its cell is an empty list or
+    just empty: what a method marks in it is a false mark.
     """
     if not any(one.spans for one in examples):
         return [replace(one, spans=None) for one in examples]
-    known: dict[bool | None, tuple[Span, ...] | None] = {True: None, False: ()}
-    return [
-        one if one.spans or one.label is None else replace(one, spans=known[one.label]) for one in examples
-    ]
+    return [one if one.spans else replace(one, spans=() if one.label is False else None) for one in examples]
 
 
 def gathered(name: str, attempts: Iterator[Example | str]) -> list[Example]:
@@ -145,11 +151,12 @@ def _attempt(row: Row, beside: Mapping[str, tuple[str, ...]]) -> Example | str:
     found = {kind: cell(row.cells, beside, kind)[1] for kind in beside}
     try:
         spans = spans_of(found["spans"], row.interaction.answer)
-        told = spans if row.label is None else row.label
+        if spans and row.label == 0:
+            return f"{row.place}: it is labelled grounded, and words of it are marked as unsupported"
         return Example(
             id=row.id,
             interaction=row.interaction,
-            label=None if told is None else bool(told),
+            label=True if spans else None if row.label is None else bool(row.label),
             spans=spans,
             group=_text(found["group"]),
             task=_text(found["task"]),

@@ -38,18 +38,24 @@ class Difference:
 
 @dataclass(frozen=True)
 class Averaged(Generic[S]):
-    """A measure on each stratum by itself, and the mean of these; where it is NaN, a stratum is left out."""
+    """A measure on each stratum by itself, and the mean of these.
+
+    A stratum whose labels leave it without meaning is left out. Where it is what a method did that leaves it
+    so, as precision where nothing is flagged, the mean is NaN: one of the others would be of other answers
+    than another method's.
+    """
 
     measure: Callable[[S], float]
 
     def __call__(self, data: S) -> float:
-        return float(_mean([[self.measure(part)] for part in self.parts(data)])[0])
+        return float(np.mean([self.measure(part) for part in self.parts(data)]))
 
     def parts(self, data: S) -> list[S]:
-        """The strata."""
+        """The strata on which a method that is always right has a figure; all of them where it has none."""
         if data.strata is None:
             return [data]
-        return [data.at(members) for members in _strata(data)] or [data]
+        strata = [data.at(members) for members in _strata(data)] or [data]
+        return [part for part in strata if not np.isnan(self.measure(part.right()))] or strata
 
 
 def figure(measure: Callable[[S], float], data: S, rounds: int = ROUNDS) -> Figure | None:
@@ -148,7 +154,7 @@ def _compared(
     rounds: int,
 ) -> Difference | None:
     answers = sum(len(one) for one, _ in pairs)
-    value = float(_mean([[measure(one) - measure(other)] for one, other in pairs])[0]) if answers else np.nan
+    value = float(np.mean([measure(one) - measure(other) for one, other in pairs])) if answers else np.nan
     if np.isnan(value):
         return None
     drawn, swapped = [], []

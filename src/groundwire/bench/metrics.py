@@ -42,6 +42,10 @@ class Sample:
         arrays = {name: values[index] for name, values in kept.items() if isinstance(values, np.ndarray)}
         return replace(self, **arrays)
 
+    def right(self) -> Self:
+        """The same answers, as a method that is always right has them."""
+        raise NotImplementedError
+
 
 @dataclass(frozen=True, kw_only=True)
 class Labelled(Sample):
@@ -59,6 +63,10 @@ class Labelled(Sample):
         if self.placed is None or self.placed[0] is not self.scores:
             cuts, place = np.unique(self.scores, return_inverse=True)
             object.__setattr__(self, "placed", (self.scores, cuts, place))
+
+    def right(self) -> Self:
+        """Each scored by its label."""
+        return replace(self, scores=self.labels.astype(np.float64))
 
     def flags(self, threshold: float) -> Flagged:
         """The same answers, each flagged whose score reaches the threshold."""
@@ -78,6 +86,10 @@ class Flagged(Sample):
     labels: NDArray[np.int64]
     flagged: NDArray[np.bool_]
 
+    def right(self) -> Self:
+        """Each flagged by its label."""
+        return replace(self, flagged=self.labels.astype(np.bool_))
+
 
 @dataclass(frozen=True, kw_only=True)
 class Paired(Labelled):
@@ -93,6 +105,10 @@ class Marked(Sample):
     annotated: Floats
     flagged: Floats
     both: Floats
+
+    def right(self) -> Self:
+        """What is annotated is flagged, and nothing else."""
+        return replace(self, flagged=self.annotated, both=self.annotated)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -62,13 +62,18 @@ class Origin:
 
 @dataclass(frozen=True, kw_only=True)
 class Labels:
-    """The labelled answers that a tuning was fitted to; ``fingerprint`` changes with any of them."""
+    """The labelled answers that a tuning was fitted to; ``fingerprint`` changes with any of them.
+
+    ``contents`` are short hashes of their texts, by which whoever has an answer can tell whether it was among
+    them; empty in files from before these were kept.
+    """
 
     fingerprint: str
     answers: int
     hallucinated: int
     groups: int
     not_judged: int = 0
+    contents: bytes = field(default=b"", repr=False)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -49,7 +49,7 @@ def example(i, score, label, *, group=None, claims=()):
     answer = json.dumps({"score": score, "claims": list(claims)}) if score is not None else ""
     return Example(
         id=str(i),
-        interaction=Interaction(contexts="It is so.", answer=answer),
+        interaction=Interaction(contexts=f"Document {i if group is None else group}.", answer=answer),
         label=label,
         group=str(i) if group is None else group,
     )

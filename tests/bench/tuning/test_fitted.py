@@ -139,12 +139,21 @@ def test_labels_the_wrong_way_round_are_suspected():
     assert "Are the labels the wrong way round? 1 is hallucinated, 0 grounded" in told
 
 
-def test_answers_that_repeat_others_under_another_source_are_told():
-    """Held out, such an answer is judged by a tuning that has seen it."""
+def test_sources_that_share_a_passage_are_told():
+    """Held out, such an answer is judged by a tuning that has seen its document."""
     given = [replace(one, group=f"{one.group} {n}") for one in examples(60) for n in range(3)]
     told = " ".join(tuning.tune(*judged(given)).tuned.warnings)
-    assert "answers that repeat another one under a different source: 60" in told
-    assert "repeat" not in " ".join(tuning.tune(*judged(examples(60))).tuned.warnings)
+    assert "sources that share a passage with another: 180, such as" in told
+    assert "share a passage" not in " ".join(tuning.tune(*judged(examples(60))).tuned.warnings)
+
+
+def test_answers_that_are_labelled_both_ways_are_told():
+    given = examples(60)
+    told = " ".join(
+        tuning.tune(*judged([*given, replace(given[0], label=not given[0].label)])).tuned.warnings
+    )
+    assert "repeated answers that are labelled both ways: 1, such as" in told
+    assert "both ways" not in " ".join(tuning.tune(*judged(given)).tuned.warnings)
 
 
 def test_a_promise_is_kept_in_words_and_told_with_its_condition():

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from groundwire.bench import metrics
-from groundwire.bench.examples import Example, fingerprint
+from groundwire.bench.examples import Example, contents, fingerprint
 from groundwire.bench.intervals import figure
 from groundwire.bench.metrics import Labelled
 from groundwire.bench.runs import Judged
@@ -104,6 +104,7 @@ def tune_cascade(
                 hallucinated=int(labels.sum()),
                 groups=len(set(groups.tolist())),
                 not_judged=0,
+                contents=contents(examples),
             ),
             held_out=after,
             warnings=(*_warnings(wanted, found, missing), *repeated(examples)),

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from groundwire.bench.examples import fingerprint
+from groundwire.bench.examples import contents, fingerprint
 from groundwire.bench.intervals import Difference
 from groundwire.bench.runs import Judged
 from groundwire.bench.tuning import calibrating, measured, stacking
@@ -243,6 +243,7 @@ def _tuned(
             hallucinated=int(rows.labels.sum()),
             groups=len(set(rows.groups.tolist())),
             not_judged=missing.total(),
+            contents=contents(one.example for one in labelled),
         ),
         calibration=reading.calibration,
         aggregation=RULES.get(reading.rule),

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from groundwire.bench.examples import Example, overlap
+from groundwire.bench.examples import Example, both_ways, overlap, shared
 from groundwire.bench.runs import Judged
 from groundwire.bench.tuning import calibrating, stacking
 from groundwire.bench.tuning.errors import TuningError
@@ -154,13 +154,15 @@ def judged_by_all(judged: list[list[Judged]], names: Sequence[str]) -> list[list
 
 
 def repeated(labelled: Sequence[Example]) -> Iterator[str]:
-    """A warning where the same answer stands under several sources, which holds none of them out."""
-    if found := overlap({"": labelled}).parted[""]:
+    """Warnings where sources share a passage, so that none is held out, and where labels contradict."""
+    found = overlap({"": labelled})
+    if parted := found.parted[""]:
         yield (
-            f"answers that repeat another one under a different source: {len(found)}, such as "
-            f"{' = '.join(found[0][:2])}: held-out figures and their intervals take them for others. "
-            "Give them one group"
+            f"{shared(parted)}: if these are one document, what is held out is not new, and intervals are "
+            "too narrow. Give its answers one group"
         )
+    if disagreeing := found.disagreeing[""]:
+        yield f"{both_ways(disagreeing)}: one of the labels is wrong, and no threshold fits both"
 
 
 def told(missing: Counter[str]) -> str:
