@@ -251,3 +251,11 @@ def test_a_stage_may_accept_all_that_reaches_it():
     found = fit_bands(scores, [0, 1, 1, 1], ["a", "b", "c", "d"], Target(calls=0.0), rounds=1, folds=2)
     assert found.fitted.calls.value == 0
     assert found.fitted.f1.value == 1
+
+
+def test_no_end_of_a_band_lies_above_1():
+    """Where the highest score would have to be accepted, it is handed on."""
+    scores = [[np.nan, 1.0, 0.0], [np.nan, 0.5, 0.0], [0.9, 1.0, 1.0], [0.9, 1.0, 1.0]]
+    found = fit_bands(scores, [0, 0, 1, 1], [0, 1, 2, 3], Target(calls=0.25), rounds=1, folds=2)
+    assert found.fitted.f1.value == 1
+    assert all(band.accept is None or band.accept <= 1 for band in found.bands)

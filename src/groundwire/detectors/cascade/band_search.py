@@ -291,7 +291,8 @@ def _best_ends(data: Data, target: Target, bands: list[Ends], t: int) -> tuple[R
     fixed = np.stack([*_sums(data, without)]).sum(axis=1)
     cuts = _cuts(score[movable])
     i, j = (index.ravel() for index in np.meshgrid(cuts, cuts, indexing="ij"))
-    i, j = i[i <= j], j[i <= j]
+    may = (i <= j) & ((i < len(movable)) | (score[movable[-1]] < 1))  # no end of a band lies above 1
+    i, j = i[may], j[may]
     # Of those that would go on: left of i are accepted, from j on flagged.
     right = fixed[1] - upto[0, -1] + (upto[0, j] - upto[0, i]) + (upto[3, -1] - upto[3, j])
     wrong = fixed[2] - upto[1, -1] + (upto[1, j] - upto[1, i]) + (upto[4, -1] - upto[4, j])
