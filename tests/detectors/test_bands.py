@@ -59,6 +59,19 @@ def test_what_is_refuted_is_flagged_whatever_stages_say_and_costs_what_they_took
     assert made.calls.tolist() == [0, 1, 3]
 
 
+def test_what_a_stage_could_not_verify_it_never_accepts():
+    unverified = [[1, 0], [0, 0], [1, 0], [0, 1]]
+    scores = [[0.1, 0.1], [0.1, 0.1], [0.9, 0.1], [0.5, 0.4]]
+    made = decide(scores, [Band(accept=0.2, flag=0.8)], unverified=unverified)
+    assert made.stage.tolist() == [1, 0, 0, -1]
+    assert made.undecided.tolist() == [False, False, False, True]
+    found = fit_bands(scores * 5, [0, 0, 1, 0] * 5, range(20), Target(calls=0.5), unverified=unverified * 5)
+    [band] = found.bands
+    again = decide(scores * 5, [band], unverified=unverified * 5)
+    assert again.calls.mean() == found.fitted.calls.value
+    assert found.fitted.f1.value == 1
+
+
 def useless_and_perfect(n=80):
     """A first stage that tells nothing, and a last one that is always right."""
     rng = np.random.default_rng(1)

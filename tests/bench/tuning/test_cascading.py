@@ -7,7 +7,17 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from groundwire import AbstentionReason, Checker, Detector, Interaction, Judge, Verdict
+from groundwire import (
+    AbstentionReason,
+    Checker,
+    Claim,
+    Detector,
+    Interaction,
+    Judge,
+    Span,
+    Support,
+    Verdict,
+)
 from groundwire.bench import tuning
 from groundwire.bench.examples import Example
 from groundwire.bench.runs import judge
@@ -110,6 +120,38 @@ def test_answers_that_a_failing_stage_leaves_unjudged_are_counted_and_told():
     assert found.tuned.labels.not_judged == found.not_judged["UNREADABLE_REPLY"] > 0
     [told] = [one for one in found.tuned.warnings if "were not judged" in one]
     assert told.startswith(f"{found.tuned.labels.not_judged} of 60 answers held out")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Partial(Known):
+    """Has verified nothing of what it flags."""
+
+    name: ClassVar[str] = "partial"
+
+    def detect(self, interaction):
+        verdict = yield from super().detect(interaction)
+        if not verdict.hallucinated:
+            return verdict
+        answer = interaction.answer
+        claim = Claim(text=answer, span=Span(0, len(answer)), support=Support.UNVERIFIED)
+        return replace(verdict, claims=(claim,))
+
+
+@pytest.mark.parametrize(
+    "stages",
+    [
+        (Stage(detector=Partial(), accept=0.7, flag=0.9), Stage(detector=Asking())),
+        (Stage(detector=Asking(), accept=0.2, flag=0.9), Stage(detector=Partial(), accept=0.7, flag=0.9)),
+    ],
+)
+def test_what_could_not_be_verified_is_accepted_by_no_stage(stages):
+    given = list(answers())
+    checker = Checker(Cascade(stages=stages, facts=Facts.OFF), judge=JUDGE)
+    found = tuning.tune_cascade([list(judge(given, one)) for one in tuning.stages(checker)], checker)
+    run = [one.outcome for one in judge(given, checker)]
+    flagged = np.array([one.hallucinated is True for one in run])
+    assert found.before["recall"].value == pytest.approx(flagged[[one.label for one in given]].mean())
+    assert found.before["calls"].value == pytest.approx(np.mean([one.usage.calls for one in run]))
 
 
 def poor_and_perfect():

@@ -35,7 +35,7 @@ from groundwire.core.tuned import Figure, Labels, Tuned
 from groundwire.core.verdict import Abstention, Verdict
 from groundwire.detectors.cascade import bands, exact
 from groundwire.detectors.cascade.cascade import Cascade
-from groundwire.detectors.cascade.stages import Facts, Stage
+from groundwire.detectors.cascade.stages import Facts, Stage, unverified
 from groundwire.tuned import origin_of
 
 _ROUNDS = 300
@@ -93,6 +93,7 @@ def tune_cascade(
         calls=said.calls,
         threshold=said.thresholds,
         refuted=said.refuted,
+        unverified=said.unverified,
         folds=np.argmax(parts, axis=0),
         rounds=_ROUNDS,
     )
@@ -155,12 +156,14 @@ def _same(given: Sequence[Sequence[Judged]], cascade: Cascade) -> list[Example]:
 class _Said:
     """What stages say of answers, a column for each: scores, NaN where one could not judge, and calls.
 
-    ``refuted`` is what exact facts refute, and ``thresholds`` the stages' own.
+    ``refuted`` is what exact facts refute, ``unverified`` where a stage had no word on a part of the answer,
+    and ``thresholds`` are the stages' own.
     """
 
     scores: Floats
     calls: Floats
     refuted: Flags
+    unverified: Flags
     thresholds: Floats
 
     def decided(self, cascade: Cascade) -> bands.Decisions:
@@ -171,23 +174,29 @@ class _Said:
             calls=self.calls,
             threshold=self.thresholds,
             refuted=self.refuted,
+            unverified=self.unverified,
         )
 
 
 def _said(given: Sequence[Sequence[Judged]], cascade: Cascade) -> _Said:
     scores = np.full((len(given[0]), len(given)), np.nan)
-    calls = np.zeros(scores.shape)
+    calls, doubtful = np.zeros(scores.shape), np.zeros(scores.shape, dtype=np.bool_)
     for t, said in enumerate(given):
         for i, one in enumerate(said):
             calls[i, t] = one.outcome.usage.calls
             if isinstance(one.outcome, Verdict):
-                scores[i, t] = one.outcome.raw
+                scores[i, t], doubtful[i, t] = one.outcome.raw, unverified(one.outcome) > 0
     refuted = np.array([_refuted(cascade, one.example) for one in given[0]], dtype=np.bool_)
     if cascade.facts is Facts.DECIDE:
         scores[refuted], calls[refuted] = np.nan, 0.0  # no stage is asked
-    last, own = cascade.line[-1], [stage.detector.grading.threshold for stage in cascade.line]
+    last, thresholds = cascade.line[-1], [stage.detector.grading.threshold for stage in cascade.line]
+    thresholds[-1] = last.cut(thresholds[-1])
     return _Said(
-        scores=scores, calls=calls, refuted=refuted, thresholds=np.array([*own[:-1], last.cut(own[-1])])
+        scores=scores,
+        calls=calls,
+        refuted=refuted,
+        unverified=doubtful,
+        thresholds=np.array(thresholds),
     )
 
 

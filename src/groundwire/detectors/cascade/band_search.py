@@ -36,6 +36,7 @@ class Data:
     names: Sequence[object]
     calls: Floats  # of each answer by each stage
     refuted: Flags
+    unverified: Flags  # of each answer by each stage: it may flag, and never accepts
     weights: Floats
     thresholds: Floats
 
@@ -48,6 +49,7 @@ class Data:
         *,
         calls: ArrayLike | None,
         refuted: ArrayLike | None,
+        unverified: ArrayLike | None,
         weights: ArrayLike | None,
         threshold: ArrayLike,
     ) -> Data:
@@ -59,12 +61,14 @@ class Data:
         names, group = np.unique(np.asarray(groups), return_inverse=True)
         counts = np.ones(n) if weights is None else np.asarray(weights, dtype=np.float64)
         bound = np.zeros(n, dtype=np.bool_) if refuted is None else np.asarray(refuted, dtype=np.bool_)
+        doubtful = np.zeros((n, stages)) if unverified is None else np.asarray(unverified)
         paid = np.asarray(np.eye(stages)[-1] if calls is None else calls, dtype=np.float64)
         cuts = np.asarray(threshold, dtype=np.float64)
         for name, array, shapes in (
             ("labels", truth, [(n,)]),
             ("groups", group, [(n,)]),
             ("refuted", bound, [(n,)]),
+            ("unverified", doubtful, [(n, stages)]),
             ("weights", counts, [(n,)]),
             ("calls", paid, [(stages,), (n, stages)]),
             ("threshold", cuts, [(), (stages,)]),
@@ -83,6 +87,7 @@ class Data:
             names=names.tolist(),
             calls=np.broadcast_to(paid, (n, stages)),
             refuted=bound,
+            unverified=doubtful.astype(np.bool_),
             weights=counts,
             thresholds=np.broadcast_to(cuts, (stages,)),
         )
@@ -96,6 +101,7 @@ class Data:
             names=self.names,
             calls=self.calls[index],
             refuted=self.refuted[index],
+            unverified=self.unverified[index],
             weights=self.weights[index],
             thresholds=self.thresholds,
         )
@@ -110,11 +116,11 @@ class Data:
             here = stage < 0
             score = self.scores[:, t]
             calls[here] += self.calls[here, t]
-            bad, good = here & (score >= flag), here & (score < accept)
+            bad, good = here & (score >= flag), here & (score < accept) & ~self.unverified[:, t]
             flagged |= bad
             stage[bad | good] = t
         failed = stage < 0
-        for t in range(stages - 1):  # the last score that there is may flag, and never accepts
+        for t in range(stages):  # the last score that there is may flag, and never accepts
             known = failed & ~np.isnan(self.scores[:, t])
             flagged[known] = self.scores[known, t] >= self.thresholds[t]
             stage[known] = np.where(flagged[known], t, -1)
@@ -125,8 +131,9 @@ class Data:
     def reaching(self, bands: Sequence[Ends], t: int) -> Flags:
         """The answers that no stage before this one decides."""
         reached = np.ones(len(self.labels), dtype=np.bool_)
-        for score, (accept, flag) in zip(self.scores.T, bands[:t], strict=False):
-            reached &= ~((score < accept) | (score >= flag))
+        for s, (accept, flag) in enumerate(bands[:t]):
+            score = self.scores[:, s]
+            reached &= ~(((score < accept) & ~self.unverified[:, s]) | (score >= flag))
         return reached
 
     def figures(self, made: Decisions, rounds: int) -> Figures:
@@ -286,17 +293,18 @@ def _best_ends(data: Data, target: Target, bands: list[Ends], t: int) -> tuple[R
     y, going = data.labels[movable], without.flagged[movable]
     w = data.weights[movable] * ~data.refuted[movable]  # what is refuted stays flagged, whatever is moved
     paid = data.weights[movable] * later
-    sums = np.stack([w * y * going, w * (1 - y) * going, paid, w * y, w * (1 - y)])
-    upto = np.hstack([np.zeros((5, 1)), np.cumsum(sums, axis=1)])
+    going_on = np.stack([w * y * going, w * (1 - y) * going, paid])
+    sums = np.vstack([going_on, w * y, w * (1 - y), going_on * data.unverified[movable, t]])
+    upto = np.hstack([np.zeros((8, 1)), np.cumsum(sums, axis=1)])
     fixed = np.stack([*_sums(data, without)]).sum(axis=1)
     cuts = _cuts(score[movable])
     i, j = (index.ravel() for index in np.meshgrid(cuts, cuts, indexing="ij"))
     may = (i <= j) & ((i < len(movable)) | (score[movable[-1]] < 1))  # no end of a band lies above 1
     i, j = i[may], j[may]
-    # Of those that would go on: left of i are accepted, from j on flagged.
-    right = fixed[1] - upto[0, -1] + (upto[0, j] - upto[0, i]) + (upto[3, -1] - upto[3, j])
-    wrong = fixed[2] - upto[1, -1] + (upto[1, j] - upto[1, i]) + (upto[4, -1] - upto[4, j])
-    calls = fixed[4] - upto[2, -1] + (upto[2, j] - upto[2, i])
+    # Of those that would go on: left of i are accepted, or go on if unverified; from j on flagged.
+    right = fixed[1] - upto[0, -1] + upto[5, i] + (upto[0, j] - upto[0, i]) + (upto[3, -1] - upto[3, j])
+    wrong = fixed[2] - upto[1, -1] + upto[6, i] + (upto[1, j] - upto[1, i]) + (upto[4, -1] - upto[4, j])
+    calls = fixed[4] - upto[2, -1] + upto[7, i] + (upto[2, j] - upto[2, i])
     ranks = _ranks(target, *_rates_of(fixed[0], right, wrong, fixed[3], calls))
     at = int(np.lexsort(ranks[::-1])[0])
     ordered = score[movable]

@@ -34,6 +34,7 @@ def fit_bands(
     calls: ArrayLike | None = None,
     threshold: ArrayLike = 0.5,
     refuted: ArrayLike | None = None,
+    unverified: ArrayLike | None = None,
     weights: ArrayLike | None = None,
     folds: int | Indices = 5,
     rounds: int = 300,
@@ -44,7 +45,8 @@ def fit_bands(
     stage could not judge. For review by people in place of a last stage, give the labels as its scores.
     ``labels`` are 1 for hallucinated, ``groups`` what belongs together (the source of an answer): no group
     stands on two sides of a split. ``calls`` is what each stage takes, of all answers or of each; by default
-    one for the last, and none for others. ``refuted`` answers are flagged whatever the stages say. Where the
+    one for the last, and none for others. ``refuted`` answers are flagged whatever the stages say;
+    where one left something of an answer ``unverified`` (answers by stages), it accepts nothing. Where the
     last stage could not judge, an answer is flagged by the last score there is, or undecided; ``threshold``
     is one for all stages, or one for each.
 
@@ -52,7 +54,16 @@ def fit_bands(
     Every end of a band is moved in turn to the best place, from several beginnings, until none moves: a local
     optimum. Raises ValueError for arrays that don't fit.
     """
-    data = Data.of(scores, labels, groups, calls=calls, refuted=refuted, weights=weights, threshold=threshold)
+    data = Data.of(
+        scores,
+        labels,
+        groups,
+        calls=calls,
+        refuted=refuted,
+        unverified=unverified,
+        weights=weights,
+        threshold=threshold,
+    )
     side = _dealt(data, folds) if isinstance(folds, int) else folds
     bands = searched(data, target)
     pooled = Pool(len(data.labels))
@@ -79,6 +90,7 @@ def decide(
     calls: ArrayLike | None = None,
     threshold: ArrayLike = 0.5,
     refuted: ArrayLike | None = None,
+    unverified: ArrayLike | None = None,
 ) -> Decisions:
     """What a cascade with these bands does with answers; see ``fit_bands`` for the arrays."""
     table = np.asarray(scores, dtype=np.float64)
@@ -88,6 +100,7 @@ def decide(
         np.arange(len(table)),
         calls=calls,
         refuted=refuted,
+        unverified=unverified,
         weights=None,
         threshold=threshold,
     )
