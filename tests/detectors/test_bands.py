@@ -42,9 +42,96 @@ def test_each_stage_decides_outside_of_its_band():
 
 
 def test_what_a_stage_could_not_judge_goes_on_and_in_the_end_is_undecided():
-    made = decide([[np.nan, 0.9, 0.0], [np.nan, 0.5, np.nan]], [Band(accept=0.4), Band(flag=0.8)])
-    assert made.stage.tolist() == [1, -1]
-    assert made.flagged.tolist() == [True, False]
+    scores = [[np.nan, 0.9, 0.0], [np.nan, 0.4, np.nan], [0.6, np.nan, np.nan], [0.9, 0.1, np.nan]]
+    made = decide(scores, [Band(accept=0.4), Band(flag=0.8)])
+    assert made.stage.tolist() == [1, -1, 0, -1]
+    assert made.flagged.tolist() == [True, False, True, False]
+    assert made.undecided.tolist() == [False, True, False, True]
+
+
+def test_what_is_refuted_is_flagged_whatever_stages_say_and_costs_what_they_took():
+    calls = [[0, 0], [1, 2], [1, 2]]
+    made = decide(
+        [[np.nan, np.nan], [0.1, 0.1], [0.5, 0.1]], [Band(accept=0.2)], calls=calls, refuted=[1, 1, 0]
+    )
+    assert made.flagged.tolist() == [True, True, False]
+    assert not made.undecided.any()
+    assert made.calls.tolist() == [0, 1, 3]
+
+
+def test_what_a_stage_could_not_verify_it_never_accepts():
+    unverified = [[1, 0], [0, 0], [1, 0], [0, 1]]
+    scores = [[0.1, 0.1], [0.1, 0.1], [0.9, 0.1], [0.5, 0.4]]
+    made = decide(scores, [Band(accept=0.2, flag=0.8)], unverified=unverified)
+    assert made.stage.tolist() == [1, 0, 0, -1]
+    assert made.undecided.tolist() == [False, False, False, True]
+    found = fit_bands(scores * 5, [0, 0, 1, 0] * 5, range(20), Target(calls=0.5), unverified=unverified * 5)
+    [band] = found.bands
+    again = decide(scores * 5, [band], unverified=unverified * 5)
+    assert again.calls.mean() == found.fitted.calls.value
+    assert found.fitted.f1.value == 1
+
+
+def useless_and_perfect(n=80):
+    """A first stage that tells nothing, and a last one that is always right."""
+    rng = np.random.default_rng(1)
+    labels = (rng.random(n) < 0.4).astype(int)
+    return np.stack([rng.random(n), np.where(labels, 0.9, 0.1)], axis=1), labels, np.arange(n)
+
+
+def test_a_precision_is_kept_with_as_much_found_as_may_be():
+    found = fit_bands(*useless_and_perfect(), Target(precision=0.9))
+    assert found.reached
+    assert found.fitted.recall.value == 1
+    assert found.held_out.recall.value > 0.9
+
+
+def test_a_recall_is_kept_with_as_few_false_alarms_as_may_be():
+    found = fit_bands(*useless_and_perfect(), Target(recall=0.9))
+    assert found.reached
+    assert found.fitted.precision.value == 1
+    assert found.held_out.precision.value > 0.9
+
+
+def test_flagging_nothing_keeps_no_precision():
+    labels = np.arange(40) % 2
+    found = fit_bands(np.full((40, 2), 0.2), labels, np.arange(40), Target(precision=0.9), calls=[0, 0])
+    assert not found.reached
+    assert not found.met
+    assert found.fitted.precision.value == 0.5
+    nothing = fit_bands(np.full((40, 2), np.nan), labels, np.arange(40), Target(precision=0.9))
+    assert np.isnan(nothing.fitted.precision.value)
+    assert not nothing.reached
+
+
+def test_calls_that_an_answer_does_not_take_are_not_paid_for():
+    """Half of the answers are refuted at no cost, so the judge may see all others."""
+    scores, labels, groups = useless_and_perfect()
+    refuted = (labels == 1) & (groups % 2 == 0)
+    scores[refuted] = np.nan
+    calls = np.where(refuted[:, None], 0, [0, 1])
+    found = fit_bands(scores, labels, groups, Target(calls=1 - refuted.mean()), calls=calls, refuted=refuted)
+    assert found.fitted.f1.value == 1
+    assert found.fitted.undecided == 0
+
+
+def test_what_bands_are_held_out_from_always_has_both_labels():
+    """Three sources are hallucinated; none of the rests of cross-validation is without one."""
+    groups = np.arange(12)
+    labels = (groups % 3 == 0) & (groups < 9)
+    scores = np.stack([np.where(labels, 0.8, 0.2), np.full(12, np.nan)], axis=1)
+    found = fit_bands(scores, labels, groups, Target(recall=0.9, calls=0), folds=3)
+    assert found.held_out.recall.value == 1
+
+
+def test_the_folds_may_be_given():
+    scores, labels, groups = simulated(60)
+    given = fit_bands(scores, labels, groups, Target(calls=0.3), folds=groups % 2, rounds=1)
+    one = fit_bands(
+        scores[groups % 2 == 0], labels[groups % 2 == 0], groups[groups % 2 == 0], Target(calls=0.3), rounds=1
+    )
+    held = groups % 2 == 1
+    assert given.decisions.flagged[held].tolist() == decide(scores[held], one.bands).flagged.tolist()
 
 
 @pytest.mark.parametrize("budget", [0.1, 0.3, 0.6])
@@ -131,10 +218,10 @@ def test_every_answer_is_decided_once_and_a_wider_band_asks_more(bands):
         ({"scores": [0.1, 0.2]}, "a table of answers by stages, not of shape"),
         ({"scores": [[1.5, 0.2]] * 4}, r"must be in \[0, 1\], or NaN"),
         ({"labels": [0, 1, 2, 0]}, "labels must be 0 or 1"),
-        ({"labels": [0, 1]}, "labels must have 4 entries"),
-        ({"groups": ["a"]}, "groups must have 4 entries"),
+        ({"labels": [0, 1]}, r"labels must be of shape \(4,\)"),
+        ({"groups": ["a"]}, r"groups must be of shape \(4,\)"),
         ({"groups": ["a"] * 4}, "2 folds need as many groups, at least 2: there are 1"),
-        ({"calls": [1]}, "calls must have 2 entries"),
+        ({"calls": [1]}, r"calls must be of shape \(2,\) or \(4, 2\), not \(1,\)"),
     ],
 )
 def test_arrays_that_do_not_fit_are_refused(changed, message):
@@ -177,3 +264,11 @@ def test_a_stage_may_accept_all_that_reaches_it():
     found = fit_bands(scores, [0, 1, 1, 1], ["a", "b", "c", "d"], Target(calls=0.0), rounds=1, folds=2)
     assert found.fitted.calls.value == 0
     assert found.fitted.f1.value == 1
+
+
+def test_no_end_of_a_band_lies_above_1():
+    """Where the highest score would have to be accepted, it is handed on."""
+    scores = [[np.nan, 1.0, 0.0], [np.nan, 0.5, 0.0], [0.9, 1.0, 1.0], [0.9, 1.0, 1.0]]
+    found = fit_bands(scores, [0, 0, 1, 1], [0, 1, 2, 3], Target(calls=0.25), rounds=1, folds=2)
+    assert found.fitted.f1.value == 1
+    assert all(band.accept is None or band.accept <= 1 for band in found.bands)

@@ -174,7 +174,7 @@ def claim_figures(odds: float, claim: ReadClaim, answer: Answer) -> tuple[float,
 
 
 def answer_figures(lexical: Weighed, read: Iterable[ReadClaim], answer: Answer) -> tuple[float, ...]:
-    """The figures of an answer, as ``ANSWER_FIGURES`` names them; ``lexical`` is what words and facts tell."""
+    """The figures of an answer, as ``ANSWER_FIGURES`` names them; ``lexical`` is what words tell."""
     known, known_in_sight, against, seen = _figures(
         logit(lexical.raw), max(_against(claim.reading) for claim in read), answer
     )

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from groundwire.bench import metrics
 from groundwire.bench.examples import Example, contents, fingerprint
 from groundwire.bench.intervals import figure
 from groundwire.bench.metrics import Labelled
 from groundwire.bench.runs import Judged
+from groundwire.bench.tuning import measured
 from groundwire.bench.tuning.errors import TuningError
 from groundwire.bench.tuning.fitted import Tuning
 from groundwire.bench.tuning.inputs import (
@@ -24,17 +24,18 @@ from groundwire.bench.tuning.inputs import (
     require_equal_weights,
     require_options,
     require_own_reading,
+    told,
 )
-from groundwire.bench.tuning.rows import Groups, folds
+from groundwire.bench.tuning.rows import Rows, folds
 from groundwire.bench.tuning.sweep import Flags, Floats
 from groundwire.bench.tuning.targets import Measure, Target
 from groundwire.checker import Checker
 from groundwire.core.grading import Grading
 from groundwire.core.tuned import Figure, Labels, Tuned
-from groundwire.core.verdict import Verdict
+from groundwire.core.verdict import Abstention, Verdict
 from groundwire.detectors.cascade import bands, exact
 from groundwire.detectors.cascade.cascade import Cascade
-from groundwire.detectors.cascade.stages import Facts, Stage
+from groundwire.detectors.cascade.stages import Facts, Stage, unverified
 from groundwire.tuned import origin_of
 
 _ROUNDS = 300
@@ -66,10 +67,12 @@ def tune_cascade(
     """Fit the bands of all stages but the last; that decides the rest by its own threshold.
 
     ``judged`` is what each of ``stages(checker)`` said of the same examples, in their order. With
-    ``cost<=...`` or ``f1``, the best F1, within so many calls an answer or at any; with ``precision>=...`` or
-    ``recall>=...``, the fewest calls that keep it. A stage that could not judge an answer hands it on;
-    answers that exact facts refute are flagged, unless the cascade has facts off. Held-out figures are
-    cross-fitted over sources. Raises TuningError for another target, and where labels are not enough.
+    ``cost<=...`` or ``f1``, the best F1, within so many calls an answer or at any; with ``precision>=...``
+    the highest recall that keeps it, with ``recall>=...`` the highest precision; of equals the fewest calls.
+    A stage that could not judge an answer hands it on; answers that exact facts refute are flagged, unless
+    the cascade has facts off. Answers that a cascade would not judge count as not found if they are
+    hallucinated. Held-out figures are cross-fitted over sources. Raises TuningError for another target, and
+    where labels are not enough.
     """
     wanted = target if isinstance(target, Target) else Target.parse(target)
     require_own_reading(checker)
@@ -78,21 +81,26 @@ def tune_cascade(
     given = [[one for one in said if one.example.label is not None] for said in judged]
     require_equal_weights(given[0], "a cascade's bands")
     examples = _same(given, cascade)
-    labels = np.array([one.label for one in examples], dtype=np.bool_)
-    groups = np.array([one.group for one in examples], dtype=np.str_)
-    parts = folds(labels, groups, least=LEAST_PARTS)
-    scores, missing = _scores(given)
-    refuted = np.array([_refuted(cascade, one) for one in examples])
-    scores[refuted] = 1.0
-    calls = [float(np.mean([one.outcome.usage.calls for one in said])) for said in given]
-    last = cascade.line[-1]
-    cut = last.cut(last.detector.grading.threshold)
+    said, missing = _said(given, cascade), _missing(given)
+    before = said.decided(cascade)
+    rows = _rows(examples, cascade, said, before)
+    parts = folds(rows.labels, rows.groups, least=LEAST_PARTS)
     found = bands.fit_bands(
-        scores, labels, groups, _target(wanted), calls=calls, threshold=cut, folds=len(parts), rounds=_ROUNDS
+        said.scores,
+        rows.labels,
+        rows.groups,
+        _target(wanted),
+        calls=said.calls,
+        threshold=said.thresholds,
+        refuted=said.refuted,
+        unverified=said.unverified,
+        folds=np.argmax(parts, axis=0),
+        rounds=_ROUNDS,
     )
-    fitted = replace(cascade, stages=(*_banded(cascade.line, found.bands), last))
+    fitted = replace(cascade, stages=(*_banded(cascade.line, found.bands), cascade.line[-1]))
     medium, high = fitted.grading.cuts
-    after = _figures(found.held_out)
+    after = _figures(rows, found.decisions)
+    not_judged = _missing([[given[-1][i] for i in np.flatnonzero(found.decisions.undecided)]])
     return Tuning(
         tuned=Tuned(
             origin=origin_of(fitted, checker.judge),
@@ -101,21 +109,25 @@ def tune_cascade(
             labels=Labels(
                 fingerprint=fingerprint(examples),
                 answers=len(examples),
-                hallucinated=int(labels.sum()),
-                groups=len(set(groups.tolist())),
-                not_judged=0,
+                hallucinated=int(rows.labels.sum()),
+                groups=len(set(rows.groups.tolist())),
+                not_judged=not_judged.total(),
                 contents=contents(examples),
             ),
             held_out=after,
-            warnings=(*_warnings(wanted, found, missing), *repeated(examples)),
+            warnings=(
+                *_unreached(wanted, found, rows, after),
+                *repeated(examples),
+                *_handed_on(missing, not_judged, len(rows)),
+            ),
         ),
         detector=fitted,
         reading=None,
-        before=_as_it_is(cascade, scores, labels, groups, calls=calls, cut=cut),
+        before=_figures(rows, before),
         after=after,
         lead=None,
         cuts=(),
-        not_judged=dict(missing),
+        not_judged=dict(not_judged),
     )
 
 
@@ -141,17 +153,59 @@ def _same(given: Sequence[Sequence[Judged]], cascade: Cascade) -> list[Example]:
     return [one.example for one in given[0]]
 
 
-def _scores(given: Sequence[Sequence[Judged]]) -> tuple[Floats, Counter[str]]:
-    """Each stage's own scores, NaN where it could not judge; and why not, over all stages."""
-    table = np.full((len(given[0]), len(given)), np.nan)
-    missing: Counter[str] = Counter()
+@dataclass(frozen=True, kw_only=True)
+class _Said:
+    """What stages say of answers, a column for each: scores, NaN where one could not judge, and calls.
+
+    ``refuted`` is what exact facts refute, ``unverified`` where a stage had no word on a part of the answer,
+    and ``thresholds`` are the stages' own.
+    """
+
+    scores: Floats
+    calls: Floats
+    refuted: Flags
+    unverified: Flags
+    thresholds: Floats
+
+    def decided(self, cascade: Cascade) -> bands.Decisions:
+        """What the cascade does, by the bands that it has."""
+        return bands.decide(
+            self.scores,
+            [bands.Band(accept=stage.accept, flag=stage.flag) for stage in cascade.line[:-1]],
+            calls=self.calls,
+            threshold=self.thresholds,
+            refuted=self.refuted,
+            unverified=self.unverified,
+        )
+
+
+def _said(given: Sequence[Sequence[Judged]], cascade: Cascade) -> _Said:
+    scores = np.full((len(given[0]), len(given)), np.nan)
+    calls, doubtful = np.zeros(scores.shape), np.zeros(scores.shape, dtype=np.bool_)
     for t, said in enumerate(given):
         for i, one in enumerate(said):
+            calls[i, t] = one.outcome.usage.calls
             if isinstance(one.outcome, Verdict):
-                table[i, t] = one.outcome.raw
-            else:
-                missing[str(one.outcome.why)] += 1
-    return table, missing
+                scores[i, t], doubtful[i, t] = one.outcome.raw, unverified(one.outcome) > 0
+    refuted = np.array([_refuted(cascade, one.example) for one in given[0]], dtype=np.bool_)
+    if cascade.facts is Facts.DECIDE:
+        scores[refuted], calls[refuted] = np.nan, 0.0  # no stage is asked
+    last, thresholds = cascade.line[-1], [stage.detector.grading.threshold for stage in cascade.line]
+    thresholds[-1] = last.cut(thresholds[-1])
+    return _Said(
+        scores=scores,
+        calls=calls,
+        refuted=refuted,
+        unverified=doubtful,
+        thresholds=np.array(thresholds),
+    )
+
+
+def _missing(given: Iterable[Iterable[Judged]]) -> Counter[str]:
+    """Why answers were not judged, over all stages."""
+    return Counter(
+        str(one.outcome.why) for said in given for one in said if isinstance(one.outcome, Abstention)
+    )
 
 
 def _refuted(cascade: Cascade, example: Example) -> bool:
@@ -173,40 +227,50 @@ def _banded(line: Sequence[Stage], found: Sequence[bands.Band]) -> Iterator[Stag
             yield replace(stage, accept=band.accept, flag=band.flag)
 
 
-def _as_it_is(
-    cascade: Cascade, scores: Floats, labels: Flags, groups: Groups, *, calls: Sequence[float], cut: float
-) -> dict[str, Figure]:
-    """The figures of the bands that the cascade came with."""
-    old = [bands.Band(accept=stage.accept, flag=stage.flag) for stage in cascade.line[:-1]]
-    made = bands.decide(scores, old, calls=calls, threshold=cut)
-    sample = Labelled(
-        weights=np.ones(len(labels)), groups=groups, labels=labels.astype(np.int64), scores=made.calls
+def _rows(examples: Sequence[Example], cascade: Cascade, said: _Said, before: bands.Decisions) -> Rows:
+    return Rows(
+        names=tuple(stage.name for stage in cascade.line),
+        labels=np.array([one.label for one in examples], dtype=np.bool_),
+        groups=np.array([one.group for one in examples], dtype=np.str_),
+        columns=said.scores,
+        scores=said.scores[:, -1],
+        flagged=before.flagged,
+        calls=before.calls,
+        weights=np.ones(len(examples)),
     )
-    marked = replace(sample.flags(0.0), flagged=made.flagged)
-    found = {
-        "precision": figure(metrics.precision, marked),
-        "recall": figure(metrics.recall, marked),
-        "f1": figure(metrics.f1, marked),
-        "calls": figure(lambda data: float(np.average(data.scores, weights=data.weights)), sample),
-    }
+
+
+def _figures(rows: Rows, made: bands.Decisions) -> dict[str, Figure]:
+    marked = rows.marked(made.flagged)
+    found = {name: figure(measured.OF_FLAGS[name], marked) for name in ("precision", "recall", "f1")}
+    found["calls"] = figure(_mean, rows.labelled(made.calls))
     return {name: one for name, one in found.items() if one is not None}
 
 
-def _figures(given: bands.Figures) -> dict[str, Figure]:
-    return {name: getattr(given, name) for name in ("precision", "recall", "f1", "calls")}
+def _mean(data: Labelled) -> float:
+    return float(np.average(data.scores, weights=data.weights))
 
 
-def _warnings(target: Target, found: bands.FittedBands, missing: Mapping[str, int]) -> Iterator[str]:
-    if not found.met:
-        figures = found.held_out
+def _unreached(
+    target: Target, found: bands.FittedBands, rows: Rows, after: Mapping[str, Figure]
+) -> Iterator[str]:
+    """What the bands don't reach, and what these labels can't show."""
+    yield from measured.few_sources(rows)
+    if not found.reached:
+        yield f"no bands were found that reach {target} on these labels: the fitted ones come nearest"
+    if target.measure is Measure.COST and not found.met:
         yield (
-            f"on held-out answers {target} was not met: precision {figures.precision.value:.3f}, recall "
-            f"{figures.recall.value:.3f}, {figures.calls.value:.2f} calls an answer. Ask for more than you "
-            "need, or label more"
+            f"on held-out answers {target} was not met: {after['calls'].value:.2f} calls an answer. Ask for "
+            "less than you need, or label more"
         )
+    yield from measured.not_shown(rows, target, found.decisions.flagged, after)
+
+
+def _handed_on(missing: Counter[str], not_judged: Counter[str], answers: int) -> Iterator[str]:
     if missing:
-        total = ", ".join(f"{count} {reason}" for reason, count in missing.items())
-        yield f"stages could not judge some answers, and handed them on ({total})"
-    if found.held_out.undecided:
-        share = found.held_out.undecided
-        yield f"{share:.1%} of the answers could be judged by no stage, and count as not flagged"
+        yield f"stages could not judge some answers, and handed them on ({told(missing)})"
+    if not_judged:
+        yield (
+            f"{not_judged.total()} of {answers} answers held out were not judged, as the last stage failed "
+            f"({told(not_judged)}): those of them that are hallucinated count as not found"
+        )

@@ -65,7 +65,7 @@ def worth(procedure: Procedure, rows: Rows, parts: Sequence[Flags]) -> Worth:
             f"there are no held-out figures: without one of {len(parts)} parts of them the labels can't make "
             f"the promise, and what could be measured is another threshold ({error})"
         )
-        return Worth(warnings=(*_few_sources(rows), untold))
+        return Worth(warnings=(*few_sources(rows), untold))
     figures = _held_out(rows, held_out)
     return Worth(
         figures=figures,
@@ -108,7 +108,7 @@ def _warnings(
     rows: Rows, target: Target, held_out: HeldOut, after: Mapping[str, Figure], parts: int
 ) -> Iterator[str]:
     """What these labels can't show, each with how many would."""
-    yield from _few_sources(rows)
+    yield from few_sources(rows)
     if (auroc := after.get("auroc")) and auroc.high < metrics.KNOWS_NOTHING:
         yield (
             f"hallucinated answers are scored lower than grounded ones: AUROC {auroc}. Are the labels the "
@@ -119,6 +119,11 @@ def _warnings(
             f"in {parts - held_out.reached} of {parts} parts the target could not be reached without that "
             "part: there, the held-out figures are those of the nearest threshold"
         )
+    yield from not_shown(rows, target, held_out.flagged, after)
+
+
+def not_shown(rows: Rows, target: Target, flagged: Flags, after: Mapping[str, Figure]) -> Iterator[str]:
+    """What is not shown of the target by what is flagged of answers held out."""
     name = of(target)
     found = after.get(name)
     if found is None:
@@ -128,9 +133,9 @@ def _warnings(
         yield from _no_better_than_all(rows, name, found)
         yield from _wide(name, found, len(rows))
     elif target.guaranteed:
-        yield from _broken(target, found, rows, held_out.flagged)
-    else:
-        yield from _unkept(target, found, rows, held_out.flagged)
+        yield from _broken(target, found, rows, flagged)
+    elif target.measure in (Measure.PRECISION, Measure.RECALL):
+        yield from _unkept(target, found, rows, flagged)
 
 
 def _no_better_than_all(rows: Rows, name: str, found: Figure) -> Iterator[str]:
@@ -142,7 +147,8 @@ def _no_better_than_all(rows: Rows, name: str, found: Figure) -> Iterator[str]:
         )
 
 
-def _few_sources(rows: Rows) -> Iterator[str]:
+def few_sources(rows: Rows) -> Iterator[str]:
+    """Labels of which there are too few sources even for an interval."""
     for label, said in ((True, "hallucinated"), (False, "grounded")):
         sources = len(np.unique(rows.groups[rows.labels == label]))
         if sources < _ROUGH:

@@ -15,6 +15,7 @@ from groundwire.bench.runs import Judged
 from groundwire.bench.tuning.errors import TuningError
 from groundwire.bench.tuning.sweep import Flags, Floats
 from groundwire.core.aggregation import Aggregation, AnyUnsupported, Fraction, LengthWeighted, WorstK
+from groundwire.core.folds import dealt
 from groundwire.core.verdict import Verdict
 
 Groups = NDArray[np.str_]
@@ -138,7 +139,7 @@ def folds(labels: Flags, groups: Groups, *, least: int = 2, most: int = 5, seed:
             )
         most = min(most, len(sources))
     for attempt in range(_ATTEMPTS):
-        which = _dealt(labels, groups, most, seed=seed * _ATTEMPTS + attempt)
+        which = dealt(labels, groups, most, seed=seed * _ATTEMPTS + attempt)
         masks: list[Flags] = [which == part for part in range(most)]
         if all(len(np.unique(labels[~mask])) == 2 for mask in masks):
             return masks
@@ -146,21 +147,6 @@ def folds(labels: Flags, groups: Groups, *, least: int = 2, most: int = 5, seed:
         "the labels can't be spread over sources: a few sources have most answers of one kind. Label answers "
         "about more sources"
     )
-
-
-def _dealt(labels: Flags, groups: Groups, parts: int, *, seed: int) -> NDArray[np.intp]:
-    """The part of each answer: groups are dealt out like cards, those with most of a label first.
-
-    As StratifiedGroupKFold does, in a fraction of its time where there are thousands of sources.
-    """
-    names, which = np.unique(groups, return_inverse=True)
-    bad = np.bincount(which, weights=labels, minlength=len(names))
-    good = np.bincount(which, weights=~labels, minlength=len(names))
-    shuffled = np.random.default_rng(seed).random(len(names))
-    dealt = np.empty(len(names), dtype=np.intp)
-    dealt[np.lexsort((shuffled, -good, -bad))] = np.arange(len(names)) % parts
-    found: NDArray[np.intp] = dealt[which]
-    return found
 
 
 def require_both(labels: Flags) -> None:

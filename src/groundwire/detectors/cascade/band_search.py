@@ -6,7 +6,7 @@ Where one band ends is tried at all of its places at once, by sums over answers 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -34,9 +34,11 @@ class Data:
     labels: Floats
     group: Indices
     names: Sequence[object]
-    calls: Floats
+    calls: Floats  # of each answer by each stage
+    refuted: Flags
+    unverified: Flags  # of each answer by each stage: it may flag, and never accepts
     weights: Floats
-    threshold: float
+    thresholds: Floats
 
     @classmethod
     def of(
@@ -46,8 +48,10 @@ class Data:
         groups: ArrayLike,
         *,
         calls: ArrayLike | None,
+        refuted: ArrayLike | None,
+        unverified: ArrayLike | None,
         weights: ArrayLike | None,
-        threshold: float,
+        threshold: ArrayLike,
     ) -> Data:
         table = np.asarray(scores, dtype=np.float64)
         if table.ndim != 2 or not table.size:
@@ -56,15 +60,22 @@ class Data:
         truth = np.asarray(labels, dtype=np.float64)
         names, group = np.unique(np.asarray(groups), return_inverse=True)
         counts = np.ones(n) if weights is None else np.asarray(weights, dtype=np.float64)
-        paid = np.eye(stages)[-1] if calls is None else np.asarray(calls, dtype=np.float64)
-        for name, array, size in (
-            ("labels", truth, n),
-            ("groups", group, n),
-            ("weights", counts, n),
-            ("calls", paid, stages),
+        bound = np.zeros(n, dtype=np.bool_) if refuted is None else np.asarray(refuted, dtype=np.bool_)
+        doubtful = np.zeros((n, stages)) if unverified is None else np.asarray(unverified)
+        paid = np.asarray(np.eye(stages)[-1] if calls is None else calls, dtype=np.float64)
+        cuts = np.asarray(threshold, dtype=np.float64)
+        for name, array, shapes in (
+            ("labels", truth, [(n,)]),
+            ("groups", group, [(n,)]),
+            ("refuted", bound, [(n,)]),
+            ("unverified", doubtful, [(n, stages)]),
+            ("weights", counts, [(n,)]),
+            ("calls", paid, [(stages,), (n, stages)]),
+            ("threshold", cuts, [(), (stages,)]),
         ):
-            if array.shape != (size,):
-                raise ValueError(f"{name} must have {size} entries, not the shape {array.shape}")
+            if array.shape not in shapes:
+                expected = " or ".join(str(shape) for shape in shapes)
+                raise ValueError(f"{name} must be of shape {expected}, not {array.shape}")
         if not np.isin(truth, (0, 1)).all():
             raise ValueError("labels must be 0 or 1")
         if np.any((table < 0) | (table > 1)):
@@ -74,9 +85,11 @@ class Data:
             labels=truth,
             group=group,
             names=names.tolist(),
-            calls=paid,
+            calls=np.broadcast_to(paid, (n, stages)),
+            refuted=bound,
+            unverified=doubtful.astype(np.bool_),
             weights=counts,
-            threshold=threshold,
+            thresholds=np.broadcast_to(cuts, (stages,)),
         )
 
     def at(self, index: Indices) -> Data:
@@ -86,9 +99,11 @@ class Data:
             labels=self.labels[index],
             group=self.group[index],
             names=self.names,
-            calls=self.calls,
+            calls=self.calls[index],
+            refuted=self.refuted[index],
+            unverified=self.unverified[index],
             weights=self.weights[index],
-            threshold=self.threshold,
+            thresholds=self.thresholds,
         )
 
     def decide(self, bands: Sequence[Ends]) -> Decisions:
@@ -97,14 +112,29 @@ class Data:
         if len(bands) != stages - 1:
             raise ValueError(f"{stages} stages have {stages - 1} bands, not {len(bands)}")
         flagged, stage, calls = np.zeros(n, dtype=np.bool_), np.full(n, -1), np.zeros(n)
-        for t, (accept, flag) in enumerate([*bands, (self.threshold, self.threshold)]):
+        for t, (accept, flag) in enumerate([*bands, (self.thresholds[-1], self.thresholds[-1])]):
             here = stage < 0
             score = self.scores[:, t]
-            calls[here] += self.calls[t]
-            bad, good = here & (score >= flag), here & (score < accept)
+            calls[here] += self.calls[here, t]
+            bad, good = here & (score >= flag), here & (score < accept) & ~self.unverified[:, t]
             flagged |= bad
             stage[bad | good] = t
-        return Decisions(flagged=flagged, stage=stage, calls=calls)
+        failed = stage < 0
+        for t in range(stages):  # the last score that there is may flag, and never accepts
+            known = failed & ~np.isnan(self.scores[:, t])
+            flagged[known] = self.scores[known, t] >= self.thresholds[t]
+            stage[known] = np.where(flagged[known], t, -1)
+        return Decisions(
+            flagged=flagged | self.refuted, undecided=(stage < 0) & ~self.refuted, stage=stage, calls=calls
+        )
+
+    def reaching(self, bands: Sequence[Ends], t: int) -> Flags:
+        """The answers that no stage before this one decides."""
+        reached = np.ones(len(self.labels), dtype=np.bool_)
+        for s, (accept, flag) in enumerate(bands[:t]):
+            score = self.scores[:, s]
+            reached &= ~(((score < accept) & ~self.unverified[:, s]) | (score >= flag))
+        return reached
 
     def figures(self, made: Decisions, rounds: int) -> Figures:
         """The figures, each with its interval."""
@@ -118,29 +148,31 @@ class Data:
         drawn = [
             _rates(by_group[:, rng.choice(present, len(present))].sum(axis=1)) for _ in range(max(1, rounds))
         ]
-        low, high = np.percentile(np.array(drawn), [2.5, 97.5], axis=0)
-        ranges = [
-            Figure(value=v, low=float(a), high=float(b)) for v, a, b in zip(whole, low, high, strict=True)
-        ]
-        nobody = float(np.average(made.stage < 0, weights=self.weights))
+        ranges = [_figure(value, np.array(values)) for value, *values in zip(whole, *drawn, strict=True)]
+        nobody = float(np.average(made.undecided, weights=self.weights))
         return Figures(precision=ranges[0], recall=ranges[1], f1=ranges[2], calls=ranges[3], undecided=nobody)
 
 
 class Pool:
     """Decisions on parts of the answers, put together."""
 
-    def __init__(self, flagged: Flags, stage: Indices, calls: Floats) -> None:
-        self._flagged, self._stage, self._calls = flagged, stage, calls
-
-    @classmethod
-    def empty(cls, size: int) -> Pool:
-        return cls(np.zeros(size, dtype=np.bool_), np.full(size, -1), np.zeros(size))
+    def __init__(self, size: int) -> None:
+        self.decisions = Decisions(
+            flagged=np.zeros(size, dtype=np.bool_),
+            undecided=np.ones(size, dtype=np.bool_),
+            stage=np.full(size, -1),
+            calls=np.zeros(size),
+        )
 
     def put(self, index: Indices, made: Decisions) -> None:
-        self._flagged[index], self._stage[index], self._calls[index] = made.flagged, made.stage, made.calls
+        for one in fields(Decisions):
+            getattr(self.decisions, one.name)[index] = getattr(made, one.name)
 
-    def decisions(self) -> Decisions:
-        return Decisions(flagged=self._flagged, stage=self._stage, calls=self._calls)
+
+def _figure(value: float, drawn: Floats) -> Figure:
+    known = drawn[~np.isnan(drawn)]
+    low, high = np.percentile(known, [2.5, 97.5]) if known.size else (np.nan, np.nan)
+    return Figure(value=value, low=float(low), high=float(high))
 
 
 def _sums(data: Data, made: Decisions) -> Iterator[Floats]:
@@ -162,22 +194,21 @@ def _rates_of(
     weight: Floats, right: Floats, wrong: Floats, bad: Floats, calls: Floats
 ) -> tuple[Floats, Floats, Floats, Floats]:
     return (
-        _share(right, right + wrong),
-        _share(right, bad),
-        _share(2 * right, right + wrong + bad),
+        _share(right, right + wrong, of_nothing=np.nan),
+        _share(right, bad, of_nothing=1.0),
+        _share(2 * right, right + wrong + bad, of_nothing=1.0),
         calls / weight,
     )
 
 
-def _share(part: Floats, whole: Floats) -> Floats:
-    """1 where there is nothing that could be wrong."""
-    share: Floats = np.where(whole > 0, part / np.where(whole > 0, whole, 1.0), 1.0)
+def _share(part: Floats, whole: Floats, *, of_nothing: float) -> Floats:
+    share: Floats = np.where(whole > 0, part / np.where(whole > 0, whole, 1.0), of_nothing)
     return share
 
 
 def _missed(target: Target, precision: Floats, recall: Floats, f1: Floats, calls: Floats) -> Floats:
-    """By how much the target is missed, all together; 0 where it is met."""
-    wanted = ((target.precision, precision), (target.recall, recall), (target.f1, f1))
+    """By how much the target is missed, all together; 0 where it is met. Flagging nothing is not precise."""
+    wanted = ((target.precision, np.nan_to_num(precision)), (target.recall, recall), (target.f1, f1))
     missed = sum((np.maximum(0.0, least - got) for least, got in wanted if least is not None), np.zeros(()))
     over = np.maximum(0.0, calls - target.calls) if target.calls is not None else np.zeros(())
     total: Floats = np.round(missed + over, 9)
@@ -195,8 +226,14 @@ def _ranks(
 ) -> tuple[Floats, Floats, Floats]:
     """What is better has the lower rank: the target met, then what it leaves open."""
     missed = _missed(target, precision, recall, f1, calls)
-    only_calls = target.precision is None and target.recall is None and target.f1 is None
-    return (missed, -f1, calls) if only_calls else (missed, calls, -f1)
+    bounds = (target.precision is not None, target.recall is not None, target.f1 is not None)
+    if bounds == (False, False, False):
+        return missed, -f1, calls
+    if bounds == (True, False, False):
+        return missed, -recall, calls
+    if bounds == (False, True, False):
+        return missed, -np.nan_to_num(precision), calls
+    return missed, calls, -f1
 
 
 _SURE_OF = (0.05, 0.15, 0.3)
@@ -247,25 +284,27 @@ def _from(data: Data, target: Target, bands: list[Ends]) -> tuple[Rank, list[End
 def _best_ends(data: Data, target: Target, bands: list[Ends], t: int) -> tuple[Rank, Ends]:
     """The best band for one stage while the others stay. What goes on from it is decided as by the others."""
     without = data.decide([*bands[:t], (-np.inf, np.inf), *bands[t + 1 :]])
-    reached = (without.stage < 0) | (without.stage > t)
     score = data.scores[:, t]
-    movable = np.flatnonzero(reached & ~np.isnan(score))
+    movable = np.flatnonzero(data.reaching(bands, t) & ~np.isnan(score))
     if not movable.size:
         return (np.inf, 0.0, 0.0), bands[t]
     movable = movable[np.argsort(score[movable], kind="stable")]
-    later = without.calls - data.calls[: t + 1].sum()
-    w, y = data.weights[movable], data.labels[movable]
-    going = without.flagged[movable]
-    sums = np.stack([w * y * going, w * (1 - y) * going, w * later[movable], w * y, w * (1 - y)])
-    upto = np.hstack([np.zeros((5, 1)), np.cumsum(sums, axis=1)])
+    later = (without.calls - data.calls[:, : t + 1].sum(axis=1))[movable]
+    y, going = data.labels[movable], without.flagged[movable]
+    w = data.weights[movable] * ~data.refuted[movable]  # what is refuted stays flagged, whatever is moved
+    paid = data.weights[movable] * later
+    going_on = np.stack([w * y * going, w * (1 - y) * going, paid])
+    sums = np.vstack([going_on, w * y, w * (1 - y), going_on * data.unverified[movable, t]])
+    upto = np.hstack([np.zeros((8, 1)), np.cumsum(sums, axis=1)])
     fixed = np.stack([*_sums(data, without)]).sum(axis=1)
     cuts = _cuts(score[movable])
     i, j = (index.ravel() for index in np.meshgrid(cuts, cuts, indexing="ij"))
-    i, j = i[i <= j], j[i <= j]
-    # Of those that would go on: left of i are accepted, from j on flagged.
-    right = fixed[1] - upto[0, -1] + (upto[0, j] - upto[0, i]) + (upto[3, -1] - upto[3, j])
-    wrong = fixed[2] - upto[1, -1] + (upto[1, j] - upto[1, i]) + (upto[4, -1] - upto[4, j])
-    calls = fixed[4] - upto[2, -1] + (upto[2, j] - upto[2, i])
+    may = (i <= j) & ((i < len(movable)) | (score[movable[-1]] < 1))  # no end of a band lies above 1
+    i, j = i[may], j[may]
+    # Of those that would go on: left of i are accepted, or go on if unverified; from j on flagged.
+    right = fixed[1] - upto[0, -1] + upto[5, i] + (upto[0, j] - upto[0, i]) + (upto[3, -1] - upto[3, j])
+    wrong = fixed[2] - upto[1, -1] + upto[6, i] + (upto[1, j] - upto[1, i]) + (upto[4, -1] - upto[4, j])
+    calls = fixed[4] - upto[2, -1] + upto[7, i] + (upto[2, j] - upto[2, i])
     ranks = _ranks(target, *_rates_of(fixed[0], right, wrong, fixed[3], calls))
     at = int(np.lexsort(ranks[::-1])[0])
     ordered = score[movable]

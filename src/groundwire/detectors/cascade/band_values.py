@@ -18,7 +18,9 @@ Indices = NDArray[np.intp]
 class Target:
     """What bands are fitted for: at least this precision, recall and F1, and at most so many calls an answer.
 
-    With only ``calls``, the best F1 within them; otherwise the fewest calls with which the rest is met.
+    What that leaves open is as good as can be: the F1 with only ``calls``, the recall with a precision, and
+    the precision with a recall. With both of these, or an F1, the calls are as few as can be.
+
     Raises ValueError without any, and for shares outside of [0, 1].
     """
 
@@ -50,8 +52,8 @@ class Band:
 class Figures:
     """How well and how cheaply bands decide: shares in [0, 1], and calls for an answer.
 
-    An answer that nobody could judge is not flagged, so it counts against the recall if it is hallucinated;
-    ``undecided`` is the share of such answers.
+    Precision is NaN where nothing is flagged. An answer that is not judged counts against the recall if it is
+    hallucinated; ``undecided`` is the share of such answers.
     """
 
     precision: Figure
@@ -66,21 +68,27 @@ class FittedBands:
     """Bands for all stages but the last, fitted on all answers, and what to expect of them.
 
     ``fitted`` are the figures on the answers that they were fitted on, which flatter; ``held_out`` those on
-    answers of groups that took no part in fitting (cross-fitted). ``met`` says whether the target is met
-    there.
+    answers of groups that took no part in fitting (cross-fitted), by ``decisions``. ``reached`` says
+    whether the target is met on the former, ``met`` on the latter.
     """
 
     bands: tuple[Band, ...]
     target: Target
     fitted: Figures
     held_out: Figures
+    decisions: Decisions
+    reached: bool
     met: bool
 
 
 @dataclass(frozen=True, kw_only=True)
 class Decisions:
-    """What a cascade did with each answer: flagged or not, the stage that decided (-1 for none), calls."""
+    """What a cascade did with each answer: flagged it or not, or could not judge it; and the calls it took.
+
+    ``stage`` is the one that decided, or whose score flags what no later one could judge; -1 for none.
+    """
 
     flagged: Flags
+    undecided: Flags
     stage: Indices
     calls: Floats
