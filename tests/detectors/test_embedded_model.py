@@ -100,7 +100,6 @@ class TestReading:
     def test_what_is_shorter_than_it_learnt_or_longer_than_a_row_is_less_in_sight(self, words, seen):
         assert in_sight(looked_at(words)) == seen
 
-
     def test_words_tell_less_and_readings_more_of_what_is_all_in_other_words(self):
         """Of a single claim nothing is known of how freely the answer is worded."""
 
