@@ -130,7 +130,7 @@ STAGES: Mapping[str, Stage] = {
     "stage9": Stage(
         begins=["stage9-first"],
         rows=["stage9-next", "again"],
-        settings="--rate 2e-4 --seed 92 --frozen 1 --tokens 4096 --kept 0.3",
+        settings="--rate 2e-4 --seed 92 --frozen 1 --tokens 4096 --kept 0.2",
         kept_of="stage8",
     ),
 }
