@@ -199,7 +199,7 @@ def test_what_a_reviewer_wrote_stays_as_it_was_when_it_is_saved_again(visit, sto
     name, note = "\u200fדנה", "\u200fلا\u200f, soft\u00adhyphen"
     store.review(key, "agree", reviewer=name, note=note)
     page = visit(f"/reviewer?back=/answers/{key}", name=name)
-    keys(page, "Enter")
+    page.get_by_role("textbox").press("Enter")
     opened(page, "What does a second bag cost?")
     keys(page, "d", "Enter")
     page.wait_for_url("**said=**")
