@@ -63,7 +63,7 @@ class Lengths:
 
 
 LONG = Lengths(most=rows.LENGTH, share=0.6, others=(160, 192, 224))
-AS_READ = Lengths(most=rows.LENGTH, share=0.7, others=(160, 192, 224))
+MOSTLY_LONG = Lengths(most=rows.LENGTH, share=0.7, others=(160, 192, 224))
 
 
 def ragtruth(fitting: Sequence[Raw], rng: random.Random, lengths: Lengths = LONG) -> Iterator[Labelled]:
@@ -86,7 +86,7 @@ def unmarked(raw: Raw, claims: Sequence[Span]) -> Iterator[tuple[int, Span]]:
     return ((i, span) for i, span in enumerate(claims) if not any(mark.touches(span) for mark in marks))
 
 
-def corrupted(fitting: Sequence[Raw], rng: random.Random, length: int = rows.LENGTH) -> Iterator[Labelled]:
+def corrupted(fitting: Sequence[Raw], rng: random.Random) -> Iterator[Labelled]:
     """Corruptions of supported statements, and some in other words: of 80 % of them, for QA of 30 %."""
     donors: dict[str, list[str]] = {task: [] for task in TASK_WEIGHTS}
     for raw in fitting:
@@ -102,10 +102,10 @@ def corrupted(fitting: Sequence[Raw], rng: random.Random, length: int = rows.LEN
             donor = rng.choice(donors[raw["task"]])
             changed = corruption.corrupt(statement, raw["context"], donor, rng)
             if changed is not None:
-                yield from with_change(raw, claims, i, changed, weight, length=length)
+                yield from with_change(raw, claims, i, changed, weight)
             same = corruption.harmless(statement, rng)
             if same is not None and rng.random() < 0.5:
-                yield from with_change(raw, claims, i, unharmed(same), weight, length=length)
+                yield from with_change(raw, claims, i, unharmed(same), weight)
 
 
 def of_task(raw: Raw) -> float:
@@ -176,9 +176,7 @@ class Mention:
     old: str
 
 
-def flipped_records(
-    fitting: Sequence[Raw], rng: random.Random, length: int = rows.LENGTH
-) -> Iterator[Labelled]:
+def flipped_records(fitting: Sequence[Raw], rng: random.Random) -> Iterator[Labelled]:
     """Statements beside the record with another value: right ones become wrong, wrong ones right."""
     for raw in fitting:
         if raw["task"] != "data2txt":
@@ -193,7 +191,7 @@ def flipped_records(
                     value, wrong = flipped
                     changed = corruption.Changed(text=statement, wrong=wrong)
                     record = beside(raw, mention, value)
-                    yield from with_change(record, claims, i, changed, weight, length=length)
+                    yield from with_change(record, claims, i, changed, weight)
 
 
 def mentions(statement: str, record: str, rng: random.Random) -> Iterator[Mention]:
@@ -232,9 +230,7 @@ def beside(raw: Raw, mention: Mention, value: str) -> Raw:
     return {**raw, "context": record, "contexts": None}
 
 
-def copied(
-    raws: Sequence[Raw], rng: random.Random, share: float, length: int = rows.LENGTH
-) -> Iterator[Labelled]:
+def copied(raws: Sequence[Raw], rng: random.Random, share: float) -> Iterator[Labelled]:
     """Sentences of contexts as statements about them, as they are or in other words, and corrupted."""
     donors = [
         span.of(raw["context"])
@@ -257,10 +253,10 @@ def copied(
             changed = corruption.corrupt(sentence, context, rng.choice(donors), rng)
             if changed is not None:
                 weight = COPIED_WEIGHT * of_task(raw)
-                yield from with_change(as_answer, claims, 0, changed, weight, length=length)
+                yield from with_change(as_answer, claims, 0, changed, weight)
             same = corruption.harmless(sentence, rng) or sentence
             weight = COPIED_SUPPORTED_WEIGHT * of_task(raw)
-            yield from with_change(as_answer, claims, 0, unharmed(same), weight, length=length)
+            yield from with_change(as_answer, claims, 0, unharmed(same), weight)
 
 
 def _is_statement(sentence: str) -> bool:

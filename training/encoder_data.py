@@ -28,7 +28,7 @@ from groundwire.local import rows
 from groundwire.text import claims as claim_text
 from training import encoder_contrasts, written
 from training.encoder_answers import (
-    AS_READ,
+    MOSTLY_LONG,
     TASK_WEIGHTS,
     Lengths,
     as_marked,
@@ -269,7 +269,7 @@ def contrasted(sets: Sets) -> list[Labelled]:
 
 
 def as_read(fitting: Sequence[Raw], rng: random.Random, lengths: Lengths | None = None) -> Iterator[Labelled]:
-    """Answers as they were marked, in rows as the detector reads them; for QA, some of what is supported."""
+    """Answers as they were marked, in whole rows or of ``lengths``; for QA, part of what is supported."""
     for raw in fitting:
         length = lengths.drawn(rng) if lengths else rows.LENGTH
         yield from thinned(raw, STAGE3_TASK_WEIGHTS[raw["task"]], length, QA_SUPPORTED_SHARE, rng)
@@ -337,7 +337,7 @@ def drawn_anew(sets: Sets, number: int) -> Parts:
         *copied(sets.read(*DOCUMENTS), rng, SENTENCES_OF_DOCUMENTS_SHARE),
     ]
     return {
-        "ragtruth": list(ragtruth(fitting, rng, AS_READ)),
+        "ragtruth": list(ragtruth(fitting, rng, MOSTLY_LONG)),
         "corrupted": list(corrupted(fitting, rng)),
         "records": list(flipped_records(fitting, rng)),
         "copied": sentences,
@@ -399,7 +399,7 @@ def at_length(sets: Sets, number: int) -> Parts:
     fitting = [raw for raw in sets.read(*RAGTRUTH) if part(raw) < FIT]
     some = [raw for raw in told if rng.random() < OF_MODELS][: sets.most]
     others = [raw for raw in even if rng.random() < OURS_BESIDE][: sets.most]
-    marked = [*as_read(fitting, rng, AS_READ), *flipped_records(fitting, rng)]
+    marked = [*as_read(fitting, rng, MOSTLY_LONG), *flipped_records(fitting, rng)]
     return {
         "of models": list(ours_as_marked(some, rng)),
         "of models, changed": list(
@@ -419,7 +419,7 @@ def teaching() -> list[Raw]:
 def ours_as_marked(told: Iterable[Raw], rng: random.Random | None = None) -> Iterator[Labelled]:
     """Answers of our own, as they are marked; with ``rng``, some of them beside less evidence."""
     for raw in told:
-        length = AS_READ.drawn(rng) if rng else rows.LENGTH
+        length = MOSTLY_LONG.drawn(rng) if rng else rows.LENGTH
         yield from as_marked(raw, claim_text.cut(raw["answer"]), 1.0, length)
 
 

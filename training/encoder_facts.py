@@ -14,13 +14,12 @@ from dataclasses import dataclass, field, replace
 
 from groundwire.core.span import Span
 from groundwire.local import rows
-from groundwire.local.rows import LENGTH
 from groundwire.text import forms
 from training.encoder_contrasts import Pair
 from training.encoder_rows import Label, Labelled, Mark, by_marks
 from training.facts import PERSON, Drawn, Facts, NoneLeftError, Relation, Values, filled
 
-LENGTHS = (128, LENGTH)
+LENGTHS = (128, rows.LENGTH)
 
 _WORD = re.compile(r"[A-Za-z][A-Za-z'-]*|\d[\d.,]*")
 

@@ -112,13 +112,12 @@ class Data:
         if len(bands) != stages - 1:
             raise ValueError(f"{stages} stages have {stages - 1} bands, not {len(bands)}")
         flagged, stage, calls = np.zeros(n, dtype=np.bool_), np.full(n, -1), np.zeros(n)
-        for t, (accept, flag) in enumerate([*bands, (self.thresholds[-1], self.thresholds[-1])]):
+        for t, ends in enumerate([*bands, (self.thresholds[-1], self.thresholds[-1])]):
             here = stage < 0
-            score = self.scores[:, t]
             calls[here] += self.calls[here, t]
-            bad, good = here & (score >= flag), here & (score < accept) & ~self.unverified[:, t]
-            flagged |= bad
-            stage[bad | good] = t
+            bad, good = self._taken(t, ends)
+            flagged |= here & bad
+            stage[here & (bad | good)] = t
         failed = stage < 0
         for t in range(stages):  # the last score that there is may flag, and never accepts
             known = failed & ~np.isnan(self.scores[:, t])
@@ -131,10 +130,15 @@ class Data:
     def reaching(self, bands: Sequence[Ends], t: int) -> Flags:
         """The answers that no stage before this one decides."""
         reached = np.ones(len(self.labels), dtype=np.bool_)
-        for s, (accept, flag) in enumerate(bands[:t]):
-            score = self.scores[:, s]
-            reached &= ~(((score < accept) & ~self.unverified[:, s]) | (score >= flag))
+        for s, ends in enumerate(bands[:t]):
+            bad, good = self._taken(s, ends)
+            reached &= ~(bad | good)
         return reached
+
+    def _taken(self, t: int, ends: Ends) -> tuple[Flags, Flags]:
+        """What a stage with a band of these ends flags, and what it accepts."""
+        accept, flag = ends
+        return self.scores[:, t] >= flag, (self.scores[:, t] < accept) & ~self.unverified[:, t]
 
     def figures(self, made: Decisions, rounds: int) -> Figures:
         """The figures, each with its interval."""
