@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from groundwire.core.span import Span
 from groundwire.local import rows
+from groundwire.local.embedded import LENGTH
 from groundwire.text import claims as claim_text
 from groundwire.text import sentences
 from training import corruption
@@ -64,6 +65,7 @@ class Lengths:
 
 LONG = Lengths(most=rows.LENGTH, share=0.6, others=(160, 192, 224))
 MOSTLY_LONG = Lengths(most=rows.LENGTH, share=0.7, others=(160, 192, 224))
+MOSTLY_AS_READ = Lengths(most=LENGTH, share=0.7, others=(128, 160, rows.LENGTH))
 
 
 def ragtruth(fitting: Sequence[Raw], rng: random.Random, lengths: Lengths = LONG) -> Iterator[Labelled]:

@@ -10,7 +10,7 @@ beside the same ones with one thing wrong, and some of all the others), ``stage4
 ``answers-N.npz`` (these answers and changes made to them, drawn anew for each N), ``stage7.npz`` (documents
 and answers of our own, and some of RAGTruth's), ``stage8.npz`` (answers of our own that are worded as large
 models word theirs, and some of all before), ``stage9-first.npz`` and ``stage9-next.npz`` (more of them, in
-rows of several lengths), and ``held.npz`` (answers that no stage learns from, to export with). What the
+rows of several lengths), ``stage10.npz`` (all of our own, and most of RAGTruth's), and ``held.npz`` (answers that no stage learns from, to export with). What the
 sets' own labels mean stands here. Deterministic.
 """
 
@@ -28,6 +28,7 @@ from groundwire.local import rows
 from groundwire.text import claims as claim_text
 from training import encoder_contrasts, written
 from training.encoder_answers import (
+    MOSTLY_AS_READ,
     MOSTLY_LONG,
     TASK_WEIGHTS,
     Lengths,
@@ -119,6 +120,9 @@ OF_MODELS, OF_MODELS_CHANGED, OURS_BESIDE = 0.7, 0.3, 0.22
 RAGTRUTH_CHANGED, RAGTRUTH_MARKED = 0.15, 0.45
 """Shares of what is read in each half of stage 9."""
 
+ALL_CHANGED, ALL_RAGTRUTH_CHANGED, ALL_RAGTRUTH_MARKED = 0.3, 0.2, 0.8
+"""Shares of changes, and of RAGTruth's statements, in stage 10, which reads all of our own."""
+
 DRAWN = 4
 CONTRASTS_SHARE, SENTENCES_SHARE, SENTENCES_OF_DOCUMENTS_SHARE = 0.45, 0.08, 0.05
 
@@ -142,7 +146,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--stage", type=int, choices=(1, 2, 3, 4, 5, 6, 7, 8, 9), help="all if left out")
+    parser.add_argument("--stage", type=int, choices=range(1, 11), help="all if left out")
     parser.add_argument("--epochs", type=int, default=3, help="of stage 2")
     parser.add_argument("--sample", type=int, metavar="N", help="the first N answers of each set, to try it")
     args = parser.parse_args()
@@ -411,15 +415,37 @@ def at_length(sets: Sets, number: int) -> Parts:
     }
 
 
+def all_answers(sets: Sets) -> Parts:
+    """All answers of our own, most of RAGTruth's, and changes made to them, in rows as they are read."""
+    rng = random.Random(100)
+    ours = teaching()
+    told = [raw for raw in ours if not written.is_close(raw) or rng.random() < WRITTEN_CLOSE]
+    of_models = [raw for raw in told if written.is_of_models(raw)][: sets.most]
+    others = [raw for raw in told if not written.is_of_models(raw)][: sets.most]
+    fitting = [raw for raw in sets.read(*RAGTRUTH) if part(raw) < FIT]
+    changes = encoder_contrasts.of_answers([*of_models, *others], rng)
+    of_answers = encoder_contrasts.of_answers(fitting, rng)
+    marked = [*as_read(fitting, rng, MOSTLY_AS_READ), *flipped_records(fitting, rng)]
+    return {
+        "of models": list(ours_as_marked(of_models, rng, MOSTLY_AS_READ)),
+        "written": list(ours_as_marked(others, rng, MOSTLY_AS_READ)),
+        "changed": list(some_pairs(changes, ALL_CHANGED, rng)),
+        "answers": list(some_pairs(of_answers, ALL_RAGTRUTH_CHANGED, rng)),
+        "ragtruth": [row for row in marked if rng.random() < ALL_RAGTRUTH_MARKED],
+    }
+
+
 def teaching() -> list[Raw]:
     """The answers of our own that may teach."""
     return [raw for raw in written.read() if part(raw) < WRITTEN_FIT]
 
 
-def ours_as_marked(told: Iterable[Raw], rng: random.Random | None = None) -> Iterator[Labelled]:
+def ours_as_marked(
+    told: Iterable[Raw], rng: random.Random | None = None, lengths: Lengths = MOSTLY_LONG
+) -> Iterator[Labelled]:
     """Answers of our own, as they are marked; with ``rng``, some of them beside less evidence."""
     for raw in told:
-        length = MOSTLY_LONG.drawn(rng) if rng else rows.LENGTH
+        length = lengths.drawn(rng) if rng else rows.LENGTH
         yield from as_marked(raw, claim_text.cut(raw["answer"]), 1.0, length)
 
 
@@ -463,6 +489,7 @@ ONE_FILE: Mapping[int, Callable[[Sets], Iterable[Labelled]]] = {
     5: lambda sets: joined("stage5", mixed(sets)),
     7: lambda sets: joined("stage7", of_our_own(sets)),
     8: lambda sets: joined("stage8", of_models(sets)),
+    10: lambda sets: joined("stage10", all_answers(sets)),
 }
 """The stages whose rows are all in one file."""
 
