@@ -47,6 +47,16 @@ RIGHT = [
     (Step.PERIOD, "the second dose is after 14 days, on 15 June", "15 June", ["on 1 June", "14 days apart"]),
     (Step.PERIOD, "it ends on 1 September, after 3 months", "1 September", ["on 1 June", "for 3 months"]),
     (Step.PERIOD, "it closed in 2024, after 12 years", "2024", ["opened in 2012, for 12 years"]),
+    (
+        Step.SUM,
+        "10 EUR and 20 EUR and 30 EUR and 40 EUR: 100 EUR",
+        "100 EUR",
+        ["10 EUR, 20 EUR", "30 EUR, 40 EUR"],
+    ),
+    (Step.SUM, "with the 5 EUR for the child that is 81 EUR", "81 EUR", ["5 EUR", "76 EUR"]),
+    (Step.DIFFERENCE, "at 2.4 km it lies 0.6 km off", "0.6 km", ["2.4 km", "3 km"]),
+    (Step.SHARE, "2 to 4 % is 30 to 60 EUR", "30 to 60 EUR", ["2 to 4 %", "of 1,500 EUR"]),
+    (Step.SHARE, "10 % of it are 150 EUR", "150 EUR", ["10 %", "from 1,500 EUR to 1,650 EUR"]),
 ]
 
 
@@ -75,6 +85,8 @@ def test_a_step_is_found(step, claim, figure, sentences):
         ("altogether it has 5 rooms", "5", ["2 rooms above", "3 rooms below"]),
         ("it is open for nine and a half hours", "nine and a half hours", ["9:00 to 17:30"]),
         ("15 years after it opened", "15 years", ["opened in 2012", "renovated in 2024"]),
+        ("it lies 0.6 km off", "0.6 km", ["2.4 km", "3 km"]),
+        ("2 to 4 % is 30 to 70 EUR", "30 to 70 EUR", ["2 to 4 %", "of 1,500 EUR"]),
     ],
 )
 def test_a_wrong_result_or_another_step_is_not(claim, figure, sentences):

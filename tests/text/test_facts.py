@@ -57,10 +57,17 @@ def status(answer: str, context: str) -> Status:
         ("by two o'clock at night", Kind.TIME, (120.0,), "clock"),
         ("take two in the morning", Kind.NUMBER, (2.0,), ""),
         ("twice daily", Kind.NUMBER, (2.0,), ""),
+        ("it left at 4.47 on Friday morning", Kind.TIME, (287.0,), "clock"),
+        ("it fell at 3.30 on Monday afternoon", Kind.TIME, (930.0,), "clock"),
+        ("a share of 10/20 = one half", None, None, "parts"),
+        ("three quarters of an hour", Kind.MEASURE, (2700.0,), "time"),
     ],
 )
 def test_a_figure_is_read_with_its_unit(text, kind, values, unit):
     """Every way to write a quantity gives its kind, its value in the base unit, and the unit."""
+    if unit == "parts":
+        assert facts.extract(text)[0].values == (0.5,)
+        return
     if kind is None:
         assert [f.values for f in facts.extract(text)] == [(3600.0,), (86400.0,)]
         return
@@ -80,11 +87,56 @@ def test_a_figure_is_read_with_its_unit(text, kind, values, unit):
         ("in 1998", ((1998, 0, 0),)),
         ("am 31. Dezember", ((0, 12, 31),)),
         ("le 14 juillet 1789", ((1789, 7, 14),)),
+        ("valid until 2026-08", ((2026, 8, 0),)),
+        ("2024-11: mails are kept", ((2024, 11, 0),)),
+        ("in the season 2009-10", ((2009, 0, 0), (2010, 0, 0), (2009, 10, 0))),
+        ("- 2019: it opened", ((2019, 0, 0),)),
+        ("she won the 2013 cup", ((2013, 0, 0),)),
     ],
 )
 def test_a_date_keeps_every_reading(text, dates):
     """What a date doesn't say is 0, and an ambiguous one has both readings."""
     assert one(text).dates == dates
+
+
+def test_a_date_that_a_line_begins_with_is_no_number_of_a_list():
+    """Of "9 March, 09:30" at the head of a line both are read; "9 Mix the dough" numbers a step."""
+    assert [f.text for f in facts.extract("9 March, 09:30 (Ida): it rang")] == ["9 March", "09:30"]
+    assert facts.extract("9 Mix the dough") == []
+
+
+def test_so_much_a_month_is_no_number_of_months():
+    """ "9.50 a month" is an amount, whatever it is of; "half a month" is a time."""
+    first = facts.extract("9.50 a month")[0]
+    assert (first.kind, first.values, first.unit) == (Kind.NUMBER, (9.5,), "")
+    assert one("half a month").unit == "months"
+
+
+@pytest.mark.parametrize(
+    ("text", "low", "high"),
+    [
+        ("€318-324 million", 318e6, 324e6),
+        ("from 5 to 10 million people", 5e6, 10e6),
+        ("between 9,000 and 10 million", 9000, 10e6),
+        ("5k to 10k", 5000, 10_000),
+    ],
+)
+def test_both_ends_of_a_range_are_millions(text, low, high):
+    """The left end has the right one's magnitude, unless it would be the larger then."""
+    fact = one(text)
+    assert (fact.values[0], fact.highs[0]) == (low, high)
+
+
+@pytest.mark.parametrize(
+    ("answer", "context", "expected"),
+    [
+        ("It came on 6 May.", "Sent on 2 May. It came on the 6th, thank you.", Status.FOUND),
+        ("It came on 6 May.", "Sent on 2 June. It came on the 6th, thank you.", Status.ABSENT),
+        ("It came on 6 May.", "Sent on 2 May to the 6th floor.", Status.ABSENT),
+    ],
+)
+def test_a_day_is_told_by_an_ordinal_where_its_month_is_spoken_of(answer, context, expected):
+    assert status(answer, context) is expected
 
 
 @pytest.mark.parametrize(

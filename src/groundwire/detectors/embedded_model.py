@@ -84,7 +84,7 @@ class Stack:
             for i, known in enumerate(lexical.odds)
         )
         raw = self.answer(answer_figures(lexical, read.values(), answer))
-        return Weighed(odds=odds, least=lexical.least, raw=raw, score=raw)
+        return Weighed(odds=odds, least=lexical_model.least(answer, raw), raw=raw, score=raw)
 
     def words(self, odds: float, claim: ReadClaim) -> list[float]:
         """How likely each word of a claim is unsupported; ``odds`` are the claim's lexical ones."""
@@ -104,7 +104,8 @@ def in_other_words(lexical: Weighed, answer: Answer, read: Mapping[int, ReadClai
         _ABROAD((logit(known), worst[i])) if i in worst else known for i, known in enumerate(lexical.odds)
     )
     raw = _ABROAD((logit(lexical.raw), max(worst.values())))
-    return Weighed(odds=odds, least=lexical.least, raw=raw, score=raw)
+    least = tuple(seen.least for seen in answer.claims)
+    return Weighed(odds=odds, least=least, raw=raw, score=raw)
 
 
 def worst_word(words: Iterable[ReadWord]) -> float:

@@ -41,12 +41,14 @@ def look(
     )
     claims: list[Seen] = []
     known: dict[str, Seen] = {}
+    worked_out: list[Fact] = []
     for span in spans:
         text = answer[span.start : span.end]
         seen = known.get(text)
         if seen is None:
-            earlier = [f for f, c, _ in claims[-1].checked if c.status is Status.FOUND] if claims else []
-            seen = _Look(text, span, about, earlier).seen()
+            last = [f for f, c, _ in claims[-1].checked if c.status is Status.FOUND] if claims else []
+            seen = _Look(text, span, about, [*worked_out, *last]).seen()
+            worked_out += [f for f, c, _ in seen.checked if c.derived is not None]
             if not seen.lacking:  # else it may be borne out by what another claim said before it
                 known[text] = seen
         claims.append(seen if seen.span == span else replace(seen, span=span))

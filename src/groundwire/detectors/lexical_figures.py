@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 
 from groundwire.detectors.lexical_places import Places
@@ -19,7 +19,8 @@ Looked = tuple[Fact, Checked, Match | None]
 class Figures(Places):
     """A claim's exact facts and their places, and what else they may be worked out from.
 
-    ``given`` are the question's facts, ``earlier`` those of the statement before that were borne out.
+    ``given`` are the question's facts, ``earlier`` those of the statement before that were borne out, and all
+    that were worked out before.
     ``at_issue`` are those of the question that it asks about, by their identity. ``negated`` says that the
     claim has a "no" or a "not".
     """
@@ -44,6 +45,8 @@ class Figures(Places):
             if self.given.has(fact) and self._denied(fact, checked):
                 return checked
             if self.given.has(fact) or self.known.hours.counts_days(fact):
+                return Checked(status=Status.FOUND)
+            if checked.status is Status.ABSENT and _among(self.earlier, fact):
                 return Checked(status=Status.FOUND)
             others = [other for other in named if other is not fact]
             stems = self.weights.keys()
@@ -84,7 +87,7 @@ class Figures(Places):
         ):
             return False
         alike = (fact.bound, bool(fact.highs), _edge(fact)) == (other.bound, bool(other.highs), _edge(other))
-        told = any(facts.agree(mine, other) for mine in self.found if mine is not fact)
+        told = _among([mine for mine in self.found if mine is not fact], other)
         asked = islice(self.given.equal(fact), _NAMED)
         return alike and not told and all(id(one) in self.at_issue for one in asked)
 
@@ -108,18 +111,20 @@ class Figures(Places):
         """How the passages bear on a fact, but for what only the words around it say.
 
         Where claim and sentence both state two figures, each has the other's words around it, and these can't
-        tell which figure is whose.
+        tell which figure is whose: one that both state is no mistake for another.
         """
         checked = facts.check(fact, self.known, near=near)
         rival = checked.nearest
-        if checked.status is not Status.DIFFERS or rival is None:
+        others = [mine for mine in self.found if mine is not fact]
+        if checked.status is not Status.DIFFERS or rival is None or not _among(others, rival):
             return checked
-        told = any(facts.agree(mine, rival) for mine in self.found if mine is not fact)
-        place = self.context.place_of(rival) if told else None
-        equal = next((one for one in near if facts.agree(fact, one)), None) if place else None
-        if equal is None or self.context.place_of(equal) != place:
-            return checked
-        return Checked(status=Status.FOUND, nearest=equal, affinity=checked.affinity, shared=checked.shared)
+        place = self.context.place_of(rival)
+        beside = [one for one in near if place and self.context.place_of(one) == place]
+        equal = next((one for one in beside if facts.agree(fact, one)), None)
+        if equal is not None:
+            return replace(checked, status=Status.FOUND, nearest=equal)
+        left = [one for one in beside if facts.comparable(fact, one) and not _among(others, one)]
+        return replace(checked, nearest=left[0]) if len(left) == 1 else Checked(status=Status.ABSENT)
 
     def _wrongly_converted(self, looked: Sequence[Looked]) -> dict[int, Looked]:
         """By its fact, what is said twice and wrongly: in "5 km (4 miles)" the second differs from 5 km."""
@@ -135,6 +140,11 @@ class Figures(Places):
                 differs = Checked(status=Status.DIFFERS, nearest=known.nearest, affinity=1.0, shared=1)
                 wrong[id(fact)] = (fact, differs, where)
         return wrong
+
+
+def _among(others: Sequence[Fact], fact: Fact) -> bool:
+    """Whether one of these says the same."""
+    return any(facts.agree(other, fact) for other in others)
 
 
 _EDGES = frozenset({"after", "before", "until", "till", "by", "since", "from", "to"})

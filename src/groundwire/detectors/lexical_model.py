@@ -106,7 +106,7 @@ class Fitted:
         else:
             (raw,) = self.answer([pooled(odds, features, answer.features)])
             score = self.calibration(raw)
-        return Weighed(odds=tuple(odds), least=tuple(c.least for c in answer.claims), raw=raw, score=score)
+        return Weighed(odds=tuple(odds), least=least(answer, score), raw=raw, score=score)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -131,6 +131,20 @@ class Weighed:
         return [max(self.score * p / worst, least) for p, least in zip(self.odds, self.least, strict=True)]
 
 
+def least(answer: Answer, score: float) -> tuple[float, ...]:
+    """The least score of each claim, in an answer of this ``score``.
+
+    Of a flagged answer, claims with facts that no document has are named. They don't flag it by themselves:
+    that there are some was weighed for the answer, and who reckons has figures of his own. Only beside a
+    brief text it's a toss-up.
+    """
+    most = max(score, _TOSS_UP) if answer.words <= _BRIEF else score
+    return tuple(min(seen.least, most) for seen in answer.claims)
+
+
+_BRIEF, _TOSS_UP = 100, 0.5
+
+
 def in_other_words(weighed: Weighed, answer: Answer) -> Weighed:
     """The same in another language than English, where a word that is missing tells little.
 
@@ -138,9 +152,8 @@ def in_other_words(weighed: Weighed, answer: Answer) -> Weighed:
     a word of a claim is. Fitted, with one answer in four wrong, on answers in six languages
     (``training/languages.py``). What exact facts and names say stands as it is.
     """
-    claims = zip(answer.claims, weighed.least, strict=True)
-    least = tuple(max(least, _NEW if seen.is_new else 0.0) for seen, least in claims)
-    return replace(weighed, score=_ABROAD(logit(weighed.raw)), least=least)
+    floors = tuple(max(seen.least, _NEW if seen.is_new else 0.0) for seen in answer.claims)
+    return replace(weighed, score=_ABROAD(logit(weighed.raw)), least=floors)
 
 
 # Of six answers that hold such a claim, five were wrong, where half of all were.

@@ -118,6 +118,26 @@ class Seen:
         return tuple(f for f, c, _ in self.checked if c.status is not Status.FOUND and not f.soft)
 
     @property
+    def says_otherwise(self) -> bool:
+        """Whether a fact that differs stands for another, and isn't one that the claim works out.
+
+        A time of day is hardly worked out. Else the claim states few figures, and says what the documents do
+        but for the one, or nothing in their words: it is in another language.
+        """
+        differing = [(f, c) for f, c, _ in self.checked if c.status is Status.DIFFERS]
+        if any(fact.kind is Kind.TIME for fact, _ in differing):
+            return True
+        if sum(not fact.soft for fact, _, _ in self.checked) > _FEW_FIGURES:
+            return False
+        share = self.features[_MISSING] / max(1.0, self.features[_CONTENT])
+        return not _CLOSE <= share < _NOT_ITS_WORDS or any(c.shared >= _ALIKE for _, c in differing)
+
+    @property
+    def is_denied(self) -> bool:
+        """Whether it affirms, in some words of its own, what a sentence denies."""
+        return not self.worded.negated and self.features[_CONTENT] >= _SOMETHING
+
+    @property
     def denied(self) -> Mention | None:
         """What a record plainly says otherwise, or nothing of."""
         return next((entry for entry in self.entries if entry.differs), None)
@@ -190,6 +210,8 @@ def _plain(fact: Fact) -> str:
 _UNKNOWN = {Kind.MONEY: 0.75, Kind.TIME: 0.75, Kind.DATE: 0.7, Kind.MEASURE: 0.65}
 _UNKNOWN_NAME = 0.6
 _SPOKEN_OF = 0.6
+_FEW_FIGURES, _ALIKE = 2, 4
+_CLOSE, _NOT_ITS_WORDS = 0.3, 0.75
 _CONTENT, _MISSING = CLAIM_FEATURES.index("content_words"), CLAIM_FEATURES.index("missing_words")
 _SOMETHING, _HARDLY_A_WORD = 3, 0.9
 _BEST_WINDOW = CLAIM_FEATURES.index("best_window")

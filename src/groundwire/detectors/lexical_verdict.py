@@ -50,9 +50,11 @@ class Judging:
 
     def _claim_of(self, seen: Seen, score: float) -> Claim:
         conflict = conflict_in(seen)
-        if conflict is not None:
+        if conflict is not None and binds(conflict, seen, alone=len(self.seen) == 1):
             return self._contradicted(seen, conflict, max(score, CONTRADICTED, self.grading.threshold))
         if score >= self.grading.threshold:
+            if conflict is not None:
+                return self._contradicted(seen, conflict, score)
             return self._unsupported(seen, score)
         return self._supported(seen, score)
 
@@ -62,7 +64,7 @@ class Judging:
 
     def _claim_by_facts(self, seen: Seen) -> Claim:
         conflict = conflict_in(seen)
-        if conflict is not None and conflict.exact:
+        if conflict is not None and conflict.exact and binds(conflict, seen, alone=len(self.seen) == 1):
             return self._contradicted(seen, conflict, max(CONTRADICTED, self.grading.threshold))
         if seen.declines:
             return self._supported(seen, HARMLESS)
@@ -206,7 +208,19 @@ class Conflict:
     where: Match
     reason: str
     exact: bool = False
+    denies: bool = False
     support: Support = Support.CONTRADICTED
+
+
+def binds(conflict: Conflict, seen: Seen, *, alone: bool) -> bool:
+    """Whether a conflict decides by itself; else it is only what a claim that is flagged is flagged for.
+
+    ``alone`` says that the answer states nothing else. What works figures out has others than the documents,
+    and a "not" among several statements mostly says something else (training/README.md).
+    """
+    if conflict.exact:
+        return seen.says_otherwise
+    return not conflict.denies or alone or seen.is_denied
 
 
 def conflict_in(seen: Seen) -> Conflict | None:
@@ -239,7 +253,8 @@ def _worded_otherwise(seen: Seen) -> Conflict | None:
         reason = f"denied here, but not in the document: {denied}"
         if not here:
             reason = f"denied in the document, but not here: {denied}"
-        return Conflict(words=_negation_words(seen), where=seen.negation_differs.where, reason=reason)
+        words = _negation_words(seen)
+        return Conflict(words=words, where=seen.negation_differs.where, reason=reason, denies=True)
     if seen.opposite:
         word = seen.worded.words[seen.opposite.at].span.shifted(seen.span.start)
         reason = _beside(seen.opposite.mine, seen.opposite.theirs)

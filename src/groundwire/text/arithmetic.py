@@ -33,13 +33,28 @@ def derive(
 
     ``named`` are the borne out facts of the claim and of the one before, and small factors that the reader
     may have chosen; ``near`` those of the sentences that the claim is about, each sentence's by themselves;
-    ``cues`` the steps that the claim speaks of, and ``stems`` those of its words. Ranges, codes and vague
-    figures are never taken as worked out.
+    ``cues`` the steps that the claim speaks of, and ``stems`` those of its words. Codes and vague figures are
+    never taken as worked out; of a range both ends are, by the same step.
     """
-    if fact.soft or fact.highs or fact.kind is Kind.CODE:
+    if fact.soft or fact.kind is Kind.CODE or (fact.highs and fact.kind is Kind.TIME):
         return None
-    worked = _Worked(fact, tuple(named), tuple(map(tuple, near)), cues, stems)
-    return next((result.of(fact) for result in worked.results() if result.gives(fact)), None)
+    apart = tuple(_ends(named)), tuple(tuple(_ends(facts)) for facts in near)
+    ends = [
+        next(
+            (result.of(end) for result in _Worked(end, *apart, cues, stems).results() if result.gives(end)),
+            None,
+        )
+        for end in fact.ends()
+    ]
+    last = ends[-1]
+    return (
+        last if last is not None and all(end is not None and end.step is last.step for end in ends) else None
+    )
+
+
+def _ends(facts: Iterable[Fact]) -> Iterator[Fact]:
+    """The figures, each range as the two that it goes from and to; opening hours stay whole."""
+    return chain.from_iterable(fact.ends() if fact.kind is not Kind.TIME else (fact,) for fact in facts)
 
 
 def is_factor(fact: Fact) -> bool:
@@ -73,10 +88,10 @@ class _Worked:
         for other in self._operands:
             if conversion.converts(self.fact, other):
                 yield Result(Step.CONVERSION, other.values[0], (other,), steps.say(other))
-        if abs(self.fact.numbers[0]) >= _LEAST:
+        if abs(self.fact.numbers[0]) >= _LEAST or self.fact.unit:
             yield from self._of_named()
             yield from self._sums()
-        else:
+        if abs(self.fact.numbers[0]) < _LEAST:
             yield from self._left_over()
         if abs(self.fact.numbers[0]) >= _LEAST or self.fact.unit:
             yield from self._products()
@@ -144,24 +159,30 @@ class _Worked:
     def _alike(self, others: Iterable[Fact]) -> list[Fact]:
         """The figures that can be added to one another and to this one, each once."""
         fact = self.fact
-        if fact.kind in _NEVER_ADDED:
+        if fact.kind in _NEVER_ADDED or fact.unit == "temperature":
             return []
         alike = [o for o in others if o.kind is fact.kind and o.unit == fact.unit and not (o.soft or o.highs)]
-        return list({other.values[0]: other for other in alike}.values())[:_LOOKED_AT]
+        first = {other.values[0]: other for other in reversed(alike)}  # what the claim names comes first
+        return [other for other in alike if other is first[other.values[0]]][:_LOOKED_AT]
 
     def _sums(self) -> Iterator[Result]:
-        """Sums and differences of figures nearby that the claim speaks of or tells apart by words."""
+        """Sums and differences of a named figure and one nearby.
+
+        And of two nearby that the claim speaks of or tells apart by words.
+        """
         alike = self._alike([*self._operands, *self._nearby])
         added, taken = Step.SUM in self.cues, Step.DIFFERENCE in self.cues
+        small = abs(self.fact.numbers[0]) < _LEAST
         for a, b in combinations(alike, 2):
-            apart, meant = self._apart(a, b), len(alike) <= _FEW or self._names(a, b)
-            if (added and meant) or (apart and not taken):
+            named = self._names(a, b)
+            apart, meant = self._apart(a, b) and not small, len(alike) <= _FEW and not small
+            if named or (added and meant) or (apart and not taken):
                 yield steps.added(a, b)
-            if (taken and meant) or (apart and not added):
+            if named or (taken and meant) or (apart and not added):
                 yield steps.taken(a, b)
-        if added:
-            groups = [*map(self._alike, self.near), alike]
-            yield from (steps.added(*group) for group in groups if len(group) > 2)
+        groups = [*map(self._alike, self.near), alike] if added else []
+        mine = self._alike(o for o in self._operands if o.source is self.fact.source)
+        yield from (steps.added(*group) for group in (mine, *groups) if len(group) > 2)
 
     def _products(self) -> Iterator[Result]:
         """So much an hour by the hours named, so much "each", and a bag's price by the bags named."""
@@ -176,22 +197,21 @@ class _Worked:
                         continue
                     yield Result(Step.PRODUCT, a.values[0] * count, (a, b), f"{count:g} × {steps.say(a)}")
         for a, b in permutations(self._pool, 2):
-            if a.unit == self.fact.unit and is_factor(b):
-                counted = self._names(b) and bool(b.counted & a.around)
-                if counted or (Step.PRODUCT in self.cues and self._names(a, b)):
-                    yield steps.times(a, b)
+            if a.unit == self.fact.unit and is_factor(b) and self._names(a, b):
+                yield steps.times(a, b)
 
     def _quotients(self) -> Iterator[Result]:
         """So much for each, or for each day."""
-        if Step.QUOTIENT not in self.cues or self.fact.kind is Kind.PERCENT:
+        if self.fact.kind is Kind.PERCENT:
             return
-        per = _rate(self.fact)
+        said = Step.QUOTIENT in self.cues
+        per = _rate(self.fact) if said else None
         for a, b in permutations(self._pool, 2):
             if a.unit != self.fact.unit or not b.values[0]:
                 continue
             if per is not None and b.unit == per.dimension:
                 yield steps.divided(self.fact, a, b, by=b.values[0] / per.factor)
-            elif is_factor(b) and (len(self._pool) <= _FEW or self._names(a, b)):
+            elif is_factor(b) and ((said and len(self._pool) <= _FEW) or self._names(a, b)):
                 yield steps.divided(self.fact, a, b, by=b.values[0])
 
     def _means(self) -> Iterator[Result]:

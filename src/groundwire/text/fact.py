@@ -104,6 +104,14 @@ class Fact:
         return _SPEAKER.fullmatch(self.before) is not None and _COLON.match(self.after) is not None
 
     @cached_property
+    def is_day(self) -> bool:
+        """Whether it is the day of some month: "the 6th", and not "the 6th floor"."""
+        if self.kind is not Kind.NUMBER or self.highs or self.values[0] > _LAST_DAY:
+            return False
+        ordinal = self.text[-2:].lower() in _ORDINAL_MARKS and _THE.search(self.before) is not None
+        return ordinal and not _content(" ".join(self.after.split()[:1]))
+
+    @cached_property
     def in_heading(self) -> bool:
         """Whether it stands in a heading, whose words name what all below it is about."""
         return self.before.lstrip().startswith("#")
@@ -115,6 +123,8 @@ class Fact:
 
 
 _NEAR = 90
+_ORDINAL_MARKS, _LAST_DAY = ("st", "nd", "rd", "th"), 31
+_THE = re.compile(r"\b(?:on|by|until|till|from|since|after|before|of|and|to) the \Z", re.IGNORECASE)
 # A name, perhaps marked, and perhaps a date in brackets; then the time and a colon.
 _SPEAKER = re.compile(
     r"[*_<\[]*@?\w[\w'.-]*(?: [\w'.-]+){0,2}[*_>\]]* ?(?:[(\[][^()\[\]]{1,30}[)\]]? ?)?[(\[]?"

@@ -78,12 +78,28 @@ class Known:
             self._sorted[unit] = sorted(pairs)
 
     def equal(self, fact: Fact) -> Iterator[Fact]:
-        """The known facts that say the same as ``fact``, either end of a range being enough."""
+        """The known facts that say the same as ``fact``, either end of a range being enough.
+
+        "6 May" says the same as "the 6th" where May is spoken of.
+        """
         for key in keys_of(fact):
             yield from (other for other in self._exact.get(key, ()) if same(fact, other))
         if fact.hedged:
             yield from (self._within(fact, HEDGED))
         yield from self._converted(fact)
+        if fact.kind is Kind.DATE:
+            yield from (
+                self._days[day] for _, month, day in fact.dates if month in self._months and day in self._days
+            )
+
+    @cached_property
+    def _months(self) -> frozenset[int]:
+        return frozenset(month for fact in self.facts for _, month, _ in fact.dates if month)
+
+    @cached_property
+    def _days(self) -> dict[int, Fact]:
+        """The days that only an ordinal tells: "on the 6th"."""
+        return {int(fact.values[0]): fact for fact in reversed(self.facts) if fact.is_day}
 
     @cached_property
     def hours(self) -> Hours:

@@ -26,6 +26,7 @@ class Shape(StrEnum):
     FRACTION = "fraction"
     CLOCK = "clock"
     ISO = "iso"
+    ISO_MONTH = "iso month"
     SLASHED = "slashed"
     CODE = "code"
     SPOKEN = "spoken"
@@ -68,6 +69,7 @@ _NUMERAL = re.compile(
     r"""
       (?P<phone>\d{3}\)?[-.\ ]\d{3}[-.]\d{4}(?!\d))
     | (?P<iso>\d{4}-\d{1,2}-\d{1,2}(?!\d))
+    | (?P<month>(?:19|20)\d\d-(?:0[1-9]|1[0-2])(?![\d-]|[.,/]\d|\ ?%))
     | (?P<slashed>\d{1,2}[/.]\d{1,2}[/.](?:\d{4}|\d{2})(?!\d))
     | (?P<dotted>\d++(?:\.\d++){2,})
     | (?P<clock>\d{1,2}(?::\d{1,2}(?::\d{2})?|h\d{2})(?!\d))
@@ -80,6 +82,7 @@ _NUMERAL = re.compile(
 _SHAPES = {
     "phone": Shape.CODE,
     "iso": Shape.ISO,
+    "month": Shape.ISO_MONTH,
     "slashed": Shape.SLASHED,
     "dotted": Shape.CODE,
     "clock": Shape.CLOCK,
@@ -89,6 +92,7 @@ _FRACTION_AFTER = re.compile(
     r"(?![\d/⁄])"
 )
 _SLASHES = re.compile(r"\d++(?:/\d[\d.]*+)+")
+_DIVIDED = re.compile(r"\d++/(?P<under>[1-9]\d*+) ?=")
 # "401(k)", a pension plan, is a name made of a number.
 _NAMED = re.compile(r"401\(?k\\?\)?")
 
@@ -135,6 +139,9 @@ def _numeral(lowered: str, match: re.Match[str]) -> Figure:  # noqa: PLR0911 - a
         value = _fraction(whole, after) if after is not None else None
         if after is not None and value is not None:
             return Figure(start, after.end(), (value,), Shape.FRACTION)
+        divided = _DIVIDED.match(lowered, start) if following == "/" else None
+        if divided is not None:
+            return Figure(start, divided.end("under"), (whole / int(divided["under"]),), Shape.FRACTION)
         slashes = _SLASHES.match(lowered, start) if following == "/" else None
         if slashes is not None:
             return Figure(start, slashes.end(), (), Shape.CODE)

@@ -39,6 +39,14 @@ _MINUS = "minus "
 _TOKEN_TAIL = re.compile(r"[a-z0-9]+(?:[-/.][a-z0-9]+)*")
 _TOKEN_HEAD = re.compile(r"[a-z0-9](?:[a-z0-9]|-(?=[a-z0-9]))*-?\Z")
 _MERIDIEM = re.compile(r"\s?([ap])(?:\.\s?m\.?|m\b)")
+_AT = re.compile(r"\b(?:at|by|from|until|till|to|before|after|since|about|around) \Z")
+_DOTTED = re.compile(r"\d\d?\.\d\d")
+# "At 4.47 on Thursday morning" is a time.
+_PART_OF_DAY = re.compile(
+    r" (?:on |the )?(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|yesterday|today|tomorrow|this|that"
+    r"|in the)(?: (?P<part>morning|afternoon|evening))?\b"
+)
+_NOON, _CENTURY = 12, 100
 _O_CLOCK = re.compile(r"\s?(?:o['’]clock|uhr\b)")
 _ORDINAL_MARK = re.compile(r"(?:st|nd|rd|th)\b")
 _MONTH_AFTER = re.compile(
@@ -48,19 +56,23 @@ _MONTH_AFTER = re.compile(
 _MONTH_BEFORE = re.compile(r"(?<![^\W_])(?P<month>[^\W\d_]{3,10})\.?[ \u00a0](?:the |of |de )?\Z")
 # The season of 2009-10; "2009 - 10 people" and "2009-11" are none.
 _UNTIL_YEAR = re.compile(r"(?:-|–|/| -- )(?P<year>\d\d)(?![\w/-]|[.,:]\d| ?%)")
+_ONE = re.compile(r" (?:cup|quarter|day|week|month)\b")
 _YEAR_AFTER = re.compile(r"(?:st|nd|rd|th)?,?[ ](?P<year>\d{4})\b")
 _UNIT_AFTER = re.compile(
-    r"(?P<gap>[ \u00a0\u202f-]?)(?:(?:of )?an? )?"
+    r"(?P<gap>[ \u00a0\u202f-]?)(?P<part>(?:of )?an? )?"
     r"(?P<word>km/h|us\$|[°º][ ]?[cf]\b|[%％$€£¥₹₩°℃℉円元]|"
     r"[a-z]+(?=[\u3040-\u9fff\uac00-\ud7af])|[^\W\d_]+[²2]?)"
     r"(?:[ -](?P<next>[^\W\d_]+))?"
 )
+_PART = re.compile(r"(?:half|quarters?|thirds?|fifths?|sixths?|eighths?|tenths?|[½¼¾⅓⅔⅛⅜⅝]|\d[/⁄]\d\d?)\Z")
 _CURRENCY_BEFORE = re.compile(
     r"(?:us\$|c\$|a\$|r\$|[$€£¥₹₩₽]|\b(?:" + "|".join(sorted(MONEY_CODES)) + r"))[ \u00a0]?\Z"
 )
 _FOLLOWING = re.compile(r"(?:st|nd|rd|th)?[.º]?[ \u00a0\u202f-]?(?:of |de |d['’])?([^\W\d_]+)")
 _MAGNITUDE = re.compile(r"(?P<gap>[ \u00a0-]?)(?P<word>[^\W\d_]+)")
 _AND = re.compile(r",? (?:and |or |& )?|-|–")
+# A year that a line begins with ("2019: it opened") numbers nothing.
+_LONGEST_ENUMERATOR = 3
 _ENUMERATOR = re.compile(r"(?:\A|\n)[ \t>*_#(\[-]*\Z")
 _SIGNS = frozenset("$€£¥₹₩₽")
 _CURRENCY_ENDS = _SIGNS.union(code[-1] for code in MONEY_CODES)
@@ -104,7 +116,7 @@ class _Reader:
             if self._is_label(figure.start, figure.end):
                 self.labelled = figure.end
                 return None
-        if figure.shape in (Shape.ISO, Shape.SLASHED):
+        if figure.shape in (Shape.ISO, Shape.ISO_MONTH, Shape.SLASHED):
             return self._numeric_date(figure)
         if figure.shape is Shape.PLAIN:
             date = self._date(figure)
@@ -155,7 +167,11 @@ class _Reader:
     def _is_label(self, start: int, end: int) -> bool:
         """An enumerator at the head of a line, a citation, or the name of a part of a document."""
         after = self.lowered[end : end + 2]
-        if after[:1] in (".", ")", "]", ":") and not after[1:2].isdigit():
+        if (
+            end - start <= _LONGEST_ENUMERATOR
+            and after[:1] in (".", ")", "]", ":")
+            and not after[1:2].isdigit()
+        ):
             head = self._head(start, 12)
             if _ENUMERATOR.search(head if start <= 12 or "\n" in head else "x"):
                 return True
@@ -173,11 +189,15 @@ class _Reader:
         if self.text[end + 1] == " ":
             return self.text[end + 2 : end + 3].isupper()
         capital = end - start <= 2 and self.text[end + 1 : end + 2].isupper() and self._unit(end) is None
+        if capital and self._following(end) in MONTHS:
+            return False
         return capital and _ENUMERATOR.search(self._head(start, 12) if start > 0 else "\n") is not None
 
     # Dates and times
 
     def _numeric_date(self, figure: Figure) -> Fact | None:
+        if figure.shape is Shape.ISO_MONTH:
+            return self._month_of_year(figure)
         a, b, c = (int(part) for part in re.split(r"[-/.]", self.lowered[figure.start : figure.end]))
         if figure.shape is Shape.ISO:
             readings = [(a, b, c)]
@@ -187,6 +207,12 @@ class _Reader:
             readings = [(year, b, a), (year, a, b)] if american else [(year, b, a)]
         dates = tuple((y, m, d) for y, m, d in readings if 1 <= m <= 12 and 1 <= d <= 31)
         return self._dated(figure.start, figure.end, dates) if dates else None
+
+    def _month_of_year(self, figure: Figure) -> Fact:
+        """A month as in "2026-08"; "2009-10" may be a season, too."""
+        year, month = (int(part) for part in self.lowered[figure.start : figure.end].split("-"))
+        season = [(year, 0, 0), (year + 1, 0, 0)] if (year + 1) % _CENTURY == month else []
+        return self._dated(figure.start, figure.end, (*season, (year, month, 0)))
 
     def _dated(
         self, start: int, end: int, dates: tuple[tuple[int, int, int], ...], *, soft: bool = False
@@ -224,7 +250,9 @@ class _Reader:
         """A bare number between 1500 and 2100 is a year, unless a unit or a currency says otherwise."""
         if self.lowered[end : end + 1] == "s":
             return self._dated(start, end + 1, ((number, 0, 0),), soft=True)
-        if self._currency(start) is not None or self._unit(end) is not None:
+        if self._currency(start) is not None or (
+            self._unit(end) is not None and not self._of_one(start, end)
+        ):
             return None
         following = _MAGNITUDE.match(self.lowered, end)
         if following is not None and following["word"] in MAGNITUDES and len(following["word"]) > 1:
@@ -236,6 +264,10 @@ class _Reader:
                 return self._dated(start, until.end(), ((number, 0, 0), (last, 0, 0)))
         return self._dated(start, end, ((number, 0, 0),))
 
+    def _of_one(self, start: int, end: int) -> bool:
+        """Whether one thing of a year follows it: "the 2013 cup", not "2013 cups"."""
+        return self._head(start, 4) == "the " and _ONE.match(self.lowered, end) is not None
+
     def _time(self, figure: Figure) -> Fact | None:
         start, end = figure.start, figure.end
         if figure.shape is Shape.SPOKEN_CLOCK:
@@ -243,7 +275,9 @@ class _Reader:
         mark = None
         if self._following(end)[:1] in ("a", "p", "o", "u"):
             mark = _MERIDIEM.match(self.lowered, end) or _O_CLOCK.match(self.lowered, end)
-        if mark is None and figure.shape is not Shape.CLOCK:
+        part = _PART_OF_DAY.match(self.lowered, end) if _AT.search(self._head(start, 8)) else None
+        dotted = part is not None and _DOTTED.fullmatch(self.lowered, start, end) is not None
+        if mark is None and figure.shape is not Shape.CLOCK and not dotted:
             return None
         if figure.spoken:
             hours, minutes = int(figure.values[0]), 0
@@ -253,6 +287,8 @@ class _Reader:
         if hours > 24 or minutes > 59:
             return None
         half = mark.group(1) if mark is not None and mark.re is _MERIDIEM else None
+        if half is None and part is not None and part["part"] and hours <= _NOON:
+            half = "a" if part["part"] == "morning" else "p"
         if half is None and self.lowered[start] == "0":
             values: tuple[float, ...] = (60.0 * hours + minutes,)  # "09:00" is on a clock of 24 hours
         else:
@@ -330,6 +366,8 @@ class _Reader:
         if match is None:
             return None
         word, following = match["word"], match["next"]
+        if match["part"] and not self._is_part(end):
+            return None  # "9.50 a month" are no months
         if word in _SIGNS and self.lowered[match.end("word") :][:1].isdigit():
             return None  # "3 $5" numbers a row
         if following and f"{word} {following}" in TWO_WORDS:
@@ -344,6 +382,10 @@ class _Reader:
         if word in TOUCHING and match["gap"] and len(word) > 1:
             return None  # "1 in 5", "2 an hour"
         return UNITS[word], match.end("word")
+
+    def _is_part(self, end: int) -> bool:
+        """Whether what ends here is a part, as in "half an hour" and "three quarters of a mile"."""
+        return _PART.search(self._head(end, 12)) is not None
 
 
 def _is_known_tail(tail: str) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from groundwire.core.span import Span
 from groundwire.text import clock
 from groundwire.text.fact import Fact, Kind
+from groundwire.text.units import MAGNITUDES
 
 _JOINER = re.compile(
     r"\.?[ ]?(?:-|–|—|−|to|through|until|till|bis|à|hasta|tot|alle|às|and|und|et|y|en|or|oder|ou|o)[ ]?"
@@ -149,6 +150,7 @@ def _range(left: Fact, right: Fact) -> list[Fact] | None:
         right = _with_unit(right, left)
     if left.unit != right.unit:
         return None
+    left = _as_many(left, right)
     return [
         replace(
             left,
@@ -158,3 +160,17 @@ def _range(left: Fact, right: Fact) -> list[Fact] | None:
             soft=False,
         )
     ]
+
+
+def _as_many(left: Fact, right: Fact) -> Fact:
+    """The left end of a range with the right one's magnitude: "318-324 million" are millions."""
+    many = [MAGNITUDES.get(word, 1.0) for word in _WORDS.findall(right.text.lower())]
+    times = max(many, default=1.0)
+    own = any(word in MAGNITUDES for word in _WORDS.findall(left.text.lower()))
+    if own or left.values[0] * times > right.values[0]:
+        return left
+    values, numbers = (tuple(value * times for value in side) for side in (left.values, left.numbers))
+    return replace(left, values=values, numbers=numbers)
+
+
+_WORDS = re.compile(r"[^\W\d_]+")
