@@ -4,7 +4,8 @@
 
 They teach nothing and choose nothing (``training/written/held_out``). ``close`` are sets whose wrong answers
 keep nearer to the documents' words than the right ones do, ``even`` those where neither does. Answers ``as
-large models do`` are worded freely, of up to six sentences, with one or two things wrong in the wrong ones.
+large models do`` are worded freely, of up to six sentences, with one or two things wrong in the wrong ones,
+beside a brief context or a longer one. What shortcuts tell stands with them: whoever writes has his ways.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Mapping, Sequence
 
 from benchmarks import judged, lines
 from benchmarks.judged import Row
+from groundwire.bench import metrics
 from groundwire.detectors import Embedded, Lexical
 from training import written
 
@@ -29,6 +31,10 @@ def main() -> None:
             said = judged.detector(detector.name).judge(judged.sampled(rows, args.sample))
             data, threshold = judged.labelled(said, even=False), detector.grading.threshold
             print(lines.line(f"{name} {detector.name}", data, threshold), lines.flagged(said))
+        for shortcut in judged.SHORTCUTS:
+            if shortcut.either_way:
+                told = metrics.auroc(judged.labelled(shortcut.judge(rows), even=False))
+                print(f"  {shortcut.name}: AUROC {max(told, 1 - told):.3f}")
 
 
 def parts() -> Mapping[str, Sequence[Row]]:
@@ -36,9 +42,14 @@ def parts() -> Mapping[str, Sequence[Row]]:
     made: dict[str, list[Row]] = {}
     for row in written.read(written.HELD_OUT):
         close = "close" if written.is_close(row) else "even"
-        name = "as large models do" if written.is_of_models(row) else f"{_form(row)}, {close}"
+        name = _of_models(row) if written.is_of_models(row) else f"{_form(row)}, {close}"
         made.setdefault(name, []).append(row)
     return dict(sorted(made.items()))
+
+
+def _of_models(row: Row) -> str:
+    beside = "longer" if len(row["context"].split()) > _BRIEF else "brief"
+    return f"as large models do, {beside}"
 
 
 def _form(row: Row) -> str:
@@ -46,6 +57,9 @@ def _form(row: Row) -> str:
         return "records"
     return "answers" if len(row["answer"].split()) > _STATEMENT else "short"
 
+
+_BRIEF = 300
+"""In words: shorter contexts are all in sight, or nearly."""
 
 _STATEMENT = 30
 """In words: what is longer has several statements."""

@@ -114,7 +114,7 @@ def worst_word(words: Iterable[ReadWord]) -> float:
 
 
 _NEARLY_SURE = -3.0
-_ABROAD = Logistic(figures=("words and facts", "worst word"), weights=(0.22, 0.2), bias=-1.17)
+_ABROAD = Logistic(figures=("words and facts", "worst word"), weights=(0.22, 0.26), bias=-1.25)
 
 
 def to_read(answer: Answer, lexical: Weighed) -> tuple[int, ...]:

@@ -27,17 +27,17 @@ class Lexical(Detector):
 
     Each claim is compared with its best sentence, its best passage and all passages together; boosted
     trees weigh the figures (Friedman, 2001), fitted on RAGTruth (Niu et al., 2024) and calibrated on
-    sources that were not used for fitting. A number, date, time or amount that differs from the one the
-    documents give in the same place is a contradiction whatever the trees say.
+    sources that were not used for fitting. A number, date, time or amount in the place of the one that the
+    documents give is a contradiction whatever the trees say.
 
     Assumes that a supported answer mostly uses the documents' words. Known failures: free paraphrase in
     other words looks unsupported, swapped roles ("A paid B") and invented claims made of the documents'
-    own words look supported, what takes two steps to work out looks invented, and a claim that something is
+    own words look supported, what takes two steps to work out mostly looks invented, and a claim that something is
     not mentioned is believed.
     """
 
     name: ClassVar[str] = "lexical"
-    version: ClassVar[str] = "13"
+    version: ClassVar[str] = "14"
 
     # Near the best F1 on the sources that it was calibrated on; see training/README.md.
     grading: Grading = Grading(threshold=0.4)

@@ -48,7 +48,7 @@ def look(
         if seen is None:
             last = [f for f, c, _ in claims[-1].checked if c.status is Status.FOUND] if claims else []
             seen = _Look(text, span, about, [*worked_out, *last]).seen()
-            worked_out += [f for f, c, _ in seen.checked if c.derived is not None]
+            worked_out = [*worked_out, *(f for f, c, _ in seen.checked if c.derived)][-_REMEMBERED:]
             if not seen.lacking:  # else it may be borne out by what another claim said before it
                 known[text] = seen
         claims.append(seen if seen.span == span else replace(seen, span=span))
@@ -343,6 +343,8 @@ def _content_stems(worded: Worded) -> list[str]:
 
 
 _FULL_NAME = 2
+# So many figures that an answer worked out are known to what it goes on to say.
+_REMEMBERED = 48
 # What a figure and a word of the question weigh beside the claim's own words, when sentences are sought.
 _FIGURE, _ASKED = 0.4, 0.1
 # Claims with so few words of their own are looked up by the question's words too.

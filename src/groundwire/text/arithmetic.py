@@ -39,17 +39,8 @@ def derive(
     if fact.soft or fact.kind is Kind.CODE or (fact.highs and fact.kind is Kind.TIME):
         return None
     apart = tuple(_ends(named)), tuple(tuple(_ends(facts)) for facts in near)
-    ends = [
-        next(
-            (result.of(end) for result in _Worked(end, *apart, cues, stems).results() if result.gives(end)),
-            None,
-        )
-        for end in fact.ends()
-    ]
-    last = ends[-1]
-    return (
-        last if last is not None and all(end is not None and end.step is last.step for end in ends) else None
-    )
+    found = [_Worked(end, *apart, cues, stems).out() for end in fact.ends()]
+    return found[-1] if len({one and one.step for one in found}) == 1 else None
 
 
 def _ends(facts: Iterable[Fact]) -> Iterator[Fact]:
@@ -79,6 +70,10 @@ class _Worked:
     near: tuple[tuple[Fact, ...], ...]
     cues: frozenset[Step]
     stems: AbstractSet[str]
+
+    def out(self) -> Derived | None:
+        """How it is worked out by the first step that gives it."""
+        return next((result.of(self.fact) for result in self.results() if result.gives(self.fact)), None)
 
     def results(self) -> Iterator[Result]:
         """What the steps give that can give this sort of figure."""
