@@ -7,15 +7,15 @@ import pytest
 import groundwire as gw
 from groundwire import Interaction, Support, Verdict
 from groundwire.core.grading import Grading
-from groundwire.core.span import Span
 from groundwire.detectors import lexical_model
 from groundwire.detectors.cascade import exact
 from groundwire.detectors.lexical import Lexical
 from groundwire.detectors.lexical_features import look
+from groundwire.text.claims import cut
 from groundwire.text.overlap import Context
 
-FERRY = """The ferry to Ulvoy takes 40 minutes and leaves every hour. A car costs 180 crowns, each passenger 45.
-Bicycles travel free of charge. Dogs must be kept on a lead, and no dogs are allowed in the lounge."""
+FERRY = """The ferry to Ulvoy takes 40 minutes and leaves every hour. A car costs 180 crowns, each
+passenger 45. Bicycles travel free of charge. Dogs must be kept on a lead, and no dogs are allowed in the lounge."""
 CHECKER = gw.Checker(detector=Lexical())
 
 
@@ -83,17 +83,33 @@ def test_what_a_sentence_denies_is_contradicted_also_among_others():
     assert len(contradicted(judged(answer))) == 1
 
 
-@pytest.mark.parametrize(("more", "most"), [(0, 0.5), (20, 0.2)])
-def test_an_unknown_figure_names_a_claim_and_flags_no_answer_by_itself(more, most):
-    """Beside a brief text it's even odds; beside a longer one the answer's own score is the most."""
-    much = " ".join([FERRY, *(f"Harbour {i} lies behind the point of that name." for i in range(more))])
-    answer = "It was founded in 1820 by whalers, who paid 900 crowns a year for it."
-    seen = look(answer, [Span(0, len(answer))], "", Context([much]), {})
-    (claim,) = seen.claims
-    assert claim.lacking
-    assert claim.least > most
-    assert lexical_model.least(seen, 0.2) == (most,)
-    assert lexical_model.least(seen, 0.9) == (claim.least,)
+def least(answer: str, score: float) -> tuple[float, ...]:
+    spans = list(cut(answer))
+    return lexical_model.least(look(answer, spans, "", Context([FERRY]), {}), score)
+
+
+def test_an_unknown_figure_by_itself_is_even_odds():
+    """It alone in its claim, and the answer's only one; a flagged answer names it in any case."""
+    assert least("Lunch on board costs 90 EUR.", 0.2) == (0.5,)
+    assert least("Lunch on board costs 90 EUR.", 0.9) == (0.75,)
+    assert least("Lunch on board costs 90 EUR. The crossing takes 40 minutes.", 0.2) == (0.5, 0.0)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Lunch on board costs 90 EUR, and with a ride on top 290 EUR.",
+        "Lunch on board costs 90 EUR. The night boat costs 70 EUR.",
+    ],
+)
+def test_unknown_figures_among_others_are_weighed(answer):
+    """They raise no answer's score by themselves, and are named in one that is flagged."""
+    assert max(least(answer, 0.2)) == 0.2
+    assert max(least(answer, 0.9)) == 0.75
+
+
+def test_a_full_name_that_no_document_has_is_made_up():
+    assert least("Complaints are heard by Marit Solberg in spring.", 0.2) == (0.6,)
 
 
 def test_what_was_worked_out_once_is_known_from_then_on():

@@ -32,8 +32,8 @@ class Lexical(Detector):
 
     Assumes that a supported answer mostly uses the documents' words. Known failures: free paraphrase in
     other words looks unsupported, swapped roles ("A paid B") and invented claims made of the documents'
-    own words look supported, what takes two steps to work out mostly looks invented, and a claim that something is
-    not mentioned is believed.
+    own words look supported, what takes two steps to work out mostly looks invented, and a claim that
+    something is not mentioned is believed.
     """
 
     name: ClassVar[str] = "lexical"

@@ -134,15 +134,21 @@ class Weighed:
 def least(answer: Answer, score: float) -> tuple[float, ...]:
     """The least score of each claim, in an answer of this ``score``.
 
-    Of a flagged answer, claims with facts that no document has are named. They don't flag it by themselves:
-    that there are some was weighed for the answer, and who reckons has figures of his own. Only beside a
-    brief text it's a toss-up.
+    A full name that no document has is made up. Figures are worked out, too, and who reckons has some of his
+    own: they name claims of a flagged answer. Only one that stands by itself, in its claim, and as the only
+    one of its answer that no document has, is as likely made up as not.
     """
-    most = max(score, _TOSS_UP) if answer.words <= _BRIEF else score
-    return tuple(min(seen.least, most) for seen in answer.claims)
+    unknown = sum(len(seen.lacking) for seen in answer.claims)
+    return tuple(
+        max(
+            seen.least_by_name,
+            min(seen.least, max(score, _EVEN_ODDS if unknown == 1 and seen.figures == 1 else 0.0)),
+        )
+        for seen in answer.claims
+    )
 
 
-_BRIEF, _TOSS_UP = 100, 0.5
+_EVEN_ODDS = 0.5
 
 
 def in_other_words(weighed: Weighed, answer: Answer) -> Weighed:

@@ -118,6 +118,11 @@ class Seen:
         return tuple(f for f, c, _ in self.checked if c.status is not Status.FOUND and not f.soft)
 
     @property
+    def figures(self) -> int:
+        """How many exact facts it states, vague ones aside."""
+        return sum(not fact.soft for fact, _, _ in self.checked)
+
+    @property
     def says_otherwise(self) -> bool:
         """Whether a fact that differs stands for another, and isn't one that the claim works out.
 
@@ -127,7 +132,7 @@ class Seen:
         differing = [(f, c) for f, c, _ in self.checked if c.status is Status.DIFFERS]
         if any(fact.kind is Kind.TIME for fact, _ in differing):
             return True
-        if sum(not fact.soft for fact, _, _ in self.checked) > _FEW_FIGURES:
+        if self.figures > _FEW_FIGURES:
             return False
         share = self.features[_MISSING] / max(1.0, self.features[_CONTENT])
         return not _CLOSE <= share < _NOT_ITS_WORDS or any(c.shared >= _ALIKE for _, c in differing)
@@ -162,11 +167,18 @@ class Seen:
     def least(self) -> float:
         """The score that one unknown exact fact or full name gives the claim, however well the rest fits.
 
-        Each is the share of such claims that annotators marked, over all of RAGTruth. It has no claims that
-        say a sentence over again with another name in place of its own: those are taken for unknown names.
+        Each is the share of such claims that annotators marked, over all of RAGTruth.
         """
-        facts_ = [_UNKNOWN.get(fact.kind, 0.0) for fact in self.lacking]
-        return max([*facts_, _UNKNOWN_NAME if self.unknown_names or self.replaced else 0.0])
+        return max([self.least_by_name, *(_UNKNOWN.get(fact.kind, 0.0) for fact in self.lacking)])
+
+    @property
+    def least_by_name(self) -> float:
+        """The same for full names alone.
+
+        RAGTruth has no claims that say a sentence over again with another name in place of its own: those are
+        taken for unknown names.
+        """
+        return _UNKNOWN_NAME if self.unknown_names or self.replaced else 0.0
 
     @property
     def is_new(self) -> bool:
