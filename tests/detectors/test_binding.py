@@ -15,7 +15,8 @@ from groundwire.text.claims import cut
 from groundwire.text.overlap import Context
 
 FERRY = """The ferry to Ulvoy takes 40 minutes and leaves every hour. A car costs 180 crowns, each
-passenger 45. Bicycles travel free of charge. Dogs must be kept on a lead, and no dogs are allowed in the lounge."""
+passenger 45. Bicycles travel free of charge. Dogs must be kept on a lead, and no dogs are allowed in the
+lounge."""
 CHECKER = gw.Checker(detector=Lexical())
 
 
@@ -83,37 +84,26 @@ def test_what_a_sentence_denies_is_contradicted_also_among_others():
     assert len(contradicted(judged(answer))) == 1
 
 
-def least(answer: str, score: float) -> tuple[float, ...]:
-    spans = list(cut(answer))
-    return lexical_model.least(look(answer, spans, "", Context([FERRY]), {}), score)
+def least(answer: str, score: float, more: int = 0) -> tuple[float, ...]:
+    """Of the claims beside the ferry's text, with so many sentences more."""
+    text = " ".join([FERRY, *(f"Harbour {i} lies behind the point of that name." for i in range(more))])
+    return lexical_model.least(look(answer, list(cut(answer)), "", Context([text]), {}), score)
 
 
-def test_an_unknown_figure_by_itself_is_even_odds():
-    """It alone in its claim, and the answer's only one; a flagged answer names it in any case."""
-    assert least("Lunch on board costs 90 EUR.", 0.2) == (0.5,)
-    assert least("Lunch on board costs 90 EUR.", 0.9) == (0.75,)
-    assert least("Lunch on board costs 90 EUR. The crossing takes 40 minutes.", 0.2) == (0.5, 0.0)
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        "Lunch on board costs 90 EUR, and with a ride on top 290 EUR.",
-        "Lunch on board costs 90 EUR. The night boat costs 70 EUR.",
-    ],
-)
-def test_unknown_figures_among_others_are_weighed(answer):
-    """They raise no answer's score by themselves, and are named in one that is flagged."""
-    assert max(least(answer, 0.2)) == 0.2
-    assert max(least(answer, 0.9)) == 0.75
+def test_an_unknown_figure_names_a_claim_and_flags_no_answer_by_itself():
+    """Beside a longer text, the answer's own score is the most; beside a brief one it is a toss-up."""
+    answer = "Lunch on board costs 90 EUR. The crossing takes 40 minutes."
+    assert least(answer, 0.2, more=20) == (0.2, 0.0)
+    assert least(answer, 0.2) == (0.5, 0.0)
+    assert least(answer, 0.9, more=20) == least(answer, 0.9) == (0.75, 0.0)
 
 
 def test_a_full_name_that_no_document_has_is_made_up():
-    assert least("Complaints are heard by Marit Solberg in spring.", 0.2) == (0.6,)
+    assert least("Complaints are heard by Marit Solberg in spring.", 0.2, more=20) == (0.6,)
 
 
 def test_what_was_worked_out_once_is_known_from_then_on():
     question = "We're three with a car. What is it, and for our party of 12 with four cars?"
-    answer = "Three passengers at 45 are 135 crowns. A car is 180. That is 315 crowns.\n\nSo take 315 crowns along."
+    answer = "Three passengers at 45 are 135 crowns. A car is 180. That is 315 crowns.\n\nSo take 315 along."
     verdict = judged(answer, question=question)
     assert not any("315" in span.of(answer) for span in verdict.spans)

@@ -135,20 +135,14 @@ def least(answer: Answer, score: float) -> tuple[float, ...]:
     """The least score of each claim, in an answer of this ``score``.
 
     A full name that no document has is made up. Figures are worked out, too, and who reckons has some of his
-    own: they name claims of a flagged answer. Only one that stands by itself, in its claim, and as the only
-    one of its answer that no document has, is as likely made up as not.
+    own: that no document has them was weighed for the answer. They name claims of a flagged one, and beside a
+    brief text it's a toss-up.
     """
-    unknown = sum(len(seen.lacking) for seen in answer.claims)
-    return tuple(
-        max(
-            seen.least_by_name,
-            min(seen.least, max(score, _EVEN_ODDS if unknown == 1 and seen.figures == 1 else 0.0)),
-        )
-        for seen in answer.claims
-    )
+    most = max(score, _TOSS_UP) if answer.words <= _BRIEF else score
+    return tuple(max(seen.least_by_name, min(seen.least, most)) for seen in answer.claims)
 
 
-_EVEN_ODDS = 0.5
+_BRIEF, _TOSS_UP = 100, 0.5  # words
 
 
 def in_other_words(weighed: Weighed, answer: Answer) -> Weighed:
