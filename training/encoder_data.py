@@ -10,8 +10,8 @@ beside the same ones with one thing wrong, and some of all the others), ``stage4
 ``answers-N.npz`` (these answers and changes made to them, drawn anew for each N), ``stage7.npz`` (documents
 and answers of our own, and some of RAGTruth's), ``stage8.npz`` (answers of our own that are worded as large
 models word theirs, and some of all before), ``stage9-first.npz`` and ``stage9-next.npz`` (more of them, in
-rows of several lengths), ``stage10.npz`` (all of our own, and most of RAGTruth's), and ``held.npz`` (answers that no stage learns from, to export with). What the
-sets' own labels mean stands here. Deterministic.
+rows of several lengths), ``stage10.npz`` (all of our own, and most of RAGTruth's), and ``held.npz`` (answers
+that no stage learns from, to export with). What the sets' own labels mean stands here. Deterministic.
 """
 
 from __future__ import annotations
