@@ -59,6 +59,7 @@ def status(answer: str, context: str) -> Status:
         ("twice daily", Kind.NUMBER, (2.0,), ""),
         ("it left at 4.47 on Friday morning", Kind.TIME, (287.0,), "clock"),
         ("it fell at 3.30 on Monday afternoon", Kind.TIME, (930.0,), "clock"),
+        ("it closed at 3.30 on Monday", Kind.NUMBER, (3.3,), ""),
         ("a share of 10/20 = one half", None, None, "parts"),
         ("three quarters of an hour", Kind.MEASURE, (2700.0,), "time"),
     ],

@@ -41,7 +41,7 @@ _TOKEN_HEAD = re.compile(r"[a-z0-9](?:[a-z0-9]|-(?=[a-z0-9]))*-?\Z")
 _MERIDIEM = re.compile(r"\s?([ap])(?:\.\s?m\.?|m\b)")
 _AT = re.compile(r"\b(?:at|by|from|until|till|to|before|after|since|about|around) \Z")
 _DOTTED = re.compile(r"\d\d?\.\d\d")
-# "At 4.47 on Thursday morning" is a time.
+# "At 4.47 on Thursday morning" is a time; shares may have closed at 4.47 on Thursday.
 _PART_OF_DAY = re.compile(
     r" (?:on |the )?(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|yesterday|today|tomorrow|this|that"
     r"|in the)(?: (?P<part>morning|afternoon|evening))?\b"
@@ -276,7 +276,7 @@ class _Reader:
         if self._following(end)[:1] in ("a", "p", "o", "u"):
             mark = _MERIDIEM.match(self.lowered, end) or _O_CLOCK.match(self.lowered, end)
         part = _PART_OF_DAY.match(self.lowered, end) if _AT.search(self._head(start, 8)) else None
-        dotted = part is not None and _DOTTED.fullmatch(self.lowered, start, end) is not None
+        dotted = part and part["part"] and _DOTTED.fullmatch(self.lowered, start, end)
         if mark is None and figure.shape is not Shape.CLOCK and not dotted:
             return None
         if figure.spoken:
@@ -287,7 +287,7 @@ class _Reader:
         if hours > 24 or minutes > 59:
             return None
         half = mark.group(1) if mark is not None and mark.re is _MERIDIEM else None
-        if half is None and part is not None and part["part"] and hours <= _NOON:
+        if half is None and part and part["part"] and hours <= _NOON:
             half = "a" if part["part"] == "morning" else "p"
         if half is None and self.lowered[start] == "0":
             values: tuple[float, ...] = (60.0 * hours + minutes,)  # "09:00" is on a clock of 24 hours
