@@ -237,7 +237,7 @@ def stack(model: Mapping[str, Any]) -> embedded_model.Stack:
 
 def best_cut(rows: Sequence[Row], model: embedded_model.Stack) -> float:
     """The cut for words with the best F1 of characters."""
-    cuts = [round(0.02 * i, 2) for i in range(3, 31)]
+    cuts = [round(0.01 * i, 2) for i in range(6, 61)]
     return max(cuts, key=lambda cut: span_f1(rows, replace(model, sure=cut)))
 
 

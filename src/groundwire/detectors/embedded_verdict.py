@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
 from groundwire.core.claim import Claim, Evidence, Support
@@ -109,14 +110,16 @@ class ReadJudging(Judging):
     def _doubted(self, seen: Seen, read: ReadClaim, likely: Sequence[float]) -> list[Span]:
         """The stretches of words read as unsupported.
 
-        None begins or ends with what the documents bear out or with the question's own words.
+        None begins or ends with what the documents bear out or with the question's own words, or ends with an
+        article.
         """
         start = seen.span.start
         borne_out = [f.span.shifted(start) for f, c, _ in seen.checked if c.status is Status.FOUND]
-        worded = zip(seen.worded.words, seen.worded.stems, strict=True)
+        worded = list(zip(seen.worded.words, seen.worded.stems, strict=True))
         asked = [word.span.shifted(start) for word, stem in worded if stem in self._asked]
+        articles = frozenset(word.span.shifted(start) for word, _ in worded if word.text.lower() in _ARTICLES)
         flagged = embedded_model.unsupported_words(read, likely, embedded_model.load().sure)
-        return [span for run in flagged if (span := _trimmed(run, read, [*borne_out, *asked]))]
+        return [span for run in flagged if (span := _trimmed(run, read, [*borne_out, *asked], articles))]
 
     def _nearest(self, seen: Seen, read: ReadClaim) -> tuple[Evidence, ...]:
         """The sentence that shares most with the claim; else what the encoder read first."""
@@ -131,9 +134,17 @@ def _worst(run: Span, read: ReadClaim, likely: Sequence[float]) -> float:
     return max((p for word, p in read_as if word.span.overlaps(run)), default=0.0)
 
 
-def _trimmed(run: Span, read: ReadClaim, spared: Sequence[Span]) -> Span | None:
-    """A run of words without those at its ends that are in spared spans; None where all are."""
+_ARTICLES = frozenset({"a", "an", "the"})
+
+
+def _trimmed(run: Span, read: ReadClaim, spared: Sequence[Span], articles: AbstractSet[Span]) -> Span | None:
+    """A run of words without those at its ends that are in spared spans, or articles that it would end with.
+
+    None where all are.
+    """
     words = [word.span for word in read.words if word.span.overlaps(run)]
+    while words and words[-1] in articles:
+        words.pop()
     kept = [word for word in words if not any(word.overlaps(span) for span in spared)]
     return Span(kept[0].start, kept[-1].end) if kept else None
 
