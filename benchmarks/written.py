@@ -13,9 +13,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping, Sequence
 
-from benchmarks import judged, lines
+from benchmarks import judged, lines, quality
 from benchmarks.judged import Row
-from groundwire.bench import metrics
 from groundwire.detectors import Embedded, Lexical
 from training import written
 
@@ -33,8 +32,8 @@ def main() -> None:
             print(lines.line(f"{name} {detector.name}", data, threshold), lines.flagged(said))
         for shortcut in judged.SHORTCUTS:
             if shortcut.either_way:
-                told = metrics.auroc(judged.labelled(shortcut.judge(rows), even=False))
-                print(f"  {shortcut.name}: AUROC {max(told, 1 - told):.3f}")
+                told = quality.card(shortcut, shortcut.judge(rows), even=False, spans=False).auroc
+                print(f"  {shortcut.name}: AUROC {told}")
 
 
 def parts() -> Mapping[str, Sequence[Row]]:

@@ -60,15 +60,11 @@ def status(answer: str, context: str) -> Status:
         ("it left at 4.47 on Friday morning", Kind.TIME, (287.0,), "clock"),
         ("it fell at 3.30 on Monday afternoon", Kind.TIME, (930.0,), "clock"),
         ("it closed at 3.30 on Monday", Kind.NUMBER, (3.3,), ""),
-        ("a share of 10/20 = one half", None, None, "parts"),
         ("three quarters of an hour", Kind.MEASURE, (2700.0,), "time"),
     ],
 )
 def test_a_figure_is_read_with_its_unit(text, kind, values, unit):
     """Every way to write a quantity gives its kind, its value in the base unit, and the unit."""
-    if unit == "parts":
-        assert facts.extract(text)[0].values == (0.5,)
-        return
     if kind is None:
         assert [f.values for f in facts.extract(text)] == [(3600.0,), (86400.0,)]
         return
@@ -104,6 +100,10 @@ def test_a_date_that_a_line_begins_with_is_no_number_of_a_list():
     """Of "9 March, 09:30" at the head of a line both are read; "9 Mix the dough" numbers a step."""
     assert [f.text for f in facts.extract("9 March, 09:30 (Ida): it rang")] == ["9 March", "09:30"]
     assert facts.extract("9 Mix the dough") == []
+
+
+def test_a_division_is_what_comes_of_it():
+    assert facts.extract("a share of 10/20 = one half")[0].values == (0.5,)
 
 
 def test_so_much_a_month_is_no_number_of_months():

@@ -50,7 +50,7 @@ class Judging:
 
     def _claim_of(self, seen: Seen, score: float) -> Claim:
         conflict = conflict_in(seen)
-        if conflict is not None and binds(conflict, seen, alone=len(self.seen) == 1):
+        if conflict is not None and self._decides(conflict, seen):
             return self._contradicted(seen, conflict, max(score, CONTRADICTED, self.grading.threshold))
         if score >= self.grading.threshold:
             if conflict is not None:
@@ -58,13 +58,23 @@ class Judging:
             return self._unsupported(seen, score)
         return self._supported(seen, score)
 
+    def _decides(self, conflict: Conflict, seen: Seen) -> bool:
+        """Whether a conflict decides by itself; else it is only what a claim that is flagged is flagged for.
+
+        What works figures out has others than the documents, and a "not" among several statements mostly says
+        something else (training/README.md).
+        """
+        if conflict.exact:
+            return seen.says_otherwise
+        return not conflict.denies or len(self.seen) == 1 or seen.is_denied
+
     def claims_by_facts(self) -> tuple[Claim, ...]:
         """The same where answer and passages share no language: only exact facts can be compared."""
         return tuple(map(self._claim_by_facts, self.seen))
 
     def _claim_by_facts(self, seen: Seen) -> Claim:
         conflict = conflict_in(seen)
-        if conflict is not None and conflict.exact and binds(conflict, seen, alone=len(self.seen) == 1):
+        if conflict is not None and conflict.exact and self._decides(conflict, seen):
             return self._contradicted(seen, conflict, max(CONTRADICTED, self.grading.threshold))
         if seen.declines:
             return self._supported(seen, HARMLESS)
@@ -210,17 +220,6 @@ class Conflict:
     exact: bool = False
     denies: bool = False
     support: Support = Support.CONTRADICTED
-
-
-def binds(conflict: Conflict, seen: Seen, *, alone: bool) -> bool:
-    """Whether a conflict decides by itself; else it is only what a claim that is flagged is flagged for.
-
-    ``alone`` says that the answer states nothing else. What works figures out has others than the documents,
-    and a "not" among several statements mostly says something else (training/README.md).
-    """
-    if conflict.exact:
-        return seen.says_otherwise
-    return not conflict.denies or alone or seen.is_denied
 
 
 def conflict_in(seen: Seen) -> Conflict | None:

@@ -83,12 +83,13 @@ class _Worked:
         for other in self._operands:
             if conversion.converts(self.fact, other):
                 yield Result(Step.CONVERSION, other.values[0], (other,), steps.say(other))
-        if abs(self.fact.numbers[0]) >= _LEAST or self.fact.unit:
+        telling = not self._small or self.fact.unit
+        if telling:
             yield from self._of_named()
             yield from self._sums()
-        if abs(self.fact.numbers[0]) < _LEAST:
+        if self._small:
             yield from self._left_over()
-        if abs(self.fact.numbers[0]) >= _LEAST or self.fact.unit:
+        if telling:
             yield from self._products()
             yield from self._quotients()
             yield from self._parts()
@@ -96,6 +97,11 @@ class _Worked:
         yield from self._shares()
         yield from self._points()
         yield from self._periods()
+
+    @property
+    def _small(self) -> bool:
+        """Whether chance makes such a number easily."""
+        return abs(self.fact.numbers[0]) < _LEAST
 
     @cached_property
     def _operands(self) -> list[Fact]:
@@ -167,10 +173,9 @@ class _Worked:
         """
         alike = self._alike([*self._operands, *self._nearby])
         added, taken = Step.SUM in self.cues, Step.DIFFERENCE in self.cues
-        small = abs(self.fact.numbers[0]) < _LEAST
         for a, b in combinations(alike, 2):
             named = self._names(a, b)
-            apart, meant = self._apart(a, b) and not small, len(alike) <= _FEW and not small
+            apart, meant = self._apart(a, b) and not self._small, len(alike) <= _FEW and not self._small
             if named or (added and meant) or (apart and not taken):
                 yield steps.added(a, b)
             if named or (taken and meant) or (apart and not added):

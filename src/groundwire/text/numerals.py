@@ -44,7 +44,7 @@ _DOTTED = re.compile(r"\d\d?\.\d\d")
 # "At 4.47 on Thursday morning" is a time; shares may have closed at 4.47 on Thursday.
 _PART_OF_DAY = re.compile(
     r" (?:on |the )?(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|yesterday|today|tomorrow|this|that"
-    r"|in the)(?: (?P<part>morning|afternoon|evening))?\b"
+    r"|in the) (?P<part>morning|afternoon|evening)\b"
 )
 _NOON, _CENTURY = 12, 100
 _O_CLOCK = re.compile(r"\s?(?:o['’]clock|uhr\b)")
@@ -275,9 +275,9 @@ class _Reader:
         mark = None
         if self._following(end)[:1] in ("a", "p", "o", "u"):
             mark = _MERIDIEM.match(self.lowered, end) or _O_CLOCK.match(self.lowered, end)
-        part = _PART_OF_DAY.match(self.lowered, end) if _AT.search(self._head(start, 8)) else None
-        dotted = part and part["part"] and _DOTTED.fullmatch(self.lowered, start, end)
-        if mark is None and figure.shape is not Shape.CLOCK and not dotted:
+        shown = figure.shape is Shape.CLOCK
+        part = self._part_of_day(start, end) if shown or _DOTTED.fullmatch(self.lowered, start, end) else ""
+        if mark is None and not shown and not part:
             return None
         if figure.spoken:
             hours, minutes = int(figure.values[0]), 0
@@ -287,13 +287,18 @@ class _Reader:
         if hours > 24 or minutes > 59:
             return None
         half = mark.group(1) if mark is not None and mark.re is _MERIDIEM else None
-        if half is None and part and part["part"] and hours <= _NOON:
-            half = "a" if part["part"] == "morning" else "p"
+        if half is None and part and hours <= _NOON:
+            half = "a" if part == "morning" else "p"
         if half is None and self.lowered[start] == "0":
             values: tuple[float, ...] = (60.0 * hours + minutes,)  # "09:00" is on a clock of 24 hours
         else:
             values = clock.minutes(hours, minutes, half)
         return self._timed(start, mark.end() if mark else end, values)
+
+    def _part_of_day(self, start: int, end: int) -> str:
+        """The "morning" of "at 4.47 on Thursday morning"; "" where none is named."""
+        part = _PART_OF_DAY.match(self.lowered, end) if _AT.search(self._head(start, 8)) else None
+        return part["part"] if part else ""
 
     def _following(self, end: int) -> str:
         """The word after a figure, past an ordinal mark and a short "of"; "" where none follows."""
