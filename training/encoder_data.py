@@ -10,8 +10,9 @@ beside the same ones with one thing wrong, and some of all the others), ``stage4
 ``answers-N.npz`` (these answers and changes made to them, drawn anew for each N), ``stage7.npz`` (documents
 and answers of our own, and some of RAGTruth's), ``stage8.npz`` (answers of our own that are worded as large
 models word theirs, and some of all before), ``stage9-first.npz`` and ``stage9-next.npz`` (more of them, in
-rows of several lengths), ``stage10.npz`` (all of our own, and most of RAGTruth's), and ``held.npz`` (answers
-that no stage learns from, to export with). What the sets' own labels mean stands here. Deterministic.
+rows of several lengths), ``stage10.npz`` (all of our own, and most of RAGTruth's),
+``stage11-N.npz`` (all that teaches, drawn anew for each N), and ``held.npz`` (answers that no stage learns
+from, to export with). Deterministic.
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ import argparse
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from pathlib import Path
 
-from groundwire.core.span import Span
 from groundwire.local import rows
 from groundwire.text import claims as claim_text
 from training import encoder_contrasts, written
@@ -42,29 +43,16 @@ from training.encoder_answers import (
 from training.encoder_contrasts import Pair
 from training.encoder_facts import CLOSE, FIRST, FULL, NEXT, Habits, Maker
 from training.encoder_rows import Label, Labelled, Packed
+from training.encoder_sets import (
+    Sets,
+    claims_and_passages,
+    marked_claims,
+    short_pairs,
+    supported,
+    whole,
+)
 from training.facts import FACTS, Facts
-from training.labelled_sets import FIT, RAGTRUTH, TEST, Raw, contexts, part, read
-
-NLI_PARTS = ("mnli", "snli", "qnli")
-ENTAILMENTS = {
-    "entailment": Label.SUPPORTED,
-    "neutral": Label.UNSUPPORTED,
-    "contradiction": Label.CONTRADICTED,
-    "not_entailment": Label.NOT_SUPPORTED,
-}
-STANCES = {
-    "irrelevant": Label.UNSUPPORTED,
-    "completely-support": Label.SUPPORTED,
-    "partially-support": Label.NOT_SUPPORTED,
-    "refute": Label.CONTRADICTED,
-}
-STANCE_WEIGHTS = {Label.SUPPORTED: 1.5, Label.UNSUPPORTED: 0.35}
-"""Two snippets in three are irrelevant, and plainly so."""
-
-SHORT_ANSWERS = ("expertqa", "begin", "faithdial_audit", "defacto")
-SHORT_SUPPORTED_WEIGHT = 1.5
-HALUEVAL_WEIGHT, HALUEVAL_LEAST_WORDS = 0.3, 4
-"""Made up by a model, and told apart by their length: little weight, and no answers of a word or two."""
+from training.labelled_sets import FIT, RAGTRUTH, TEST, Raw, part
 
 DOCUMENTS = ("defacto", "expertqa")
 """Sets whose contexts are copied from as well."""
@@ -72,12 +60,11 @@ DOCUMENTS = ("defacto", "expertqa")
 COPIED_SHARE, COPIED_DOCUMENTS_SHARE = 0.12, 0.08
 ALL_AGAIN, CLAIMS_AGAIN = 0.12, 0.3
 
-STATED = ("begin", "faithdial_audit", "defacto", "expertqa", "wice")
 QUOTED = ("expertqa", "defacto", "wice", "begin", "fever_rte")
 """Sets whose supported answers, and whose contexts, are contrasted with corruptions of themselves."""
 
 STAGE3_TASK_WEIGHTS = {**TASK_WEIGHTS, "qa": 0.8}
-QA_SUPPORTED_SHARE, NLI_STATED_SHARE = 0.3, 0.2
+QA_SUPPORTED_SHARE = 0.3
 ANSWERS_SHARE, PASSAGES_SHARE, RECORDS_SHARE, PAIRS_SHARE = 0.62, 0.9, 0.5, 0.15
 
 FIRST_FACTS, NEXT_FACTS = 12_000, 20_000
@@ -126,19 +113,12 @@ ALL_CHANGED, ALL_RAGTRUTH_CHANGED, ALL_RAGTRUTH_MARKED = 0.3, 0.2, 0.8
 DRAWN = 4
 CONTRASTS_SHARE, SENTENCES_SHARE, SENTENCES_OF_DOCUMENTS_SHARE = 0.45, 0.08, 0.05
 
+EACH_CHANGED, EACH_RAGTRUTH_CHANGED, EACH_CORRUPTED = 0.4, 0.5, 0.3
+EACH_STATED, EACH_WINDOW, EACH_OF_OUR_WINDOWS = 0.5, 0.06, 0.04
+EACH_CLOSE_FACTS, EACH_FULL_FACTS, EACH_NEXT_FACTS = 8_000, 4_000, 4_000
+"""Shares, and numbers of pairs of facts, in each draw of stage 11."""
+
 Parts = Mapping[str, Sequence[Labelled]]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Sets:
-    """Where the sets lie, and how many answers to read of each: all for None."""
-
-    data: Path
-    most: int | None = None
-
-    def read(self, *names: str) -> list[Raw]:
-        """The answers of these sets, one set after the other."""
-        return [raw for name in names for raw in read(self.data / "train" / f"{name}.jsonl.gz")[: self.most]]
 
 
 def main() -> None:
@@ -146,27 +126,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--stage", type=int, choices=range(1, 11), help="all if left out")
+    parser.add_argument("--stage", type=int, choices=range(1, 12), help="all if left out")
     parser.add_argument("--epochs", type=int, default=3, help="of stage 2")
     parser.add_argument("--sample", type=int, metavar="N", help="the first N answers of each set, to try it")
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
     sets = Sets(data=args.data, most=args.sample)
-    if args.stage in (4, None):
-        write(args.out / "stage4-first.npz", facts(sets, FIRST, FIRST_FACTS, 1))
-        write(args.out / "stage4-next.npz", facts(sets, NEXT, NEXT_FACTS, 2))
+    for (stage, name), made in FILES.items():
+        if args.stage in (stage, None):
+            write(args.out / f"{name}.npz", made(sets))
     if args.stage in (6, None):
         others = mixed(sets, SECOND, answers=False)
         write(args.out / "others.npz", joined("others", others))
         write(args.out / "again.npz", again_of(others))
         for number in range(DRAWN):
             write(args.out / f"answers-{number}.npz", joined(f"answers {number}", drawn_anew(sets, number)))
-    if args.stage in (9, None):
-        for number, name in enumerate(("stage9-first", "stage9-next")):
-            write(args.out / f"{name}.npz", joined(name, at_length(sets, number)))
-    for stage, made in ONE_FILE.items():
-        if args.stage in (stage, None):
-            write(args.out / f"stage{stage}.npz", made(sets))
     if args.stage in (2, None):
         write(args.out / "held.npz", held(sets))
         for epoch in range(args.epochs):
@@ -177,53 +151,6 @@ def write(path: Path, made: Iterable[Labelled]) -> None:
     packed = Packed.of(made)
     packed.save(path)
     print(f"{path.name}: {len(packed)} rows, {len(packed.ids)} tokens", flush=True)
-
-
-def short_pairs(sets: Sets) -> Iterator[Labelled]:
-    """Premise and hypothesis, evidence and claim."""
-    for raw in sets.read("nli"):
-        if raw["meta"]["subset"] in NLI_PARTS:
-            yield from whole(raw, ENTAILMENTS[raw["label_fine"]])
-    for raw in sets.read("fever_rte"):
-        yield from whole(raw, ENTAILMENTS[raw["label_fine"]])
-    yield from claims_and_passages(sets)
-    for raw in sets.read("halueval"):
-        if len(raw["answer"].split()) >= HALUEVAL_LEAST_WORDS:
-            yield from whole(raw, either(raw), HALUEVAL_WEIGHT)
-
-
-def claims_and_passages(sets: Sets) -> Iterator[Labelled]:
-    """Claims beside search snippets, cited passages, dialogue and news."""
-    for raw in sets.read("factcheckgpt_stance"):
-        label = STANCES[raw["label_fine"]]
-        yield from whole(raw, label, STANCE_WEIGHTS.get(label, 1.0))
-    for raw in sets.read(*SHORT_ANSWERS):
-        yield from whole(raw, either(raw), 1.0 if raw["label"] else SHORT_SUPPORTED_WEIGHT)
-
-
-def marked_claims(sets: Sets) -> Iterator[Labelled]:
-    """Claims about long pages, some with their unsupported words marked."""
-    for raw in sets.read("wice"):
-        yield from whole(raw, either(raw))
-    for raw in sets.read("wice_tokens"):
-        yield from as_marked(raw, [Span(0, len(raw["answer"]))], 1.0)
-
-
-def either(raw: Raw) -> Label:
-    """What a label of yes or no says."""
-    return Label.NOT_SUPPORTED if raw["label"] else Label.SUPPORTED
-
-
-def whole(raw: Raw, label: Label, weight: float = 1.0) -> Iterator[Labelled]:
-    """An answer of one statement as one row; none where it doesn't fit in one."""
-    answer = raw["answer"].strip()
-    if not answer or not raw["context"].strip():
-        return
-    made = rows.Builder(contexts(raw), raw.get("question")).rows(answer, [Span(0, len(answer))])
-    if len(made) == 1:
-        # Nobody said which words of an unsupported statement are at fault.
-        of_words = Label.SUPPORTED if label == Label.SUPPORTED else Label.IGNORED
-        yield Labelled(made[0], label, [of_words] * len(made[0].words), weight)
 
 
 def marked_answers(sets: Sets, epoch: int) -> list[Labelled]:
@@ -277,18 +204,6 @@ def as_read(fitting: Sequence[Raw], rng: random.Random, lengths: Lengths | None 
     for raw in fitting:
         length = lengths.drawn(rng) if lengths else rows.LENGTH
         yield from thinned(raw, STAGE3_TASK_WEIGHTS[raw["task"]], length, QA_SUPPORTED_SHARE, rng)
-
-
-def supported(sets: Sets, rng: random.Random) -> Iterator[Raw]:
-    """Answers of one statement that follow from their context."""
-    yield from (raw for raw in sets.read("fever_rte") if raw["label_fine"] == "entailment")
-    for raw in sets.read("nli"):
-        entailed = raw["meta"]["subset"] in NLI_PARTS[:2] and raw["label_fine"] == "entailment"
-        if entailed and rng.random() < NLI_STATED_SHARE:
-            yield raw
-    yield from (raw for raw in sets.read(*STATED) if not raw["label"])
-    stances = sets.read("factcheckgpt_stance")
-    yield from (raw for raw in stances if STANCES[raw["label_fine"]] == Label.SUPPORTED)
 
 
 def some_pairs(pairs: Iterable[Pair], share: float, rng: random.Random) -> Iterator[Labelled]:
@@ -435,6 +350,42 @@ def all_answers(sets: Sets) -> Parts:
     }
 
 
+def everything(sets: Sets, number: int) -> Parts:
+    """All that teaches, answers and what was taught before them; changes and facts are others each time."""
+    rng = random.Random(110 + number)
+    ours = [raw for raw in teaching() if not written.is_close(raw) or rng.random() < WRITTEN_CLOSE]
+    of_models = [raw for raw in ours if written.is_of_models(raw)][: sets.most]
+    others = [raw for raw in ours if not written.is_of_models(raw)][: sets.most]
+    fitting = [raw for raw in sets.read(*RAGTRUTH) if part(raw) < FIT]
+
+    def some(pairs: Iterable[Pair], share: float | None = None) -> list[Labelled]:
+        return list(chain.from_iterable(pairs) if share is None else some_pairs(pairs, share, rng))
+
+    # In this order: all draw from the same numbers.
+    parts: dict[str, Sequence[Labelled]] = {
+        "of models": list(ours_as_marked(of_models, rng, MOSTLY_AS_READ)),
+        "written": list(ours_as_marked(others, rng, MOSTLY_AS_READ)),
+        "changed": some(encoder_contrasts.of_answers([*of_models, *others], rng), EACH_CHANGED),
+        "ragtruth": list(as_read(fitting, rng, MOSTLY_AS_READ)),
+        "records": list(flipped_records(fitting, rng)),
+        "answers": some(encoder_contrasts.of_answers(fitting, rng), EACH_RAGTRUTH_CHANGED),
+        "corrupted": [row for row in corrupted(fitting, rng) if rng.random() < EACH_CORRUPTED],
+        "statements": some(encoder_contrasts.of_statements(list(supported(sets, rng)), rng), EACH_STATED),
+        "windows": some(encoder_contrasts.of_windows([*sets.read(*QUOTED), *fitting], EACH_WINDOW, rng)),
+        "our windows": some(encoder_contrasts.of_windows(ours, EACH_OF_OUR_WINDOWS, rng)),
+        "elsewhere": list(elsewhere(ours, rng)),
+    }
+    among = sentences_among(sets.read(*DOCUMENTS, "begin", "wice"), rng)
+    return {
+        **parts,
+        "close facts": list(facts(sets, CLOSE, EACH_CLOSE_FACTS, 300 + number)),
+        "facts": list(facts(sets, FULL, EACH_FULL_FACTS, 400 + number, among)),
+        "next facts": list(facts(sets, NEXT, EACH_NEXT_FACTS, 500 + number)),
+        "pairs": list(short_pairs(sets)),
+        "wice": list(marked_claims(sets)),
+    }
+
+
 def teaching() -> list[Raw]:
     """The answers of our own that may teach."""
     return [raw for raw in written.read() if part(raw) < WRITTEN_FIT]
@@ -483,15 +434,28 @@ def held(sets: Sets) -> Iterator[Labelled]:
             yield from as_marked(raw, claim_text.cut(raw["answer"]), 1.0)
 
 
-ONE_FILE: Mapping[int, Callable[[Sets], Iterable[Labelled]]] = {
-    1: short_pairs,
-    3: contrasted,
-    5: lambda sets: joined("stage5", mixed(sets)),
-    7: lambda sets: joined("stage7", of_our_own(sets)),
-    8: lambda sets: joined("stage8", of_models(sets)),
-    10: lambda sets: joined("stage10", all_answers(sets)),
+def _named(name: str, made: Callable[[Sets], Parts]) -> Callable[[Sets], Iterable[Labelled]]:
+    """What makes a file of several parts, and prints their sizes."""
+    return lambda sets: joined(name, made(sets))
+
+
+FILES: Mapping[tuple[int, str], Callable[[Sets], Iterable[Labelled]]] = {
+    (1, "stage1"): short_pairs,
+    (3, "stage3"): contrasted,
+    (4, "stage4-first"): lambda sets: facts(sets, FIRST, FIRST_FACTS, 1),
+    (4, "stage4-next"): lambda sets: facts(sets, NEXT, NEXT_FACTS, 2),
+    (5, "stage5"): _named("stage5", mixed),
+    (7, "stage7"): _named("stage7", of_our_own),
+    (8, "stage8"): _named("stage8", of_models),
+    (9, "stage9-first"): _named("stage9-first", partial(at_length, number=0)),
+    (9, "stage9-next"): _named("stage9-next", partial(at_length, number=1)),
+    (10, "stage10"): _named("stage10", all_answers),
+    **{
+        (11, f"stage11-{number}"): _named(f"stage11-{number}", partial(everything, number=number))
+        for number in range(DRAWN)
+    },
 }
-"""The stages whose rows are all in one file."""
+"""The files of most stages, by stage and name."""
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional
+from torch.optim.swa_utils import get_ema_multi_avg_fn
 
 from training.encoder_model import Encoder, from_minilm
 from training.encoder_rows import TOKENS, Batch, Label, Packed, batches
@@ -47,7 +48,9 @@ SAVED_EVERY_SECONDS = 300.0
 def main() -> None:
     """Train, print and write."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--rows", type=Path, nargs="+", required=True)
+    parser.add_argument(
+        "--rows", type=Path, nargs="+", default=[], help="without any, what is written is what it begins with"
+    )
     parser.add_argument(
         "--from",
         dest="starts",
@@ -88,17 +91,25 @@ def main() -> None:
         metavar="WEIGHTS",
         help="learn what these say, their mean, as much as what rows are labelled with",
     )
+    parser.add_argument(
+        "--device",
+        default="cuda" if torch.cuda.is_available() else "cpu",
+        help="what it learns on: a GPU, where PyTorch finds one",
+    )
     parser.add_argument("--minutes", type=float, default=math.inf, help="end by then, the rate brought down")
     args = parser.parse_args()
     torch.set_num_threads(args.threads)
     torch.manual_seed(args.seed)
+    start = mean_of([begun_from(path) for path in args.starts]).to(args.device)
+    if not args.rows:
+        write(start.cpu().state_dict(), args.out)
+        return
     packed = Packed.joined([Packed.load(path) for path in args.rows])
     plan = schedule(packed, args.epochs, args.seed, args.tokens)
     state = args.out.with_suffix(".state")
-    start = mean_of([begun_from(path) for path in args.starts])
     # Whatever is read is read before hours of training, not after.
-    other = begun_from(args.kept_of) if args.kept_of else copy.deepcopy(start)
-    teachers = [begun_from(path).eval() for path in args.taught_by]
+    other = begun_from(args.kept_of).to(args.device) if args.kept_of else copy.deepcopy(start)
+    teachers = [begun_from(path).to(args.device).eval() for path in args.taught_by]
     fit = Fit.begun(start, frozen=args.frozen, precision=getattr(torch, args.precision), teachers=teachers)
     settings = {
         "rows": len(packed),
@@ -127,7 +138,7 @@ def main() -> None:
             if time.monotonic() - saved > SAVED_EVERY_SECONDS:
                 fit.save(state, settings)
                 saved = time.monotonic()
-    write(between(fit.averaged, other, args.kept).state_dict(), args.out)
+    write(between(fit.averaged, other, args.kept).cpu().state_dict(), args.out)
     state.unlink(missing_ok=True)
 
 
@@ -216,8 +227,9 @@ class Fit:
         named = list(model.named_parameters())
         decayed = [p for name, p in named if p.ndim > 1 and "words" not in name]
         rest = [p for name, p in named if p.ndim <= 1 or "words" in name]
+        on_gpu = model.words.weight.is_cuda
         groups = [{"params": decayed}, {"params": rest, "weight_decay": 0.0}]
-        optimizer = torch.optim.AdamW(groups, weight_decay=DECAY, betas=BETAS)
+        optimizer = torch.optim.AdamW(groups, weight_decay=DECAY, betas=BETAS, fused=on_gpu)
         averaged = copy.deepcopy(model).eval()
         return cls(
             model=model.train(),
@@ -227,8 +239,8 @@ class Fit:
             teachers=teachers,
         )
 
-    def learn(self, batch: Batch, rate: float, words: float) -> tuple[float, float]:
-        """One step; the losses of rows and words before it."""
+    def learn(self, batch: Batch, rate: float, words: float) -> tuple[Tensor, Tensor]:
+        """One step; the losses of rows and words before it, which a GPU may still be working out."""
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         of_rows, of_words = losses(self.model, batch, self.precision, self.teachers)
@@ -237,13 +249,13 @@ class Fit:
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), LARGEST_GRADIENT)
         self.optimizer.step()
         self.step += 1
-        return of_rows.item(), of_words.item()
+        return of_rows.detach(), of_words.detach()
 
     def average(self, share: float) -> None:
         """Move the averaged weights towards the model's."""
         with torch.no_grad():
-            for old, new in zip(self.averaged.parameters(), self.model.parameters(), strict=True):
-                old.lerp_(new, share)
+            move = get_ema_multi_avg_fn(1 - share)
+            move(list(self.averaged.parameters()), list(self.model.parameters()), self.step)
 
     def save(self, path: Path, settings: Mapping[str, Any]) -> None:
         parts = {name: part.state_dict() for name, part in self._parts().items()}
@@ -254,7 +266,7 @@ class Fit:
 
         Raises SystemExit where it was begun with other ``settings``.
         """
-        state = torch.load(path, weights_only=True)
+        state = torch.load(path, weights_only=True, map_location=self.device)
         begun = state["settings"]
         other = [f"{name} {begun[name]}, not {now}" for name, now in settings.items() if begun[name] != now]
         if other:
@@ -264,6 +276,11 @@ class Fit:
         for name, part in self._parts().items():
             part.load_state_dict(state[name])
         self.step = state["step"]
+
+    @property
+    def device(self) -> torch.device:
+        """What it learns on."""
+        return self.model.words.weight.device
 
     def _parts(self) -> dict[str, Any]:
         return {"model": self.model, "averaged": self.averaged, "optimizer": self.optimizer}
@@ -277,33 +294,31 @@ def losses(
     With teachers, half of it is how far the model is from what they say together (Hinton et al., 2015,
     arXiv:1503.02531): from the mean of their log probabilities.
     """
-    ids, kinds, words, labels, weights = (torch.from_numpy(part) for part in batch)
-    with torch.autocast("cpu", torch.bfloat16, enabled=precision == torch.bfloat16):
+    device = model.words.weight.device
+    ids, kinds, words, labels, weights = (torch.from_numpy(part).to(device) for part in batch)
+    as_fast = torch.autocast(device.type, torch.bfloat16, enabled=precision == torch.bfloat16)
+    with as_fast:
         of_rows, of_tokens = model(ids, kinds)
-    known = words != Label.IGNORED
-    words_weights = weights[:, None].expand(words.shape)[known] * torch.where(
-        words[known] > Label.SUPPORTED, FLAGGED_WORDS, 1.0
-    )
+    words_weights = weights[:, None] * torch.where(words > Label.SUPPORTED, FLAGGED_WORDS, 1.0)
     labelled = (
         mean(of_rows.float(), labels, weights),
-        mean(of_tokens.float()[known], words[known], words_weights),
+        mean(of_tokens.float().flatten(0, 1), words.flatten(), words_weights.flatten()),
     )
     if not teachers:
         return labelled
-    with torch.no_grad(), torch.autocast("cpu", torch.bfloat16, enabled=precision == torch.bfloat16):
+    with torch.no_grad(), as_fast:
         said = [teacher(ids, kinds) for teacher in teachers]
     rows_said = torch.stack([rows.float() for rows, _ in said])
-    words_said = torch.stack([tokens.float()[known] for _, tokens in said])
+    words_said = torch.stack([tokens.float() for _, tokens in said])
+    known = words_weights * (words != Label.IGNORED)
     return (
         (labelled[0] + distance(of_rows.float(), rows_said, weights)) / 2,
-        (labelled[1] + distance(of_tokens.float()[known], words_said, words_weights)) / 2,
+        (labelled[1] + distance(of_tokens.float(), words_said, known)) / 2,
     )
 
 
 def distance(logits: Tensor, said: Tensor, weights: Tensor) -> Tensor:
     """The weighted mean cross-entropy with what teachers say: ``said`` is (teachers, rows, classes)."""
-    if not len(weights):
-        return logits.sum()
     wanted = torch.softmax(functional.log_softmax(said, -1).mean(0), -1)
     each = -(wanted * functional.log_softmax(logits, -1)).sum(-1)
     return (weights * each).sum() / weights.sum().clamp(min=1e-6)
@@ -311,8 +326,6 @@ def distance(logits: Tensor, said: Tensor, weights: Tensor) -> Tensor:
 
 def mean(logits: Tensor, labels: Tensor, weights: Tensor) -> Tensor:
     """Cross-entropy; NOT_SUPPORTED asks for either of the two classes that are not supported."""
-    if not len(labels):
-        return logits.sum()
     each = functional.log_softmax(logits, -1)
     either = torch.logsumexp(each[:, 1:], -1)
     known = each.gather(1, labels.clamp(0, 2)[:, None])[:, 0]
@@ -344,20 +357,24 @@ class Curve:
 
     say: Callable[[str], None]
     steps: int = 0
-    rows: float = 0.0
-    words: float = 0.0
+    rows: Tensor | float = 0.0
+    words: Tensor | float = 0.0
     tokens: int = 0
     begun: float = field(default_factory=time.monotonic)
 
-    def add(self, step: int, of_rows: float, of_words: float, tokens: int, *, last: bool) -> None:
+    def add(self, step: int, of_rows: Tensor, of_words: Tensor, tokens: int, *, last: bool) -> None:
         """One more step."""
         self.steps += 1
-        self.rows += of_rows
-        self.words += of_words
+        self.rows = self.rows + of_rows
+        self.words = self.words + of_words
         self.tokens += tokens
         if step % SAID_EVERY == 0 or last:
+            rows, words = (
+                float(self.rows) / self.steps,
+                float(self.words) / self.steps,
+            )  # a GPU's work ends here
             speed = self.tokens / (time.monotonic() - self.begun)
-            of_each = f"rows {self.rows / self.steps:.4f} words {self.words / self.steps:.4f}"
+            of_each = f"rows {rows:.4f} words {words:.4f}"
             self.say(f"step {step} {of_each} tokens/s {speed:.0f}")
             self.steps, self.rows, self.words, self.tokens = 0, 0.0, 0.0, 0
             self.begun = time.monotonic()

@@ -34,11 +34,17 @@ class Layer(nn.Module):
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         b, t, _ = x.shape
         q, k, v = self.qkv(x).view(b, t, 3, HEADS, -1).permute(2, 0, 3, 1, 4)
-        # Plain products: on CPUs, the backward pass of PyTorch's fused attention takes half of all time.
-        weights = torch.matmul(q * (1 / math.sqrt(HIDDEN // HEADS)), k.transpose(-1, -2)) + mask
-        mixed = torch.matmul(torch.softmax(weights, -1), v).transpose(1, 2).reshape(b, t, HIDDEN)
-        x = self.norm1(x + self.out(mixed))
+        x = self.norm1(x + self.out(_mixed(q, k, v, mask).transpose(1, 2).reshape(b, t, HIDDEN)))
         return self.norm2(x + self.down(functional.gelu(self.up(x))))
+
+
+def _mixed(q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
+    """What every token takes from the others; all are (rows, heads, tokens, width)."""
+    if q.is_cuda:
+        return functional.scaled_dot_product_attention(q, k, v, mask.expand(-1, -1, q.shape[2], -1))
+    # Plain products: on CPUs, the backward pass of PyTorch's fused attention takes half of all time.
+    weights = torch.matmul(q * (1 / math.sqrt(HIDDEN // HEADS)), k.transpose(-1, -2)) + mask
+    return torch.matmul(torch.softmax(weights, -1), v)
 
 
 class Encoder(nn.Module):
@@ -60,9 +66,9 @@ class Encoder(nn.Module):
 
     def forward(self, ids: Tensor, kinds: Tensor) -> tuple[Tensor, Tensor]:
         x = self.dropout(self.norm(self.words(ids) + self.places(places(ids, kinds)) + self.kinds(kinds)))
-        mask = torch.where(ids == 0, -1e4, 0.0)[:, None, None, :].to(
-            torch.bfloat16 if torch.is_autocast_enabled("cpu") else x.dtype
-        )
+        device = ids.device.type
+        reckoned = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else x.dtype
+        mask = torch.where(ids == 0, -1e4, 0.0)[:, None, None, :].to(reckoned)
         for layer in self.layers:
             x = layer(x, mask)
         x = self.dropout(x)
@@ -77,7 +83,7 @@ def places(ids: Tensor, kinds: Tensor) -> Tensor:
     known = ids != 0
     size = known.sum(1, keepdim=True)
     beside = (known & (kinds >= Kind.FRAMING)).sum(1, keepdim=True)
-    at = torch.arange(ids.shape[1]).expand(ids.shape)
+    at = torch.arange(ids.shape[1], device=ids.device).expand(ids.shape)
     return torch.where(known & (at >= size - beside), at + LENGTH - size, at)
 
 

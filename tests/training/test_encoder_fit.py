@@ -137,3 +137,40 @@ def test_a_run_is_gone_on_with_as_it_was_begun(tmp_path):
     assert other.step == 7
     both = zip(fit.model.parameters(), other.model.parameters(), strict=True)
     assert all(torch.equal(one, same) for one, same in both)
+
+
+def test_without_rows_the_mean_of_what_it_begins_with_is_written(tmp_path, monkeypatch):
+    """As the command line does it: two files of weights, and their mean."""
+    from training import encoder_fit
+    from training.encoder_model import Encoder
+
+    torch.manual_seed(0)
+    models = [Encoder(), Encoder()]
+    starts = [tmp_path / "a.pt", tmp_path / "b.pt"]
+    for model, path in zip(models, starts, strict=True):
+        encoder_fit.write(model.state_dict(), path)
+    out = tmp_path / "both.pt"
+    arguments = ["encoder_fit", "--from", *map(str, starts), "--out", str(out)]
+    monkeypatch.setattr("sys.argv", arguments)
+    encoder_fit.main()
+    both = zip(*(model.parameters() for model in models), strict=True)
+    expected = [(one + other) / 2 for one, other in both]
+    made = encoder_fit.read(out).parameters()
+    assert all(torch.allclose(one, other, atol=1e-6) for one, other in zip(made, expected, strict=True))
+
+
+def test_losses_look_at_labelled_words_alone(batch):
+    """However many tokens are padding, or nobody said anything of, the losses are the same."""
+    from training.encoder_fit import losses
+    from training.encoder_model import Encoder
+
+    torch.manual_seed(0)
+    model = Encoder().eval()
+    wider = batch._replace(
+        ids=np.pad(batch.ids, ((0, 0), (0, 64))),
+        kinds=np.pad(batch.kinds, ((0, 0), (0, 64))),
+        words=np.pad(batch.words, ((0, 0), (0, 64)), constant_values=Label.IGNORED),
+    )
+    for teachers in ([], [Encoder().eval()]):
+        one, other = (losses(model, each, torch.float32, teachers) for each in (batch, wider))
+        assert [a.item() for a in one] == pytest.approx([b.item() for b in other], rel=1e-5)

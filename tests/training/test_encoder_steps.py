@@ -12,19 +12,19 @@ from training.encoder import Step, encoder_steps, stack_steps
 from training.encoder_data import (
     SECOND,
     WRITTEN_FIT,
-    Sets,
     again_of,
     at_length,
     drawn_anew,
+    everything,
     held,
     marked_answers,
     mixed,
     of_models,
     of_our_own,
-    short_pairs,
     write,
 )
 from training.encoder_rows import Label, Packed
+from training.encoder_sets import Sets, short_pairs
 from training.labelled_sets import FIT, TEST, part
 
 PLAIN = ("expertqa", "begin", "faithdial_audit", "defacto", "halueval", "wice", "wice_tokens")
@@ -182,6 +182,31 @@ def test_each_half_of_stage_9_reads_others_of_what_may_teach(sets, monkeypatch):
     assert np.array_equal(packed(halves[0]).ids, packed(at_length(sets, 0)).ids)
 
 
+def test_each_draw_of_stage_11_has_all_that_teaches(sets, monkeypatch):
+    """As it is marked, the same each time but for how much evidence is beside it; what changes differs."""
+    made = [
+        {**raw(f"{kind}-60", i, "any"), "context": f"{' '.join(SENTENCES)} {kind} {i}."}
+        for kind in ("answers", "pairs")
+        for i in range(60)
+    ]
+    for i, one in enumerate(made):
+        one["meta"] = {"source_id": f"{one['id'].split('-')[0]}-60-{i}"}
+    monkeypatch.setattr(written, "read", lambda: made)
+    few = Sets(data=sets.data, most=40)
+    one, same, other = (everything(few, number) for number in (0, 0, 1))
+    told = {
+        kind: sum(part(each) < WRITTEN_FIT for each in made if each["id"].startswith(kind))
+        for kind in ("answers", "pairs")
+    }
+    assert len(one["of models"]) == min(40, told["answers"])
+    assert len(one["written"]) == min(40, told["pairs"])
+    assert {name for name, rows in one.items() if not rows} == {"records"}  # there are none here
+    assert np.array_equal(packed(one).ids, packed(same).ids)
+    assert not np.array_equal(packed(one).ids, packed(other).ids)
+    for name in ("pairs", "wice"):
+        assert one[name] == other[name]
+
+
 def test_what_is_held_back_is_not_learnt(sets):
     """It has sources between those that teach and those that measure, and some of them."""
     kept = [raw for raw in sets.read("ragtruth_qa", "ragtruth_data2txt_summary") if FIT <= part(raw) < TEST]
@@ -233,6 +258,12 @@ def test_what_ships_is_the_last_stage_and_every_stage_leads_to_it(tmp_path):
     read = [path for step in steps[1:] for path in step.arguments if path not in step.makes]
     assert {path for step in steps[:-1] for path in step.makes} <= set(read)
     assert set(rows.makes) <= set(read)
+
+
+def test_a_stage_that_reads_nothing_is_the_mean_of_others(tmp_path):
+    """It is told what to begin with, and no rows."""
+    stage = encoder.Stage(begins=["a", "b"])
+    assert stage.arguments(tmp_path, tmp_path) == ["--from", tmp_path / "a.pt", tmp_path / "b.pt"]
 
 
 def test_a_stage_is_given_what_it_begins_with_and_who_teaches_it(tmp_path):
