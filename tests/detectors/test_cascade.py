@@ -38,7 +38,7 @@ RIGHT = Interaction(question="A second bag?", contexts=PASSAGES, answer="A secon
 OPEN = Interaction(
     question="Pets?",
     contexts=PASSAGES,
-    answer="Dogs may ride in the second carriage.",
+    answer="Dogs may ride along.",
 )
 
 
