@@ -369,10 +369,8 @@ class Curve:
         self.words = self.words + of_words
         self.tokens += tokens
         if step % SAID_EVERY == 0 or last:
-            rows, words = (
-                float(self.rows) / self.steps,
-                float(self.words) / self.steps,
-            )  # a GPU's work ends here
+            # Only here does it wait for a GPU.
+            rows, words = float(self.rows) / self.steps, float(self.words) / self.steps
             speed = self.tokens / (time.monotonic() - self.begun)
             of_each = f"rows {rows:.4f} words {words:.4f}"
             self.say(f"step {step} {of_each} tokens/s {speed:.0f}")

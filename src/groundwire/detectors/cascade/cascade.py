@@ -43,8 +43,8 @@ def _default() -> tuple[Stage | Detector | str, ...]:
     from groundwire.detectors.judge import JudgeDetector  # noqa: PLC0415 - prompts, likewise
 
     return (
-        Stage(detector=Lexical(), flag=0.78),
-        Stage(detector=Embedded(), accept=0.21, flag=0.67),
+        Stage(detector=Lexical(), flag=0.85),
+        Stage(detector=Embedded(), accept=0.21, flag=0.62),
         Stage(detector=JudgeDetector(), optional=True),
     )
 
@@ -75,7 +75,7 @@ class Cascade(Combined):
     """
 
     name: ClassVar[str] = "cascade"
-    version: ClassVar[str] = "14"
+    version: ClassVar[str] = "15"
 
     # That of the embedded detector, so that its scores stay the probabilities they are.
     grading: Grading = Grading(threshold=0.37)
