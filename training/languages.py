@@ -27,7 +27,7 @@ from groundwire.local.embedded import READER
 CHOOSING = Path(__file__).resolve().parents[1] / "tests" / "probes" / "languages" / "choosing.toml"
 WRONG = 0.25
 PENALTY = {"lexical": 1.0, "embedded": 10.0}
-"""How strongly weights are held down. For two figures, .3 to 10 are equally good across folds: 10 claims least."""
+"""How strongly weights are held down: for two figures, .3 to 10 are equally good, and 10 claims least."""
 
 
 def main() -> None:
