@@ -372,8 +372,8 @@ def everything(sets: Sets, number: int) -> Parts:
         "corrupted": [row for row in corrupted(fitting, rng) if rng.random() < EACH_CORRUPTED],
         "statements": some(encoder_contrasts.of_statements(list(supported(sets, rng)), rng), EACH_STATED),
         "windows": some(encoder_contrasts.of_windows([*sets.read(*QUOTED), *fitting], EACH_WINDOW, rng)),
-        "our windows": some(encoder_contrasts.of_windows(ours, EACH_OF_OUR_WINDOWS, rng)),
-        "elsewhere": list(elsewhere(ours, rng)),
+        "our windows": some(encoder_contrasts.of_windows(ours[: sets.most], EACH_OF_OUR_WINDOWS, rng)),
+        "elsewhere": list(elsewhere(ours[: sets.most], rng)),
     }
     among = sentences_among(sets.read(*DOCUMENTS, "begin", "wice"), rng)
     return {

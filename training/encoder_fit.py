@@ -47,9 +47,56 @@ SAVED_EVERY_SECONDS = 300.0
 
 def main() -> None:
     """Train, print and write."""
+    args = arguments()
+    torch.set_num_threads(args.threads)
+    torch.manual_seed(args.seed)
+    start = mean_of([begun_from(path) for path in args.starts]).to(args.device)
+    if not args.rows:
+        write(start.cpu().state_dict(), args.out)
+        return
+    packed = Packed.joined([Packed.load(path) for path in args.rows])
+    plan = schedule(packed, args.epochs, args.seed, args.tokens)
+    state = args.out.with_suffix(".state")
+    # Whatever is read is read before hours of training, not after.
+    other = begun_from(args.kept_of).to(args.device) if args.kept_of else copy.deepcopy(start)
+    teachers = [begun_from(path).to(args.device).eval() for path in args.taught_by]
+    fit = Fit.begun(start, frozen=args.frozen, precision=getattr(torch, args.precision), teachers=teachers)
+    settings = {
+        "rows": len(packed),
+        "from": [path.name for path in args.starts],
+        "kept_of": args.kept_of and args.kept_of.name,
+        "taught_by": [path.name for path in args.taught_by],
+        **{name: getattr(args, name) for name in SETTINGS},
+    }
+    if state.exists():
+        fit.resume(state, settings)
+    pace = Pace(steps=len(plan), first=fit.step, minutes=args.minutes)
+    with args.out.with_suffix(".log").open("a", encoding="utf-8") as log:
+
+        def say(line: str) -> None:
+            for where in (None, log):
+                print(line, file=where, flush=True)
+
+        say(f"{len(packed)} rows, {len(packed.ids)} tokens, {len(plan)} steps, from step {fit.step}")
+        curve = Curve(say=say)
+        saved = time.monotonic()
+        while (done := pace.done(fit.step)) < 1:
+            chosen, length = plan[fit.step]
+            of_rows, of_words = fit.learn(packed.batch(chosen, length), args.rate * rate(done), args.words)
+            fit.average(max(1 / fit.step, 1 / (AVERAGED * len(plan) + 1)))
+            curve.add(fit.step, of_rows, of_words, len(chosen) * length, last=fit.step == len(plan))
+            if time.monotonic() - saved > SAVED_EVERY_SECONDS:
+                fit.save(state, settings)
+                saved = time.monotonic()
+    write(between(fit.averaged, other, args.kept).cpu().state_dict(), args.out)
+    state.unlink(missing_ok=True)
+
+
+def arguments() -> argparse.Namespace:
+    """What the command line says. Raises SystemExit where it makes no sense."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument(
-        "--rows", type=Path, nargs="+", default=[], help="without any, what is written is what it begins with"
+        "--rows", type=Path, nargs="+", default=[], help="without any, what it begins with is written"
     )
     parser.add_argument(
         "--from",
@@ -98,48 +145,9 @@ def main() -> None:
     )
     parser.add_argument("--minutes", type=float, default=math.inf, help="end by then, the rate brought down")
     args = parser.parse_args()
-    torch.set_num_threads(args.threads)
-    torch.manual_seed(args.seed)
-    start = mean_of([begun_from(path) for path in args.starts]).to(args.device)
-    if not args.rows:
-        write(start.cpu().state_dict(), args.out)
-        return
-    packed = Packed.joined([Packed.load(path) for path in args.rows])
-    plan = schedule(packed, args.epochs, args.seed, args.tokens)
-    state = args.out.with_suffix(".state")
-    # Whatever is read is read before hours of training, not after.
-    other = begun_from(args.kept_of).to(args.device) if args.kept_of else copy.deepcopy(start)
-    teachers = [begun_from(path).to(args.device).eval() for path in args.taught_by]
-    fit = Fit.begun(start, frozen=args.frozen, precision=getattr(torch, args.precision), teachers=teachers)
-    settings = {
-        "rows": len(packed),
-        "from": [path.name for path in args.starts],
-        "kept_of": args.kept_of and args.kept_of.name,
-        "taught_by": [path.name for path in args.taught_by],
-        **{name: getattr(args, name) for name in SETTINGS},
-    }
-    if state.exists():
-        fit.resume(state, settings)
-    pace = Pace(steps=len(plan), first=fit.step, minutes=args.minutes)
-    with args.out.with_suffix(".log").open("a", encoding="utf-8") as log:
-
-        def say(line: str) -> None:
-            for where in (None, log):
-                print(line, file=where, flush=True)
-
-        say(f"{len(packed)} rows, {len(packed.ids)} tokens, {len(plan)} steps, from step {fit.step}")
-        curve = Curve(say=say)
-        saved = time.monotonic()
-        while (done := pace.done(fit.step)) < 1:
-            chosen, length = plan[fit.step]
-            of_rows, of_words = fit.learn(packed.batch(chosen, length), args.rate * rate(done), args.words)
-            fit.average(max(1 / fit.step, 1 / (AVERAGED * len(plan) + 1)))
-            curve.add(fit.step, of_rows, of_words, len(chosen) * length, last=fit.step == len(plan))
-            if time.monotonic() - saved > SAVED_EVERY_SECONDS:
-                fit.save(state, settings)
-                saved = time.monotonic()
-    write(between(fit.averaged, other, args.kept).cpu().state_dict(), args.out)
-    state.unlink(missing_ok=True)
+    if not args.rows and (args.kept or args.kept_of or args.taught_by):
+        parser.error("--kept, --kept-of and --taught-by are for what learns: give --rows")
+    return args
 
 
 def schedule(packed: Packed, epochs: float, seed: int, tokens: int = TOKENS) -> list[tuple[list[int], int]]:
@@ -275,6 +283,8 @@ class Fit:
             )
         for name, part in self._parts().items():
             part.load_state_dict(state[name])
+        for group in self.optimizer.param_groups:
+            group["fused"] = self.device.type == "cuda"  # it may have begun elsewhere
         self.step = state["step"]
 
     @property
@@ -318,7 +328,7 @@ def losses(
 
 
 def distance(logits: Tensor, said: Tensor, weights: Tensor) -> Tensor:
-    """The weighted mean cross-entropy with what teachers say: ``said`` is (teachers, rows, classes)."""
+    """The weighted mean cross-entropy with what teachers say: ``said`` is (teachers, ..., classes)."""
     wanted = torch.softmax(functional.log_softmax(said, -1).mean(0), -1)
     each = -(wanted * functional.log_softmax(logits, -1)).sum(-1)
     return (weights * each).sum() / weights.sum().clamp(min=1e-6)

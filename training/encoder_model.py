@@ -40,9 +40,15 @@ class Layer(nn.Module):
 
 def _mixed(q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
     """What every token takes from the others; all are (rows, heads, tokens, width)."""
-    if q.is_cuda:
-        return functional.scaled_dot_product_attention(q, k, v, mask.expand(-1, -1, q.shape[2], -1))
-    # Plain products: on CPUs, the backward pass of PyTorch's fused attention takes half of all time.
+    return _fused(q, k, v, mask) if q.is_cuda else _plain(q, k, v, mask)
+
+
+def _fused(q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
+    return functional.scaled_dot_product_attention(q, k, v, mask.expand(-1, -1, q.shape[2], -1))
+
+
+def _plain(q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
+    """Plain products: on CPUs, the backward pass of PyTorch's fused attention takes half of all time."""
     weights = torch.matmul(q * (1 / math.sqrt(HIDDEN // HEADS)), k.transpose(-1, -2)) + mask
     return torch.matmul(torch.softmax(weights, -1), v)
 

@@ -43,7 +43,7 @@ FLOORS: dict[str, Floor] = {
     "conversion": Floor(12, 12, 6),
     "arithmetic": Floor(7, 12, 13),
     "entity": Floor(12, 7, 6),
-    "role_swap": Floor(5, 0, 4),
+    "role_swap": Floor(5, 1, 4),
     "attribution": Floor(12, 2, 3),
     "conjunction": Floor(10, 8, 6),
     "comparison": Floor(8, 7, 7),

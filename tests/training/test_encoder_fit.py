@@ -121,13 +121,14 @@ def test_several_teachers_say_the_mean_of_their_log_probabilities():
     assert doubts > agrees + 2
 
 
-def test_a_run_is_gone_on_with_as_it_was_begun(tmp_path):
+def test_a_run_is_gone_on_with_as_it_was_begun(tmp_path, batch):
     """Its step and weights come back; with another rate than it was begun with, it is refused by name."""
     from training.encoder_fit import Fit
     from training.encoder_model import Encoder
 
     state, settings = tmp_path / "stage1.state", {"rows": 12, "rate": 2e-4}
     fit, other = Fit.begun(Encoder()), Fit.begun(Encoder())
+    fit.learn(batch, 1e-3, 1.0)
     fit.step = 7
     fit.save(state, settings)
     with pytest.raises(SystemExit, match=r"stage1\.state was begun with rate 0\.0002, not 0\.0003: give"):
@@ -135,6 +136,9 @@ def test_a_run_is_gone_on_with_as_it_was_begun(tmp_path):
     assert other.step == 0
     other.resume(state, settings)
     assert other.step == 7
+    for one in (fit, other):
+        one.model.eval()  # no dropout, which is drawn anew
+        one.learn(batch, 1e-3, 1.0)
     both = zip(fit.model.parameters(), other.model.parameters(), strict=True)
     assert all(torch.equal(one, same) for one, same in both)
 
@@ -174,3 +178,43 @@ def test_losses_look_at_labelled_words_alone(batch):
     for teachers in ([], [Encoder().eval()]):
         one, other = (losses(model, each, torch.float32, teachers) for each in (batch, wider))
         assert [a.item() for a in one] == pytest.approx([b.item() for b in other], rel=1e-5)
+
+
+def test_the_average_moves_by_its_share():
+    """A quarter of the way to what was learnt, and no more."""
+    from training.encoder_fit import Fit
+    from training.encoder_model import Encoder
+
+    torch.manual_seed(0)
+    fit = Fit.begun(Encoder())
+    before = copy.deepcopy(fit.averaged)
+    fit.model = Encoder()
+    fit.average(0.25)
+    for old, new, made in zip(*(m.parameters() for m in (before, fit.model, fit.averaged)), strict=True):
+        assert torch.allclose(made, 0.75 * old + 0.25 * new, atol=1e-6)
+
+
+def test_both_ways_to_attend_are_the_same():
+    """What a GPU is given and what a CPU is; padding is looked at by neither."""
+    from training.encoder_model import _fused, _plain
+
+    torch.manual_seed(0)
+    q, k, v = torch.randn(3, 2, 12, 5, 32)
+    mask = torch.tensor([[0.0, 0, 0, 0, -1e4], [0, 0, -1e4, -1e4, -1e4]])[:, None, None, :]
+    made = _fused(q, k, v, mask)
+    assert torch.allclose(made, _plain(q, k, v, mask), atol=1e-5)
+    v[0, :, 4], v[1, :, 2:] = 7.0, -7.0
+    assert torch.allclose(made, _fused(q, k, v, mask), atol=1e-5)
+
+
+def test_what_learns_from_no_rows_is_refused(tmp_path, monkeypatch, capsys):
+    """Weights that were to be kept of others, and no rows: a mistake, and nothing is written."""
+    from training import encoder_fit
+
+    out = tmp_path / "made.pt"
+    arguments = ["encoder_fit", "--from", "a.pt", "--out", str(out), "--kept", "0.4"]
+    monkeypatch.setattr("sys.argv", arguments)
+    with pytest.raises(SystemExit):
+        encoder_fit.main()
+    assert "give --rows" in capsys.readouterr().err
+    assert not out.exists()
