@@ -147,7 +147,7 @@ STAGES: Mapping[str, Stage] = {
     # All that teaches, four times from the same weights, each drawn anew; and what the four come to together.
     **{
         name: Stage(begins=["stage10"], rows=[name], settings=f"--rate 2e-4 --seed {seed} --tokens 16384")
-        for name, seed in zip(FOUR, (110, 111, 112, 113), strict=True)
+        for seed, name in enumerate(FOUR, start=110)
     },
     "stage11": Stage(begins=FOUR),
 }

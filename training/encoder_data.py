@@ -156,7 +156,7 @@ def write(path: Path, made: Iterable[Labelled]) -> None:
 def marked_answers(sets: Sets, epoch: int) -> list[Labelled]:
     """An epoch of stage 2; each draws other changes, and other rows of stage 1."""
     rng = random.Random(epoch)
-    fitting = [raw for raw in sets.read(*RAGTRUTH) if part(raw) < FIT]
+    fitting = ragtruth_teaching(sets)
     repeated = list(again(sets, epoch, rng))
     parts = {
         "ragtruth": list(ragtruth(fitting, rng)),
@@ -181,7 +181,7 @@ def again(sets: Sets, epoch: int, rng: random.Random) -> Iterator[Labelled]:
 def contrasted(sets: Sets) -> list[Labelled]:
     """Stage 3: statements and their corruptions, answers as they were marked, and some of stage 1."""
     rng, thinning = random.Random(0), random.Random(9)
-    fitting = [raw for raw in sets.read(*RAGTRUTH) if part(raw) < FIT]
+    fitting = ragtruth_teaching(sets)
     marked = list(as_read(fitting, rng))
     answers = list(encoder_contrasts.of_answers(fitting, rng))
     stated = list(encoder_contrasts.of_statements(list(supported(sets, rng)), rng))
@@ -223,7 +223,7 @@ def facts(
 def mixed(sets: Sets, mix: Mix = STAGE5, *, answers: bool = True) -> Parts:
     """Facts, what follows from what, statements beside their corruptions, and RAGTruth's answers or none."""
     rng = random.Random(5)
-    fitting = [raw for raw in sets.read(*RAGTRUTH) if part(raw) < FIT] if answers else []
+    fitting = ragtruth_teaching(sets) if answers else []
     windows = encoder_contrasts.of_windows([*sets.read(*QUOTED), *fitting], mix.windows, rng)
     stated = encoder_contrasts.of_statements(list(supported(sets, rng)), rng)
     of_answers = encoder_contrasts.of_answers(fitting, rng)
@@ -250,7 +250,7 @@ def again_of(others: Parts) -> Iterator[Labelled]:
 def drawn_anew(sets: Sets, number: int) -> Parts:
     """RAGTruth's answers as they are marked, and changes made to them; each number draws others."""
     rng = random.Random(100 + number)
-    fitting = [raw for raw in sets.read(*RAGTRUTH) if part(raw) < FIT]
+    fitting = ragtruth_teaching(sets)
     sentences = [
         *copied(fitting, rng, SENTENCES_SHARE),
         *copied(sets.read(*DOCUMENTS), rng, SENTENCES_OF_DOCUMENTS_SHARE),
@@ -272,8 +272,8 @@ def of_our_own(sets: Sets) -> Parts:
     """
     rng = random.Random(7)
     ours = [raw for raw in teaching() if not written.is_of_models(raw)]
-    told = [raw for raw in ours if not written.is_close(raw) or rng.random() < WRITTEN_CLOSE][: sets.most]
-    fitting = [raw for raw in sets.read(*RAGTRUTH) if part(raw) < FIT]
+    told = but_for_most_close(ours, rng)[: sets.most]
+    fitting = ragtruth_teaching(sets)
     windows = encoder_contrasts.of_windows(told, WRITTEN_WINDOWS, rng)
     of_answers = encoder_contrasts.of_answers(fitting, rng)
     marked = [*as_read(fitting, rng), *flipped_records(fitting, rng)]
@@ -293,7 +293,7 @@ def of_models(sets: Sets) -> Parts:
     ours = teaching()
     told = [raw for raw in ours if written.is_of_models(raw)][: sets.most]
     others = [raw for raw in ours if not written.is_of_models(raw) and rng.random() < BEFORE]
-    fitting = [raw for raw in sets.read(*RAGTRUTH) if part(raw) < FIT]
+    fitting = ragtruth_teaching(sets)
     marked = [*as_read(fitting, rng), *flipped_records(fitting, rng)]
     return {
         "of models": list(ours_as_marked(told)),
@@ -315,7 +315,7 @@ def at_length(sets: Sets, number: int) -> Parts:
     ours = teaching()
     told = [raw for raw in ours if written.is_of_models(raw)]
     even = [raw for raw in ours if not written.is_of_models(raw) and not written.is_close(raw)]
-    fitting = [raw for raw in sets.read(*RAGTRUTH) if part(raw) < FIT]
+    fitting = ragtruth_teaching(sets)
     some = [raw for raw in told if rng.random() < OF_MODELS][: sets.most]
     others = [raw for raw in even if rng.random() < OURS_BESIDE][: sets.most]
     marked = [*as_read(fitting, rng, MOSTLY_LONG), *flipped_records(fitting, rng)]
@@ -333,11 +333,10 @@ def at_length(sets: Sets, number: int) -> Parts:
 def all_answers(sets: Sets) -> Parts:
     """All answers of our own, most of RAGTruth's, and changes made to them, in rows as they are read."""
     rng = random.Random(100)
-    ours = teaching()
-    told = [raw for raw in ours if not written.is_close(raw) or rng.random() < WRITTEN_CLOSE]
+    told = but_for_most_close(teaching(), rng)
     of_models = [raw for raw in told if written.is_of_models(raw)][: sets.most]
     others = [raw for raw in told if not written.is_of_models(raw)][: sets.most]
-    fitting = [raw for raw in sets.read(*RAGTRUTH) if part(raw) < FIT]
+    fitting = ragtruth_teaching(sets)
     changes = encoder_contrasts.of_answers([*of_models, *others], rng)
     of_answers = encoder_contrasts.of_answers(fitting, rng)
     marked = [*as_read(fitting, rng, MOSTLY_AS_READ), *flipped_records(fitting, rng)]
@@ -353,10 +352,10 @@ def all_answers(sets: Sets) -> Parts:
 def everything(sets: Sets, number: int) -> Parts:
     """All that teaches, answers and what was taught before them; changes and facts are others each time."""
     rng = random.Random(110 + number)
-    ours = [raw for raw in teaching() if not written.is_close(raw) or rng.random() < WRITTEN_CLOSE]
+    ours = but_for_most_close(teaching(), rng)
     of_models = [raw for raw in ours if written.is_of_models(raw)][: sets.most]
     others = [raw for raw in ours if not written.is_of_models(raw)][: sets.most]
-    fitting = [raw for raw in sets.read(*RAGTRUTH) if part(raw) < FIT]
+    fitting = ragtruth_teaching(sets)
 
     def some(pairs: Iterable[Pair], share: float | None = None) -> list[Labelled]:
         return list(chain.from_iterable(pairs) if share is None else some_pairs(pairs, share, rng))
@@ -386,9 +385,19 @@ def everything(sets: Sets, number: int) -> Parts:
     }
 
 
+def ragtruth_teaching(sets: Sets) -> list[Raw]:
+    """The answers of RAGTruth that may teach."""
+    return [raw for raw in sets.read(*RAGTRUTH) if part(raw) < FIT]
+
+
 def teaching() -> list[Raw]:
     """The answers of our own that may teach."""
     return [raw for raw in written.read() if part(raw) < WRITTEN_FIT]
+
+
+def but_for_most_close(ours: Iterable[Raw], rng: random.Random) -> list[Raw]:
+    """Answers of our own; of the close ones, the share that teaches."""
+    return [raw for raw in ours if not written.is_close(raw) or rng.random() < WRITTEN_CLOSE]
 
 
 def ours_as_marked(

@@ -235,9 +235,8 @@ class Fit:
         named = list(model.named_parameters())
         decayed = [p for name, p in named if p.ndim > 1 and "words" not in name]
         rest = [p for name, p in named if p.ndim <= 1 or "words" in name]
-        on_gpu = model.words.weight.is_cuda
         groups = [{"params": decayed}, {"params": rest, "weight_decay": 0.0}]
-        optimizer = torch.optim.AdamW(groups, weight_decay=DECAY, betas=BETAS, fused=on_gpu)
+        optimizer = torch.optim.AdamW(groups, weight_decay=DECAY, betas=BETAS, fused=on_gpu(model))
         averaged = copy.deepcopy(model).eval()
         return cls(
             model=model.train(),
@@ -274,7 +273,7 @@ class Fit:
 
         Raises SystemExit where it was begun with other ``settings``.
         """
-        state = torch.load(path, weights_only=True, map_location=self.device)
+        state = torch.load(path, weights_only=True, map_location=self.model.device)
         begun = state["settings"]
         other = [f"{name} {begun[name]}, not {now}" for name, now in settings.items() if begun[name] != now]
         if other:
@@ -284,16 +283,16 @@ class Fit:
         for name, part in self._parts().items():
             part.load_state_dict(state[name])
         for group in self.optimizer.param_groups:
-            group["fused"] = self.device.type == "cuda"  # it may have begun elsewhere
+            group["fused"] = on_gpu(self.model)  # it may have begun elsewhere
         self.step = state["step"]
-
-    @property
-    def device(self) -> torch.device:
-        """What it learns on."""
-        return self.model.words.weight.device
 
     def _parts(self) -> dict[str, Any]:
         return {"model": self.model, "averaged": self.averaged, "optimizer": self.optimizer}
+
+
+def on_gpu(model: Encoder) -> bool:
+    """Whether it learns there, where one step for all weights at once is worth it."""
+    return bool(model.device.type == "cuda")
 
 
 def losses(
@@ -304,7 +303,7 @@ def losses(
     With teachers, half of it is how far the model is from what they say together (Hinton et al., 2015,
     arXiv:1503.02531): from the mean of their log probabilities.
     """
-    device = model.words.weight.device
+    device = model.device
     ids, kinds, words, labels, weights = (torch.from_numpy(part).to(device) for part in batch)
     as_fast = torch.autocast(device.type, torch.bfloat16, enabled=precision == torch.bfloat16)
     with as_fast:

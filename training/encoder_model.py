@@ -70,6 +70,11 @@ class Encoder(nn.Module):
         self.row_head = nn.Linear(HIDDEN, CLASSES)
         self.token_head = nn.Linear(HIDDEN, CLASSES)
 
+    @property
+    def device(self) -> torch.device:
+        """Where its weights are."""
+        return self.words.weight.device
+
     def forward(self, ids: Tensor, kinds: Tensor) -> tuple[Tensor, Tensor]:
         x = self.dropout(self.norm(self.words(ids) + self.places(places(ids, kinds)) + self.kinds(kinds)))
         device = ids.device.type
