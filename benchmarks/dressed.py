@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import html
 import json
-import random
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -24,8 +23,9 @@ from sklearn.metrics import roc_auc_score
 
 from benchmarks import judged
 from benchmarks.judged import Judged, Row
-from groundwire.text import claims, tokens
+from groundwire.text import claims
 from training.labelled_sets import contexts
+from training.retrieved import BESIDE, Passages
 
 ROOT = Path(__file__).resolve().parents[1]
 NEW = "\n"
@@ -51,28 +51,6 @@ def statements(answer: str) -> list[str]:
 def table(rows: Sequence[str]) -> str:
     cells = (f"| {i} | {' '.join(row.replace('|', '/').split())} |" for i, row in enumerate(rows, 1))
     return "\n".join(["| # | Point |", "|---|---|", *cells])
-
-
-def beside(rows: Sequence[Row], more: int, *, alike: bool) -> list[Row]:
-    """The rows with passages of other sources behind their own, in the same order each time."""
-    known = {
-        text: frozenset(tokens.texts(text.lower()))
-        for row in rows
-        for text in contexts(row)
-        if not record(text)
-    }
-
-    def others(row: Row) -> list[str]:
-        own = contexts(row)
-        words = frozenset(tokens.texts(" ".join(own).lower()))
-        chance = random.Random(row["id"])
-        left = sorted(text for text in known if text not in own)
-        if alike:
-            left.sort(key=lambda text: -len(words & known[text]) / len(known[text]) ** 0.5)
-            return left[:more]
-        return chance.sample(left, more)
-
-    return [{**row, "contexts": [*contexts(row), *others(row)]} for row in rows]
 
 
 def record(text: str) -> bool:
@@ -157,8 +135,9 @@ def main() -> None:
         print(line(f"passages, {name}", method.judge(dressed), plain), flush=True)
     twice = [{**row, "contexts": contexts(row) * 2} for row in rows]
     print(line("passages, each twice", method.judge(twice), plain), flush=True)
-    for more, alike in ((5, False), (20, False), (5, True), (20, True)):
-        said = method.judge(beside(rows, more, alike=alike))
+    passages = Passages(rows)
+    for more, alike in BESIDE:
+        said = method.judge([passages.beside(row, more, alike=alike) for row in rows])
         print(line(f"{more} others{', alike' * alike}", said, plain), flush=True)
 
 

@@ -5,7 +5,8 @@
 They teach nothing and choose nothing (``training/written/held_out``). ``close`` are sets whose wrong answers
 keep nearer to the documents' words than the right ones do, ``even`` those where neither does. Answers ``as
 large models do`` are worded freely, of up to six sentences, with one or two things wrong in the wrong ones,
-beside a brief context or a longer one. What shortcuts tell stands with them: whoever writes has his ways.
+beside a brief context or a longer one; ``matched`` are pairs of a right and a wrong one of a sentence or two,
+about the same fact, by what is wrong. What shortcuts tell stands with them: whoever writes has his ways.
 """
 
 from __future__ import annotations
@@ -43,6 +44,9 @@ def parts() -> Mapping[str, Sequence[Row]]:
         close = "close" if written.is_close(row) else "even"
         name = _of_models(row) if written.is_of_models(row) else f"{_form(row)}, {close}"
         made.setdefault(name, []).append(row)
+    for right, wrong in zip(*[iter(written.matched(written.HELD_OUT))] * 2, strict=True):
+        kind = "contradicted" if wrong["spans"][0]["label"] == "Conflict" else "added"
+        made.setdefault(f"matched, {kind}", []).extend((right, wrong))
     return dict(sorted(made.items()))
 
 

@@ -53,6 +53,7 @@ from training.encoder_sets import (
 )
 from training.facts import FACTS, Facts
 from training.labelled_sets import FIT, RAGTRUTH, TEST, Raw, part
+from training.retrieved import BESIDE, Passages, as_opened
 
 DOCUMENTS = ("defacto", "expertqa")
 """Sets whose contexts are copied from as well."""
@@ -115,6 +116,7 @@ CONTRASTS_SHARE, SENTENCES_SHARE, SENTENCES_OF_DOCUMENTS_SHARE = 0.45, 0.08, 0.0
 
 EACH_CHANGED, EACH_RAGTRUTH_CHANGED, EACH_CORRUPTED = 0.4, 0.5, 0.3
 EACH_STATED, EACH_WINDOW, EACH_OF_OUR_WINDOWS = 0.5, 0.06, 0.04
+EACH_RETRIEVED = 0.4
 EACH_CLOSE_FACTS, EACH_FULL_FACTS, EACH_NEXT_FACTS = 8_000, 4_000, 4_000
 """Shares, and numbers of pairs of facts, in each draw of stage 11."""
 
@@ -204,6 +206,15 @@ def as_read(fitting: Sequence[Raw], rng: random.Random, lengths: Lengths | None 
     for raw in fitting:
         length = lengths.drawn(rng) if lengths else rows.LENGTH
         yield from thinned(raw, STAGE3_TASK_WEIGHTS[raw["task"]], length, QA_SUPPORTED_SHARE, rng)
+
+
+def as_retrieved(fitting: Sequence[Raw], rng: random.Random) -> Iterator[Labelled]:
+    """Some answers as they were marked, beside passages of other sources as well."""
+    passages = Passages(fitting)
+    for raw in fitting:
+        if rng.random() < EACH_RETRIEVED:
+            more, alike = rng.choice(BESIDE)
+            yield from as_read([as_opened(passages.beside(raw, more, alike=alike))], rng, MOSTLY_AS_READ)
 
 
 def some_pairs(pairs: Iterable[Pair], share: float, rng: random.Random) -> Iterator[Labelled]:
@@ -375,8 +386,12 @@ def everything(sets: Sets, number: int) -> Parts:
         "elsewhere": list(elsewhere(ours[: sets.most], rng)),
     }
     among = sentences_among(sets.read(*DOCUMENTS, "begin", "wice"), rng)
+    anew = random.Random(120 + number)
+    pairs_of_ours = [raw for raw in written.matched() if part(raw) < WRITTEN_FIT][: sets.most]
     return {
         **parts,
+        "matched": list(ours_as_marked(pairs_of_ours, anew, MOSTLY_AS_READ)),
+        "retrieved": list(as_retrieved(fitting, anew)),
         "close facts": list(facts(sets, CLOSE, EACH_CLOSE_FACTS, 300 + number)),
         "facts": list(facts(sets, FULL, EACH_FULL_FACTS, 400 + number, among)),
         "next facts": list(facts(sets, NEXT, EACH_NEXT_FACTS, 500 + number)),

@@ -15,6 +15,7 @@ import argparse
 import hashlib
 import json
 import math
+import random
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -41,7 +42,8 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks import lines  # noqa: E402 - found from the repository's root
 from groundwire.bench.metrics import Labelled  # noqa: E402
-from training.labelled_sets import RAGTRUTH, SEED, TEST, contexts, place, ragtruth, read  # noqa: E402
+from training.labelled_sets import RAGTRUTH, SEED, TEST, contexts, part, place, ragtruth, read  # noqa: E402
+from training.retrieved import BESIDE, Passages, as_opened  # noqa: E402
 
 Floats = NDArray[np.float64]
 
@@ -59,6 +61,8 @@ LARGEST_SET = 1_500
 # How many pieces of each RAGTruth answer are answers of their own, what they weigh, and how much more an
 # unsupported one weighs: one sentence in eight is, and an answer of one sentence shall not profit from it.
 PIECES, PIECES_WEIGHT, PIECES_UNSUPPORTED = 4, 0.6, 3.0
+# What a RAGTruth answer weighs beside its own passages, and its copy beside a retriever's others.
+OWN_SHARE, RETRIEVED_SHARE = 0.7, 0.3
 # A stem missing from fewer claims has no weight of its own.
 RAREST = 20
 TELLING = [CLAIM_FEATURES.index("telling"), CLAIM_FEATURES.index("most_telling")]
@@ -124,8 +128,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=ROOT / "src/groundwire/detectors/data/lexical.json")
     parser.add_argument("--below", type=float, default=TEST, help="the sources to fit on")
     args = parser.parse_args()
-    rows = [*marked(args.data), *others(args.data)]
-    model = fit(rows, args.below)
+    model = fit([*marked(args.data), *others(args.data)], list(retrieved(args.data, args.below)), args.below)
     args.out.parent.mkdir(parents=True, exist_ok=True)
     args.out.write_text(json.dumps(model, separators=(",", ":"), sort_keys=True) + "\n", encoding="utf-8")
     print(f"wrote {args.out.name} ({args.out.stat().st_size / 1000:.0f} kB)")
@@ -137,6 +140,20 @@ def marked(data: Path) -> Iterator[Row]:
     sizes = Counter(row["task"] for row in raw)
     for one in raw:
         row = look(one, PER_TASK / sizes[one["task"]])
+        if row is not None:
+            yield row
+
+
+def retrieved(data: Path, below: float) -> Iterator[Row]:
+    """A copy of each of RAGTruth's answers that are fitted on, beside passages of other such sources as well."""
+    raw = ragtruth(data)
+    sizes = Counter(row["task"] for row in raw)
+    raw = [one for one in raw if part(one) < below]
+    passages, rng = Passages(raw), random.Random(5)
+    for one in raw:
+        more, alike = rng.choice(BESIDE)
+        beside = as_opened(passages.beside(one, more, alike=alike))
+        row = look(beside, PER_TASK / sizes[one["task"]] * RETRIEVED_SHARE)
         if row is not None:
             yield row
 
@@ -188,9 +205,10 @@ def _marked(row: Mapping[str, Any], start: int, end: int) -> bool:
     )
 
 
-def fit(rows: Sequence[Row], below: float) -> dict[str, Any]:
+def fit(rows: Sequence[Row], retrieved: Sequence[Row], below: float) -> dict[str, Any]:
     """The model as JSON. Each step learns from the figures of the step before it out of fold."""
-    fitting = [row for row in rows if not row.marked or row.part < below]
+    own = [replace(row, weight=row.weight * OWN_SHARE) for row in rows if row.marked and row.part < below]
+    fitting = [*own, *retrieved, *(row for row in rows if not row.marked)]
     testing = [row for row in rows if row.marked and row.part >= TEST]
     weights = fit_telling(fitting)
     fitting, testing = out_of_fold(fitting, fit_telling, tell), [tell(row, weights) for row in testing]
@@ -204,7 +222,7 @@ def fit(rows: Sequence[Row], below: float) -> dict[str, Any]:
     report("fitted on, out of fold", calibrating, curve)
     report("test", [(score(one, of_answers), one[0]) for one in unseen], curve)
     return {
-        "version": "2",
+        "version": "3",
         "provenance": {
             "data": [f"RAGTruth (Niu et al., 2024), MIT: {name}" for name in RAGTRUTH]
             + [f"{name}, {licence}" for name, licence in BESIDES.items()],

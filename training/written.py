@@ -8,14 +8,16 @@ A file is a list of sets: a title, a document, the question that was asked, if o
     > an answer of one line, all of which the document supports
     > one with {{words that the document speaks against}} and [[words that it says nothing about]]
 
-A backslash and an "n" stand for a line's end within an answer. Raises ValueError, with the file and the set,
-for what can't be read so.
+A backslash and an "n" stand for a line's end within an answer. ``matched-X.txt`` has more answers to the
+sets of ``X.txt``: the titles, in the same order, and pairs of a right and a wrong answer, which only their
+passages tell apart. Raises ValueError, with the file and the set, for what can't be read so.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
@@ -28,6 +30,8 @@ HELD_OUT = HERE / "held_out"
 TASKS = {"records": "data2txt", "news": "summary"}
 """By how a file's name begins; all others answer questions, or state something without one."""
 
+MATCHED = "matched-"
+
 _CLOSE = 50
 
 _SET = re.compile(r"^### ", re.MULTILINE)
@@ -36,8 +40,17 @@ _UNCLOSED = re.compile(r"\{\{|\}\}|\[\[|\]\]")
 
 
 def read(folder: Path = HERE) -> list[Raw]:
-    """All answers, in the order of the files; those to one document share their source's id."""
-    return list(chain.from_iterable(_of_file(path) for path in sorted(folder.glob("*.txt"))))
+    """All answers but the matched ones, in the order of the files; those to one document share their source's id."""
+    files = (path for path in sorted(folder.glob("*.txt")) if not path.stem.startswith(MATCHED))
+    return list(chain.from_iterable(map(_of_file, files)))
+
+
+def matched(folder: Path = HERE) -> list[Raw]:
+    """The matched answers: each right one, and the wrong one that goes with it after it.
+
+    Their source's id is that of the answers that were there before.
+    """
+    return list(chain.from_iterable(map(_matched, sorted(folder.glob(f"{MATCHED}*.txt")))))
 
 
 def is_close(raw: Raw) -> bool:
@@ -53,34 +66,72 @@ def is_of_models(raw: Raw) -> bool:
     return str(raw["meta"]["source_id"]).startswith("answers-")
 
 
-def _of_file(path: Path) -> Iterator[Raw]:
+@dataclass(frozen=True, kw_only=True)
+class _Set:
+    """A set as it is written: its lines by what they begin with."""
+
+    title: str
+    document: str
+    questions: Sequence[str]
+    answers: Sequence[str]
+
+    @classmethod
+    def read(cls, text: str) -> _Set:
+        title, *lines = text.splitlines()
+        return cls(
+            title=title,
+            document="\n".join(line for line in lines if not line.startswith(("? ", "> "))).strip(),
+            questions=[line[2:].strip() for line in lines if line.startswith("? ")],
+            answers=[line[2:].strip() for line in lines if line.startswith("> ")],
+        )
+
+
+def _sets(path: Path) -> list[_Set]:
     before, *sets = _SET.split(path.read_text(encoding="utf-8"))
     if before.strip():
         raise ValueError(f"{path.name}: {before.strip()[:40]!r} stands before the first set")
-    for number, text in enumerate(sets):
+    return list(map(_Set.read, sets))
+
+
+def _of_file(path: Path) -> Iterator[Raw]:
+    for number, one in enumerate(_sets(path)):
+        source = f"{path.stem}-{number}"
         try:
-            yield from _of_set(text, source=f"{path.stem}-{number}", kind=path.stem.partition("-")[0])
+            if not one.document or not one.answers or len(one.questions) > 1:
+                raise ValueError(f"{one.title!r} needs a document, answers, and one question at most")
+            yield from _answers(one, one.answers, source, source)
         except ValueError as error:
             raise ValueError(f"{path.name}, set {number}: {error}") from error
 
 
-def _of_set(text: str, source: str, kind: str) -> Iterator[Raw]:
-    title, *lines = text.splitlines()
-    document = [line for line in lines if not line.startswith(("? ", "> "))]
-    questions = [line[2:].strip() for line in lines if line.startswith("? ")]
-    answers = [line[2:].strip() for line in lines if line.startswith("> ")]
-    context = "\n".join(document).strip()
-    if not context or not answers or len(questions) > 1:
-        raise ValueError(f"{title!r} needs a document, answers, and one question at most")
-    question = questions[0] if questions else None
-    for i, marked in enumerate(answers):
+def _matched(path: Path) -> Iterator[Raw]:
+    answered = path.with_name(path.name.removeprefix(MATCHED))
+    sets = _sets(answered)
+    for number, one in enumerate(_sets(path)):
+        source, where = f"{answered.stem}-{number}", f"{path.name}, set {number}"
+        if number >= len(sets) or one.title != sets[number].title:
+            raise ValueError(f"{where}: {one.title!r} is not the title of that set of {answered.name}")
+        try:
+            made = list(_answers(sets[number], one.answers, source, f"{path.stem}-{number}"))
+        except ValueError as error:
+            raise ValueError(f"{where}: {error}") from error
+        if one.document or one.questions or [raw["label"] for raw in made] != [0, 1] * (len(made) // 2):
+            raise ValueError(f"{where}: {one.title!r} needs right and wrong answers in turn, and nothing else")
+        yield from made
+
+
+def _answers(to: _Set, lines: Sequence[str], source: str, name: str) -> Iterator[Raw]:
+    """The answers of these lines to the document and the question of a set."""
+    question = to.questions[0] if to.questions else None
+    kind = source.partition("-")[0]
+    for i, marked in enumerate(lines):
         answer, spans = _unmarked(marked)
         yield {
-            "id": f"{source}-{i}",
+            "id": f"{name}-{i}",
             "dataset": "written",
             "task": TASKS.get(kind, "qa" if question else "claim"),
             "question": question,
-            "context": context,
+            "context": to.document,
             "answer": answer,
             "label": int(bool(spans)),
             "spans": spans,

@@ -84,3 +84,54 @@ def test_no_document_both_teaches_and_measures():
     measuring = {raw["context"] for raw in written.read(written.HELD_OUT)}
     assert measuring
     assert not teaching & measuring
+
+
+MATCHED = """\
+### the mill
+> It was Ansa Rebane who bought it.
+> It was {{the miller}} who bought it.
+"""
+
+
+def test_matched_answers_belong_to_the_sets_that_are_there(tmp_path):
+    """They have their documents, questions and sources, and names of their own; they are read apart."""
+    (tmp_path / "everyday-01.txt").write_text(SET, encoding="utf-8")
+    (tmp_path / "matched-everyday-01.txt").write_text(MATCHED, encoding="utf-8")
+    first = written.read(tmp_path)[0]
+    right, wrong = written.matched(tmp_path)
+    assert len(written.read(tmp_path)) == 2
+    assert [right["label"], wrong["label"]] == [0, 1]
+    assert wrong["spans"] == [{"start": 7, "end": 17, "label": "Conflict", "text": "the miller"}]
+    for name in ("context", "question", "task", "meta"):
+        assert right[name] == wrong[name] == first[name]
+    assert [right["id"], wrong["id"]] == ["matched-everyday-01-0-0", "matched-everyday-01-0-1"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        (MATCHED.replace("the mill\n", "the well\n"), "set 0: 'the well' is not the title of that set of"),
+        (MATCHED + MATCHED, "set 1: 'the mill' is not the title of that set of everyday-01.txt"),
+        (MATCHED.replace("{{the miller}}", "Ansa"), "set 0: 'the mill' needs right and wrong answers in turn"),
+        (MATCHED.replace("{{the miller}}", "{{the miller"), "matched-everyday-01.txt, set 0: '{{' is not"),
+        (MATCHED.replace("> It was {{", "? Who?\n> It was {{"), "in turn, and nothing else"),
+    ],
+)
+def test_matched_answers_that_cant_be_read_are_told_by_their_place(changed, told, tmp_path):
+    (tmp_path / "everyday-01.txt").write_text(SET, encoding="utf-8")
+    (tmp_path / "matched-everyday-01.txt").write_text(changed, encoding="utf-8")
+    with pytest.raises(ValueError, match=told.replace("{", r"\{")):
+        written.matched(tmp_path)
+
+
+@pytest.mark.parametrize("folder", [written.HERE, written.HELD_OUT])
+def test_matched_answers_are_told_by_their_passages_alone(folder):
+    """Pair by pair, the words of denying and limiting stand in right ones as often as in wrong ones."""
+    pairs = list(zip(*[iter(written.matched(folder))] * 2, strict=True))
+    assert pairs
+    for words in (("not", "no", "never", "n't"), ("only",)):
+        said = [[any(word in raw["answer"].lower() for word in words) for raw in pair] for pair in pairs]
+        right, wrong = (sum(pair[side] and not pair[1 - side] for pair in said) for side in (0, 1))
+        assert 0.6 < right / wrong < 1.6, words
+    lengths = [sum(len(pair[side]["answer"]) for pair in pairs) for side in (0, 1)]
+    assert 0.9 < lengths[0] / lengths[1] < 1.1

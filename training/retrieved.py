@@ -1,0 +1,46 @@
+"""Answers as a retriever leaves them: beside passages of other sources, of which those that bear are read."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+from groundwire.detectors.bearing import bearing
+from groundwire.text import claims as claim_text
+from groundwire.text import overlap, tokens
+from training.labelled_sets import Raw, contexts
+
+BESIDE = ((5, False), (20, False), (5, True), (20, True))
+"""How many passages of other sources stand beside an answer's own, and whether they are those most like it."""
+
+
+class Passages:
+    """The passages of all answers to put beside others; records, which differ too plainly, are none of them."""
+
+    def __init__(self, raws: Sequence[Raw]) -> None:
+        self._words = {
+            text: frozenset(tokens.texts(text.lower()))
+            for raw in raws
+            for text in contexts(raw)
+            if not text.lstrip().startswith("{")
+        }
+
+    def beside(self, raw: Raw, more: int, *, alike: bool) -> Raw:
+        """The answer with ``more`` passages behind its own: any, or those that share most with its own."""
+        own = contexts(raw)
+        left = sorted(text for text in self._words if text not in own)
+        if alike:
+            words = frozenset(tokens.texts(" ".join(own).lower()))
+            left.sort(key=lambda text: -len(words & self._words[text]) / len(self._words[text]) ** 0.5)
+            others = left[:more]
+        else:
+            others = random.Random(raw["id"]).sample(left, min(more, len(left)))
+        return {**raw, "contexts": [*own, *others]}
+
+
+def as_opened(raw: Raw) -> Raw:
+    """The answer beside those of its passages that the detectors look through."""
+    passages = contexts(raw)
+    stated = [span.of(raw["answer"]) for span in claim_text.cut(raw["answer"])]
+    kept = bearing([*stated, raw.get("question") or ""], overlap.Context(passages).passages)
+    return {**raw, "contexts": [text for i, text in enumerate(passages) if i in kept]}
