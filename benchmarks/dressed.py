@@ -22,7 +22,7 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 
 from benchmarks import judged
-from benchmarks.judged import Judged, Row
+from benchmarks.judged import Judged
 from groundwire.text import claims
 from training.labelled_sets import contexts
 from training.retrieved import BESIDE, Passages

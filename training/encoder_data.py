@@ -11,8 +11,9 @@ beside the same ones with one thing wrong, and some of all the others), ``stage4
 and answers of our own, and some of RAGTruth's), ``stage8.npz`` (answers of our own that are worded as large
 models word theirs, and some of all before), ``stage9-first.npz`` and ``stage9-next.npz`` (more of them, in
 rows of several lengths), ``stage10.npz`` (all of our own, and most of RAGTruth's),
-``stage11-N.npz`` (all that teaches, drawn anew for each N), and ``held.npz`` (answers that no stage learns
-from, to export with). Deterministic.
+``stage11-N.npz`` (all that teaches, drawn anew for each N), ``stage12-N.npz`` and ``stage13-N.npz`` (pairs of
+our own and answers as a retriever leaves them, with all of that and with some of it), and ``held.npz``
+(answers that no stage learns from, to export with). Deterministic.
 """
 
 from __future__ import annotations
@@ -116,9 +117,36 @@ CONTRASTS_SHARE, SENTENCES_SHARE, SENTENCES_OF_DOCUMENTS_SHARE = 0.45, 0.08, 0.0
 
 EACH_CHANGED, EACH_RAGTRUTH_CHANGED, EACH_CORRUPTED = 0.4, 0.5, 0.3
 EACH_STATED, EACH_WINDOW, EACH_OF_OUR_WINDOWS = 0.5, 0.06, 0.04
-EACH_RETRIEVED = 0.4
 EACH_CLOSE_FACTS, EACH_FULL_FACTS, EACH_NEXT_FACTS = 8_000, 4_000, 4_000
 """Shares, and numbers of pairs of facts, in each draw of stage 11."""
+
+EACH_RETRIEVED = 0.4
+"""Of RAGTruth's answers, the share read beside passages of other sources too, in each draw of stage 12."""
+
+FEWER_OF_RAGTRUTH = {"ragtruth": 0.4, "records": 0.5, "answers": 0.5, "corrupted": 0.5, "retrieved": 0.4}
+WORTH_12: Sequence[Mapping[str, float]] = (
+    {},
+    FEWER_OF_RAGTRUTH,
+    {**FEWER_OF_RAGTRUTH, "matched": 2.0},
+    {**FEWER_OF_RAGTRUTH, "retrieved": 0.0},
+)
+"""What parts weigh in each draw of stage 12: those that were tried, of which the mean is better than any."""
+
+WORTH_13: Mapping[str, float] = {
+    "matched": 1.5,
+    "of models": 0.7,
+    "written": 0.7,
+    "ragtruth": 0.4,
+    "retrieved": 0.4,
+    "statements": 0.5,
+    "wice": 0.5,
+    **dict.fromkeys(
+        ("changed", "records", "answers", "corrupted", "windows", "our windows", "elsewhere"), 0.0
+    ),
+    **dict.fromkeys(("close facts", "facts", "next facts", "pairs"), 0.0),
+}
+"""What parts weigh in stage 13, which reads answers as people and we marked them, and little else."""
+DRAWN_13 = 2
 
 Parts = Mapping[str, Sequence[Labelled]]
 
@@ -128,7 +156,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--stage", type=int, choices=range(1, 12), help="all if left out")
+    parser.add_argument("--stage", type=int, choices=range(1, 14), help="all if left out")
     parser.add_argument("--epochs", type=int, default=3, help="of stage 2")
     parser.add_argument("--sample", type=int, metavar="N", help="the first N answers of each set, to try it")
     args = parser.parse_args()
@@ -386,17 +414,32 @@ def everything(sets: Sets, number: int) -> Parts:
         "elsewhere": list(elsewhere(ours[: sets.most], rng)),
     }
     among = sentences_among(sets.read(*DOCUMENTS, "begin", "wice"), rng)
-    anew = random.Random(120 + number)
-    pairs_of_ours = [raw for raw in written.matched() if part(raw) < WRITTEN_FIT][: sets.most]
     return {
         **parts,
-        "matched": list(ours_as_marked(pairs_of_ours, anew, MOSTLY_AS_READ)),
-        "retrieved": list(as_retrieved(fitting, anew)),
         "close facts": list(facts(sets, CLOSE, EACH_CLOSE_FACTS, 300 + number)),
         "facts": list(facts(sets, FULL, EACH_FULL_FACTS, 400 + number, among)),
         "next facts": list(facts(sets, NEXT, EACH_NEXT_FACTS, 500 + number)),
         "pairs": list(short_pairs(sets)),
         "wice": list(marked_claims(sets)),
+    }
+
+
+def and_matched(sets: Sets, number: int, worth: Mapping[str, float]) -> Parts:
+    """A draw of all that taught before, pairs of our own, and answers as a retriever leaves them.
+
+    ``worth`` is what the rows of a part weigh beside what they did; those that weigh nothing are left out.
+    """
+    rng = random.Random(120 + number)
+    pairs_of_ours = [raw for raw in written.matched() if part(raw) < WRITTEN_FIT][: sets.most]
+    parts: Parts = {
+        **everything(sets, number),
+        "matched": list(ours_as_marked(pairs_of_ours, rng, MOSTLY_AS_READ)),
+        "retrieved": list(as_retrieved(ragtruth_teaching(sets), rng)),
+    }
+    return {
+        name: [row._replace(weight=row.weight * worth.get(name, 1.0)) for row in made]
+        for name, made in parts.items()
+        if worth.get(name, 1.0)
     }
 
 
@@ -477,6 +520,18 @@ FILES: Mapping[tuple[int, str], Callable[[Sets], Iterable[Labelled]]] = {
     **{
         (11, f"stage11-{number}"): _named(f"stage11-{number}", partial(everything, number=number))
         for number in range(DRAWN)
+    },
+    **{
+        (12, f"stage12-{number}"): _named(
+            f"stage12-{number}", partial(and_matched, number=number, worth=WORTH_12[number])
+        )
+        for number in range(DRAWN)
+    },
+    **{
+        (13, f"stage13-{number}"): _named(
+            f"stage13-{number}", partial(and_matched, number=number, worth=WORTH_13)
+        )
+        for number in range(DRAWN_13)
     },
 }
 """The files of most stages, by stage and name."""

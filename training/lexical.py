@@ -145,7 +145,7 @@ def marked(data: Path) -> Iterator[Row]:
 
 
 def retrieved(data: Path, below: float) -> Iterator[Row]:
-    """A copy of each of RAGTruth's answers that are fitted on, beside passages of other such sources as well."""
+    """A copy of each of RAGTruth's answers that are fitted on, beside passages of others as well."""
     raw = ragtruth(data)
     sizes = Counter(row["task"] for row in raw)
     raw = [one for one in raw if part(one) < below]

@@ -11,11 +11,11 @@ from groundwire.text import overlap, tokens
 from training.labelled_sets import Raw, contexts
 
 BESIDE = ((5, False), (20, False), (5, True), (20, True))
-"""How many passages of other sources stand beside an answer's own, and whether they are those most like it."""
+"""How many passages of other sources stand beside an answer's own, and whether those are most like it."""
 
 
 class Passages:
-    """The passages of all answers to put beside others; records, which differ too plainly, are none of them."""
+    """The passages of all answers, to put beside others; not records, which differ too plainly."""
 
     def __init__(self, raws: Sequence[Raw]) -> None:
         self._words = {

@@ -40,7 +40,10 @@ _UNCLOSED = re.compile(r"\{\{|\}\}|\[\[|\]\]")
 
 
 def read(folder: Path = HERE) -> list[Raw]:
-    """All answers but the matched ones, in the order of the files; those to one document share their source's id."""
+    """All answers but the matched ones, in the order of the files.
+
+    Those to one document share their source's id.
+    """
     files = (path for path in sorted(folder.glob("*.txt")) if not path.stem.startswith(MATCHED))
     return list(chain.from_iterable(map(_of_file, files)))
 
@@ -97,11 +100,15 @@ def _of_file(path: Path) -> Iterator[Raw]:
     for number, one in enumerate(_sets(path)):
         source = f"{path.stem}-{number}"
         try:
-            if not one.document or not one.answers or len(one.questions) > 1:
-                raise ValueError(f"{one.title!r} needs a document, answers, and one question at most")
+            _check(one)
             yield from _answers(one, one.answers, source, source)
         except ValueError as error:
             raise ValueError(f"{path.name}, set {number}: {error}") from error
+
+
+def _check(one: _Set) -> None:
+    if not one.document or not one.answers or len(one.questions) > 1:
+        raise ValueError(f"{one.title!r} needs a document, answers, and one question at most")
 
 
 def _matched(path: Path) -> Iterator[Raw]:
@@ -116,7 +123,9 @@ def _matched(path: Path) -> Iterator[Raw]:
         except ValueError as error:
             raise ValueError(f"{where}: {error}") from error
         if one.document or one.questions or [raw["label"] for raw in made] != [0, 1] * (len(made) // 2):
-            raise ValueError(f"{where}: {one.title!r} needs right and wrong answers in turn, and nothing else")
+            raise ValueError(
+                f"{where}: {one.title!r} needs right and wrong answers in turn, and nothing else"
+            )
         yield from made
 
 

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import random
 from itertools import chain
 
 import numpy as np
@@ -13,6 +14,8 @@ from training.encoder_data import (
     SECOND,
     WRITTEN_FIT,
     again_of,
+    and_matched,
+    as_retrieved,
     at_length,
     drawn_anew,
     everything,
@@ -205,6 +208,34 @@ def test_each_draw_of_stage_11_has_all_that_teaches(sets, monkeypatch):
     assert not np.array_equal(packed(one).ids, packed(other).ids)
     for name in ("pairs", "wice"):
         assert one[name] == other[name]
+
+
+def test_pairs_of_our_own_teach_in_stage_12_with_all_before(sets, monkeypatch):
+    """Those that may teach; and what weighs nothing is no row."""
+    pairs = [
+        raw("matched", i, "any") | {"meta": {"source_id": f"answers-60-{i // 2}"}, "question": "Who?"}
+        for i in range(60)
+    ]
+    monkeypatch.setattr(written, "read", list)
+    monkeypatch.setattr(written, "matched", lambda: pairs)
+    before, parts = everything(sets, 1), and_matched(sets, 1, {"ragtruth": 0.5, "pairs": 0.0})
+    assert len(parts["matched"]) == sum(part(one) < WRITTEN_FIT for one in pairs) < 60
+    assert {bool(row.label) for row in parts["matched"]} == {True, False}
+    assert set(before) - set(parts) == {"pairs"}
+    assert parts["facts"] == before["facts"]
+    assert [row.weight * 2 for row in parts["ragtruth"]] == [row.weight for row in before["ragtruth"]]
+    other = and_matched(sets, 2, {})
+    assert len(other["pairs"]) == len(before["pairs"])
+    assert not np.array_equal(packed(other).ids, packed(and_matched(sets, 1, {})).ids)
+
+
+def test_some_answers_are_read_as_a_retriever_leaves_them(sets):
+    """With their marks; some of their evidence is of other sources."""
+    fitting = [one for one in sets.read("ragtruth_qa", "ragtruth_data2txt_summary") if part(one) < FIT] * 9
+    made = list(as_retrieved(fitting, random.Random(1)))
+    assert 0.2 < len(made) / len(fitting) < 0.6
+    assert {bool(row.label) for row in made} == {True, False}
+    assert made == list(as_retrieved(fitting, random.Random(1)))
 
 
 def test_what_is_held_back_is_not_learnt(sets):

@@ -112,7 +112,10 @@ def test_matched_answers_belong_to_the_sets_that_are_there(tmp_path):
     [
         (MATCHED.replace("the mill\n", "the well\n"), "set 0: 'the well' is not the title of that set of"),
         (MATCHED + MATCHED, "set 1: 'the mill' is not the title of that set of everyday-01.txt"),
-        (MATCHED.replace("{{the miller}}", "Ansa"), "set 0: 'the mill' needs right and wrong answers in turn"),
+        (
+            MATCHED.replace("{{the miller}}", "Ansa"),
+            "set 0: 'the mill' needs right and wrong answers in turn",
+        ),
         (MATCHED.replace("{{the miller}}", "{{the miller"), "matched-everyday-01.txt, set 0: '{{' is not"),
         (MATCHED.replace("> It was {{", "? Who?\n> It was {{"), "in turn, and nothing else"),
     ],
