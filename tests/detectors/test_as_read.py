@@ -152,7 +152,7 @@ def test_an_interaction_without_any_dress_is_read_as_it_is():
             "It was founded in 2010 - 25 employees work there.",
         ),
         ("The study has 20 patients. The confidence level was 95%.", "Confidence level: 99%"),
-        ("Contact us for a quote. Our plant is in Canada.", "The plant is in the USA."),
+        ("Contact us for a quote. Our plant is in Canada.", "The plant is in Mexico."),
     ],
 )
 def test_what_states_something_is_no_dress(passage, wrong):

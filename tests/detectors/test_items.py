@@ -12,7 +12,7 @@ from groundwire import Checker
 FOLDER = Path(__file__).resolve().parents[1] / "probes" / "items"
 # How many of 15 pairs each detector flags rightly at least, and wrongly at most; one to spare.
 FLOORS = {
-    ("choosing", "lexical"): (14, 4),
+    ("choosing", "lexical"): (14, 6),
     ("choosing", "embedded"): (14, 2),
     ("held_out", "lexical"): (11, 3),
     ("held_out", "embedded"): (12, 3),

@@ -114,7 +114,7 @@ def worst_word(words: Iterable[ReadWord]) -> float:
 
 
 _NEARLY_SURE = -3.0
-_ABROAD = Logistic(figures=("words and facts", "worst word"), weights=(0.23, 0.32), bias=-1.22)
+_ABROAD = Logistic(figures=("words and facts", "worst word"), weights=(0.23, 0.26), bias=-1.24)
 
 
 def to_read(answer: Answer, lexical: Weighed) -> tuple[int, ...]:
