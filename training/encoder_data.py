@@ -121,7 +121,7 @@ EACH_CLOSE_FACTS, EACH_FULL_FACTS, EACH_NEXT_FACTS = 8_000, 4_000, 4_000
 """Shares, and numbers of pairs of facts, in each draw of stage 11."""
 
 EACH_RETRIEVED = 0.4
-"""Of RAGTruth's answers, the share read beside passages of other sources too, in each draw of stage 12."""
+"""Of RAGTruth's answers, the share that is read beside passages of other sources as well."""
 
 FEWER_OF_RAGTRUTH = {"ragtruth": 0.4, "records": 0.5, "answers": 0.5, "corrupted": 0.5, "retrieved": 0.4}
 WORTH_12: Sequence[Mapping[str, float]] = (
@@ -130,7 +130,7 @@ WORTH_12: Sequence[Mapping[str, float]] = (
     {**FEWER_OF_RAGTRUTH, "matched": 2.0},
     {**FEWER_OF_RAGTRUTH, "retrieved": 0.0},
 )
-"""What parts weigh in each draw of stage 12: those that were tried, of which the mean is better than any."""
+"""What parts weigh in each draw of stage 12: four that were tried, whose mean is better overall."""
 
 WORTH_13: Mapping[str, float] = {
     "matched": 1.5,
@@ -425,7 +425,7 @@ def everything(sets: Sets, number: int) -> Parts:
 
 
 def and_matched(sets: Sets, number: int, worth: Mapping[str, float]) -> Parts:
-    """A draw of all that taught before, pairs of our own, and answers as a retriever leaves them.
+    """Stage 11's draw of this number, pairs of our own, and answers as a retriever leaves them.
 
     ``worth`` is what the rows of a part weigh beside what they did; those that weigh nothing are left out.
     """

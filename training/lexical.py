@@ -205,10 +205,13 @@ def _marked(row: Mapping[str, Any], start: int, end: int) -> bool:
     )
 
 
-def fit(rows: Sequence[Row], retrieved: Sequence[Row], below: float) -> dict[str, Any]:
-    """The model as JSON. Each step learns from the figures of the step before it out of fold."""
+def fit(rows: Sequence[Row], copies: Sequence[Row], below: float) -> dict[str, Any]:
+    """The model as JSON, of answers and their copies beside passages of others.
+
+    Each step learns from the figures of the step before it out of fold.
+    """
     own = [replace(row, weight=row.weight * OWN_SHARE) for row in rows if row.marked and row.part < below]
-    fitting = [*own, *retrieved, *(row for row in rows if not row.marked)]
+    fitting = [*own, *copies, *(row for row in rows if not row.marked)]
     testing = [row for row in rows if row.marked and row.part >= TEST]
     weights = fit_telling(fitting)
     fitting, testing = out_of_fold(fitting, fit_telling, tell), [tell(row, weights) for row in testing]
@@ -219,7 +222,7 @@ def fit(rows: Sequence[Row], retrieved: Sequence[Row], below: float) -> dict[str
     raw = zip(out_of_fold(fitted, fit_answers, score), fitting, strict=True)
     calibrating = [(x, row) for x, row in raw if row.marked]
     curve = calibrate(calibrating)
-    report("fitted on, out of fold", calibrating, curve)
+    report("fitted on and their copies, out of fold", calibrating, curve)
     report("test", [(score(one, of_answers), one[0]) for one in unseen], curve)
     return {
         "version": "3",

@@ -113,6 +113,8 @@ def _check(one: _Set) -> None:
 
 def _matched(path: Path) -> Iterator[Raw]:
     answered = path.with_name(path.name.removeprefix(MATCHED))
+    if not answered.exists():
+        raise ValueError(f"{path.name}: there is no {answered.name} that it could match")
     sets = _sets(answered)
     for number, one in enumerate(_sets(path)):
         source, where = f"{answered.stem}-{number}", f"{path.name}, set {number}"
@@ -122,7 +124,8 @@ def _matched(path: Path) -> Iterator[Raw]:
             made = list(_answers(sets[number], one.answers, source, f"{path.stem}-{number}"))
         except ValueError as error:
             raise ValueError(f"{where}: {error}") from error
-        if one.document or one.questions or [raw["label"] for raw in made] != [0, 1] * (len(made) // 2):
+        in_turn = made and [raw["label"] for raw in made] == [0, 1] * (len(made) // 2)
+        if one.document or one.questions or not in_turn:
             raise ValueError(
                 f"{where}: {one.title!r} needs right and wrong answers in turn, and nothing else"
             )

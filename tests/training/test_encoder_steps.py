@@ -12,6 +12,8 @@ from training import encoder, written
 from training.encoder import Step, encoder_steps, stack_steps
 from training.encoder_data import (
     SECOND,
+    WORTH_12,
+    WORTH_13,
     WRITTEN_FIT,
     again_of,
     and_matched,
@@ -224,6 +226,7 @@ def test_pairs_of_our_own_teach_in_stage_12_with_all_before(sets, monkeypatch):
     assert set(before) - set(parts) == {"pairs"}
     assert parts["facts"] == before["facts"]
     assert [row.weight * 2 for row in parts["ragtruth"]] == [row.weight for row in before["ragtruth"]]
+    assert set(WORTH_13).union(*WORTH_12) <= {*before, "matched", "retrieved"}
     other = and_matched(sets, 2, {})
     assert len(other["pairs"]) == len(before["pairs"])
     assert not np.array_equal(packed(other).ids, packed(and_matched(sets, 1, {})).ids)

@@ -1,5 +1,7 @@
 """Documents of our own: what is marked is where it says, and what measures teaches nothing."""
 
+import re
+
 import pytest
 
 from training import written
@@ -116,6 +118,7 @@ def test_matched_answers_belong_to_the_sets_that_are_there(tmp_path):
             MATCHED.replace("{{the miller}}", "Ansa"),
             "set 0: 'the mill' needs right and wrong answers in turn",
         ),
+        ("### the mill\n", "set 0: 'the mill' needs right and wrong answers in turn"),
         (MATCHED.replace("{{the miller}}", "{{the miller"), "matched-everyday-01.txt, set 0: '{{' is not"),
         (MATCHED.replace("> It was {{", "? Who?\n> It was {{"), "in turn, and nothing else"),
     ],
@@ -127,14 +130,19 @@ def test_matched_answers_that_cant_be_read_are_told_by_their_place(changed, told
         written.matched(tmp_path)
 
 
+def test_matched_answers_need_the_sets_that_they_match(tmp_path):
+    (tmp_path / "matched-everyday-01.txt").write_text(MATCHED, encoding="utf-8")
+    with pytest.raises(ValueError, match=r"there is no everyday-01\.txt that it could match"):
+        written.matched(tmp_path)
+
+
 @pytest.mark.parametrize("folder", [written.HERE, written.HELD_OUT])
-def test_matched_answers_are_told_by_their_passages_alone(folder):
-    """Pair by pair, the words of denying and limiting stand in right ones as often as in wrong ones."""
+@pytest.mark.parametrize("words", [r"\b(?:not|no|never|none|nobody|nothing)\b|n['’]t\b", r"\bonly\b"])
+def test_right_ones_of_matched_answers_deny_and_limit_as_often_as_wrong_ones(folder, words):
+    """Where only one of the two does; and neither is longer."""
     pairs = list(zip(*[iter(written.matched(folder))] * 2, strict=True))
-    assert pairs
-    for words in (("not", "no", "never", "n't"), ("only",)):
-        said = [[any(word in raw["answer"].lower() for word in words) for raw in pair] for pair in pairs]
-        right, wrong = (sum(pair[side] and not pair[1 - side] for pair in said) for side in (0, 1))
-        assert 0.6 < right / wrong < 1.6, words
+    said = [[bool(re.search(words, raw["answer"].lower())) for raw in pair] for pair in pairs]
+    right, wrong = (sum(pair[side] and not pair[1 - side] for pair in said) for side in (0, 1))
+    assert 0.6 < right / wrong < 1.6
     lengths = [sum(len(pair[side]["answer"]) for pair in pairs) for side in (0, 1)]
     assert 0.9 < lengths[0] / lengths[1] < 1.1
