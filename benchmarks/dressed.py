@@ -24,7 +24,7 @@ from sklearn.metrics import roc_auc_score
 from benchmarks import judged
 from benchmarks.judged import Judged
 from groundwire.text import claims
-from training.labelled_sets import contexts
+from training.labelled_sets import contexts, is_record
 from training.retrieved import BESIDE, Passages
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -51,10 +51,6 @@ def statements(answer: str) -> list[str]:
 def table(rows: Sequence[str]) -> str:
     cells = (f"| {i} | {' '.join(row.replace('|', '/').split())} |" for i, row in enumerate(rows, 1))
     return "\n".join(["| # | Point |", "|---|---|", *cells])
-
-
-def record(text: str) -> bool:
-    return text.lstrip().startswith("{")
 
 
 def pictures(answer: str) -> str:
@@ -129,7 +125,7 @@ def main() -> None:
         print(line(f"answers, {name}", method.judge(dressed), plain), flush=True)
     for name, dress in PASSAGES.items():
         dressed = [
-            {**row, "contexts": [text if record(text) else dress(text) for text in contexts(row)]}
+            {**row, "contexts": [text if is_record(text) else dress(text) for text in contexts(row)]}
             for row in rows
         ]
         print(line(f"passages, {name}", method.judge(dressed), plain), flush=True)

@@ -44,7 +44,7 @@ def parts() -> Mapping[str, Sequence[Row]]:
         close = "close" if written.is_close(row) else "even"
         name = _of_models(row) if written.is_of_models(row) else f"{_form(row)}, {close}"
         made.setdefault(name, []).append(row)
-    for right, wrong in zip(*[iter(written.matched(written.HELD_OUT))] * 2, strict=True):
+    for right, wrong in written.pairs(written.HELD_OUT):
         kind = "contradicted" if wrong["spans"][0]["label"] == "Conflict" else "added"
         made.setdefault(f"matched, {kind}", []).extend((right, wrong))
     return dict(sorted(made.items()))

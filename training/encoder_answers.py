@@ -19,7 +19,7 @@ from groundwire.text import claims as claim_text
 from groundwire.text import sentences
 from training import corruption
 from training.encoder_rows import Label, Labelled, Mark, by_marks, overlap
-from training.labelled_sets import Raw, contexts
+from training.labelled_sets import Raw, contexts, is_record
 
 TASK_WEIGHTS = {"qa": 0.6, "data2txt": 2.0, "summary": 2.0}
 """There are three times as many answers to questions as of the two other tasks together."""
@@ -243,7 +243,7 @@ def copied(raws: Sequence[Raw], rng: random.Random, share: float) -> Iterator[La
     seen: set[str] = set()
     for raw in raws:
         context = raw["context"]
-        if context in seen or context.lstrip().startswith("{"):
+        if context in seen or is_record(context):
             continue
         seen.add(context)
         for span in sentences.split(context):

@@ -17,7 +17,7 @@ from groundwire.text import sentences, tokens
 from training import corruption
 from training.encoder_answers import unharmed, unmarked, with_change
 from training.encoder_rows import Labelled
-from training.labelled_sets import Raw
+from training.labelled_sets import Raw, is_record
 
 
 def _roles(sentence: str, context: str, rng: random.Random) -> corruption.Changed | None:
@@ -97,7 +97,7 @@ def of_windows(raws: Iterable[Raw], share: float, rng: random.Random) -> Iterato
 
 def sentences_of(context: str, above: int, below: int) -> list[str]:
     """The sentences of a context, none of a record, with characters between ``above`` and ``below``."""
-    if context.lstrip().startswith("{"):
+    if is_record(context):
         return []
     found = [span.of(context).strip() for span in sentences.split(context)]
     return [text for text in found if above < len(text) < below and "\n" not in text]

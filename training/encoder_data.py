@@ -54,7 +54,7 @@ from training.encoder_sets import (
 )
 from training.facts import FACTS, Facts
 from training.labelled_sets import FIT, RAGTRUTH, TEST, Raw, part
-from training.retrieved import BESIDE, Passages, as_opened
+from training.retrieved import Passages
 
 DOCUMENTS = ("defacto", "expertqa")
 """Sets whose contexts are copied from as well."""
@@ -241,8 +241,7 @@ def as_retrieved(fitting: Sequence[Raw], rng: random.Random) -> Iterator[Labelle
     passages = Passages(fitting)
     for raw in fitting:
         if rng.random() < EACH_RETRIEVED:
-            more, alike = rng.choice(BESIDE)
-            yield from as_read([as_opened(passages.beside(raw, more, alike=alike))], rng, MOSTLY_AS_READ)
+            yield from as_read([passages.retrieved(raw, rng)], rng, MOSTLY_AS_READ)
 
 
 def some_pairs(pairs: Iterable[Pair], share: float, rng: random.Random) -> Iterator[Labelled]:

@@ -41,6 +41,11 @@ def part(raw: Raw) -> float:
     return place(str(raw["meta"].get("source_id") or raw["context"]))
 
 
+def is_record(text: str) -> bool:
+    """Whether a passage or context is a record in JSON, and no prose."""
+    return text.lstrip().startswith("{")
+
+
 def contexts(raw: Raw) -> list[str]:
     """The passages; a context that comes in one piece is one."""
     return raw.get("contexts") or [raw["context"]]

@@ -42,8 +42,18 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks import lines  # noqa: E402 - found from the repository's root
 from groundwire.bench.metrics import Labelled  # noqa: E402
-from training.labelled_sets import RAGTRUTH, SEED, TEST, contexts, part, place, ragtruth, read  # noqa: E402
-from training.retrieved import BESIDE, Passages, as_opened  # noqa: E402
+from training.labelled_sets import (  # noqa: E402
+    RAGTRUTH,
+    SEED,
+    TEST,
+    Raw,
+    contexts,
+    part,
+    place,
+    ragtruth,
+    read,
+)
+from training.retrieved import Passages  # noqa: E402
 
 Floats = NDArray[np.float64]
 
@@ -136,26 +146,27 @@ def main() -> None:
 
 def marked(data: Path) -> Iterator[Row]:
     """RAGTruth's answers, each task weighing the same, as in its own test split."""
-    raw = ragtruth(data)
-    sizes = Counter(row["task"] for row in raw)
-    for one in raw:
-        row = look(one, PER_TASK / sizes[one["task"]])
+    for one, weight in weighed(data):
+        row = look(one, weight)
         if row is not None:
             yield row
 
 
 def retrieved(data: Path, below: float) -> Iterator[Row]:
     """A copy of each of RAGTruth's answers that are fitted on, beside passages of others as well."""
-    raw = ragtruth(data)
-    sizes = Counter(row["task"] for row in raw)
-    raw = [one for one in raw if part(one) < below]
-    passages, rng = Passages(raw), random.Random(5)
-    for one in raw:
-        more, alike = rng.choice(BESIDE)
-        beside = as_opened(passages.beside(one, more, alike=alike))
-        row = look(beside, PER_TASK / sizes[one["task"]] * RETRIEVED_SHARE)
+    fitting = [(one, weight) for one, weight in weighed(data) if part(one) < below]
+    passages, rng = Passages([one for one, _ in fitting]), random.Random(5)
+    for one, weight in fitting:
+        row = look(passages.retrieved(one, rng), weight * RETRIEVED_SHARE)
         if row is not None:
             yield row
+
+
+def weighed(data: Path) -> list[tuple[Raw, float]]:
+    """RAGTruth's answers, and what each weighs."""
+    raw = ragtruth(data)
+    sizes = Counter(row["task"] for row in raw)
+    return [(row, PER_TASK / sizes[row["task"]]) for row in raw]
 
 
 def others(data: Path) -> Iterator[Row]:

@@ -16,7 +16,7 @@ passages tell apart. Raises ValueError, with the file and the set, for what can'
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -54,6 +54,12 @@ def matched(folder: Path = HERE) -> list[Raw]:
     Their source's id is that of the answers that were there before.
     """
     return list(chain.from_iterable(map(_matched, sorted(folder.glob(f"{MATCHED}*.txt")))))
+
+
+def pairs(folder: Path = HERE) -> list[tuple[Raw, Raw]]:
+    """The matched answers, each right one with its wrong one."""
+    rows = matched(folder)
+    return list(zip(rows[::2], rows[1::2], strict=True))
 
 
 def is_close(raw: Raw) -> bool:
@@ -96,19 +102,23 @@ def _sets(path: Path) -> list[_Set]:
     return list(map(_Set.read, sets))
 
 
-def _of_file(path: Path) -> Iterator[Raw]:
+def _each_set(path: Path, made: Callable[[int, _Set], Iterator[Raw]]) -> Iterator[Raw]:
+    """What is made of each set of a file, by its number; errors say where."""
     for number, one in enumerate(_sets(path)):
-        source = f"{path.stem}-{number}"
         try:
-            _check(one)
-            yield from _answers(one, one.answers, source, source)
+            yield from made(number, one)
         except ValueError as error:
             raise ValueError(f"{path.name}, set {number}: {error}") from error
 
 
-def _check(one: _Set) -> None:
-    if not one.document or not one.answers or len(one.questions) > 1:
-        raise ValueError(f"{one.title!r} needs a document, answers, and one question at most")
+def _of_file(path: Path) -> Iterator[Raw]:
+    def made(number: int, one: _Set) -> Iterator[Raw]:
+        if not one.document or not one.answers or len(one.questions) > 1:
+            raise ValueError(f"{one.title!r} needs a document, answers, and one question at most")
+        source = f"{path.stem}-{number}"
+        return _answers(one, one.answers, source, source)
+
+    return _each_set(path, made)
 
 
 def _matched(path: Path) -> Iterator[Raw]:
@@ -116,20 +126,19 @@ def _matched(path: Path) -> Iterator[Raw]:
     if not answered.exists():
         raise ValueError(f"{path.name}: there is no {answered.name} that it could match")
     sets = _sets(answered)
-    for number, one in enumerate(_sets(path)):
-        source, where = f"{answered.stem}-{number}", f"{path.name}, set {number}"
+
+    def made(number: int, one: _Set) -> Iterator[Raw]:
         if number >= len(sets) or one.title != sets[number].title:
-            raise ValueError(f"{where}: {one.title!r} is not the title of that set of {answered.name}")
-        try:
-            made = list(_answers(sets[number], one.answers, source, f"{path.stem}-{number}"))
-        except ValueError as error:
-            raise ValueError(f"{where}: {error}") from error
-        in_turn = made and [raw["label"] for raw in made] == [0, 1] * (len(made) // 2)
+            raise ValueError(f"{one.title!r} is not the title of that set of {answered.name}")
+        found = list(
+            _answers(sets[number], one.answers, f"{answered.stem}-{number}", f"{path.stem}-{number}")
+        )
+        in_turn = found and [raw["label"] for raw in found] == [0, 1] * (len(found) // 2)
         if one.document or one.questions or not in_turn:
-            raise ValueError(
-                f"{where}: {one.title!r} needs right and wrong answers in turn, and nothing else"
-            )
-        yield from made
+            raise ValueError(f"{one.title!r} needs right and wrong answers in turn, and nothing else")
+        return iter(found)
+
+    return _each_set(path, made)
 
 
 def _answers(to: _Set, lines: Sequence[str], source: str, name: str) -> Iterator[Raw]:

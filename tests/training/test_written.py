@@ -140,7 +140,7 @@ def test_matched_answers_need_the_sets_that_they_match(tmp_path):
 @pytest.mark.parametrize("words", [r"\b(?:not|no|never|none|nobody|nothing)\b|n['’]t\b", r"\bonly\b"])
 def test_right_ones_of_matched_answers_deny_and_limit_as_often_as_wrong_ones(folder, words):
     """Where only one of the two does; and neither is longer."""
-    pairs = list(zip(*[iter(written.matched(folder))] * 2, strict=True))
+    pairs = written.pairs(folder)
     said = [[bool(re.search(words, raw["answer"].lower())) for raw in pair] for pair in pairs]
     right, wrong = (sum(pair[side] and not pair[1 - side] for pair in said) for side in (0, 1))
     assert 0.6 < right / wrong < 1.6
