@@ -42,7 +42,7 @@ from groundwire.local.embedded import READER
 from groundwire.text import claims as claim_text
 from groundwire.text import overlap
 from training import labelled_sets, written
-from training.encoder_data import WRITTEN_FIT
+from training.encoder_parts import WRITTEN_FIT
 from training.labelled_sets import FIT, SEED, TEST, Raw, contexts, part, ragtruth
 
 ROOT = Path(__file__).resolve().parents[1]

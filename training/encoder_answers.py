@@ -1,7 +1,7 @@
 """Rows of answers whose unsupported words are marked, and of changes made to them with their marks known.
 
 Every answer, statement and record here comes with a human's marks; which answers these are, and how many rows
-of each make a stage, is ``encoder_data``'s business. The same seed gives the same rows: what is drawn, and in
+of each make a stage, the modules of stages say. The same seed gives the same rows: what is drawn, and in
 which order, is part of it.
 """
 

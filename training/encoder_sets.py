@@ -1,6 +1,6 @@
 """What the labelled sets say, as rows: their answers, and what their own labels mean.
 
-Which of them make a stage is ``encoder_data``'s business.
+Which of them make a stage, the modules of stages say.
 """
 
 from __future__ import annotations

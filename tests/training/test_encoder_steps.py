@@ -10,26 +10,20 @@ import pytest
 
 from training import encoder, written
 from training.encoder import Step, encoder_steps, stack_steps
-from training.encoder_data import (
-    SECOND,
-    WORTH_12,
-    WORTH_13,
-    WRITTEN_FIT,
-    again_of,
-    and_matched,
-    as_retrieved,
-    at_length,
-    drawn_anew,
-    everything,
-    held,
-    marked_answers,
-    mixed,
-    of_models,
-    of_our_own,
-    write,
-)
+from training.encoder_data import write
+from training.encoder_parts import WRITTEN_FIT, as_retrieved, held
 from training.encoder_rows import Label, Packed
 from training.encoder_sets import Sets, short_pairs
+from training.encoder_stages import SECOND, again_of, drawn_anew, marked_answers, mixed
+from training.encoder_stages_ours import (
+    WORTH_12,
+    WORTH_13,
+    and_matched,
+    at_length,
+    everything,
+    of_models,
+    of_our_own,
+)
 from training.labelled_sets import FIT, TEST, part
 
 PLAIN = ("expertqa", "begin", "faithdial_audit", "defacto", "halueval", "wice", "wice_tokens")
@@ -93,7 +87,9 @@ def test_only_the_named_parts_of_nli_are_used(sets):
 
 def test_an_epoch_is_made_again_by_its_number(sets):
     """The same number gives the same rows, another one others."""
-    first, again, other = (Packed.of(marked_answers(sets, epoch)) for epoch in (0, 0, 1))
+    first, again, other = (
+        Packed.of(chain.from_iterable(marked_answers(sets, epoch).values())) for epoch in (0, 0, 1)
+    )
     assert np.array_equal(first.ids, again.ids)
     assert np.array_equal(first.words, again.words)
     assert not np.array_equal(first.ids, other.ids)
@@ -220,16 +216,17 @@ def test_pairs_of_our_own_teach_in_stage_12_with_all_before(sets, monkeypatch):
     ]
     monkeypatch.setattr(written, "read", list)
     monkeypatch.setattr(written, "matched", lambda: pairs)
-    before, parts = everything(sets, 1), and_matched(sets, 1, {"ragtruth": 0.5, "pairs": 0.0})
+    few = Sets(data=sets.data, most=60)  # of the facts, too, of which there are thousands
+    before, parts = everything(few, 1), and_matched(few, 1, {"ragtruth": 0.5, "pairs": 0.0})
     assert len(parts["matched"]) == sum(part(one) < WRITTEN_FIT for one in pairs) < 60
     assert {bool(row.label) for row in parts["matched"]} == {True, False}
     assert set(before) - set(parts) == {"pairs"}
     assert parts["facts"] == before["facts"]
     assert [row.weight * 2 for row in parts["ragtruth"]] == [row.weight for row in before["ragtruth"]]
     assert set(WORTH_13).union(*WORTH_12) <= {*before, "matched", "retrieved"}
-    other = and_matched(sets, 2, {})
+    other = and_matched(few, 2, {})
     assert len(other["pairs"]) == len(before["pairs"])
-    assert not np.array_equal(packed(other).ids, packed(and_matched(sets, 1, {})).ids)
+    assert not np.array_equal(packed(other).ids, packed(and_matched(few, 1, {})).ids)
 
 
 def test_some_answers_are_read_as_a_retriever_leaves_them(sets):
