@@ -22,8 +22,9 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from groundwire import Checker, Interaction, Verdict, detectors
+from groundwire import Checker, Interaction, Turn, Verdict, detectors
 from groundwire.core.claim import Support
+from groundwire.core.interaction import Role
 from groundwire.core.span import Span
 from groundwire.core.verdict import Outcome
 
@@ -41,13 +42,16 @@ class Answer:
     contexts: tuple[str, ...]
     question: str
     grounded: str
+    history: tuple[Turn, ...] = ()
 
     @property
     def interaction(self) -> Interaction:
         return self._saying(self.grounded)
 
     def _saying(self, answer: str) -> Interaction:
-        return Interaction(question=self.question, contexts=self.contexts, answer=answer)
+        return Interaction(
+            question=self.question, contexts=self.contexts, answer=answer, history=self.history
+        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -220,7 +224,14 @@ def _common(row: Mapping[str, Any]) -> dict[str, Any]:
         "contexts": tuple(row["contexts"]),
         "question": row.get("question", ""),
         "grounded": row["grounded"],
+        "history": tuple(_turns(row.get("history", ()))),
     }
+
+
+def _turns(messages: Sequence[str]) -> Iterator[Turn]:
+    """What was said before, by turns; the user began."""
+    for i, text in enumerate(messages):
+        yield Turn(role=Role.ASSISTANT if i % 2 else Role.USER, text=text)
 
 
 def _pair(row: Mapping[str, Any]) -> Pair:

@@ -203,3 +203,55 @@ def test_an_address_decides_no_language():
         contexts=[FEES], answer="A second bag costs 75 EUR. Read more: https://a.example.com/help"
     )
     assert verdict.claims[0].support is Support.SUPPORTED
+
+
+CHAT = (
+    gw.Turn(role="user", text="I have worked here for two years and we expect twins in March."),
+    gw.Turn(role="assistant", text="Congratulations! Leave is 16 weeks per child, and you need a form 7B."),
+)
+LEAVE = "Staff with 12 months of service may take 16 weeks of leave per child. Requests take 30 days."
+
+
+@pytest.mark.parametrize("detector", ["lexical", "embedded"])
+def test_what_the_asker_told_before_is_nothing_that_the_answer_made_up(detector):
+    """Their figures and words; the same answer without that turn has them from nowhere."""
+    checker = gw.Checker(detector)
+    told = (
+        "Since you have worked here for two years, you may take 16 weeks per child for your twins in March."
+    )
+
+    def judged(history):
+        return checker.check(
+            gw.Interaction(question="So for both?", contexts=LEAVE, answer=told, history=history)
+        )
+
+    assert not judged(CHAT).hallucinated
+    assert judged(CHAT).score < judged(()).score - 0.2
+
+
+@pytest.mark.parametrize("detector", ["lexical", "embedded"])
+def test_what_the_assistant_said_before_supports_nothing(detector):
+    """It may have been hallucinated itself."""
+    checker = gw.Checker(detector)
+    outcome = checker.check(
+        gw.Interaction(question="What do I need?", contexts=LEAVE, answer="You need a form 7B.", history=CHAT)
+    )
+    assert outcome.hallucinated
+
+
+def test_only_the_last_of_what_was_asked_is_gone_by():
+    """A figure that was named long ago in a conversation is no longer what it is about."""
+    turns = [gw.Turn(role="user", text=f"Is it {i}0 weeks?") for i in range(1, 9)]
+    read = AsRead.of(gw.Interaction(question="Why?", contexts=LEAVE, answer="It is so.", history=turns))
+    assert read.interaction.question.splitlines()[0] == "Is it 30 weeks?"
+    assert read.interaction.question.splitlines()[-1] == "Why?"
+
+
+@pytest.mark.parametrize("detector", ["lexical", "embedded"])
+@pytest.mark.parametrize("answer", ["Exactly!", "Of course. Let me know if you have other questions."])
+def test_an_answer_that_only_affirms_is_not_judged(detector, answer):
+    """Words can't tell what was affirmed; it is not clean either."""
+    outcome = gw.Checker(detector).check(
+        gw.Interaction(question="Is it 16 weeks?", contexts=LEAVE, answer=answer)
+    )
+    assert outcome.why is AbstentionReason.NO_CLAIMS

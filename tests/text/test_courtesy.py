@@ -3,7 +3,7 @@
 import pytest
 
 from groundwire.text import claims
-from groundwire.text.courtesy import is_opening, is_parting
+from groundwire.text.courtesy import is_opening, is_polite
 
 POLITE = """
 Have a nice day!
@@ -33,6 +33,21 @@ Je reste à votre disposition pour toute question.
 Spero che questo ti sia d'aiuto.
 Espero ter ajudado!
 Ik hoop dat dit helpt!
+Great!
+Wow, that's great news!
+That's wonderful to hear!
+Congratulations on your new job!
+Congratulations again, and feel free to ask if anything else comes up.
+Thanks for letting me know, Maria!
+Hi Anna, thanks for reaching out!
+Hello Mr. Smith,
+I'm so sorry to hear that, it must be frustrating.
+My apologies for the earlier mix-up.
+No worries at all, happy to help!
+You're very welcome – good luck with your exam!
+Wishing you and your family all the best.
+Is there anything else you'd like to know about the parental leave?
+I hope that clears things up, and enjoy your time off!
 """.strip().splitlines()
 ASKED = """
 Which airline do you mean?
@@ -66,6 +81,18 @@ Thank you for your order of 3 shoes.
 Good luck is a film of 1996.
 Ask.
 Ask us.
+Great, the fee is waived!
+Congratulations on winning the free cruise!
+Congratulations on your refund of 50 EUR!
+Best wishes to the Smith family, who own the hotel.
+Welcome to Paris!
+Sorry, the museum is closed.
+I'm sorry to hear that your flight was cancelled.
+Good news, dogs travel free!
+Thanks, the bar opens at noon.
+Hey Monday
+Have a great flight to Rome!
+Good luck with all the free tickets!
 I'd be happy to help with your 50 EUR voucher.
 Would you like me to book the free upgrade that you won?
 Bei weiteren Fragen gilt eine Frist von 14 Tagen.
@@ -87,7 +114,7 @@ def test_a_question_back_is_no_claim(sentence):
 @pytest.mark.parametrize("sentence", POLITE)
 def test_a_courtesy_is_no_claim(sentence):
     """In several languages, after a claim or alone."""
-    assert is_parting(sentence)
+    assert is_polite(sentence)
     assert claims.cut(sentence) == []
     assert [span.of(f"Bags are free. {sentence}") for span in claims.cut(f"Bags are free. {sentence}")] == [
         "Bags are free."
@@ -96,14 +123,23 @@ def test_a_courtesy_is_no_claim(sentence):
 
 @pytest.mark.parametrize("sentence", STATED)
 def test_what_says_more_than_a_courtesy_is_a_claim(sentence):
-    assert not is_parting(sentence)
+    assert not is_polite(sentence)
     assert not is_opening(sentence)
     assert [span.of(sentence) for span in claims.cut(sentence)] == [sentence]
 
 
 @pytest.mark.parametrize(
     "sentence",
-    ["Of course.", "I'd be happy to help with that.", "Sorry for the confusion.", "That's a great question!"],
+    [
+        "Of course.",
+        "I'd be happy to help with that.",
+        "Sorry for the confusion.",
+        "That's a great question!",
+        "Sure, I'd be happy to help!",
+        "Yes, exactly!",
+        "You're absolutely right, my apologies.",
+        "Great question, and good luck with your trip!",
+    ],
 )
 def test_an_opening_claims_nothing_beside_a_claim(sentence):
     assert is_opening(sentence)

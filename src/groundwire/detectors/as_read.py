@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from groundwire.core.claim import Claim, Evidence
-from groundwire.core.interaction import Interaction, Passage
+from groundwire.core.interaction import Interaction, Passage, Role
 from groundwire.core.span import Span
 from groundwire.core.verdict import Outcome, Verdict
 from groundwire.text import citations, dress
@@ -19,6 +19,8 @@ from groundwire.text.said import said
 class AsRead:
     """``interaction`` without what only dresses its texts, its answer's thinking and pointers to sources.
 
+    Its question begins with what the asker said in earlier turns, for an answer goes by that as well. What an
+    assistant said is in none of it: it may be hallucinated.
     ``places`` has the statements of that answer, in order, and where they stand in the original: what
     consists of such things alone states nothing.
     """
@@ -47,6 +49,7 @@ class AsRead:
         return cls(
             interaction=replace(
                 interaction,
+                question=_asked(interaction),
                 answer=answer.text,
                 contexts=tuple(
                     replace(passage, text=read.text)
@@ -81,6 +84,12 @@ class AsRead:
         return Evidence.cite(self.original, evidence.passage, span)
 
 
+def _asked(interaction: Interaction) -> str:
+    """What the asker said in the last turns, and asks now."""
+    earlier = [turn.text for turn in interaction.history if turn.role is Role.USER]
+    return "\n".join([*earlier[-_TURNS:], interaction.question])
+
+
 def _once(passages: Sequence[Plain]) -> Iterator[Plain]:
     """Passages, and nothing of one that says an earlier one over again: words don't get rarer by it."""
     seen: set[str] = set()
@@ -102,3 +111,4 @@ _NAMING = frozenset(
     ["source", "title", "file", "filename", "path", "url", "uri", "link", "name", "id", "document", "doc"]
 )
 _LONGEST_NAME = 300
+_TURNS = 6

@@ -22,7 +22,7 @@ from groundwire.detectors.lexical_features import look
 from groundwire.detectors.lexical_mentions import mentioned
 from groundwire.detectors.lexical_seen import HARMLESS, Answer, Seen
 from groundwire.detectors.lexical_verdict import Judging, summary
-from groundwire.text import language, refusal
+from groundwire.text import courtesy, language, refusal
 from groundwire.text.overlap import Context
 
 
@@ -77,12 +77,11 @@ _LEAST_WORDS = 2
 def opened(read: AsRead, detector: Detector) -> Opened | Outcome:
     """What ``detector`` has to weigh, or its outcome where there is nothing to weigh."""
     interaction, spans = read.interaction, read.claims
-    if not interaction.has_context:
-        return detector.abstain(AbstentionReason.NO_CONTEXT, "no passage holds any text to judge against")
-    if not spans:
-        return detector.abstain(AbstentionReason.NO_CLAIMS, "the answer states nothing that could be checked")
-    context = Context([passage.text for passage in interaction.contexts])
     stated = [span.of(interaction.answer) for span in spans]
+    nothing = _nothing_to_weigh(interaction, stated)
+    if nothing is not None:
+        return detector.abstain(*nothing)
+    context = Context([passage.text for passage in interaction.contexts])
     if refusal.is_refusal(stated) and not any(mentioned(claim, context) for claim in stated):
         return _declined(interaction, spans, detector)
     size = context.size
@@ -98,6 +97,20 @@ def opened(read: AsRead, detector: Detector) -> Opened | Outcome:
         judging = Judging(interaction, context, seen, detector.grading)
         return _across_languages(judging.claims_by_facts(), detector)
     return Opened(interaction=interaction, context=context, seen=seen, size=size)
+
+
+def _nothing_to_weigh(interaction: Interaction, stated: Sequence[str]) -> tuple[AbstentionReason, str] | None:
+    """Why nothing can be said of an answer, if so."""
+    if not interaction.has_context:
+        return AbstentionReason.NO_CONTEXT, "no passage holds any text to judge against"
+    if not stated:
+        return AbstentionReason.NO_CLAIMS, "the answer states nothing that could be checked"
+    if all(map(courtesy.is_opening, stated)):
+        return (
+            AbstentionReason.NO_CLAIMS,
+            "the answer affirms, in no words of its own that could be looked up",
+        )
+    return None
 
 
 def _narrowed(

@@ -61,7 +61,7 @@ def holds_code(answer: str) -> bool:
 
 
 def _states_nothing(sentence: str) -> bool:
-    return courtesy.is_parting(sentence) or courtesy.is_asking(sentence) or itself.is_of_itself(sentence)
+    return courtesy.is_polite(sentence) or courtesy.is_asking(sentence) or itself.is_of_itself(sentence)
 
 
 def _may_be_all(sentence: str) -> bool:

@@ -78,7 +78,7 @@ _PAST = re.compile(
     rf" (?:past (?P<past>{_HOUR})|(?<=quarter )to (?P<to>{_HOUR}))(?![\w:])(?: {_PART})?"
 )
 _IN_THE = re.compile(
-    r"\b(?P<after>at|from|until|till|to|by|before|after|since|around|about|between|and)"
+    r"\b(?P<after>at|from|until|till|to|by|before|after|since|around|about|between|and|it['’]s|it is|already)"
     rf" (?P<hour>{_HOUR}(?::\d\d)?)(?: o['’]clock)? {_PART}"
 )
 _OPEN = re.compile(r"\b(?:open|opens|opening)(?: hours)?:? (?:from |between )?\Z", re.IGNORECASE)
