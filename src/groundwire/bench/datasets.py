@@ -20,7 +20,7 @@ from groundwire.core.span import Span
 from groundwire.tables import Columns, Format, Row, Table, TableError, read
 from groundwire.tables.columns import cell, spelled
 
-_TABLE = ("question", "context", "answer", "id", "label")
+_TABLE = ("question", "history", "context", "answer", "id", "label")
 # The usual names of what only labelled answers have; dots lead into nested objects.
 _BESIDE: Mapping[str, tuple[str, ...]] = {
     "spans": ("spans", "unsupported_spans", "hallucinated_spans"),
@@ -37,15 +37,16 @@ def load(
     """The labelled answers of a file, in its order.
 
     A table (JSON lines, JSON, CSV, TSV, Parquet; any of them gzip'd) needs a context and an answer;
-    ``columns`` names its columns where they are not the usual ones: ``question``, ``context``, ``answer``,
-    ``id``, ``label``, ``spans``, ``group``, ``task``, ``model``, each to a name that may lead into nested
-    objects (``meta.source_id``). A label is 1 or 0, or a word such as hallucinated or grounded; empty is
-    unlabelled. Spans are ``{"start", "end"}`` objects or pairs of character offsets into the answer; a
-    ``"text"`` beside them must be what stands there. Where there is no label, marked words make one; an empty
-    list makes one only in a file that has no column of labels. No spans in a hallucinated answer, or in the
-    whole file, say that nobody marked words, and not that there are none; in a file with marked words a
-    grounded answer has none to mark. ``layout`` reads a dataset as its authors distribute it, see
-    ``groundwire.bench.layouts``. Raises TableError naming the lines that can't be read, and what is wrong.
+    ``columns`` names its columns where they are not the usual ones: ``question``, ``history``, ``context``,
+    ``answer``, ``id``, ``label``, ``spans``, ``group``, ``task``, ``model``, each to a name that may lead
+    into nested objects (``meta.source_id``). A label is 1 or 0, or a word such as hallucinated or grounded;
+    empty is unlabelled. Spans are ``{"start", "end"}`` objects or pairs of character offsets into the
+    answer; a ``"text"`` beside them must be what stands there. Where there is no label, marked words make
+    one; an empty list makes one only in a file that has no column of labels. No spans in a hallucinated
+    answer, or in the whole file, say that nobody marked words, and not that there are none; in a file with
+    marked words a grounded answer has none to mark. ``layout`` reads a dataset as its authors distribute
+    it, see ``groundwire.bench.layouts``. Raises TableError naming the lines that can't be read, and what is
+    wrong.
     """
     if layout is not None:
         from groundwire.bench.layouts import load_layout  # noqa: PLC0415 - layouts read tables, too

@@ -221,8 +221,8 @@ def _passages(one: Example) -> frozenset[str]:
 
 
 def _content(given: Interaction) -> str:
-    texts = [_plain(passage.text) for passage in given.contexts]
-    return _digest([_plain(given.question), _plain(given.answer), *texts])
+    texts = [passage.text for passage in given.contexts] + [turn.text for turn in given.history]
+    return _digest([*map(_plain, (given.question, given.answer, *texts))])
 
 
 def _hash(one: Example) -> bytes:

@@ -60,6 +60,7 @@ def add_table(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     table = parser.add_argument_group("reading the table")
     for kind, what in (
         ("question", "what was asked; may be missing"),
+        ("history", "the conversation before it, a list of messages; may be missing"),
         ("context", "what was retrieved"),
         ("answer", "what is judged"),
         ("id", "names the row in the output (default: id, else FILE:LINE)"),

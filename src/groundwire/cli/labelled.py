@@ -15,7 +15,7 @@ from groundwire.core.errors import ConfigurationError
 if TYPE_CHECKING:
     from groundwire.bench.examples import Example
 
-_COLUMNS = ("question", "context", "answer", "id", "label", "spans", "group", "task", "model")
+_COLUMNS = ("question", "history", "context", "answer", "id", "label", "spans", "group", "task", "model")
 
 
 def add_data(parser: argparse.ArgumentParser) -> None:

@@ -1,4 +1,4 @@
-"""Which column holds the question, the context, the answer, the id and the label.
+"""Which column holds the question, the history, the context, the answer, the id and the label.
 
 People who keep RAG runs call them many names; the usual ones are recognised, and any can be named.
 """
@@ -15,6 +15,7 @@ from groundwire.tables.errors import TableError
 # In order of preference, where a table has several.
 _SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "question": ("question", "query", "user_input", "user_query", "input", "prompt"),
+    "history": ("history", "chat_history", "conversation_history"),
     "context": (
         "contexts",
         "context",
@@ -60,6 +61,7 @@ class Columns:
     option: ClassVar[str] = "--{}"
 
     question: str | None = None
+    history: str | None = None
     context: str | None = None
     answer: str | None = None
     id: str | None = None

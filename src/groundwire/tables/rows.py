@@ -8,20 +8,21 @@ import itertools
 import json
 import tokenize
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, BinaryIO
 from uuid import UUID
 
 from groundwire.core.errors import InputError
-from groundwire.core.interaction import Interaction, Passage
+from groundwire.core.interaction import Interaction, Passage, Role, Turn
 from groundwire.core.verdict import Abstention, AbstentionReason
 from groundwire.tables.columns import Columns, cell
 from groundwire.tables.errors import TableError
 from groundwire.tables.labels import label_of
 from groundwire.tables.record import Record
 from groundwire.tables.records import Format, records
+from groundwire.tables.turns import listed, turns
 
 _LOOK_AHEAD = 32  # records whose columns are known before the first one is judged
 _TEXT_KEYS = ("text", "page_content", "content", "chunk", "passage", "document")
@@ -178,12 +179,35 @@ def _interaction(
     column, answer = cell(cells, candidates, "answer")
     if column is None:
         raise InputError(f"the row has no answer: it has no column {candidates['answer'][0]!r}")
+    question, earlier = _asked(cell(cells, candidates, "question")[1])
     return Interaction(
         answer=answer,
-        question=cell(cells, candidates, "question")[1],
+        question=question,
         contexts=_contexts(cell(cells, candidates, "context")[1]),
+        history=[*_history(cells, candidates), *earlier],
         id=name,
     )
+
+
+def _asked(value: Any) -> tuple[Any, Sequence[Turn]]:
+    """The question, and what was said before it where a whole conversation stands in its place."""
+    said = listed(value) if isinstance(value, str) and value.startswith("[{") else value
+    if not isinstance(said, list):
+        return value, ()
+    messages = turns(said, where="question")
+    last = max((i for i, turn in enumerate(messages) if turn.role is Role.USER), default=None)
+    if last is None:
+        raise InputError("question: no message of the conversation is the user's")
+    return messages[last].text, messages[:last]
+
+
+def _history(cells: Mapping[str, Any], candidates: Mapping[str, tuple[str, ...]]) -> Sequence[Turn]:
+    """The turns before the question. Of a column that nobody named, a text is something else."""
+    column, value = cell(cells, candidates, "history")
+    named = len(candidates["history"]) == 1
+    if not named and isinstance(value, str) and isinstance(listed(value), str):
+        return ()
+    return turns(value, where=column or "history")
 
 
 def _contexts(value: Any) -> Any:
