@@ -68,6 +68,41 @@ def test_a_heading_in_a_prompt_is_what_the_passage_s_own_metadata_says(above, he
     ]
 
 
+@pytest.mark.parametrize(
+    ("form", "shown"),
+    [
+        ("Content: {text}\nSource: {title}", "{text}\nSource: {title}"),
+        ("{text}\n(Source: {title}, page {page})", "{text}\n(Source: {title}, page {page})"),
+        ("{text}\npage {page}\nTitle: {title}\n---", "{text}\npage {page}\nTitle: {title}"),
+        ('{{"text": "{text}", "title": "{title}"}}', '{text}", "title": "{title}'),
+        ("{title}\n{text}\npage {page}", "{title}\n{text}\npage {page}"),
+        ("{title}\n{text}", "{title}\n{text}"),
+        ("Title: {title}, page {page}: {text}", "Title: {title}, page {page}: {text}"),
+        ("[{page}] {text}", "{text}"),
+    ],
+)
+def test_what_is_said_of_a_passage_stays_with_it_above_and_below(form, shown):
+    """A source that stands below its document is not taken for that of the next, which has one of its own."""
+
+    def filled(form, passage):
+        return form.format(text=passage.text, title=passage.metadata["title"], page=passage.metadata["page"])
+
+    context = "\n\n".join(filled(form, passage) for passage in (PETS, TARIFF))
+    assert [one.text.rstrip('"}\n- ') for one in place([TARIFF, PETS], context)] == [
+        filled(shown, passage) for passage in (PETS, TARIFF)
+    ]
+
+
+def test_a_source_below_a_passage_is_found_again_where_all_have_the_same():
+    """What is true of both neighbours may stand with either, and is none of its own at the end."""
+    first, last = (Passage(text=text, metadata={"source": "fees.pdf"}) for text in (TARIFF.text, PETS.text))
+    context = "\n\n".join(f"{one.text}\nSource: fees.pdf" for one in (first, last))
+    assert [one.text for one in place([first, last], context)] == [
+        first.text,
+        f"Source: fees.pdf\n\n{last.text}\nSource: fees.pdf",
+    ]
+
+
 @given(passages, st.text(max_size=300))
 def test_every_word_of_a_passage_was_shown(known, text):
     """Whatever the text, what is found in it stands in it."""

@@ -33,7 +33,8 @@ _WORDS = re.compile(r"\w{4,}")
 def place(passages: Sequence[Passage], text: str, *, mostly: bool = False) -> list[Passage]:
     """The passages as they stand in ``text``, in its order, and whatever else stands there.
 
-    A heading joins the passage that follows it; bare numbering is left out. Empty when no passage is found.
+    A heading joins the passage that follows it, and what is said of a passage below it, such as its source,
+    joins that one; bare numbering is left out. Empty when no passage is found.
     With ``mostly``, what else stands there counts only where passages are most of the text: a draft, or an
     earlier answer, that quotes one is no evidence.
     """
@@ -86,22 +87,55 @@ def _heading(passage: Passage, gap: str) -> str:
     """
     if gap.endswith(_AS_WRITTEN):
         return ""
-    held = {str(value).strip() for value in passage.metadata.values() if isinstance(value, str | int | float)}
-    known = [
-        match.span()
-        for value in held - {""}
-        if value in gap
-        for match in re.finditer(rf"(?<!\w){re.escape(value)}(?!\w)", gap)
-    ]
+    known = _known(_values(passage), gap)
     for start, _ in sorted(known):
         if not _BEGINS.fullmatch(gap, gap.rfind("\n", 0, start) + 1, start):
             continue
         heading = gap[start:]
-        inside = {place for a, b in known if a >= start for place in range(a, b)}
-        there = [match.start() for match in _WORD.finditer(gap, start)]
-        if 2 * len(inside.intersection(there)) >= len(there) and not _LABEL.fullmatch(heading):
+        if _are_half(known, gap, start, len(gap)) and not _LABEL.fullmatch(heading):
             return heading
     return ""
+
+
+def _footing(passage: Passage, gap: str, below: Passage | None) -> str:
+    """The start of the text below a passage, up to where at least half of its words are its metadata's.
+
+    It has what is said of this passage alone, and ends above the line in which the one ``below`` begins to be
+    told of.
+    """
+    own, others = _values(passage), set() if below is None else _values(below)
+    first = min((start for start, _ in _known(others - own, gap)), default=None)
+    told = gap if first is None else gap[: gap.rfind("\n", 0, first) + 1]
+    last = max((end for _, end in _known(own - others, told)), default=0)
+    if not last or _LABEL.fullmatch(told):
+        return ""
+    known = _known(own, told)
+    line = last + len(told[last:].partition("\n")[0])
+    end = max(end for _, end in known if end <= line)
+    end = end if _WORD.search(told, end, line) else line
+    return told[:end] if _are_half(known, told, 0, end) else ""
+
+
+def _values(passage: Passage) -> set[str]:
+    """What a passage's metadata says of it."""
+    return {str(held).strip() for held in passage.metadata.values() if isinstance(held, str | int | float)}
+
+
+def _known(values: Iterable[str], text: str) -> list[tuple[int, int]]:
+    """Where the values stand in a text."""
+    return [
+        match.span()
+        for value in values
+        if value and value in text
+        for match in re.finditer(rf"(?<!\w){re.escape(value)}(?!\w)", text)
+    ]
+
+
+def _are_half(known: Iterable[tuple[int, int]], text: str, start: int, end: int) -> bool:
+    """Whether at least half of the words from ``start`` to ``end`` are among what is ``known``."""
+    inside = {place for a, b in known if a >= start for place in range(a, b)}
+    there = [match.start() for match in _WORD.finditer(text, start, end)]
+    return 2 * len(inside.intersection(there)) >= len(there)
 
 
 def likeness(passages: Sequence[Passage], text: str) -> float:
@@ -171,14 +205,23 @@ def _with_gaps(passages: Sequence[Passage], spots: Sequence[_Spot], text: str) -
     shown: list[Passage] = []
     end = 0
     for spot in spots:
-        passage, gap, heading = spot.of(passages, text), text[end : spot.start], ""
+        passage, heading = spot.of(passages, text), ""
+        gap = _below(shown, text[end : spot.start], passage)
         if len(gap) > _GAP:
             shown.append(Passage(text=gap.strip()))
         elif gap and not gap.isspace() and not _LABEL.fullmatch(gap):
             heading = _RULE.sub("", gap)
         shown.append(replace(passage, text=heading + passage.text) if heading else passage)
         end = max(end, spot.end)
-    rest = text[end:].strip()
+    rest = _below(shown, text[end:]).strip()
     if rest and not _LABEL.fullmatch(rest[: _GAP + 1]):
         shown.append(Passage(text=rest))
     return shown
+
+
+def _below(shown: list[Passage], gap: str, below: Passage | None = None) -> str:
+    """What of the text between two passages is not told of the upper one, which gets what is."""
+    if not shown or not (footing := _footing(shown[-1], gap[:_GAP], below)):
+        return gap
+    shown[-1] = replace(shown[-1], text=f"{shown[-1].text}{footing.rstrip()}")
+    return gap[len(footing) :]
