@@ -1,5 +1,7 @@
 """Passages are found again in the text that a model was shown, and only as they stand there."""
 
+import html
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -101,6 +103,46 @@ def test_a_source_below_a_passage_is_found_again_where_all_have_the_same():
         first.text,
         f"Source: fees.pdf\n\n{last.text}\nSource: fees.pdf",
     ]
+
+
+FEES = Passage(
+    text="Fees of Oslo Air for bags, from 1 March on.\nA passenger's first bag is free of charge.\n"
+    "At the desk of John Smith in the hall a second bag costs 40 EUR, and online it costs 25 EUR.",
+)
+CABIN = Passage(text="The bag in the cabin weighs 8 kilos or less, whatever the tariff.")
+BICYCLES = Passage(
+    text="Fees of Oslo Air for bags, from 1 March on.\nA box for a bicycle is 70 EUR a flight."
+)
+
+
+@pytest.mark.parametrize("heading", ["", "Fees of Oslo Air for bags, from 1 March on.\n"])
+@pytest.mark.parametrize(
+    "alter",
+    [
+        lambda text: text.replace("\n", " "),
+        html.escape,
+        lambda text: text.replace("John Smith", "<PERSON>"),
+        lambda text: text.replace("Fees of Oslo Air", "Fees"),
+        lambda text: text.replace("passenger", "guest").replace("25 EUR", "25 euros"),
+    ],
+)
+def test_a_passage_that_was_altered_is_found_beside_one_that_was_not(alter, heading):
+    """No word of it is lost, and one that was left out is not known by a heading that it has, too."""
+    told = f"Say it shortly.\n{heading}{alter(FEES.text)}\n\n{heading}{CABIN.text}\nWhat is the second bag?"
+    fees, cabin = survivors([FEES, CABIN, BICYCLES], [told])
+    assert (" ".join(fees.text.split()), cabin) == (" ".join(FEES.text.split()), CABIN)
+
+
+def test_a_passage_that_was_altered_counts_where_it_is_most_of_a_variable():
+    """The one that stands there as it is would not be the most of it."""
+    told = f"{html.escape(FEES.text)}\n\n{CABIN.text}"
+    assert place([FEES, CABIN], told, mostly=True) == [CABIN, FEES]
+
+
+def test_a_passage_that_was_cut_is_not_taken_for_altered():
+    """What was left out of it stands nowhere else."""
+    (fees, cabin) = survivors([FEES, CABIN], [f"{FEES.text[:60]}...\n{CABIN.text}"])
+    assert (fees.text, cabin) == (FEES.text[:60], CABIN)
 
 
 @given(passages, st.text(max_size=300))

@@ -27,6 +27,9 @@ _RULE = re.compile(r"\A(?:[^\w\n]*\n)+|\A\s+")  # lines above a heading that onl
 _AS_WRITTEN = ("page_content='", 'page_content="')  # by Python itself: no heading, but all there is
 _WORD = re.compile(r"\w+")
 _BEGINS = re.compile(r"[\W_]*(?:(?!(?:q|question|query|user)\b)\w+:[\W_]*)?", re.IGNORECASE)  # "- Title: "
+_UNIT = re.compile(r"[0-9a-z\xaa-\u0dff]+|[^\W_]")  # a word, or a character of a script without spaces
+_RUN = 6  # so many of its words one after the other are a part of a passage
+_SHARE = 1 / 2  # of these parts are there where some words of a passage were replaced
 _WORDS = re.compile(r"\w{4,}")
 
 
@@ -38,34 +41,35 @@ def place(passages: Sequence[Passage], text: str, *, mostly: bool = False) -> li
     With ``mostly``, what else stands there counts only where passages are most of the text: a draft, or an
     earlier answer, that quotes one is no evidence.
     """
-    for needles, shown in _readings(passages, text):
-        if found := _found(needles, shown):
-            if mostly and 2 * sum(spot.end - spot.start for spot in found) < len(shown.strip()):
-                return [spot.of(passages, shown) for spot in found]
-            return _with_gaps(passages, found, shown)
-    return []
+    needles, found, shown = _read(passages, text)
+    if found and mostly and 2 * sum(spot.end - spot.start for spot in found) < len(shown.strip()):
+        altered = _altered(needles, found, shown)
+        as_they_are = [spot.of(passages, shown) for spot in found if spot.index not in altered]
+        return [*as_they_are, *(passages[i] for i in altered)]
+    return _with_gaps(passages, found, shown) if found else []
 
 
 def survivors(passages: Sequence[Passage], texts: Iterable[str], asked: str = "") -> list[Passage]:
     """The passages that stand in any of the texts, cut as they are there, in their own order.
 
-    Each has the heading that was made of its own metadata: whatever else stands above it may be a question,
-    such as the one ``asked``, or what a model has said.
+    One that was altered there, beside others that were not, is as it was. Each has the heading that was made
+    of its own metadata: whatever else stands above it may be a question, such as the one ``asked``, or what a
+    model has said.
     """
     kept: dict[int, Passage] = {}
     for text in texts:
-        for needles, shown in _readings(passages, text):
-            found = _found(needles, shown)
-            end = 0
-            for spot in found:
-                passage = spot.of(passages, shown)
-                heading = _heading(passage, _above(spot.start, end, shown, asked))
-                known = kept.get(spot.index)
-                if known is None or len(known.text) < len(heading) + len(passage.text):
-                    kept[spot.index] = replace(passage, text=heading + passage.text) if heading else passage
-                end = max(end, spot.end)
-            if found:
-                break
+        needles, found, shown = _read(passages, text)
+        end = 0
+        for spot in found:
+            passage = spot.of(passages, shown)
+            heading = _heading(passage, _above(spot.start, end, shown, asked))
+            known = kept.get(spot.index)
+            if known is None or len(known.text) < len(heading) + len(passage.text):
+                kept[spot.index] = replace(passage, text=heading + passage.text) if heading else passage
+            end = max(end, spot.end)
+        for i in _altered(needles, found, shown, asked):
+            if i not in kept or len(kept[i].text) < len(passages[i].text):
+                kept[i] = passages[i]
     return [kept[i] for i in sorted(kept)]
 
 
@@ -160,6 +164,50 @@ class _Spot:
     def of(self, passages: Sequence[Passage], text: str) -> Passage:
         passage, shown = passages[self.index], text[self.start : self.end]
         return passage if passage.text == shown else replace(passage, text=shown)
+
+
+def _read(passages: Sequence[Passage], text: str) -> tuple[list[str], list[_Spot], str]:
+    """The reading in which most of the passages are found, whole if they can be, and where they are."""
+    best: tuple[list[str], list[_Spot], str] = ([], [], text)
+    most = (0, 0)
+    for needles, shown in _readings(passages, text):
+        found = _found(needles, shown)
+        count = (len(_whole(needles, found)), len(found))
+        if count > most:
+            best, most = (needles, found, shown), count
+        if count[0] == len(set(needles) - {""}):
+            break
+    return best
+
+
+def _whole(needles: Sequence[str], found: Iterable[_Spot]) -> set[str]:
+    """Which of the texts were found as they are."""
+    there = ((needles[spot.index], spot.end - spot.start) for spot in found)
+    return {needle for needle, length in there if length == len(needle)}
+
+
+def _altered(needles: Sequence[str], found: Sequence[_Spot], text: str, asked: str = "") -> list[int]:
+    """Of which passages a fair part stands in the text beside what was ``found`` there as it is.
+
+    Their words were replaced here and there, as where names are masked or characters escaped.
+    """
+    if not found or len(_whole(needles, found)) == len(set(needles) - {""}):
+        return []
+    rest, end = [], 0
+    for spot in found:
+        rest.append(text[end : spot.start])
+        end = max(end, spot.end)
+    known = {spot.index: spot.end - spot.start for spot in found}
+    missing = [needle[known.get(i, 0) :] for i, needle in enumerate(needles)]
+    told = _runs("\n".join([*rest, text[end:]])) - _runs(asked)
+    own = map(_runs, missing if told else ())
+    return [i for i, runs in enumerate(own) if runs and len(runs & told) >= _SHARE * len(runs)]
+
+
+def _runs(text: str) -> set[tuple[str, ...]]:
+    """All that stands in a text one word after the other, so many words at a time."""
+    there = _UNIT.findall(text.lower())
+    return set(zip(*(there[i:] for i in range(_RUN)), strict=False))
 
 
 def _readings(passages: Sequence[Passage], text: str) -> Iterator[tuple[list[str], str]]:
