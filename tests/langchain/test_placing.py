@@ -145,6 +145,28 @@ def test_a_passage_that_was_cut_is_not_taken_for_altered():
     assert (fees.text, cabin) == (FEES.text[:60], CABIN)
 
 
+@pytest.mark.parametrize(
+    ("below", "footing"),
+    [
+        ("\nSource: Tariff of Oslo Air", "\nSource: Tariff of Oslo Air"),
+        ("\n(Source: Tariff of Oslo Air, page 4)\n---", "\n(Source: Tariff of Oslo Air, page 4)"),
+        ("\nTitle: Tariff of Oslo Air\nPage: 4", "\nTitle: Tariff of Oslo Air\nPage: 4"),
+        ("\n[4]", ""),
+        ("\nIt costs 75 EUR: Tariff of Oslo Air", ""),
+        ("\n75 EUR.\nSource: Tariff of Oslo Air", ""),
+        ("\nDoes the Tariff of Oslo Air say so?", ""),
+        ("\nTariff of Oslo Air?", ""),
+    ],
+)
+@pytest.mark.parametrize("is_last", [False, True])
+def test_what_stands_below_a_passage_in_a_prompt_is_its_own_metadata(below, footing, is_last):
+    """As above it: a source that is named there is the passage's, and words of others are not."""
+    tariff, pets = f"{TARIFF.text}{below}", f"{PETS.text}\nSource: Pets"
+    prompt = "\n\n".join(["Answer from this:", *([pets, tariff] if is_last else [tariff, pets])])
+    found = survivors([TARIFF, PETS], [f"{prompt}\n\nQuestion: 75 EUR?"], "Tariff of Oslo Air?")
+    assert [one.text for one in found] == [f"{TARIFF.text}{footing}", pets]
+
+
 @given(passages, st.text(max_size=300))
 def test_every_word_of_a_passage_was_shown(known, text):
     """Whatever the text, what is found in it stands in it."""

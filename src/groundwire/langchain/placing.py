@@ -11,6 +11,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 
 from groundwire.core.interaction import Passage
 
@@ -52,21 +53,25 @@ def place(passages: Sequence[Passage], text: str, *, mostly: bool = False) -> li
 def survivors(passages: Sequence[Passage], texts: Iterable[str], asked: str = "") -> list[Passage]:
     """The passages that stand in any of the texts, cut as they are there, in their own order.
 
-    One that was altered there, beside others that were not, is as it was. Each has the heading that was made
-    of its own metadata: whatever else stands above it may be a question, such as the one ``asked``, or what a
-    model has said.
+    One that was altered there, beside others that were not, is as it was. Each has what was made of its own
+    metadata above and below it: whatever else stands there may be a question, such as the one ``asked``, or
+    what a model has said.
     """
     kept: dict[int, Passage] = {}
     for text in texts:
         needles, found, shown = _read(passages, text)
         end = 0
-        for spot in found:
+        for spot, following in zip_longest(found, found[1:]):
             passage = spot.of(passages, shown)
             heading = _heading(passage, _above(spot.start, end, shown, asked))
+            below = None if following is None else passages[following.index]
+            gap = shown[spot.end : None if following is None else following.start]
+            footing = _fields(passage, gap, below, asked)
+            whole = f"{heading}{passage.text}{footing.rstrip()}"
             known = kept.get(spot.index)
-            if known is None or len(known.text) < len(heading) + len(passage.text):
-                kept[spot.index] = replace(passage, text=heading + passage.text) if heading else passage
-            end = max(end, spot.end)
+            if known is None or len(known.text) < len(whole):
+                kept[spot.index] = passage if whole == passage.text else replace(passage, text=whole)
+            end = max(end, spot.end + len(footing))
         for i in _altered(needles, found, shown, asked):
             if i not in kept or len(kept[i].text) < len(passages[i].text):
                 kept[i] = passages[i]
@@ -111,13 +116,24 @@ def _footing(passage: Passage, gap: str, below: Passage | None) -> str:
     first = min((start for start, _ in _known(others - own, gap)), default=None)
     told = gap if first is None else gap[: gap.rfind("\n", 0, first) + 1]
     last = max((end for _, end in _known(own - others, told)), default=0)
-    if not last or _LABEL.fullmatch(told):
+    if not last:
         return ""
     known = _known(own, told)
     line = last + len(told[last:].partition("\n")[0])
     end = max(end for _, end in known if end <= line)
     end = end if _WORD.search(told, end, line) else line
-    return told[:end] if _are_half(known, told, 0, end) else ""
+    return told[:end] if _are_half(known, told, 0, end) and not _LABEL.fullmatch(told, 0, end) else ""
+
+
+def _fields(passage: Passage, gap: str, below: Passage | None, asked: str) -> str:
+    """A footing each of whose lines begins with the metadata, be it after the name of a field."""
+    footing = _footing(passage, gap[:_GAP], below)
+    known, start = _known(_values(passage), footing), 0
+    for line in footing.splitlines(keepends=True):
+        if line.strip() and not any(_BEGINS.fullmatch(footing, start, a) for a, _ in known if a >= start):
+            return ""
+        start += len(line)
+    return "" if asked and asked in footing else footing
 
 
 def _values(passage: Passage) -> set[str]:
