@@ -1,6 +1,7 @@
 """Passages are found again in the text that a model was shown, and only as they stand there."""
 
 import html
+import json
 
 import pytest
 from hypothesis import given
@@ -121,6 +122,10 @@ BICYCLES = Passage(
     [
         lambda text: text.replace("\n", " "),
         html.escape,
+        json.dumps,
+        repr,
+        lambda text: text.replace("\n", "<br/>"),
+        lambda text: text.replace("\n", "\n- "),
         lambda text: text.replace("John Smith", "<PERSON>"),
         lambda text: text.replace("Fees of Oslo Air", "Fees"),
         lambda text: text.replace("passenger", "guest").replace("25 EUR", "25 euros"),
@@ -131,6 +136,20 @@ def test_a_passage_that_was_altered_is_found_beside_one_that_was_not(alter, head
     told = f"Say it shortly.\n{heading}{alter(FEES.text)}\n\n{heading}{CABIN.text}\nWhat is the second bag?"
     fees, cabin = survivors([FEES, CABIN, BICYCLES], [told])
     assert (" ".join(fees.text.split()), cabin) == (" ".join(FEES.text.split()), CABIN)
+
+
+@pytest.mark.parametrize(
+    "write",
+    [json.dumps, repr, lambda texts: "".join(f"<p>{text}</p>".replace("\n", "<br/>") for text in texts)],
+)
+def test_a_list_of_short_lines_is_found_however_it_was_written(write):
+    """Marks between its lines leave enough of it."""
+    rules = Passage(
+        text='Bags:\n- Each passenger\'s first bag is free.\n- A "second" bag costs 25 EUR online.\n'
+        "- It costs 40 EUR at the desk.\n- Übergepäck isn't included."
+    )
+    context = write([rules.text, CABIN.text])
+    assert survivors([rules, CABIN, BICYCLES], [f"Answer from {context}."]) == [rules, CABIN]
 
 
 def test_a_passage_that_was_altered_counts_where_it_is_most_of_a_variable():
