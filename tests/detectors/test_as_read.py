@@ -74,6 +74,17 @@ def test_dress_changes_no_verdict(detector, dress, answer):
     assert [claim.support for claim in dressed.claims] == [claim.support for claim in plain.claims]
 
 
+@pytest.mark.parametrize("detector", ["lexical", "embedded"])
+def test_metadata_whose_names_are_no_texts_is_survived(detector):
+    """The columns of a table may go by numbers, and so does what a loader makes of them."""
+    numbered = gw.Passage(text=FEES.text, metadata={0: "Fees", ("a", 1): "b", None: "c"})
+    plain = gw.Passage(text=FEES.text)
+    checker = gw.Checker(detector)
+    judged_by = (checker.check(gw.Interaction(contexts=[one], answer=WRONG)) for one in (numbered, plain))
+    with_names, without = (outcome.score for outcome in judged_by)
+    assert with_names == pytest.approx(without)
+
+
 @pytest.mark.parametrize("dress", DRESSED)
 def test_places_are_those_of_the_answer_as_it_was_given(dress):
     """Claims, words and quotes slice back to the texts that were given."""

@@ -10,6 +10,8 @@ from uuid import uuid4
 
 import pytest
 from langchain.agents.structured_output import ToolStrategy
+from langchain_classic.chains import ConversationalRetrievalChain
+from langchain_classic.memory import ConversationBufferMemory
 from langchain_core.documents import Document
 from langchain_core.language_models.fake_chat_models import FakeListChatModel, GenericFakeChatModel
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
@@ -537,6 +539,19 @@ def test_earlier_turns_are_captured(name, heard):
     app.runnable.invoke(app.ask(1), listening(heard, **app.config))
     turns = [(turn.role, turn.text) for turn in heard.only().interaction.history]
     assert turns == [(Role.USER, "Hello"), (Role.ASSISTANT, "Hello to you")]
+
+
+@pytest.mark.filterwarnings("ignore::langchain_core._api.LangChainDeprecationWarning")
+def test_a_memory_that_the_chain_fills_is_no_history_of_this_very_turn(heard):
+    """It holds the answer before the chain has ended, which is no earlier turn to whoever judges it."""
+    memory = ConversationBufferMemory(memory_key="chat_history", return_messages=True)
+    chain = ConversationalRetrievalChain.from_llm(Oracle(), Library(), memory=memory)
+    for n in (1, 2):
+        chain.invoke({"question": question(n)}, listening(heard))
+    first, second = heard.captured
+    assert (said(first), said(second)) == (whole(1), whole(2))
+    assert first.interaction.history == ()
+    assert [turn.text for turn in second.interaction.history] == [question(1), answer(1)]
 
 
 def test_a_second_turn_of_an_agent_has_the_first_as_its_history(heard):

@@ -1,5 +1,8 @@
 """Passages are found again in the text that a model was shown, and only as they stand there."""
 
+import html
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -66,6 +69,121 @@ def test_a_heading_in_a_prompt_is_what_the_passage_s_own_metadata_says(above, he
         f"{heading}{TARIFF.text}",
         f"Pets:\n{PETS.text}",
     ]
+
+
+@pytest.mark.parametrize(
+    ("form", "shown"),
+    [
+        ("Content: {text}\nSource: {title}", "{text}\nSource: {title}"),
+        ("{text}\n(Source: {title}, page {page})", "{text}\n(Source: {title}, page {page})"),
+        ("{text}\npage {page}\nTitle: {title}\n---", "{text}\npage {page}\nTitle: {title}"),
+        ('{{"text": "{text}", "title": "{title}"}}', '{text}", "title": "{title}'),
+        ("{title}\n{text}\npage {page}", "{title}\n{text}\npage {page}"),
+        ("{title}\n{text}", "{title}\n{text}"),
+        ("Title: {title}, page {page}: {text}", "Title: {title}, page {page}: {text}"),
+        ("[{page}] {text}", "{text}"),
+    ],
+)
+def test_what_is_said_of_a_passage_stays_with_it_above_and_below(form, shown):
+    """A source that stands below its document is not taken for that of the next, which has one of its own."""
+
+    def filled(form, passage):
+        return form.format(text=passage.text, title=passage.metadata["title"], page=passage.metadata["page"])
+
+    context = "\n\n".join(filled(form, passage) for passage in (PETS, TARIFF))
+    assert [one.text.rstrip('"}\n- ') for one in place([TARIFF, PETS], context)] == [
+        filled(shown, passage) for passage in (PETS, TARIFF)
+    ]
+
+
+def test_a_source_below_a_passage_is_found_again_where_all_have_the_same():
+    """What is true of both neighbours may stand with either, and is none of its own at the end."""
+    first, last = (Passage(text=text, metadata={"source": "fees.pdf"}) for text in (TARIFF.text, PETS.text))
+    context = "\n\n".join(f"{one.text}\nSource: fees.pdf" for one in (first, last))
+    assert [one.text for one in place([first, last], context)] == [
+        first.text,
+        f"Source: fees.pdf\n\n{last.text}\nSource: fees.pdf",
+    ]
+
+
+FEES = Passage(
+    text="Fees of Oslo Air for bags, from 1 March on.\nA passenger's first bag is free of charge.\n"
+    "At the desk of John Smith in the hall a second bag costs 40 EUR, and online it costs 25 EUR.",
+)
+CABIN = Passage(text="The bag in the cabin weighs 8 kilos or less, whatever the tariff.")
+BICYCLES = Passage(
+    text="Fees of Oslo Air for bags, from 1 March on.\nA box for a bicycle is 70 EUR a flight."
+)
+
+
+@pytest.mark.parametrize("heading", ["", "Fees of Oslo Air for bags, from 1 March on.\n"])
+@pytest.mark.parametrize(
+    "alter",
+    [
+        lambda text: text.replace("\n", " "),
+        html.escape,
+        json.dumps,
+        repr,
+        lambda text: text.replace("\n", "<br/>"),
+        lambda text: text.replace("\n", "\n- "),
+        lambda text: text.replace("John Smith", "<PERSON>"),
+        lambda text: text.replace("Fees of Oslo Air", "Fees"),
+        lambda text: text.replace("passenger", "guest").replace("25 EUR", "25 euros"),
+    ],
+)
+def test_a_passage_that_was_altered_is_found_beside_one_that_was_not(alter, heading):
+    """No word of it is lost, and one that was left out is not known by a heading that it has, too."""
+    told = f"Say it shortly.\n{heading}{alter(FEES.text)}\n\n{heading}{CABIN.text}\nWhat is the second bag?"
+    fees, cabin = survivors([FEES, CABIN, BICYCLES], [told])
+    assert (" ".join(fees.text.split()), cabin) == (" ".join(FEES.text.split()), CABIN)
+
+
+@pytest.mark.parametrize(
+    "write",
+    [json.dumps, repr, lambda texts: "".join(f"<p>{text}</p>".replace("\n", "<br/>") for text in texts)],
+)
+def test_a_list_of_short_lines_is_found_however_it_was_written(write):
+    """Marks between its lines leave enough of it."""
+    rules = Passage(
+        text='Bags:\n- Each passenger\'s first bag is free.\n- A "second" bag costs 25 EUR online.\n'
+        "- It costs 40 EUR at the desk.\n- Übergepäck isn't included."
+    )
+    context = write([rules.text, CABIN.text])
+    assert survivors([rules, CABIN, BICYCLES], [f"Answer from {context}."]) == [rules, CABIN]
+
+
+def test_a_passage_that_was_altered_counts_where_it_is_most_of_a_variable():
+    """The one that stands there as it is would not be the most of it."""
+    told = f"{html.escape(FEES.text)}\n\n{CABIN.text}"
+    assert place([FEES, CABIN], told, mostly=True) == [CABIN, FEES]
+
+
+def test_a_passage_that_was_cut_is_not_taken_for_altered():
+    """What was left out of it stands nowhere else."""
+    (fees, cabin) = survivors([FEES, CABIN], [f"{FEES.text[:60]}...\n{CABIN.text}"])
+    assert (fees.text, cabin) == (FEES.text[:60], CABIN)
+
+
+@pytest.mark.parametrize(
+    ("below", "footing"),
+    [
+        ("\nSource: Tariff of Oslo Air", "\nSource: Tariff of Oslo Air"),
+        ("\n(Source: Tariff of Oslo Air, page 4)\n---", "\n(Source: Tariff of Oslo Air, page 4)"),
+        ("\nTitle: Tariff of Oslo Air\nPage: 4", "\nTitle: Tariff of Oslo Air\nPage: 4"),
+        ("\n[4]", ""),
+        ("\nIt costs 75 EUR: Tariff of Oslo Air", ""),
+        ("\n75 EUR.\nSource: Tariff of Oslo Air", ""),
+        ("\nDoes the Tariff of Oslo Air say so?", ""),
+        ("\nTariff of Oslo Air?", ""),
+    ],
+)
+@pytest.mark.parametrize("is_last", [False, True])
+def test_what_stands_below_a_passage_in_a_prompt_is_its_own_metadata(below, footing, is_last):
+    """As above it: a source that is named there is the passage's, and words of others are not."""
+    tariff, pets = f"{TARIFF.text}{below}", f"{PETS.text}\nSource: Pets"
+    prompt = "\n\n".join(["Answer from this:", *([pets, tariff] if is_last else [tariff, pets])])
+    found = survivors([TARIFF, PETS], [f"{prompt}\n\nQuestion: 75 EUR?"], "Tariff of Oslo Air?")
+    assert [one.text for one in found] == [f"{TARIFF.text}{footing}", pets]
 
 
 @given(passages, st.text(max_size=300))

@@ -103,7 +103,8 @@ def _names(passage: Passage) -> Iterator[str]:
     """What a passage goes by."""
     yield passage.id or ""
     for key, value in passage.metadata.items():
-        if isinstance(value, str) and _NAMING.intersection(key.casefold().replace("-", "_").split("_")):
+        words = str(key).casefold().replace("-", "_").split("_")  # a table's columns may go by numbers
+        if isinstance(value, str) and _NAMING.intersection(words):
             yield value[:_LONGEST_NAME]
 
 

@@ -291,11 +291,12 @@ class Capture(BaseCallbackHandler):
     ) -> Interaction:
         key = self._keys_of(unit.run)["question_key"]
         nothing: dict[str, Any] = {}
+        asked = self._part("question", lambda: questions.question(unit, key, answering), None)
         return Interaction(
-            question=self._part("question", lambda: questions.question(unit, key, answering), None),
+            question=asked,
             contexts=found,
             answer=said or "",
-            history=self._part("history", lambda: questions.history(unit), ()),
+            history=self._part("history", lambda: questions.history(unit, asked, said or ""), ()),
             id=str(run.id),
             metadata=self._part("labels", lambda: labels(unit, answering), nothing),
         )

@@ -11,6 +11,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 
 from groundwire.core.interaction import Passage
 
@@ -27,44 +28,54 @@ _RULE = re.compile(r"\A(?:[^\w\n]*\n)+|\A\s+")  # lines above a heading that onl
 _AS_WRITTEN = ("page_content='", 'page_content="')  # by Python itself: no heading, but all there is
 _WORD = re.compile(r"\w+")
 _BEGINS = re.compile(r"[\W_]*(?:(?!(?:q|question|query|user)\b)\w+:[\W_]*)?", re.IGNORECASE)  # "- Title: "
+_UNIT = re.compile(r"[0-9a-z\xaa-\u0dff]+|[^\W_]")  # a word, or a character of a script without spaces
+_ESCAPED = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)  # as JSON and Python write a text
+_RUN = 3  # words one after the other are a part of a passage
+_SHARE = 0.6  # of these parts are there where it was written in another way, or some words were replaced
 _WORDS = re.compile(r"\w{4,}")
 
 
 def place(passages: Sequence[Passage], text: str, *, mostly: bool = False) -> list[Passage]:
     """The passages as they stand in ``text``, in its order, and whatever else stands there.
 
-    A heading joins the passage that follows it; bare numbering is left out. Empty when no passage is found.
+    A heading joins the passage that follows it, and what is said of a passage below it, such as its source,
+    joins that one; bare numbering is left out. Empty when no passage is found.
     With ``mostly``, what else stands there counts only where passages are most of the text: a draft, or an
     earlier answer, that quotes one is no evidence.
     """
-    for needles, shown in _readings(passages, text):
-        if found := _found(needles, shown):
-            if mostly and 2 * sum(spot.end - spot.start for spot in found) < len(shown.strip()):
-                return [spot.of(passages, shown) for spot in found]
-            return _with_gaps(passages, found, shown)
-    return []
+    needles, found, shown = _read(passages, text)
+    if found and mostly and 2 * sum(spot.end - spot.start for spot in found) < len(shown.strip()):
+        altered = _altered(needles, found, shown)
+        as_they_are = [spot.of(passages, shown) for spot in found if spot.index not in altered]
+        return [*as_they_are, *(passages[i] for i in altered)]
+    return _with_gaps(passages, found, shown) if found else []
 
 
 def survivors(passages: Sequence[Passage], texts: Iterable[str], asked: str = "") -> list[Passage]:
     """The passages that stand in any of the texts, cut as they are there, in their own order.
 
-    Each has the heading that was made of its own metadata: whatever else stands above it may be a question,
-    such as the one ``asked``, or what a model has said.
+    One that was altered there, beside others that were not, is as it was. Each has what was made of its own
+    metadata above and below it: whatever else stands there may be a question, such as the one ``asked``, or
+    what a model has said.
     """
     kept: dict[int, Passage] = {}
     for text in texts:
-        for needles, shown in _readings(passages, text):
-            found = _found(needles, shown)
-            end = 0
-            for spot in found:
-                passage = spot.of(passages, shown)
-                heading = _heading(passage, _above(spot.start, end, shown, asked))
-                known = kept.get(spot.index)
-                if known is None or len(known.text) < len(heading) + len(passage.text):
-                    kept[spot.index] = replace(passage, text=heading + passage.text) if heading else passage
-                end = max(end, spot.end)
-            if found:
-                break
+        needles, found, shown = _read(passages, text)
+        end = 0
+        for spot, following in zip_longest(found, found[1:]):
+            passage = spot.of(passages, shown)
+            heading = _heading(passage, _above(spot.start, end, shown, asked))
+            below = None if following is None else passages[following.index]
+            gap = shown[spot.end : None if following is None else following.start]
+            footing = _fields(passage, gap, below, asked)
+            whole = f"{heading}{passage.text}{footing.rstrip()}"
+            known = kept.get(spot.index)
+            if known is None or len(known.text) < len(whole):
+                kept[spot.index] = passage if whole == passage.text else replace(passage, text=whole)
+            end = max(end, spot.end + len(footing))
+        for i in _altered(needles, found, shown, asked):
+            if i not in kept or len(kept[i].text) < len(passages[i].text):
+                kept[i] = passages[i]
     return [kept[i] for i in sorted(kept)]
 
 
@@ -86,22 +97,66 @@ def _heading(passage: Passage, gap: str) -> str:
     """
     if gap.endswith(_AS_WRITTEN):
         return ""
-    held = {str(value).strip() for value in passage.metadata.values() if isinstance(value, str | int | float)}
-    known = [
-        match.span()
-        for value in held - {""}
-        if value in gap
-        for match in re.finditer(rf"(?<!\w){re.escape(value)}(?!\w)", gap)
-    ]
+    known = _known(_values(passage), gap)
     for start, _ in sorted(known):
         if not _BEGINS.fullmatch(gap, gap.rfind("\n", 0, start) + 1, start):
             continue
         heading = gap[start:]
-        inside = {place for a, b in known if a >= start for place in range(a, b)}
-        there = [match.start() for match in _WORD.finditer(gap, start)]
-        if 2 * len(inside.intersection(there)) >= len(there) and not _LABEL.fullmatch(heading):
+        if _are_half(known, gap, start, len(gap)) and not _LABEL.fullmatch(heading):
             return heading
     return ""
+
+
+def _footing(passage: Passage, gap: str, below: Passage | None) -> str:
+    """The start of the text below a passage, up to where at least half of its words are its metadata's.
+
+    It has what is said of this passage alone, and ends above the line in which the one ``below`` begins to be
+    told of.
+    """
+    own, others = _values(passage), set() if below is None else _values(below)
+    first = min((start for start, _ in _known(others - own, gap)), default=None)
+    told = gap if first is None else gap[: gap.rfind("\n", 0, first) + 1]
+    last = max((end for _, end in _known(own - others, told)), default=0)
+    if not last:
+        return ""
+    known = _known(own, told)
+    line = last + len(told[last:].partition("\n")[0])
+    end = max(end for _, end in known if end <= line)
+    end = end if _WORD.search(told, end, line) else line
+    return told[:end] if _are_half(known, told, 0, end) and not _LABEL.fullmatch(told, 0, end) else ""
+
+
+def _fields(passage: Passage, gap: str, below: Passage | None, asked: str) -> str:
+    """A footing each of whose lines begins with the metadata, be it after the name of a field."""
+    footing = _footing(passage, gap[:_GAP], below)
+    known, start = _known(_values(passage), footing), 0
+    for line in footing.splitlines(keepends=True):
+        if line.strip() and not any(_BEGINS.fullmatch(footing, start, a) for a, _ in known if a >= start):
+            return ""
+        start += len(line)
+    return "" if asked and asked in footing else footing
+
+
+def _values(passage: Passage) -> set[str]:
+    """What a passage's metadata says of it."""
+    return {str(held).strip() for held in passage.metadata.values() if isinstance(held, str | int | float)}
+
+
+def _known(values: Iterable[str], text: str) -> list[tuple[int, int]]:
+    """Where the values stand in a text."""
+    return [
+        match.span()
+        for value in values
+        if value and value in text
+        for match in re.finditer(rf"(?<!\w){re.escape(value)}(?!\w)", text)
+    ]
+
+
+def _are_half(known: Iterable[tuple[int, int]], text: str, start: int, end: int) -> bool:
+    """Whether at least half of the words from ``start`` to ``end`` are among what is ``known``."""
+    inside = {place for a, b in known if a >= start for place in range(a, b)}
+    there = [match.start() for match in _WORD.finditer(text, start, end)]
+    return 2 * len(inside.intersection(there)) >= len(there)
 
 
 def likeness(passages: Sequence[Passage], text: str) -> float:
@@ -126,6 +181,55 @@ class _Spot:
     def of(self, passages: Sequence[Passage], text: str) -> Passage:
         passage, shown = passages[self.index], text[self.start : self.end]
         return passage if passage.text == shown else replace(passage, text=shown)
+
+
+def _read(passages: Sequence[Passage], text: str) -> tuple[list[str], list[_Spot], str]:
+    """The reading in which most of the passages are found, whole if they can be, and where they are."""
+    best: tuple[list[str], list[_Spot], str] = ([], [], text)
+    most = (0, 0)
+    for needles, shown in _readings(passages, text):
+        found = _found(needles, shown)
+        count = (len(_whole(needles, found)), len(found))
+        if count > most:
+            best, most = (needles, found, shown), count
+        if count[0] == len(set(needles) - {""}):
+            break
+    return best
+
+
+def _whole(needles: Sequence[str], found: Iterable[_Spot]) -> set[str]:
+    """Which of the texts were found as they are."""
+    there = ((needles[spot.index], spot.end - spot.start) for spot in found)
+    return {needle for needle, length in there if length == len(needle)}
+
+
+def _altered(needles: Sequence[str], found: Sequence[_Spot], text: str, asked: str = "") -> list[int]:
+    """Of which passages a fair part stands in the text beside what was ``found`` there as it is.
+
+    They were written as JSON or as Python's lists, or words were replaced, as where names are masked.
+    """
+    if not found or len(_whole(needles, found)) == len(set(needles) - {""}):
+        return []
+    rest, end = [], 0
+    for spot in found:
+        rest.append(text[end : spot.start])
+        end = max(end, spot.end)
+    known = {spot.index: spot.end - spot.start for spot in found}
+    missing = [needle[known.get(i, 0) :] for i, needle in enumerate(needles)]
+    told = _runs("\n".join([*rest, text[end:]])) - _runs(asked)
+    own = map(_runs, missing if told else ())
+    return [i for i, runs in enumerate(own) if runs and len(runs & told) >= _SHARE * len(runs)]
+
+
+def _runs(text: str) -> set[tuple[str, ...]]:
+    """All that stands in a text one word after the other, so many words at a time."""
+    there = _UNIT.findall(_ESCAPED.sub(_unescaped, text).lower())
+    return set(zip(*(there[i:] for i in range(_RUN)), strict=False))
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    code, said = found.groups()
+    return chr(int(code, 16)) if code else " " if said in "nrt" else said
 
 
 def _readings(passages: Sequence[Passage], text: str) -> Iterator[tuple[list[str], str]]:
@@ -171,14 +275,23 @@ def _with_gaps(passages: Sequence[Passage], spots: Sequence[_Spot], text: str) -
     shown: list[Passage] = []
     end = 0
     for spot in spots:
-        passage, gap, heading = spot.of(passages, text), text[end : spot.start], ""
+        passage, heading = spot.of(passages, text), ""
+        gap = _below(shown, text[end : spot.start], passage)
         if len(gap) > _GAP:
             shown.append(Passage(text=gap.strip()))
         elif gap and not gap.isspace() and not _LABEL.fullmatch(gap):
             heading = _RULE.sub("", gap)
         shown.append(replace(passage, text=heading + passage.text) if heading else passage)
         end = max(end, spot.end)
-    rest = text[end:].strip()
+    rest = _below(shown, text[end:]).strip()
     if rest and not _LABEL.fullmatch(rest[: _GAP + 1]):
         shown.append(Passage(text=rest))
     return shown
+
+
+def _below(shown: list[Passage], gap: str, below: Passage | None = None) -> str:
+    """What of the text between two passages is not told of the upper one, which gets what is."""
+    if not shown or not (footing := _footing(shown[-1], gap[:_GAP], below)):
+        return gap
+    shown[-1] = replace(shown[-1], text=f"{shown[-1].text}{footing.rstrip()}")
+    return gap[len(footing) :]

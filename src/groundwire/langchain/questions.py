@@ -69,8 +69,18 @@ def _around(run: Run) -> Iterator[Any]:
         above = above.parent
 
 
-def history(unit: Unit) -> tuple[Turn, ...]:
-    """The turns before the question, oldest first."""
+def history(unit: Unit, asked: str | None, answered: str) -> tuple[Turn, ...]:
+    """The turns before the question, oldest first.
+
+    A memory that the application fills itself may hold the one already in which this was ``asked`` and
+    ``answered``.
+    """
+    turns = _noted(unit)
+    last = [turn.text.strip() for turn in turns[-2:]]
+    return turns[:-2] if last == [(asked or "").strip(), answered.strip()] else turns
+
+
+def _noted(unit: Unit) -> tuple[Turn, ...]:
     outputs = chat.messages(states.at(states.state(unit.run.outputs), "messages"))
     if earlier := outputs[: chat.last_turn(outputs) or 0]:
         return chat.turns(earlier)
