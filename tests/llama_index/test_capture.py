@@ -292,6 +292,35 @@ async def test_what_a_model_tells_itself_by_a_tool_is_no_evidence(calls, searche
     assert heard.only().problem is (None if searched else AbstentionReason.NO_CONTEXT)
 
 
+class Load(BaseModel):
+    kilos: int
+    load: str
+
+
+class FillsAtTheEnd(Script):
+    """Fills a form at the end, by a call of it."""
+
+    def _message(self, messages, tools=()):
+        if tools and tools[0].metadata.name == "Load":
+            self.calls.append(("Load", {"kilos": 99, "load": "topic7"}))
+        return super()._message(messages, tools)
+
+
+@pytest.mark.parametrize("searched", [True, False])
+async def test_a_form_that_an_agent_fills_at_its_end_is_no_evidence_for_itself(searched, heard):
+    """LlamaIndex has the model call it as a tool, which returns it; it may be of a few words."""
+    calls = [("look_up", {"input": "topic7"})] * searched
+    tools = [FunctionTool.from_defaults(look_up)]
+    agent = FunctionAgent(
+        name="clerk", description="d", tools=tools, llm=FillsAtTheEnd(calls=calls), output_cls=Load
+    )
+    await agent.run(user_msg=question(7))
+    assert json.loads(heard.only().interaction.answer) == {"kilos": 99, "load": "topic7"}
+    found = [look_up("topic7")] if searched else []
+    assert [passage.text for passage in heard.only().interaction.contexts] == found
+    assert heard.only().problem is (None if searched else AbstentionReason.NO_CONTEXT)
+
+
 async def test_a_search_that_repeats_its_query_brings_the_rest(heard):
     """A few words that stand in what was found for them stay there."""
 

@@ -36,6 +36,7 @@ from groundwire.llama_index.spans import (
     Part,
     answers_itself,
     arguments_of,
+    form_of,
     kind_of,
     uuid_of,
 )
@@ -159,7 +160,8 @@ class Capture:
                 if kind is Kind.SIFT:
                     arguments = {**arguments, "nodes": kept(values.nodes(arguments.get("nodes")))}
                 part = Part(span_id=span_id, kind=kind, arguments=arguments, parent=part, root=root)
-                part.direct = kind is Kind.TOOL and answers_itself(instance)
+                if kind is Kind.TOOL:
+                    part.direct, part.form = answers_itself(instance), form_of(instance)
             self._open[span_id] = part, root
             self._make_room(self._open)
         if kind is Kind.WRITER and part is not None:

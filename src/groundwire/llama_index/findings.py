@@ -98,7 +98,8 @@ def report(part: Part, result: Any) -> None:
     elif part.kind is Kind.SIFT:
         _sift(around, part, result)
     elif part.kind is Kind.TOOL:
-        around.found.append(_brought(around, part, result))
+        if not _is_form(part, result):
+            around.found.append(_brought(around, part, result))
     elif part.kind in ANSWERING and (finding := answered(part, result)):
         around.found.append(finding)
     else:
@@ -149,6 +150,12 @@ def _sift(around: Part, part: Part, result: Any) -> None:
             break
     nodes = _retrieved(around, result)
     around.found.append(Finding(how=Found.RETRIEVED, nodes=nodes, sifted=True))
+
+
+def _is_form(part: Part, result: Any) -> bool:
+    """Whether a tool is a form that a model has filled: it brings nothing, be it as short as it may."""
+    filled = values.tool_output(result)
+    return part.form is not None and isinstance(filled, part.form)
 
 
 def _brought(around: Part, part: Part, result: Any) -> Finding:

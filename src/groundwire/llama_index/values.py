@@ -216,6 +216,11 @@ def brought(
     return [Passage(text=rest)] if rest.strip() else []
 
 
+def tool_output(output: Any) -> Any:
+    """What a tool returned, as it did."""
+    return output.raw_output if isinstance(output, ToolOutput) else None
+
+
 def tool_words(output: Any) -> str | None:
     """What a tool said."""
     return output.content.strip() if isinstance(output, ToolOutput) else None
