@@ -292,6 +292,36 @@ async def test_what_a_model_tells_itself_by_a_tool_is_no_evidence(calls, searche
     assert heard.only().problem is (None if searched else AbstentionReason.NO_CONTEXT)
 
 
+@pytest.mark.parametrize("asked", ["a model", "an engine"])
+async def test_what_a_model_said_in_an_earlier_tool_is_no_evidence_when_another_recalls_it(asked, heard):
+    """As where agents share notes; a document that says the same is."""
+    kept = []
+
+    async def study(input: str) -> str:  # noqa: A002 - as above
+        """Study a topic, and keep what came of it."""
+        invents = Oracle(reply=lambda n: f"It weighs {n}99 kilos.")
+        if asked == "an engine":
+            kept.append(str(await engine(llm=invents).aquery(input)))
+        else:
+            await Library().aretrieve(input)
+            kept.append(str(await invents.acomplete(input)))
+        return "Done."
+
+    def recall() -> dict:
+        """Recall what was kept."""
+        return {"notes": kept}
+
+    def read() -> str:
+        """Read another document."""
+        return f"From a book: {texts(7)[0]}"
+
+    calls = [("study", {"input": question(7)}), ("recall", {}), ("read", {})]
+    tools = [FunctionTool.from_defaults(async_fn=study), *map(FunctionTool.from_defaults, (recall, read))]
+    await calling(*calls, tools=tools).run(user_msg=question(7))
+    shown = [passage.text for passage in heard.only().interaction.contexts]
+    assert (kept, shown) == (["It weighs 799 kilos."], [*told(7), read()])
+
+
 class Load(BaseModel):
     kilos: int
     load: str

@@ -13,9 +13,9 @@ from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.schema import NodeWithScore
 
 from groundwire.core.interaction import Passage
-from groundwire.host.seen import given_words, is_statement
+from groundwire.host.seen import folded, given_words, is_statement, is_telling, unspoken
 from groundwire.llama_index import values, words
-from groundwire.llama_index.made import kept, made, unmade
+from groundwire.llama_index.made import LATEST, kept, made, unmade
 from groundwire.llama_index.output import notices
 from groundwire.llama_index.spans import ANSWERING, Exchange, Finding, Found, Kind, Part
 
@@ -168,13 +168,28 @@ def _brought(around: Part, part: Part, result: Any) -> Finding:
     said = values.tool_words(result)
     # A tool may be called by way of another that is the same to an agent.
     inside = passages([found for found in part.found if not part.direct or found.direct != said])
-    spoken = None if part.streamed else [one for said in part.spoken for one in words.fields(said)]
+    spoken = None if part.streamed else [*_fields(part.spoken), *_said_before(around, said or "", known)]
     brought = values.brought(
         result, inside, spoken=spoken, given=[*own, *around.given], notices=part.added, made=part.made
     )
     around.given.extend(filter(is_statement, own))
     direct = said if part.direct and not inside else None
     return Finding(how=Found.BROUGHT, passages=brought, direct=direct)
+
+
+def _said_before(around: Part, told: str, known: Sequence[Passage]) -> list[str]:
+    """What was said in earlier tools and stands in what one has ``told``: it may have been kept for it.
+
+    A document that is known may say it, too.
+    """
+    said = [
+        one for one in _fields(around.spoken[-LATEST:]) if is_telling(one) and unspoken(told, [one]) != told
+    ]
+    return [one for one in said if not any(folded(one) in folded(passage.text) for passage in known)]
+
+
+def _fields(spoken: Iterable[str]) -> list[str]:
+    return [one for said in spoken for one in words.fields(said)]
 
 
 def _unless(finding: Finding, answered: set[str]) -> Iterable[NodeWithScore]:
