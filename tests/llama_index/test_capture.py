@@ -1066,6 +1066,23 @@ def test_a_chat_stream_whose_writer_begins_as_its_engine_ends_is_heard(heard, mo
     assert is_of(heard.only(), CHAT_APPS["context"], 7)
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_chat_stream_that_fails_at_once_leaves_nothing_open(heard, monkeypatch):
+    """A model may refuse before its engine's span has ended; there is no answer to wait for."""
+    end = Capture._ended
+
+    def between(capture, part, result):
+        if isinstance(result, StreamingAgentChatResponse):
+            result.write_response_to_history_thread.join(5)
+        end(capture, part, result)
+
+    monkeypatch.setattr(Capture, "_ended", between)
+    response = ContextChatEngine.from_defaults(Library(), llm=Breaks()).stream_chat(question(7))
+    with pytest.raises(ConnectionError):
+        whole(response)
+    assert (heard.live_spans, heard.captured) == (0, [])
+
+
 async def test_a_chat_stream_whose_task_is_cancelled_is_a_partial_answer(heard):
     """As when an event loop ends before its answer does."""
     gate = asyncio.Event()

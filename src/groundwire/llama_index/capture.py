@@ -192,6 +192,8 @@ class Capture:
         with self._lock:
             dropped, _ = self._open.pop(span_id, (None, None))
             part, _ = self._streams.pop(id(instance), (None, None))
+            if dropped is not None and kind_of(span_id, instance) is Kind.WRITER:
+                dropped.broken = True  # perhaps before its stream was followed
         if dropped is not None and dropped.span_id == span_id:
             self._release(dropped)
         if part is not None and isinstance(error, asyncio.CancelledError):
@@ -242,7 +244,7 @@ class Capture:
         with self._lock:
             part.exited = True
             written = part.written
-            if not written and writing:
+            if not (written or part.broken) and writing:
                 self._streams[id(response)] = part, response
                 self._make_room(self._streams)
         if written:

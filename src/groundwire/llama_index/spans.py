@@ -192,6 +192,7 @@ class Part:
 
     said: list[str] = field(default_factory=list)  # by a chat's stream so far
     written: bool = False  # all of it to the chat's memory
+    broken: bool = False  # the writing, by an error or whoever cancelled it
     exited: bool = False  # the chat's call, whose stream goes on
     where: Any = None  # what ``mark`` said of it
 
