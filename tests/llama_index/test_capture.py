@@ -16,6 +16,7 @@ from llama_index.core.chat_engine.types import StreamingAgentChatResponse
 from llama_index.core.instrumentation.dispatcher import instrument_tags
 from llama_index.core.llms.llm import ToolSelection
 from llama_index.core.objects import ObjectIndex
+from llama_index.core.prompts import PromptTemplate
 from llama_index.core.query_engine import CustomQueryEngine, RetryQueryEngine, TransformQueryEngine
 from llama_index.core.response_synthesizers import get_response_synthesizer
 from llama_index.core.retrievers import RecursiveRetriever
@@ -24,6 +25,7 @@ from llama_index.core.tools import FunctionTool, QueryEngineTool, RetrieverTool,
 from llama_index.core.tools.types import BaseToolAsyncAdapter
 from llama_index.core.workflow import StartEvent, StopEvent, Workflow, step
 from llama_index.core.workflow.errors import WorkflowCancelledByUser
+from llama_index_instrumentation import get_dispatcher
 from pydantic import BaseModel
 
 from groundwire import AbstentionReason, Role
@@ -647,6 +649,47 @@ async def test_a_workflow_may_return_its_answer_in_any_form(form, heard):
 
     await Shaped(timeout=20).run(query=question(7))
     assert is_of(heard.only(), FLOW_APPS["workflow by hand"], 7)
+
+
+class Loaded(BaseModel):
+    answer: str
+    kilos: int
+
+
+@pytest.mark.parametrize(
+    ("form", "shape", "stated"),
+    [
+        (Load(kilos=99, load="topic7"), lambda form: form, {"kilos": 99, "load": "topic7"}),
+        (Load(kilos=99, load="topic7"), lambda form: form.model_dump(), {"kilos": 99, "load": "topic7"}),
+        (
+            Load(kilos=99, load="topic7"),
+            lambda form: {"load": form, "sources": ["7.md"]},
+            {"kilos": 99, "load": "topic7"},
+        ),
+        (Loaded(answer="See there.", kilos=99), lambda form: form, {"answer": "See there.", "kilos": 99}),
+    ],
+    ids=["as it is", "as a dict", "under a key", "with an answer beside others"],
+)
+async def test_a_workflow_may_return_a_form_that_its_model_has_filled(form, shape, stated, heard):
+    """It is judged as a whole, as an engine's is."""
+
+    class Says(Oracle):
+        @get_dispatcher().span
+        async def astructured_predict(self, output_cls, prompt, **prompt_args):
+            return form
+
+    class Formed(Steps):
+        @step
+        async def tell(self, ev: Fetched) -> StopEvent:
+            shown = "\n".join(node.node.get_content() for node in ev.found)
+            prompt = PromptTemplate("From this: {shown}\n{asked}")
+            said = await Says().astructured_predict(type(form), prompt, shown=shown, asked=ev.asked)
+            return StopEvent(result=shape(said))
+
+    await Formed(timeout=20).run(query=question(7))
+    seen = heard.only().interaction
+    assert (json.loads(seen.answer), seen.question) == (stated, question(7))
+    assert [passage.text for passage in seen.contexts] == told(7)
 
 
 async def test_a_workflow_that_reads_its_model_s_stream_may_return_the_last_response(heard):

@@ -7,7 +7,7 @@ answer has none. Which span is judged is decided in ``capture``.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from itertools import takewhile
+from itertools import islice, takewhile
 from typing import Any
 
 from llama_index.core.schema import NodeWithScore
@@ -21,7 +21,7 @@ from groundwire.llama_index import findings, values
 from groundwire.llama_index.made import said_in, unmade
 from groundwire.llama_index.output import notices
 from groundwire.llama_index.spans import Exchange, Finding, Found, Kind, Part
-from groundwire.llama_index.words import behind
+from groundwire.llama_index.words import behind, filled
 
 _BY_HAND = "groundwire.check(question=..., contexts=..., answer=...)"
 NOT_SEEN = (
@@ -60,7 +60,7 @@ def untold(part: Part, result: Any) -> str | None:
     """What to tell of such a workflow that answered, and of which nothing, or only a part, is judged."""
     if _is_unheard(part, result):
         return _UNHEARD
-    said = (values.stated(result) or "").strip()
+    said = None if _form(part, result) else (values.stated(result) or "").strip()
     if part.answered and (said in part.spoken if said else bool(_told_in(part, result))):
         return _MADE_FURTHER
     return _STREAMED if _is_streamed(part, result) else None
@@ -88,8 +88,14 @@ def _answers(part: Part, result: Any) -> bool:
 
 
 def _told_in(part: Part, result: Any) -> set[str]:
-    """What models said inside of ``part`` and its result holds, in whatever form."""
-    return set(part.spoken).intersection(text.strip() for text in values.texts(result))
+    """What models said inside of ``part`` and its result holds, in whatever form, else as a form."""
+    texts = set(part.spoken).intersection(text.strip() for text in values.texts(result))
+    return texts or {values.form_answer(form) for form in filled(values.forms(result), part.spoken)}
+
+
+def _form(part: Part, result: Any) -> Mapping[str, Any] | None:
+    """The form that a workflow's result is, where a model has filled it."""
+    return next(iter(filled(islice(values.forms(result), 1), part.spoken)), None)
 
 
 def interaction(
@@ -102,10 +108,14 @@ def interaction(
 
 def answer(part: Part, result: Any) -> str | None:
     """What was answered; where a workflow's result has no usual key, what a model said that stands in it."""
-    if part.kind is Kind.FLOW and values.stated(result) is None:
-        told = _told_in(part, result)
-        return told.pop() if len(told) == 1 else None
-    return values.answer(result)
+    if part.kind is not Kind.FLOW:
+        return values.answer(result)
+    if form := _form(part, result):
+        return values.form_answer(form)
+    if (said := values.stated(result)) is not None:
+        return said
+    told = _told_in(part, result)
+    return told.pop() if len(told) == 1 else None
 
 
 def claimed(part: Part | None, answer: str | None, response: Any) -> str | None:

@@ -126,6 +126,24 @@ def texts(value: Any, depth: int = 4) -> Iterator[str]:
             yield from texts(one, depth - 1)
 
 
+def forms(value: Any, depth: int = 4) -> Iterator[Mapping[str, Any]]:
+    """The structures anywhere in what was returned, the outermost first."""
+    if isinstance(value, StopEvent) and value.result is not None:
+        value = value.result
+    leaf = _leaf(value)
+    if isinstance(leaf, Mapping):
+        yield leaf
+        value = list(leaf.values())
+    for one in value if depth and isinstance(value, list | tuple) else ():
+        yield from forms(one, depth - 1)
+
+
+def form_answer(form: Mapping[str, Any]) -> str:
+    """What a form that a model has filled answers: the field that is its answer, else all of it as JSON."""
+    own = own_answer(form, ANSWER_KEYS)
+    return json.dumps(plain(form), ensure_ascii=False) if own is None else own
+
+
 def _leaf(value: Any) -> str | Mapping[str, Any] | None:
     """The text, or the fields, that a response of any kind was wrapped around."""
     if isinstance(value, StopEvent):  # one of a user's own kind has fields of its own instead of a result
