@@ -810,6 +810,26 @@ async def test_what_a_workflow_s_model_makes_of_engines_answers_is_told_of(heard
     assert caplog.text.count("what was made of them") == 1
 
 
+async def test_a_workflow_s_answer_that_can_t_be_read_is_told_of(heard, caplog):
+    """One that code has edited, under no usual key; a list of what was found is nothing to tell of."""
+
+    class Edits(Steps):
+        @step
+        async def tell(self, ev: Fetched) -> StopEvent:
+            shown = "\n".join(node.node.get_content() for node in ev.found)
+            said = str(await Oracle().acomplete(f"From this: {shown}\n{ev.asked}"))
+            reply = {"reply": f"Dear guest, {said}"} if "Dear" in ev.asked else {"number": len(said)}
+            return StopEvent(result={**reply, "sources": [node.node.get_content() for node in ev.found]})
+
+    await Edits(timeout=20).run(query=question(7))
+    assert caplog.messages == []
+    for _ in range(2):
+        await Edits(timeout=20).run(query=f"Dear all! {question(7)}")
+    (told_once,) = caplog.messages
+    assert 'under a key such as "answer"' in told_once
+    assert heard.captured == []
+
+
 async def test_a_workflow_that_retrieves_nothing_is_no_answer(heard):
     """Most workflows are not about retrieval at all."""
 

@@ -47,6 +47,12 @@ _STREAMED = (
     f"result, or judge it with {_BY_HAND}"
 )
 
+_UNREAD = (
+    "found nodes, told a model of them, and returned texts of which none is what the model said, so "
+    'groundwire judges nothing there: return the answer as the result, or under a key such as "answer", or '
+    f"judge it with {_BY_HAND}"
+)
+
 _ASKED = {Kind.QUERY: "str_or_query_bundle", Kind.SYNTHESIS: "query", Kind.CHAT: "message"}
 _OPENING = 200
 
@@ -63,7 +69,21 @@ def untold(part: Part, result: Any) -> str | None:
     said = None if _form(part, result) else (values.stated(result) or "").strip()
     if part.answered and (said in part.spoken if said else bool(_told_in(part, result))):
         return _MADE_FURTHER
-    return _STREAMED if _is_streamed(part, result) else None
+    if _is_streamed(part, result):
+        return _STREAMED
+    return _UNREAD if _is_unread(part, result) else None
+
+
+def _is_unread(part: Part, result: Any) -> bool:
+    """Whether something is told that no document says, and a model was told of documents."""
+    if part.answered or not part.exchanges:
+        return False
+    found = findings.passages(part.found)
+    told = "\n".join(one.told for one in part.exchanges)
+    if not any(_opening(passage) in told for passage in found):
+        return False
+    texts = (text for text in values.texts(result) if is_telling(text))
+    return any(all(text.strip() not in passage.text for passage in found) for text in texts)
 
 
 def _is_unheard(part: Part, result: Any) -> bool:
