@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable
 
 import pytest
+from llama_index.core.base.response.schema import AsyncStreamingResponse, StreamingResponse
 from llama_index.core.chat_engine import CondenseQuestionChatEngine
 from llama_index.core.prompts import PromptTemplate
 from llama_index.core.query_engine import CustomQueryEngine, RetryQueryEngine, RouterQueryEngine
@@ -35,6 +36,7 @@ from tests.llama_index.apps import (
     as_tool,
     engine,
     memory,
+    nodes,
     question,
     searching,
     topic,
@@ -396,6 +398,48 @@ async def test_an_asynchronous_stream_that_is_given_up_says_so():
     response = await checked(engine(streaming=True)).aquery(question(3))
     await anext(response.response_gen)
     await response.response_gen.aclose()
+    assert verdict(response)["abstention"] == "PARTIAL_ANSWER"
+
+
+class Clings(CustomQueryEngine):
+    """Streams from a client that does not let itself be closed, as in another task than it was begun in."""
+
+    def custom_query(self, query_str):
+        def stream():
+            try:
+                yield from ("topic3 ", "is blue.")
+            finally:
+                raise ConnectionError("can't be closed here")
+
+        return StreamingResponse(stream(), source_nodes=nodes(3))
+
+    async def acustom_query(self, query_str):
+        async def stream():
+            try:
+                yield "topic3 "
+            finally:
+                raise ConnectionError("can't be closed here")
+
+        return AsyncStreamingResponse(stream(), source_nodes=nodes(3))
+
+
+def test_a_stream_that_can_t_be_closed_says_that_it_was_given_up():
+    """The error is its reader's, as without us; no verdict stays pending, and sinks are told."""
+    told = Told()
+    response = checked(Clings(), sinks=[told]).query(question(3))
+    next(response.response_gen)
+    with pytest.raises(ConnectionError):
+        response.response_gen.close()
+    assert verdict(response)["abstention"] == "PARTIAL_ANSWER"
+    assert told.outcomes == [("annotate", AbstentionReason.PARTIAL_ANSWER)]
+
+
+async def test_an_asynchronous_stream_that_can_t_be_closed_says_that_it_was_given_up():
+    """The same on an event loop."""
+    response = await checked(Clings()).aquery(question(3))
+    await anext(response.response_gen)
+    with pytest.raises(ConnectionError):
+        await response.response_gen.aclose()
     assert verdict(response)["abstention"] == "PARTIAL_ANSWER"
 
 
