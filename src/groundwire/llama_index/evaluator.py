@@ -6,6 +6,7 @@ Those retry for seconds and then give up a whole batch when an evaluator raises;
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections import deque
 from collections.abc import Sequence
 from typing import Any
@@ -24,7 +25,7 @@ from groundwire.host.actions import note
 from groundwire.host.judging import ajudged, failure, judged
 from groundwire.host.notices import WITHHELD, is_withheld
 from groundwire.host.options import checker_problems
-from groundwire.llama_index import units, values
+from groundwire.llama_index import findings, units, values
 from groundwire.llama_index.output import notices
 from groundwire.policy import AbstainedError
 
@@ -101,7 +102,7 @@ class HallucinationEvaluator(BaseEvaluator):
         del kwargs
         try:
             _read(response)
-            said, found = values.answer(response), values.passages(values.nodes(response))
+            said, found = values.answer(response), _passages(response)
         except Exception as error:  # see the module's own words
             return _result(query, None, None, failure(error))
         if _is_withheld(said, response):
@@ -120,7 +121,7 @@ class HallucinationEvaluator(BaseEvaluator):
         await asyncio.sleep(sleep_time_in_seconds)
         try:
             await _aread(response)
-            said, found = values.answer(response), values.passages(values.nodes(response))
+            said, found = values.answer(response), _passages(response)
         except Exception as error:  # as above
             return _result(query, None, None, failure(error))
         if _is_withheld(said, response):
@@ -162,6 +163,12 @@ async def _aread(response: Any) -> None:
             pass
     else:
         _read(response)
+
+
+def _passages(response: Any) -> list[Passage]:
+    """A response's nodes; of an agent those of its tools, whose words may be a model's."""
+    calls = (values.brought(call.tool_output, spoken=None) for call in values.tool_results(response))
+    return values.passages(values.nodes(response)) or findings.unique(itertools.chain.from_iterable(calls))
 
 
 def _is_withheld(said: str | None, response: Any) -> bool:
