@@ -20,7 +20,14 @@ from llama_index.core.prompts import PromptTemplate
 from llama_index.core.query_engine import CustomQueryEngine, RetryQueryEngine, TransformQueryEngine
 from llama_index.core.response_synthesizers import get_response_synthesizer
 from llama_index.core.retrievers import RecursiveRetriever
-from llama_index.core.schema import IndexNode, NodeRelationship, NodeWithScore, RelatedNodeInfo, TextNode
+from llama_index.core.schema import (
+    ImageNode,
+    IndexNode,
+    NodeRelationship,
+    NodeWithScore,
+    RelatedNodeInfo,
+    TextNode,
+)
 from llama_index.core.tools import FunctionTool, QueryEngineTool, RetrieverTool, ToolMetadata, function_tool
 from llama_index.core.tools.types import BaseToolAsyncAdapter
 from llama_index.core.workflow import StartEvent, StopEvent, Workflow, step
@@ -969,6 +976,18 @@ def test_no_nodes_found_is_no_context(heard):
 
     engine(retriever=Empty()).query(question(7))
     assert heard.only().problem is AbstentionReason.NO_CONTEXT
+
+
+def test_images_alone_are_no_context(heard):
+    """The model was given some; the reason does not say that it was given nothing."""
+
+    class Gallery(Library):
+        def _retrieve(self, query_bundle):
+            return [NodeWithScore(node=ImageNode(image_url="http://127.0.0.1/7.png"), score=1)]
+
+    engine(retriever=Gallery()).query(question(7))
+    assert heard.only().problem is AbstentionReason.NO_CONTEXT
+    assert "images" in heard.only().detail
 
 
 def test_an_engine_that_fails_leaves_nothing(heard):

@@ -29,6 +29,7 @@ NOT_SEEN = (
     f"judge such answers with {_BY_HAND}"
 )
 NOT_FOUND = "nodes were looked for, and the model was given none"
+NO_TEXT = "the nodes that the model was given hold no text: nothing here reads images"
 GIVEN_UP = (
     "the answer was given up before its end: its stream was not read to the last token, failed, or was "
     "cancelled"
@@ -290,5 +291,6 @@ def problem(
     if is_withheld(answer, _written(part, response)):
         return AbstentionReason.NO_CLAIMS, WITHHELD
     if not any(passage.text.strip() for passage in found):
-        return AbstentionReason.NO_CONTEXT, NOT_FOUND if part and part.found else NOT_SEEN
+        missing = NOT_FOUND if part and part.found else NOT_SEEN
+        return AbstentionReason.NO_CONTEXT, NO_TEXT if found else missing
     return None, ""
