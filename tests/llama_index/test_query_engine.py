@@ -178,6 +178,17 @@ def test_without_nodes_nothing_is_called_clean():
     assert verdict(response)["reason"]
 
 
+@pytest.mark.parametrize("mode", ["compact", "refine", "tree_summarize", "simple_summarize", "accumulate"])
+def test_where_the_model_says_nothing_there_is_no_answer_to_judge(mode):
+    """LlamaIndex's "Empty Response" is nobody's statement: neither a hallucination nor clean."""
+    checker = Checker("lexical")
+    silent = engine(mode, llm=Oracle(reply=lambda n: ""))
+    response = CheckedQueryEngine(silent, checker=checker).query(question(3))
+    assert verdict(response)["abstention"] == "NO_CLAIMS"
+    result = HallucinationEvaluator(checker).evaluate_response(query=question(3), response=response)
+    assert (result.passing, result.hallucination["abstention"]) == (None, "NO_CLAIMS")
+
+
 def test_a_form_is_judged_by_its_answer():
     """And warned in it; one that is replaced is no form any more."""
     forms = engine(llm=Structured(), output_cls=Reply)

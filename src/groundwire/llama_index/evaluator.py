@@ -30,6 +30,7 @@ from groundwire.llama_index.output import notices
 from groundwire.policy import AbstainedError
 
 _WITHHELD = Abstention(why=AbstentionReason.NO_CLAIMS, detail=WITHHELD)
+_NOTHING_SAID = Abstention(why=AbstentionReason.NO_CLAIMS, detail=units.NOTHING_SAID)
 
 
 class HallucinationResult(EvaluationResult):
@@ -105,8 +106,8 @@ class HallucinationEvaluator(BaseEvaluator):
             said, found = values.answer(response), _passages(response)
         except Exception as error:  # see the module's own words
             return _result(query, None, None, failure(error))
-        if _is_withheld(said, response):
-            return _result(query, said, found, _WITHHELD)
+        if abstention := _no_answer(said, found, response):
+            return _result(query, said, found, abstention)
         return self._evaluated(query, units.claimed(None, said, response), found)
 
     async def aevaluate_response(
@@ -124,8 +125,8 @@ class HallucinationEvaluator(BaseEvaluator):
             said, found = values.answer(response), _passages(response)
         except Exception as error:  # as above
             return _result(query, None, None, failure(error))
-        if _is_withheld(said, response):
-            return _result(query, said, found, _WITHHELD)
+        if abstention := _no_answer(said, found, response):
+            return _result(query, said, found, abstention)
         return await self._aevaluated(query, units.claimed(None, said, response), found)
 
     def _evaluated(self, query: Any, said: Any, found: Any) -> HallucinationResult:
@@ -171,9 +172,11 @@ def _passages(response: Any) -> list[Passage]:
     return values.passages(values.nodes(response)) or findings.unique(itertools.chain.from_iterable(calls))
 
 
-def _is_withheld(said: str | None, response: Any) -> bool:
-    """Whether a checked engine has put another text in the answer's place."""
-    return said is not None and is_withheld(said, notices(response) or ())
+def _no_answer(said: str | None, found: Sequence[Passage], response: Any) -> Abstention | None:
+    """Why what was returned is no answer: a checked engine, or LlamaIndex, has put a text in its place."""
+    if said is not None and is_withheld(said, notices(response) or ()):
+        return _WITHHELD
+    return _NOTHING_SAID if found and (said or "").strip() == values.NOTHING else None
 
 
 def _interaction(query: Any, said: Any, found: Any) -> Interaction:

@@ -34,6 +34,7 @@ GIVEN_UP = (
     "the answer was given up before its end: its stream was not read to the last token, failed, or was "
     "cancelled"
 )
+NOTHING_SAID = f"the model said nothing: LlamaIndex put {values.NOTHING!r} in its answer's place"
 NOT_READ = "no answer could be read from a result of type %s"
 _UNHEARD = (
     "found nodes and gave an answer, and no model was heard, so groundwire judges nothing there: "
@@ -293,4 +294,6 @@ def problem(
     if not any(passage.text.strip() for passage in found):
         missing = NOT_FOUND if part and part.found else NOT_SEEN
         return AbstentionReason.NO_CONTEXT, NO_TEXT if found else missing
+    if answer.strip() == values.NOTHING:
+        return AbstentionReason.NO_CLAIMS, NOTHING_SAID
     return None, ""

@@ -36,6 +36,9 @@ from groundwire.host.seen import beside, unechoed
 ANSWER_KEYS = ("answer", "final_answer", "response", "result", "output", "text")
 QUESTION_KEYS = ("query", "question", "user_msg", "input", "message", "query_str", "user_query", "prompt")
 
+NOTHING = "Empty Response"
+"""What LlamaIndex puts in an answer's place where the model said nothing, and where there are no nodes."""
+
 STREAMS = (StreamingResponse, AsyncStreamingResponse)
 STREAMING = (*STREAMS, StreamingAgentChatResponse)
 _RESPONSES = (Response, PydanticResponse, *STREAMS, AgentChatResponse, StreamingAgentChatResponse)
@@ -105,7 +108,7 @@ def unheaded(said: str) -> str:
     """An answer without what ``accumulate`` writes before and between its parts; offsets still hold."""
     left = said
     for number in itertools.count(1):
-        heading = re.search(rf"(?:^-+\n)?^Response {number}: ", left, re.MULTILINE)
+        heading = re.search(rf"(?:^-+\n)?^Response {number}: (?:{NOTHING}$)?", left, re.MULTILINE)
         if heading is None or (number == 1 and heading.start()):
             return left
         blank = re.sub(r"[^\n]", " ", heading[0])
