@@ -817,6 +817,23 @@ async def test_what_a_workflow_s_model_makes_of_engines_answers_is_told_of(heard
     assert caplog.text.count("what was made of them") == 1
 
 
+@pytest.mark.parametrize("made", [True, False])
+async def test_what_a_workflow_s_model_streams_of_engines_answers_is_told_of(made, heard, caplog):
+    """As agents do that are workflows of one's own; engines' answers beside a stream are none of its."""
+
+    class Streams(Workflow):
+        @step
+        async def stream(self, ev: StartEvent) -> StopEvent:
+            parts = [str(await engine().aquery(f"{part} {ev.query}")) for part in ("First:", "Then:")]
+            said = await Oracle(reply=lambda n: f"All of topic{n}.").astream_complete(ev.query)
+            last = [one async for one in said][-1]
+            return StopEvent(result={"response": last if made else " ".join(parts)})
+
+    await Streams(timeout=20).run(query=question(7))
+    assert len(heard.captured) == 2
+    assert ("what was made of them" in caplog.text) is made
+
+
 async def test_a_workflow_s_answer_that_can_t_be_read_is_told_of(heard, caplog):
     """One that code has edited, under no usual key; a list of what was found is nothing to tell of."""
 

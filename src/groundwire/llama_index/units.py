@@ -16,7 +16,7 @@ from llama_index.core.workflow import StartEvent, StopEvent
 from groundwire.core.interaction import Interaction, Passage, Turn
 from groundwire.core.verdict import AbstentionReason
 from groundwire.host.notices import WITHHELD, is_withheld, without
-from groundwire.host.seen import EDITED, folded, given_words, is_telling, share, told_of
+from groundwire.host.seen import EDITED, folded, given_words, is_telling, share, told_of, unspoken
 from groundwire.llama_index import findings, values
 from groundwire.llama_index.made import said_in, unmade
 from groundwire.llama_index.output import notices
@@ -68,12 +68,21 @@ def untold(part: Part, result: Any) -> str | None:
     """What to tell of such a workflow that answered, and of which nothing, or only a part, is judged."""
     if _is_unheard(part, result):
         return _UNHEARD
-    said = None if _form(part, result) else (values.stated(result) or "").strip()
-    if part.answered and (said in part.spoken if said else bool(_told_in(part, result))):
+    if part.answered and _is_made_further(part, result):
         return _MADE_FURTHER
     if _is_streamed(part, result):
         return _STREAMED
     return _UNREAD if _is_unread(part, result) else None
+
+
+def _is_made_further(part: Part, result: Any) -> bool:
+    """Whether a model said what is told after engines had answered, or streamed where they did not say it."""
+    said = None if _form(part, result) else (values.stated(result) or "").strip()
+    if said in part.spoken if said else bool(_told_in(part, result)):
+        return True
+    answers = [said_in(finding) for finding in part.found if finding.how is Found.ANSWERED]
+    told = [said] if said else values.texts(result)
+    return part.streamed and any(is_telling(unspoken(text, answers)) for text in told)
 
 
 def _is_unread(part: Part, result: Any) -> bool:
