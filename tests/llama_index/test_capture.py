@@ -360,6 +360,21 @@ async def test_a_form_that_an_agent_fills_at_its_end_is_no_evidence_for_itself(s
     assert heard.only().problem is (None if searched else AbstentionReason.NO_CONTEXT)
 
 
+@pytest.mark.parametrize("schema", [Load, None])
+async def test_a_form_that_a_tool_completes_is_evidence(schema, heard):
+    """It was given some of its fields, and looked the others up."""
+
+    def weigh(load: str) -> Load:
+        """Weigh a load."""
+        return Load(load=load, kilos=topic(load))
+
+    tools = [FunctionTool.from_defaults(look_up), FunctionTool.from_defaults(weigh, fn_schema=schema)]
+    calls = [("look_up", {"input": "topic7"}), ("weigh", {"load": "topic7"})]
+    await calling(*calls, tools=tools).run(user_msg=question(7))
+    found = [look_up("topic7"), "kilos=7 load='topic7'"]
+    assert [passage.text for passage in heard.only().interaction.contexts] == found
+
+
 async def test_a_search_that_repeats_its_query_brings_the_rest(heard):
     """A few words that stand in what was found for them stay there."""
 

@@ -153,9 +153,17 @@ def _sift(around: Part, part: Part, result: Any) -> None:
 
 
 def _is_form(part: Part, result: Any) -> bool:
-    """Whether a tool is a form that a model has filled: it brings nothing, be it as short as it may."""
+    """Whether a tool is a form that a model has filled: it brings nothing, be it as short as it may.
+
+    One that returns more fields than it was given has looked them up.
+    """
     filled = values.tool_output(result)
-    return part.form is not None and isinstance(filled, part.form)
+    if part.form is None or not isinstance(filled, part.form):
+        return False
+    given = {**part.arguments}
+    by_place = given.pop("args", ())
+    count = len(given) + sum(len(one) if isinstance(one, Mapping) else 1 for one in by_place)
+    return len(getattr(filled, "model_fields_set", ())) <= count
 
 
 def _brought(around: Part, part: Part, result: Any) -> Finding:
