@@ -16,6 +16,7 @@ from llama_index.core.chat_engine.types import StreamingAgentChatResponse
 from llama_index.core.instrumentation.dispatcher import instrument_tags
 from llama_index.core.llms.llm import ToolSelection
 from llama_index.core.objects import ObjectIndex
+from llama_index.core.program.function_program import get_function_tool
 from llama_index.core.prompts import PromptTemplate
 from llama_index.core.query_engine import CustomQueryEngine, RetryQueryEngine, TransformQueryEngine
 from llama_index.core.response_synthesizers import get_response_synthesizer
@@ -358,6 +359,13 @@ async def test_a_form_that_an_agent_fills_at_its_end_is_no_evidence_for_itself(s
     found = [look_up("topic7")] if searched else []
     assert [passage.text for passage in heard.only().interaction.contexts] == found
     assert heard.only().problem is (None if searched else AbstentionReason.NO_CONTEXT)
+
+
+async def test_a_form_by_which_an_agent_hands_in_its_answer_is_no_evidence(heard):
+    """As one of its tools, where that is the only one that it calls."""
+    calls = [("Load", {"kilos": 99, "load": "topic7"})]
+    await calling(*calls, tools=[get_function_tool(Load)]).run(user_msg=question(7))
+    assert heard.only().problem is AbstentionReason.NO_CONTEXT
 
 
 @pytest.mark.parametrize("schema", [Load, None])

@@ -98,7 +98,9 @@ def report(part: Part, result: Any) -> None:
     elif part.kind is Kind.SIFT:
         _sift(around, part, result)
     elif part.kind is Kind.TOOL:
-        if not _is_form(part, result):
+        if _is_form(part, result):
+            around.filled = True
+        else:
             around.found.append(_brought(around, part, result))
     elif part.kind in ANSWERING and (finding := answered(part, result)):
         around.found.append(finding)

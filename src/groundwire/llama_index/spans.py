@@ -178,6 +178,7 @@ class Part:
     found: list[Finding] = field(default_factory=list)
     # Nodes that hold what an engine or a model said, by their ids, and what they were made of.
     made: dict[str, Sequence[NodeWithScore]] = field(default_factory=dict)
+    filled: bool = False  # a form was, by a model's call of it
     notices: deque[list[str]] = field(default_factory=lambda: deque(maxlen=_EXCHANGES))  # by checks inside
     answered: bool = False  # an answer inside was captured
     last: Any = None  # what was, of an engine of our own

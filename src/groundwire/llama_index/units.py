@@ -202,7 +202,7 @@ def contexts(part: Part, result: Any) -> list[Passage]:
     said = claimed(part, answer(part, result), result)
     if own := unmade(part, values.nodes(result)):
         return values.passages([*own, *_behind(part, own, said)])
-    if part.found:
+    if part.found or part.filled:
         found = [finding for finding in part.found if not _is_said(finding, said)]
         return _shown(part, findings.passages(found), said)
     return findings.unique(
