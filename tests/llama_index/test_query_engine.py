@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable
 
 import pytest
+from llama_index.core import VectorStoreIndex
 from llama_index.core.base.response.schema import AsyncStreamingResponse, StreamingResponse
 from llama_index.core.chat_engine import CondenseQuestionChatEngine
 from llama_index.core.prompts import PromptTemplate
@@ -18,6 +19,7 @@ from groundwire import AbstentionReason, Checker, ConfigurationError, Policy
 from groundwire.core import wire
 from groundwire.host.actions import HallucinationError
 from groundwire.llama_index import (
+    CheckedChatEngine,
     CheckedQueryEngine,
     Expand,
     GroundwireHandler,
@@ -39,6 +41,7 @@ from tests.llama_index.apps import (
     nodes,
     question,
     searching,
+    simple_chat,
     topic,
 )
 from tests.scripted import Broken, NovelWords
@@ -573,6 +576,23 @@ def test_mistakes_are_named_at_once():
         checked(retry=Expand())
     with pytest.raises(ConfigurationError, match="factor"):
         checked(on_hallucination="retry", retry=Expand(factor=1))
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "instead"),
+    [
+        (CheckedQueryEngine, lambda: VectorStoreIndex([]), "VectorStoreIndex: pass its as_query_engine()"),
+        (CheckedChatEngine, lambda: VectorStoreIndex([]), "VectorStoreIndex: pass its as_chat_engine()"),
+        (CheckedChatEngine, engine, "RetrieverQueryEngine: use CheckedQueryEngine"),
+        (CheckedQueryEngine, simple_chat, "SimpleChatEngine: use CheckedChatEngine"),
+        (CheckedChatEngine, searching, "FunctionAgent: GroundwireHandler().install() watches it"),
+    ],
+    ids=["an index to query", "an index to chat with", "a query engine", "a chat engine", "an agent"],
+)
+def test_what_is_no_engine_is_refused_with_what_to_do_instead(kind, given, instead):
+    """An index makes one, the other class checks one, and an agent is watched."""
+    with pytest.raises(ConfigurationError, match=re.escape(instead)):
+        kind(given())
 
 
 async def later(question, outcome):
