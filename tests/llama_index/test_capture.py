@@ -18,7 +18,12 @@ from llama_index.core.llms.llm import ToolSelection
 from llama_index.core.objects import ObjectIndex
 from llama_index.core.program.function_program import get_function_tool
 from llama_index.core.prompts import PromptTemplate
-from llama_index.core.query_engine import CustomQueryEngine, RetryQueryEngine, TransformQueryEngine
+from llama_index.core.query_engine import (
+    CustomQueryEngine,
+    RetrieverQueryEngine,
+    RetryQueryEngine,
+    TransformQueryEngine,
+)
 from llama_index.core.response_synthesizers import get_response_synthesizer
 from llama_index.core.retrievers import RecursiveRetriever
 from llama_index.core.schema import (
@@ -899,6 +904,22 @@ def test_a_structured_answer_is_read_from_its_answer_field(heard):
     """Not as JSON, in which the words stand at other places."""
     engine(llm=Structured(), output_cls=Reply).query(question(7))
     assert heard.only().interaction.answer == answer(7)
+
+
+def test_an_engine_of_ones_own_may_call_its_question_otherwise(heard):
+    """As one does that overrides the public method of LlamaIndex's."""
+
+    class Notes(RetrieverQueryEngine):
+        def query(self, question):
+            return super().query(question)
+
+    class Talks(ContextChatEngine):
+        def chat(self, text, chat_history=None):
+            return super().chat(text, chat_history)
+
+    Notes(Library()).query(question(7))
+    Talks.from_defaults(Library(), llm=Oracle()).chat(question(8))
+    assert [captured.interaction.question for captured in heard.captured] == [question(7), question(8)]
 
 
 def test_only_the_outermost_answer_is_captured(heard):

@@ -167,7 +167,9 @@ def _written(part: Part | None, response: Any) -> set[str]:
 def question(part: Part) -> str | None:
     """What the user asked; of a workflow without a usual name for it, the only text it passed to a model."""
     if part.kind in _ASKED:
-        return values.question(part.arguments.get(_ASKED[part.kind]))
+        # An engine of one's own may call it otherwise, and then it is the first that reads as a question.
+        usual = map(part.arguments.get, (_ASKED[part.kind], *values.QUESTION_KEYS))
+        return next(filter(None, map(values.question, (*usual, *part.arguments.values()))), None)
     given = _given(part)
     likely = [given.get(key) for key in (*values.QUESTION_KEYS, "chat_history")]
     passed = [one for one in given.values() if part.kind is Kind.FLOW and _is_passed(part, one)]
