@@ -16,14 +16,29 @@ from llama_index.core.chat_engine.types import StreamingAgentChatResponse
 from llama_index.core.instrumentation.dispatcher import instrument_tags
 from llama_index.core.llms.llm import ToolSelection
 from llama_index.core.objects import ObjectIndex
-from llama_index.core.query_engine import CustomQueryEngine, RetryQueryEngine, TransformQueryEngine
+from llama_index.core.program.function_program import get_function_tool
+from llama_index.core.prompts import PromptTemplate
+from llama_index.core.query_engine import (
+    CustomQueryEngine,
+    RetrieverQueryEngine,
+    RetryQueryEngine,
+    TransformQueryEngine,
+)
 from llama_index.core.response_synthesizers import get_response_synthesizer
 from llama_index.core.retrievers import RecursiveRetriever
-from llama_index.core.schema import IndexNode, NodeRelationship, NodeWithScore, RelatedNodeInfo, TextNode
+from llama_index.core.schema import (
+    ImageNode,
+    IndexNode,
+    NodeRelationship,
+    NodeWithScore,
+    RelatedNodeInfo,
+    TextNode,
+)
 from llama_index.core.tools import FunctionTool, QueryEngineTool, RetrieverTool, ToolMetadata, function_tool
 from llama_index.core.tools.types import BaseToolAsyncAdapter
 from llama_index.core.workflow import StartEvent, StopEvent, Workflow, step
 from llama_index.core.workflow.errors import WorkflowCancelledByUser
+from llama_index_instrumentation import get_dispatcher
 from pydantic import BaseModel
 
 from groundwire import AbstentionReason, Role
@@ -290,6 +305,87 @@ async def test_what_a_model_tells_itself_by_a_tool_is_no_evidence(calls, searche
     found = [look_up("topic7")] if searched else []
     assert [passage.text for passage in heard.only().interaction.contexts] == found
     assert heard.only().problem is (None if searched else AbstentionReason.NO_CONTEXT)
+
+
+@pytest.mark.parametrize("asked", ["a model", "an engine"])
+async def test_what_a_model_said_in_an_earlier_tool_is_no_evidence_when_another_recalls_it(asked, heard):
+    """As where agents share notes; a document that says the same is."""
+    kept = []
+
+    async def study(input: str) -> str:  # noqa: A002 - as above
+        """Study a topic, and keep what came of it."""
+        invents = Oracle(reply=lambda n: f"It weighs {n}99 kilos.")
+        if asked == "an engine":
+            kept.append(str(await engine(llm=invents).aquery(input)))
+        else:
+            await Library().aretrieve(input)
+            kept.append(str(await invents.acomplete(input)))
+        return "Done."
+
+    def recall() -> dict:
+        """Recall what was kept."""
+        return {"notes": kept}
+
+    def read() -> str:
+        """Read another document."""
+        return f"From a book: {texts(7)[0]}"
+
+    calls = [("study", {"input": question(7)}), ("recall", {}), ("read", {})]
+    tools = [FunctionTool.from_defaults(async_fn=study), *map(FunctionTool.from_defaults, (recall, read))]
+    await calling(*calls, tools=tools).run(user_msg=question(7))
+    shown = [passage.text for passage in heard.only().interaction.contexts]
+    assert (kept, shown) == (["It weighs 799 kilos."], [*told(7), read()])
+
+
+class Load(BaseModel):
+    kilos: int
+    load: str
+
+
+class FillsAtTheEnd(Script):
+    """Fills a form at the end, by a call of it."""
+
+    def _message(self, messages, tools=()):
+        if tools and tools[0].metadata.name == "Load":
+            self.calls.append(("Load", {"kilos": 99, "load": "topic7"}))
+        return super()._message(messages, tools)
+
+
+@pytest.mark.parametrize("searched", [True, False])
+async def test_a_form_that_an_agent_fills_at_its_end_is_no_evidence_for_itself(searched, heard):
+    """LlamaIndex has the model call it as a tool, which returns it; it may be of a few words."""
+    calls = [("look_up", {"input": "topic7"})] * searched
+    tools = [FunctionTool.from_defaults(look_up)]
+    agent = FunctionAgent(
+        name="clerk", description="d", tools=tools, llm=FillsAtTheEnd(calls=calls), output_cls=Load
+    )
+    await agent.run(user_msg=question(7))
+    assert json.loads(heard.only().interaction.answer) == {"kilos": 99, "load": "topic7"}
+    found = [look_up("topic7")] if searched else []
+    assert [passage.text for passage in heard.only().interaction.contexts] == found
+    assert heard.only().problem is (None if searched else AbstentionReason.NO_CONTEXT)
+
+
+async def test_a_form_by_which_an_agent_hands_in_its_answer_is_no_evidence(heard):
+    """As one of its tools, where that is the only one that it calls."""
+    calls = [("Load", {"kilos": 99, "load": "topic7"})]
+    await calling(*calls, tools=[get_function_tool(Load)]).run(user_msg=question(7))
+    assert heard.only().problem is AbstentionReason.NO_CONTEXT
+
+
+@pytest.mark.parametrize("schema", [Load, None])
+async def test_a_form_that_a_tool_completes_is_evidence(schema, heard):
+    """It was given some of its fields, and looked the others up."""
+
+    def weigh(load: str) -> Load:
+        """Weigh a load."""
+        return Load(load=load, kilos=topic(load))
+
+    tools = [FunctionTool.from_defaults(look_up), FunctionTool.from_defaults(weigh, fn_schema=schema)]
+    calls = [("look_up", {"input": "topic7"}), ("weigh", {"load": "topic7"})]
+    await calling(*calls, tools=tools).run(user_msg=question(7))
+    found = [look_up("topic7"), "kilos=7 load='topic7'"]
+    assert [passage.text for passage in heard.only().interaction.contexts] == found
 
 
 async def test_a_search_that_repeats_its_query_brings_the_rest(heard):
@@ -590,6 +686,47 @@ async def test_a_workflow_may_return_its_answer_in_any_form(form, heard):
     assert is_of(heard.only(), FLOW_APPS["workflow by hand"], 7)
 
 
+class Loaded(BaseModel):
+    answer: str
+    kilos: int
+
+
+@pytest.mark.parametrize(
+    ("form", "shape", "stated"),
+    [
+        (Load(kilos=99, load="topic7"), lambda form: form, {"kilos": 99, "load": "topic7"}),
+        (Load(kilos=99, load="topic7"), lambda form: form.model_dump(), {"kilos": 99, "load": "topic7"}),
+        (
+            Load(kilos=99, load="topic7"),
+            lambda form: {"load": form, "sources": ["7.md"]},
+            {"kilos": 99, "load": "topic7"},
+        ),
+        (Loaded(answer="See there.", kilos=99), lambda form: form, {"answer": "See there.", "kilos": 99}),
+    ],
+    ids=["as it is", "as a dict", "under a key", "with an answer beside others"],
+)
+async def test_a_workflow_may_return_a_form_that_its_model_has_filled(form, shape, stated, heard):
+    """It is judged as a whole, as an engine's is."""
+
+    class Says(Oracle):
+        @get_dispatcher().span
+        async def astructured_predict(self, output_cls, prompt, **prompt_args):
+            return form
+
+    class Formed(Steps):
+        @step
+        async def tell(self, ev: Fetched) -> StopEvent:
+            shown = "\n".join(node.node.get_content() for node in ev.found)
+            prompt = PromptTemplate("From this: {shown}\n{asked}")
+            said = await Says().astructured_predict(type(form), prompt, shown=shown, asked=ev.asked)
+            return StopEvent(result=shape(said))
+
+    await Formed(timeout=20).run(query=question(7))
+    seen = heard.only().interaction
+    assert (json.loads(seen.answer), seen.question) == (stated, question(7))
+    assert [passage.text for passage in seen.contexts] == told(7)
+
+
 async def test_a_workflow_that_reads_its_model_s_stream_may_return_the_last_response(heard):
     """Under a usual key; its text is that of the whole stream."""
 
@@ -708,6 +845,43 @@ async def test_what_a_workflow_s_model_makes_of_engines_answers_is_told_of(heard
     assert caplog.text.count("what was made of them") == 1
 
 
+@pytest.mark.parametrize("made", [True, False])
+async def test_what_a_workflow_s_model_streams_of_engines_answers_is_told_of(made, heard, caplog):
+    """As agents do that are workflows of one's own; engines' answers beside a stream are none of its."""
+
+    class Streams(Workflow):
+        @step
+        async def stream(self, ev: StartEvent) -> StopEvent:
+            parts = [str(await engine().aquery(f"{part} {ev.query}")) for part in ("First:", "Then:")]
+            said = await Oracle(reply=lambda n: f"All of topic{n}.").astream_complete(ev.query)
+            last = [one async for one in said][-1]
+            return StopEvent(result={"response": last if made else " ".join(parts)})
+
+    await Streams(timeout=20).run(query=question(7))
+    assert len(heard.captured) == 2
+    assert ("what was made of them" in caplog.text) is made
+
+
+async def test_a_workflow_s_answer_that_can_t_be_read_is_told_of(heard, caplog):
+    """One that code has edited, under no usual key; a list of what was found is nothing to tell of."""
+
+    class Edits(Steps):
+        @step
+        async def tell(self, ev: Fetched) -> StopEvent:
+            shown = "\n".join(node.node.get_content() for node in ev.found)
+            said = str(await Oracle().acomplete(f"From this: {shown}\n{ev.asked}"))
+            reply = {"reply": f"Dear guest, {said}"} if "Dear" in ev.asked else {"number": len(said)}
+            return StopEvent(result={**reply, "sources": [node.node.get_content() for node in ev.found]})
+
+    await Edits(timeout=20).run(query=question(7))
+    assert caplog.messages == []
+    for _ in range(2):
+        await Edits(timeout=20).run(query=f"Dear all! {question(7)}")
+    (told_once,) = caplog.messages
+    assert 'under a key such as "answer"' in told_once
+    assert heard.captured == []
+
+
 async def test_a_workflow_that_retrieves_nothing_is_no_answer(heard):
     """Most workflows are not about retrieval at all."""
 
@@ -730,6 +904,22 @@ def test_a_structured_answer_is_read_from_its_answer_field(heard):
     """Not as JSON, in which the words stand at other places."""
     engine(llm=Structured(), output_cls=Reply).query(question(7))
     assert heard.only().interaction.answer == answer(7)
+
+
+def test_an_engine_of_ones_own_may_call_its_question_otherwise(heard):
+    """As one does that overrides the public method of LlamaIndex's."""
+
+    class Notes(RetrieverQueryEngine):
+        def query(self, question):
+            return super().query(question)
+
+    class Talks(ContextChatEngine):
+        def chat(self, text, chat_history=None):
+            return super().chat(text, chat_history)
+
+    Notes(Library()).query(question(7))
+    Talks.from_defaults(Library(), llm=Oracle()).chat(question(8))
+    assert [captured.interaction.question for captured in heard.captured] == [question(7), question(8)]
 
 
 def test_only_the_outermost_answer_is_captured(heard):
@@ -847,6 +1037,18 @@ def test_no_nodes_found_is_no_context(heard):
 
     engine(retriever=Empty()).query(question(7))
     assert heard.only().problem is AbstentionReason.NO_CONTEXT
+
+
+def test_images_alone_are_no_context(heard):
+    """The model was given some; the reason does not say that it was given nothing."""
+
+    class Gallery(Library):
+        def _retrieve(self, query_bundle):
+            return [NodeWithScore(node=ImageNode(image_url="http://127.0.0.1/7.png"), score=1)]
+
+    engine(retriever=Gallery()).query(question(7))
+    assert heard.only().problem is AbstentionReason.NO_CONTEXT
+    assert "images" in heard.only().detail
 
 
 def test_an_engine_that_fails_leaves_nothing(heard):
@@ -1005,6 +1207,23 @@ def test_a_chat_stream_whose_writer_begins_as_its_engine_ends_is_heard(heard, mo
     response = CHAT_APPS["context"].build().stream_chat(question(7))
     assert whole(response)
     assert is_of(heard.only(), CHAT_APPS["context"], 7)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_chat_stream_that_fails_at_once_leaves_nothing_open(heard, monkeypatch):
+    """A model may refuse before its engine's span has ended; there is no answer to wait for."""
+    end = Capture._ended
+
+    def between(capture, part, result):
+        if isinstance(result, StreamingAgentChatResponse):
+            result.write_response_to_history_thread.join(5)
+        end(capture, part, result)
+
+    monkeypatch.setattr(Capture, "_ended", between)
+    response = ContextChatEngine.from_defaults(Library(), llm=Breaks()).stream_chat(question(7))
+    with pytest.raises(ConnectionError):
+        whole(response)
+    assert (heard.live_spans, heard.captured) == (0, [])
 
 
 async def test_a_chat_stream_whose_task_is_cancelled_is_a_partial_answer(heard):

@@ -7,6 +7,7 @@ import pytest
 from llama_index.core.base.response.schema import PydanticResponse
 from llama_index.core.evaluation import BatchEvalRunner
 from llama_index.core.query_engine import RetryQueryEngine
+from llama_index.core.tools import FunctionTool
 
 from groundwire import Checker, ConfigurationError, Policy
 from groundwire.core import wire
@@ -20,8 +21,11 @@ from tests.llama_index.apps import (
     Structured,
     answer,
     engine,
+    look_up,
     nodes,
     question,
+    searching,
+    told,
     topic,
 )
 from tests.llama_index.test_query_engine import odd_ones_invent, right
@@ -117,6 +121,16 @@ def test_every_kind_of_response_can_be_evaluated(kind, way):
     assert result.response == (answer(2) if kind == "AgentChatResponse" else right(2))
     assert result.contexts[0] == "source: 2.md\n\ntopic2 weighs 2 kilos."
     assert result.passing is (kind != "AgentChatResponse")
+
+
+async def test_an_agent_s_answer_is_evaluated_by_the_nodes_of_its_tools():
+    """The words of a tool without nodes may be a model's, and are no evidence."""
+    by_engine = await searching().run(user_msg=question(2))
+    result = await evaluator().aevaluate_response(query=question(2), response=by_engine)
+    assert (result.response, result.contexts) == (answer(2), told(2))
+    assert result.passing is False
+    by_words = await searching(FunctionTool.from_defaults(look_up)).run(user_msg=question(2))
+    assert "NO_CONTEXT" in evaluator().evaluate_response(question(2), by_words).invalid_reason
 
 
 def test_what_is_no_response_is_invalid():

@@ -414,13 +414,13 @@ def test_a_chat_engine_is_judged_by_what_it_synthesizes(way):
     assert [passage.text for passage in record.interaction.contexts] == told(7)
 
 
-def test_an_engine_that_fails_leaves_nothing_with_callbacks():
+def test_an_engine_that_fails_leaves_nothing_with_callbacks(settings):
     """Nothing is recorded, and nothing stays open."""
 
     def fail(n):
         raise ConnectionError("gone")
 
-    handler, manager = managed()
+    handler, settings.callback_manager = managed()
     with pytest.raises(ConnectionError):
-        engine(llm=Oracle(reply=fail), callback_manager=manager).query(question(7))
-    assert handler.outcomes == []
+        engine(llm=Oracle(reply=fail)).query(question(7))
+    assert (handler.outcomes, handler.live_spans) == ([], 0)

@@ -8,6 +8,8 @@ import re
 from collections.abc import Callable
 
 import pytest
+from llama_index.core import VectorStoreIndex
+from llama_index.core.base.response.schema import AsyncStreamingResponse, StreamingResponse
 from llama_index.core.chat_engine import CondenseQuestionChatEngine
 from llama_index.core.prompts import PromptTemplate
 from llama_index.core.query_engine import CustomQueryEngine, RetryQueryEngine, RouterQueryEngine
@@ -17,6 +19,7 @@ from groundwire import AbstentionReason, Checker, ConfigurationError, Policy
 from groundwire.core import wire
 from groundwire.host.actions import HallucinationError
 from groundwire.llama_index import (
+    CheckedChatEngine,
     CheckedQueryEngine,
     Expand,
     GroundwireHandler,
@@ -35,8 +38,10 @@ from tests.llama_index.apps import (
     as_tool,
     engine,
     memory,
+    nodes,
     question,
     searching,
+    simple_chat,
     topic,
 )
 from tests.scripted import Broken, NovelWords
@@ -174,6 +179,17 @@ def test_without_nodes_nothing_is_called_clean():
     response = checked(engine(retriever=Empty())).query(question(2))
     assert verdict(response)["abstention"] == "NO_CONTEXT"
     assert verdict(response)["reason"]
+
+
+@pytest.mark.parametrize("mode", ["compact", "refine", "tree_summarize", "simple_summarize", "accumulate"])
+def test_where_the_model_says_nothing_there_is_no_answer_to_judge(mode):
+    """LlamaIndex's "Empty Response" is nobody's statement: neither a hallucination nor clean."""
+    checker = Checker("lexical")
+    silent = engine(mode, llm=Oracle(reply=lambda n: ""))
+    response = CheckedQueryEngine(silent, checker=checker).query(question(3))
+    assert verdict(response)["abstention"] == "NO_CLAIMS"
+    result = HallucinationEvaluator(checker).evaluate_response(query=question(3), response=response)
+    assert (result.passing, result.hallucination["abstention"]) == (None, "NO_CLAIMS")
 
 
 def test_a_form_is_judged_by_its_answer():
@@ -399,6 +415,48 @@ async def test_an_asynchronous_stream_that_is_given_up_says_so():
     assert verdict(response)["abstention"] == "PARTIAL_ANSWER"
 
 
+class Clings(CustomQueryEngine):
+    """Streams from a client that does not let itself be closed, as in another task than it was begun in."""
+
+    def custom_query(self, query_str):
+        def stream():
+            try:
+                yield from ("topic3 ", "is blue.")
+            finally:
+                raise ConnectionError("can't be closed here")
+
+        return StreamingResponse(stream(), source_nodes=nodes(3))
+
+    async def acustom_query(self, query_str):
+        async def stream():
+            try:
+                yield "topic3 "
+            finally:
+                raise ConnectionError("can't be closed here")
+
+        return AsyncStreamingResponse(stream(), source_nodes=nodes(3))
+
+
+def test_a_stream_that_can_t_be_closed_says_that_it_was_given_up():
+    """The error is its reader's, as without us; no verdict stays pending, and sinks are told."""
+    told = Told()
+    response = checked(Clings(), sinks=[told]).query(question(3))
+    next(response.response_gen)
+    with pytest.raises(ConnectionError):
+        response.response_gen.close()
+    assert verdict(response)["abstention"] == "PARTIAL_ANSWER"
+    assert told.outcomes == [("annotate", AbstentionReason.PARTIAL_ANSWER)]
+
+
+async def test_an_asynchronous_stream_that_can_t_be_closed_says_that_it_was_given_up():
+    """The same on an event loop."""
+    response = await checked(Clings()).aquery(question(3))
+    await anext(response.response_gen)
+    with pytest.raises(ConnectionError):
+        await response.response_gen.aclose()
+    assert verdict(response)["abstention"] == "PARTIAL_ANSWER"
+
+
 @pytest.mark.parametrize("way", ["query", "aquery"])
 async def test_a_stream_that_fails_says_so(way):
     """Its error is its reader's, and no verdict stays pending that will never come."""
@@ -518,6 +576,23 @@ def test_mistakes_are_named_at_once():
         checked(retry=Expand())
     with pytest.raises(ConfigurationError, match="factor"):
         checked(on_hallucination="retry", retry=Expand(factor=1))
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "instead"),
+    [
+        (CheckedQueryEngine, lambda: VectorStoreIndex([]), "VectorStoreIndex: pass its as_query_engine()"),
+        (CheckedChatEngine, lambda: VectorStoreIndex([]), "VectorStoreIndex: pass its as_chat_engine()"),
+        (CheckedChatEngine, engine, "RetrieverQueryEngine: use CheckedQueryEngine"),
+        (CheckedQueryEngine, simple_chat, "SimpleChatEngine: use CheckedChatEngine"),
+        (CheckedChatEngine, searching, "FunctionAgent: GroundwireHandler().install() watches it"),
+    ],
+    ids=["an index to query", "an index to chat with", "a query engine", "a chat engine", "an agent"],
+)
+def test_what_is_no_engine_is_refused_with_what_to_do_instead(kind, given, instead):
+    """An index makes one, the other class checks one, and an agent is watched."""
+    with pytest.raises(ConfigurationError, match=re.escape(instead)):
+        kind(given())
 
 
 async def later(question, outcome):

@@ -35,7 +35,8 @@ class GroundwireCallbackHandler(Judging, BaseCallbackHandler):
     >>> Settings.callback_manager = CallbackManager([GroundwireCallbackHandler()])  # doctest: +SKIP
     """
 
-    event_starts_to_ignore = event_ends_to_ignore = ()
+    event_starts_to_ignore = (CBEventType.EXCEPTION,)  # which has no end
+    event_ends_to_ignore = ()
 
     def on_event_start(
         self,

@@ -36,6 +36,7 @@ from groundwire.llama_index.spans import (
     Part,
     answers_itself,
     arguments_of,
+    form_of,
     kind_of,
     uuid_of,
 )
@@ -159,7 +160,8 @@ class Capture:
                 if kind is Kind.SIFT:
                     arguments = {**arguments, "nodes": kept(values.nodes(arguments.get("nodes")))}
                 part = Part(span_id=span_id, kind=kind, arguments=arguments, parent=part, root=root)
-                part.direct = kind is Kind.TOOL and answers_itself(instance)
+                if kind is Kind.TOOL:
+                    part.direct, part.form = answers_itself(instance), form_of(instance)
             self._open[span_id] = part, root
             self._make_room(self._open)
         if kind is Kind.WRITER and part is not None:
@@ -190,6 +192,8 @@ class Capture:
         with self._lock:
             dropped, _ = self._open.pop(span_id, (None, None))
             part, _ = self._streams.pop(id(instance), (None, None))
+            if dropped is not None and kind_of(span_id, instance) is Kind.WRITER:
+                dropped.broken = True  # perhaps before its stream was followed
         if dropped is not None and dropped.span_id == span_id:
             self._release(dropped)
         if part is not None and isinstance(error, asyncio.CancelledError):
@@ -240,7 +244,7 @@ class Capture:
         with self._lock:
             part.exited = True
             written = part.written
-            if not written and writing:
+            if not (written or part.broken) and writing:
                 self._streams[id(response)] = part, response
                 self._make_room(self._streams)
         if written:

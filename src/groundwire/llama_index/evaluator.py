@@ -6,6 +6,7 @@ Those retry for seconds and then give up a whole batch when an evaluator raises;
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections import deque
 from collections.abc import Sequence
 from typing import Any
@@ -24,11 +25,12 @@ from groundwire.host.actions import note
 from groundwire.host.judging import ajudged, failure, judged
 from groundwire.host.notices import WITHHELD, is_withheld
 from groundwire.host.options import checker_problems
-from groundwire.llama_index import units, values
+from groundwire.llama_index import findings, units, values
 from groundwire.llama_index.output import notices
 from groundwire.policy import AbstainedError
 
 _WITHHELD = Abstention(why=AbstentionReason.NO_CLAIMS, detail=WITHHELD)
+_NOTHING_SAID = Abstention(why=AbstentionReason.NO_CLAIMS, detail=units.NOTHING_SAID)
 
 
 class HallucinationResult(EvaluationResult):
@@ -101,11 +103,11 @@ class HallucinationEvaluator(BaseEvaluator):
         del kwargs
         try:
             _read(response)
-            said, found = values.answer(response), values.passages(values.nodes(response))
+            said, found = values.answer(response), _passages(response)
         except Exception as error:  # see the module's own words
             return _result(query, None, None, failure(error))
-        if _is_withheld(said, response):
-            return _result(query, said, found, _WITHHELD)
+        if abstention := _no_answer(said, found, response):
+            return _result(query, said, found, abstention)
         return self._evaluated(query, units.claimed(None, said, response), found)
 
     async def aevaluate_response(
@@ -120,11 +122,11 @@ class HallucinationEvaluator(BaseEvaluator):
         await asyncio.sleep(sleep_time_in_seconds)
         try:
             await _aread(response)
-            said, found = values.answer(response), values.passages(values.nodes(response))
+            said, found = values.answer(response), _passages(response)
         except Exception as error:  # as above
             return _result(query, None, None, failure(error))
-        if _is_withheld(said, response):
-            return _result(query, said, found, _WITHHELD)
+        if abstention := _no_answer(said, found, response):
+            return _result(query, said, found, abstention)
         return await self._aevaluated(query, units.claimed(None, said, response), found)
 
     def _evaluated(self, query: Any, said: Any, found: Any) -> HallucinationResult:
@@ -164,9 +166,17 @@ async def _aread(response: Any) -> None:
         _read(response)
 
 
-def _is_withheld(said: str | None, response: Any) -> bool:
-    """Whether a checked engine has put another text in the answer's place."""
-    return said is not None and is_withheld(said, notices(response) or ())
+def _passages(response: Any) -> list[Passage]:
+    """A response's nodes; of an agent those of its tools, whose words may be a model's."""
+    calls = (values.brought(call.tool_output, spoken=None) for call in values.tool_results(response))
+    return values.passages(values.nodes(response)) or findings.unique(itertools.chain.from_iterable(calls))
+
+
+def _no_answer(said: str | None, found: Sequence[Passage], response: Any) -> Abstention | None:
+    """Why what was returned is no answer: a checked engine, or LlamaIndex, has put a text in its place."""
+    if said is not None and is_withheld(said, notices(response) or ()):
+        return _WITHHELD
+    return _NOTHING_SAID if found and (said or "").strip() == values.NOTHING else None
 
 
 def _interaction(query: Any, said: Any, found: Any) -> Interaction:

@@ -13,9 +13,9 @@ from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.schema import NodeWithScore
 
 from groundwire.core.interaction import Passage
-from groundwire.host.seen import given_words, is_statement
+from groundwire.host.seen import folded, given_words, is_statement, is_telling, unspoken
 from groundwire.llama_index import values, words
-from groundwire.llama_index.made import kept, made, unmade
+from groundwire.llama_index.made import LATEST, kept, made, unmade
 from groundwire.llama_index.output import notices
 from groundwire.llama_index.spans import ANSWERING, Exchange, Finding, Found, Kind, Part
 
@@ -98,7 +98,10 @@ def report(part: Part, result: Any) -> None:
     elif part.kind is Kind.SIFT:
         _sift(around, part, result)
     elif part.kind is Kind.TOOL:
-        around.found.append(_brought(around, part, result))
+        if _is_form(part, result):
+            around.filled = True
+        else:
+            around.found.append(_brought(around, part, result))
     elif part.kind in ANSWERING and (finding := answered(part, result)):
         around.found.append(finding)
     else:
@@ -151,6 +154,20 @@ def _sift(around: Part, part: Part, result: Any) -> None:
     around.found.append(Finding(how=Found.RETRIEVED, nodes=nodes, sifted=True))
 
 
+def _is_form(part: Part, result: Any) -> bool:
+    """Whether a tool is a form that a model has filled: it brings nothing, be it as short as it may.
+
+    One that returns more fields than it was given has looked them up.
+    """
+    filled = values.tool_output(result)
+    if part.form is None or not isinstance(filled, part.form):
+        return False
+    given = {**part.arguments}
+    by_place = given.pop("args", ())
+    count = len(given) + sum(len(one) if isinstance(one, Mapping) else 1 for one in by_place)
+    return len(getattr(filled, "model_fields_set", ())) <= count
+
+
 def _brought(around: Part, part: Part, result: Any) -> Finding:
     """What a tool brought beside what it, or one before it, was given: one may keep what another returns.
 
@@ -161,13 +178,28 @@ def _brought(around: Part, part: Part, result: Any) -> Finding:
     said = values.tool_words(result)
     # A tool may be called by way of another that is the same to an agent.
     inside = passages([found for found in part.found if not part.direct or found.direct != said])
-    spoken = None if part.streamed else [one for said in part.spoken for one in words.fields(said)]
+    spoken = None if part.streamed else [*_fields(part.spoken), *_said_before(around, said or "", known)]
     brought = values.brought(
         result, inside, spoken=spoken, given=[*own, *around.given], notices=part.added, made=part.made
     )
     around.given.extend(filter(is_statement, own))
     direct = said if part.direct and not inside else None
     return Finding(how=Found.BROUGHT, passages=brought, direct=direct)
+
+
+def _said_before(around: Part, told: str, known: Sequence[Passage]) -> list[str]:
+    """What was said in earlier tools and stands in what one has ``told``: it may have been kept for it.
+
+    A document that is known may say it, too.
+    """
+    said = [
+        one for one in _fields(around.spoken[-LATEST:]) if is_telling(one) and unspoken(told, [one]) != told
+    ]
+    return [one for one in said if not any(folded(one) in folded(passage.text) for passage in known)]
+
+
+def _fields(spoken: Iterable[str]) -> list[str]:
+    return [one for said in spoken for one in words.fields(said)]
 
 
 def _unless(finding: Finding, answered: set[str]) -> Iterable[NodeWithScore]:

@@ -6,6 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from llama_index.core.base.base_query_engine import BaseQueryEngine
+from llama_index.core.chat_engine.types import BaseChatEngine
+from llama_index.core.workflow import Workflow
+
 from groundwire.core.errors import ConfigurationError
 from groundwire.host.actions import Reactions, refused_async
 from groundwire.host.options import Common, CommonSettings, common, unknown
@@ -40,7 +44,8 @@ def settle(engine: object, options: Mapping[str, Any], *, kind: type, problems: 
     """
     problems = [*problems, *unknown(options, Options.__annotations__)]
     if not isinstance(engine, kind):
-        problems.append(f"only a {kind.__name__} can be checked here, not {type(engine).__qualname__}")
+        given = type(engine).__qualname__
+        problems.append(f"only a {kind.__name__} can be checked here, not {given}{_instead(engine, kind)}")
     attach = options.get("attach", Attach.METADATA)
     if attach not in list(Attach):
         problems.append(f"attach must be one of {', '.join(repr(str(a)) for a in Attach)}, not {attach!r}")
@@ -49,6 +54,18 @@ def settle(engine: object, options: Mapping[str, Any], *, kind: type, problems: 
     if problems:
         raise ConfigurationError(*problems)
     return Settings(**vars(settled), retry=retry, attach=Attach(attach))
+
+
+def _instead(engine: object, kind: type) -> str:
+    """What to do with something else that holds, or is, an application."""
+    own = "as_query_engine" if kind is BaseQueryEngine else "as_chat_engine"
+    if not isinstance(engine, type) and hasattr(engine, own):
+        return f": pass its {own}()"
+    checked = {BaseQueryEngine: "CheckedQueryEngine", BaseChatEngine: "CheckedChatEngine"}
+    name = next((name for type_, name in checked.items() if isinstance(engine, type_)), None)
+    if name is not None:
+        return f": use {name}"
+    return ": GroundwireHandler().install() watches it" if isinstance(engine, Workflow) else ""
 
 
 def _retry(engine: object, reactions: Reactions, options: Mapping[str, Any], problems: list[str]) -> Retry:

@@ -107,6 +107,12 @@ def answers_itself(tool: Any) -> bool:
     return bool(getattr(getattr(tool, "metadata", None), "return_direct", False))
 
 
+def form_of(tool: Any) -> type | None:
+    """What a tool's arguments are the fields of; a form that a model is to fill is a tool that returns it."""
+    form = getattr(getattr(tool, "metadata", None), "fn_schema", None)
+    return form if isinstance(form, type) else None
+
+
 def uuid_of(span_id: str) -> UUID:
     """The uuid at the end of a span's id; a new one where there is none."""
     try:
@@ -167,10 +173,12 @@ class Part:
     parent: Part | None
     root: UUID
     direct: bool = False  # a tool that may answer the user itself
+    form: type | None = None  # what a tool's arguments are the fields of
 
     found: list[Finding] = field(default_factory=list)
     # Nodes that hold what an engine or a model said, by their ids, and what they were made of.
     made: dict[str, Sequence[NodeWithScore]] = field(default_factory=dict)
+    filled: bool = False  # a form was, by a model's call of it
     notices: deque[list[str]] = field(default_factory=lambda: deque(maxlen=_EXCHANGES))  # by checks inside
     answered: bool = False  # an answer inside was captured
     last: Any = None  # what was, of an engine of our own
@@ -185,6 +193,7 @@ class Part:
 
     said: list[str] = field(default_factory=list)  # by a chat's stream so far
     written: bool = False  # all of it to the chat's memory
+    broken: bool = False  # the writing, by an error or whoever cancelled it
     exited: bool = False  # the chat's call, whose stream goes on
     where: Any = None  # what ``mark`` said of it
 

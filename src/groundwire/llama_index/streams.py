@@ -37,9 +37,11 @@ def _followed(tokens: Iterator[str], end: End) -> Generator[str, None, None]:
                 said.append(token)
             yield token
     except BaseException as error:
-        if callable(close := getattr(tokens, "close", None)):
-            close()
-        end.give_up("".join(said), failed=isinstance(error, Exception))
+        try:
+            if callable(close := getattr(tokens, "close", None)):
+                close()
+        finally:  # a model's stream may not let itself be closed
+            end.give_up("".join(said), failed=isinstance(error, Exception))
         raise
     if more := end.complete("".join(said)):
         yield more
@@ -54,9 +56,11 @@ async def _afollowed(tokens: AsyncIterator[str], end: End) -> AsyncGenerator[str
                 said.append(token)
             yield token
     except BaseException as error:
-        if callable(close := getattr(tokens, "aclose", None)):
-            await close()
-        end.give_up("".join(said), failed=isinstance(error, Exception))
+        try:
+            if callable(close := getattr(tokens, "aclose", None)):
+                await close()
+        finally:  # as above
+            end.give_up("".join(said), failed=isinstance(error, Exception))
         raise
     if more := await end.acomplete("".join(said)):
         yield more

@@ -7,7 +7,7 @@ answer has none. Which span is judged is decided in ``capture``.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from itertools import takewhile
+from itertools import islice, takewhile
 from typing import Any
 
 from llama_index.core.schema import NodeWithScore
@@ -16,12 +16,12 @@ from llama_index.core.workflow import StartEvent, StopEvent
 from groundwire.core.interaction import Interaction, Passage, Turn
 from groundwire.core.verdict import AbstentionReason
 from groundwire.host.notices import WITHHELD, is_withheld, without
-from groundwire.host.seen import EDITED, folded, given_words, is_telling, share, told_of
+from groundwire.host.seen import EDITED, folded, given_words, is_telling, share, told_of, unspoken
 from groundwire.llama_index import findings, values
 from groundwire.llama_index.made import said_in, unmade
 from groundwire.llama_index.output import notices
 from groundwire.llama_index.spans import Exchange, Finding, Found, Kind, Part
-from groundwire.llama_index.words import behind
+from groundwire.llama_index.words import behind, filled
 
 _BY_HAND = "groundwire.check(question=..., contexts=..., answer=...)"
 NOT_SEEN = (
@@ -29,10 +29,12 @@ NOT_SEEN = (
     f"judge such answers with {_BY_HAND}"
 )
 NOT_FOUND = "nodes were looked for, and the model was given none"
+NO_TEXT = "the nodes that the model was given hold no text: nothing here reads images"
 GIVEN_UP = (
     "the answer was given up before its end: its stream was not read to the last token, failed, or was "
     "cancelled"
 )
+NOTHING_SAID = f"the model said nothing: LlamaIndex put {values.NOTHING!r} in its answer's place"
 NOT_READ = "no answer could be read from a result of type %s"
 _UNHEARD = (
     "found nodes and gave an answer, and no model was heard, so groundwire judges nothing there: "
@@ -45,6 +47,12 @@ _MADE_FURTHER = (
 _STREAMED = (
     "found nodes and a model streamed its answer, which groundwire does not read: return its text as the "
     f"result, or judge it with {_BY_HAND}"
+)
+
+_UNREAD = (
+    "found nodes, told a model of them, and returned texts of which none is what the model said, so "
+    'groundwire judges nothing there: return the answer as the result, or under a key such as "answer", or '
+    f"judge it with {_BY_HAND}"
 )
 
 _ASKED = {Kind.QUERY: "str_or_query_bundle", Kind.SYNTHESIS: "query", Kind.CHAT: "message"}
@@ -60,10 +68,33 @@ def untold(part: Part, result: Any) -> str | None:
     """What to tell of such a workflow that answered, and of which nothing, or only a part, is judged."""
     if _is_unheard(part, result):
         return _UNHEARD
-    said = (values.stated(result) or "").strip()
-    if part.answered and (said in part.spoken if said else bool(_told_in(part, result))):
+    if part.answered and _is_made_further(part, result):
         return _MADE_FURTHER
-    return _STREAMED if _is_streamed(part, result) else None
+    if _is_streamed(part, result):
+        return _STREAMED
+    return _UNREAD if _is_unread(part, result) else None
+
+
+def _is_made_further(part: Part, result: Any) -> bool:
+    """Whether a model said what is told after engines had answered, or streamed where they did not say it."""
+    said = None if _form(part, result) else (values.stated(result) or "").strip()
+    if said in part.spoken if said else bool(_told_in(part, result)):
+        return True
+    answers = [said_in(finding) for finding in part.found if finding.how is Found.ANSWERED]
+    told = [said] if said else values.texts(result)
+    return part.streamed and any(is_telling(unspoken(text, answers)) for text in told)
+
+
+def _is_unread(part: Part, result: Any) -> bool:
+    """Whether something is told that no document says, and a model was told of documents."""
+    if part.answered or not part.exchanges:
+        return False
+    found = findings.passages(part.found)
+    told = "\n".join(one.told for one in part.exchanges)
+    if not any(_opening(passage) in told for passage in found):
+        return False
+    texts = (text for text in values.texts(result) if is_telling(text))
+    return any(all(text.strip() not in passage.text for passage in found) for text in texts)
 
 
 def _is_unheard(part: Part, result: Any) -> bool:
@@ -88,8 +119,14 @@ def _answers(part: Part, result: Any) -> bool:
 
 
 def _told_in(part: Part, result: Any) -> set[str]:
-    """What models said inside of ``part`` and its result holds, in whatever form."""
-    return set(part.spoken).intersection(text.strip() for text in values.texts(result))
+    """What models said inside of ``part`` and its result holds, in whatever form, else as a form."""
+    texts = set(part.spoken).intersection(text.strip() for text in values.texts(result))
+    return texts or {values.form_answer(form) for form in filled(values.forms(result), part.spoken)}
+
+
+def _form(part: Part, result: Any) -> Mapping[str, Any] | None:
+    """The form that a workflow's result is, where a model has filled it."""
+    return next(iter(filled(islice(values.forms(result), 1), part.spoken)), None)
 
 
 def interaction(
@@ -102,10 +139,14 @@ def interaction(
 
 def answer(part: Part, result: Any) -> str | None:
     """What was answered; where a workflow's result has no usual key, what a model said that stands in it."""
-    if part.kind is Kind.FLOW and values.stated(result) is None:
-        told = _told_in(part, result)
-        return told.pop() if len(told) == 1 else None
-    return values.answer(result)
+    if part.kind is not Kind.FLOW:
+        return values.answer(result)
+    if form := _form(part, result):
+        return values.form_answer(form)
+    if (said := values.stated(result)) is not None:
+        return said
+    told = _told_in(part, result)
+    return told.pop() if len(told) == 1 else None
 
 
 def claimed(part: Part | None, answer: str | None, response: Any) -> str | None:
@@ -126,7 +167,9 @@ def _written(part: Part | None, response: Any) -> set[str]:
 def question(part: Part) -> str | None:
     """What the user asked; of a workflow without a usual name for it, the only text it passed to a model."""
     if part.kind in _ASKED:
-        return values.question(part.arguments.get(_ASKED[part.kind]))
+        # An engine of one's own may call it otherwise, and then it is the first that reads as a question.
+        usual = map(part.arguments.get, (_ASKED[part.kind], *values.QUESTION_KEYS))
+        return next(filter(None, map(values.question, (*usual, *part.arguments.values()))), None)
     given = _given(part)
     likely = [given.get(key) for key in (*values.QUESTION_KEYS, "chat_history")]
     passed = [one for one in given.values() if part.kind is Kind.FLOW and _is_passed(part, one)]
@@ -161,7 +204,7 @@ def contexts(part: Part, result: Any) -> list[Passage]:
     said = claimed(part, answer(part, result), result)
     if own := unmade(part, values.nodes(result)):
         return values.passages([*own, *_behind(part, own, said)])
-    if part.found:
+    if part.found or part.filled:
         found = [finding for finding in part.found if not _is_said(finding, said)]
         return _shown(part, findings.passages(found), said)
     return findings.unique(
@@ -260,5 +303,8 @@ def problem(
     if is_withheld(answer, _written(part, response)):
         return AbstentionReason.NO_CLAIMS, WITHHELD
     if not any(passage.text.strip() for passage in found):
-        return AbstentionReason.NO_CONTEXT, NOT_FOUND if part and part.found else NOT_SEEN
+        missing = NOT_FOUND if part and part.found else NOT_SEEN
+        return AbstentionReason.NO_CONTEXT, NO_TEXT if found else missing
+    if answer.strip() == values.NOTHING:
+        return AbstentionReason.NO_CLAIMS, NOTHING_SAID
     return None, ""

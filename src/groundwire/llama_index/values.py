@@ -36,6 +36,9 @@ from groundwire.host.seen import beside, unechoed
 ANSWER_KEYS = ("answer", "final_answer", "response", "result", "output", "text")
 QUESTION_KEYS = ("query", "question", "user_msg", "input", "message", "query_str", "user_query", "prompt")
 
+NOTHING = "Empty Response"
+"""What LlamaIndex puts in an answer's place where the model said nothing, and where there are no nodes."""
+
 STREAMS = (StreamingResponse, AsyncStreamingResponse)
 STREAMING = (*STREAMS, StreamingAgentChatResponse)
 _RESPONSES = (Response, PydanticResponse, *STREAMS, AgentChatResponse, StreamingAgentChatResponse)
@@ -105,7 +108,7 @@ def unheaded(said: str) -> str:
     """An answer without what ``accumulate`` writes before and between its parts; offsets still hold."""
     left = said
     for number in itertools.count(1):
-        heading = re.search(rf"(?:^-+\n)?^Response {number}: ", left, re.MULTILINE)
+        heading = re.search(rf"(?:^-+\n)?^Response {number}: (?:{NOTHING}$)?", left, re.MULTILINE)
         if heading is None or (number == 1 and heading.start()):
             return left
         blank = re.sub(r"[^\n]", " ", heading[0])
@@ -124,6 +127,24 @@ def texts(value: Any, depth: int = 4) -> Iterator[str]:
         held = value if leaf is None else list(leaf.values())
         for one in held if isinstance(held, list | tuple) else ():  # a stream is read by nobody but its owner
             yield from texts(one, depth - 1)
+
+
+def forms(value: Any, depth: int = 4) -> Iterator[Mapping[str, Any]]:
+    """The structures anywhere in what was returned, the outermost first."""
+    if isinstance(value, StopEvent) and value.result is not None:
+        value = value.result
+    leaf = _leaf(value)
+    if isinstance(leaf, Mapping):
+        yield leaf
+        value = list(leaf.values())
+    for one in value if depth and isinstance(value, list | tuple) else ():
+        yield from forms(one, depth - 1)
+
+
+def form_answer(form: Mapping[str, Any]) -> str:
+    """What a form that a model has filled answers: the field that is its answer, else all of it as JSON."""
+    own = own_answer(form, ANSWER_KEYS)
+    return json.dumps(plain(form), ensure_ascii=False) if own is None else own
 
 
 def _leaf(value: Any) -> str | Mapping[str, Any] | None:
@@ -214,6 +235,11 @@ def brought(
         return found
     rest = "" if spoken is None else unechoed(beside(without(output.content, notices), spoken), given)
     return [Passage(text=rest)] if rest.strip() else []
+
+
+def tool_output(output: Any) -> Any:
+    """What a tool returned, as it did."""
+    return output.raw_output if isinstance(output, ToolOutput) else None
 
 
 def tool_words(output: Any) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -35,11 +35,30 @@ def _as_json(call: Any) -> str:
 def fields(said: str) -> Iterator[str]:
     """What was said, and where that is JSON, be it in a fence or after a word, the texts in it."""
     yield said
-    begin = min((at for mark in "{[" if (at := said.find(mark)) >= 0), default=len(said))
-    end = max(map(said.rfind, "}]")) + 1
     with suppress(ValueError, RecursionError):
-        for text in list(values.texts(json.loads(said[begin:end], strict=False))):
+        for text in list(values.texts(_structure(said))):
             yield from fields(text)
+
+
+def filled(forms: Iterable[Mapping[str, Any]], spoken: Iterable[str]) -> list[Mapping[str, Any]]:
+    """Those forms that a model has filled: all of what it said stands there, and beside it nothing."""
+    said = []
+    for one in spoken:
+        with suppress(ValueError, RecursionError):
+            said.append(_structure(one))
+    said = [one for one in said if one and isinstance(one, dict)]
+    return [form for form in forms if any(_is_filled(plain(form), one) for one in said)] if said else []
+
+
+def _is_filled(form: Mapping[str, Any], said: Mapping[str, Any]) -> bool:
+    same = all(form.get(key) == held for key, held in said.items())
+    return same and not any(held for key, held in form.items() if key not in said)
+
+
+def _structure(said: str) -> Any:
+    """What is written as JSON in what was said. Raises ValueError or RecursionError where nothing is."""
+    begin = min((at for mark in "{[" if (at := said.find(mark)) >= 0), default=len(said))
+    return json.loads(said[begin : max(map(said.rfind, "}]")) + 1], strict=False)
 
 
 def behind(answering: Sequence[Exchange], exchanges: Sequence[Exchange]) -> str:
