@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
@@ -48,36 +48,49 @@ class LangChainChat(Ungrounding):
         if problems:
             raise ConfigurationError(*problems)
         self.identity = identity(self._model)
-        self.varies = _varies(self._model)
+        own_temperatures = list(_temperatures(self._model))
+        self.varies = any(one > 0 for one in own_temperatures)
         # What is bound around a model gives one reply; a field "n" is OpenAI's, and others have taken it up.
         self.several = isinstance(self._model, BaseChatModel) and "n" in type(self._model).model_fields
-        self._untold = False
+        # Without a temperature, what was told 0 would give each sample alike, which passes for being sure.
+        self._needs_temperature = any(one == 0 for one in own_temperatures)
+        self._untold = self._untempered = False
 
     def complete(self, request: Complete) -> Completed:
         asked = replace(request, alternatives=0) if self._untold else request
+        asked = replace(asked, temperature=None) if self._untempered else asked
         return self._asked(asked, several=self.several and request.samples > 1)
 
     def _asked(self, request: Complete, *, several: bool) -> Completed:
-        """The reply, without log probabilities or ``n`` where those are refused, once and for all.
+        """The reply, without a temperature, log probabilities or ``n`` where they are refused, for good.
 
-        Many models have fields for both and a server that knows neither. Some servers pass over ``n``: then
+        Many models have fields for all three and a server that knows none. Some servers pass over ``n``: then
         there are fewer texts than samples.
         """
         try:
             reply = self._sent(request, several=several)
         except Exception as error:
-            if not _refused(error) or not (request.alternatives or several):
+            if not _refused(error):
                 raise
-            if request.alternatives:
+            if request.temperature is not None and self._tells_of_temperature(error):
+                reply = self._asked(replace(request, temperature=None), several=several)
+                self._untempered = True
+            elif request.alternatives:
                 reply = self._asked(replace(request, alternatives=0), several=several)
                 self._untold = True
-            else:
+            elif several:
                 reply = self._asked(request, several=False)
                 self.several = False
+            else:
+                raise
             return reply
         if several and len(reply.texts) < request.samples:
             self.several = False
         return reply
+
+    def _tells_of_temperature(self, error: Exception) -> bool:
+        """Whether the model can do without the temperature that was refused, if it was."""
+        return "temperature" in str(error).lower() and not self._needs_temperature
 
     def _sent(self, request: Complete, *, several: bool) -> Completed:
         messages = [SystemMessage(request.system), HumanMessage(self._kept(request))]
@@ -178,17 +191,23 @@ def _described(value: Any) -> Any:
     return value if isinstance(value, str | int | float | None) else type(value).__qualname__
 
 
-def _varies(model: Any) -> bool:
-    """Whether any of the models was given a temperature above 0, in its field or by what is bound to it."""
+def _temperatures(model: Any) -> Iterator[float]:
+    """Those that any of the models was given, in its field or by what is bound to it."""
     if isinstance(model, list | tuple | dict):
-        return any(map(_varies, _items(model)))
-    if isinstance(model, BaseLanguageModel):
-        return (getattr(model, "temperature", None) or 0) > 0
-    if not isinstance(model, Runnable) or not isinstance(model, BaseModel):
-        return False
-    bound = getattr(model, "kwargs", None) or {}
-    inner = (value for _, value in model if isinstance(value, _HOLDS))
-    return (bound.get("temperature") or 0) > 0 or any(map(_varies, inner))
+        for item in _items(model):
+            yield from _temperatures(item)
+    elif isinstance(model, BaseLanguageModel):
+        yield from _told_temperature(getattr(model, "temperature", None))
+    elif isinstance(model, Runnable) and isinstance(model, BaseModel):
+        yield from _told_temperature((getattr(model, "kwargs", None) or {}).get("temperature"))
+        for _, value in model:
+            if isinstance(value, _HOLDS):
+                yield from _temperatures(value)
+
+
+def _told_temperature(value: Any) -> Iterator[float]:
+    if value is not None:
+        yield value
 
 
 def _models(model: Any) -> list[BaseLanguageModel[Any]]:
