@@ -33,6 +33,7 @@ from tests.servers.bedrock_server import (
     babbles,
     bedrock,
     breaks,
+    breaks_off,
     denies,
     embeds,
     grounds,
@@ -327,6 +328,24 @@ def test_the_judge_tries_again_where_the_client_was_told_not_to(bedrock):
     assert (reply.texts, reply.usage.calls) == (("It is.",), 3)
     bedrock.script += [denies()]
     assert ask(judge(limits=limits)).usage.calls == 1
+
+
+@pytest.mark.parametrize(
+    "error", ["throttlingException", "serviceUnavailableException", "internalServerException"]
+)
+def test_the_judge_tries_again_where_a_stream_broke_off(bedrock, error):
+    bedrock.script.append(breaks_off(error))
+    bedrock.always = streams("it is so")
+    model = from_string(f"bedrock:{MODEL}", max_retries=0, streaming=True)
+    reply = ask(Judge(model, limits=Limits(retries=1, backoff=0.001)))
+    assert (reply.texts, reply.usage.calls) == (("it is so",), 2)
+
+
+def test_a_mistake_that_a_stream_tells_is_none_of_the_model_s(bedrock):
+    bedrock.always = breaks_off("validationException", "Input is too long for requested model.")
+    one = Judge(from_string(f"bedrock:{MODEL}", max_retries=0, streaming=True), limits=Limits(retries=1))
+    assert ask(one).usage.calls == 1
+    assert one.breakers["model"].failures_in_a_row == 0
 
 
 def test_the_judge_comes_back_when_the_server_says(bedrock):
