@@ -19,6 +19,7 @@ from groundwire import (
     Kind,
     Support,
     Usage,
+    detectors,
 )
 from groundwire.core.budget import Budget
 from groundwire.core.plan import Complete, Completed, Embed, Failed, Ground
@@ -26,6 +27,7 @@ from groundwire.detectors.bedrock_grounding import BedrockGrounding
 from groundwire.detectors.cascade.cascade import Cascade
 from groundwire.detectors.cascade.stages import Stage
 from groundwire.judge.limits import Limits
+from groundwire.judge.memory import Memory
 from groundwire.judge.prices import Price
 from groundwire.langchain.models import from_string
 from tests.servers.bedrock_server import (
@@ -148,8 +150,45 @@ def test_a_cut_off_reply_is_never_a_verdict(bedrock):
     bedrock.always = says(SUPPORTED[:-2], stop="max_tokens")
     outcome = Checker("judge", judge=judge()).check(INTERACTION)
     assert outcome.why is AbstentionReason.UNREADABLE_REPLY
-    assert "the JSON is cut off; where that goes on, the model needs a higher max_tokens" in outcome.detail
+    assert "the reply was cut off (max_tokens): the model needs a higher max_tokens" in outcome.detail
     assert len(bedrock.requests) == 2
+
+
+@pytest.mark.parametrize(
+    ("content", "stop", "told"),
+    [
+        ([{"reasoningContent": {"reasoningText": {"text": "Let me see"}}}], "max_tokens", "cut off"),
+        ([], "max_tokens", "cut off (max_tokens): the model needs a higher max_tokens"),
+        ([], "model_context_window_exceeded", "the model's window is full"),
+        ([], "content_filtered", "withheld (content_filtered)"),
+        ("Blocked by policy.", "guardrail_intervened", "withheld (guardrail_intervened)"),
+    ],
+)
+def test_a_reply_that_was_stopped_says_by_what(bedrock, content, stop, told):
+    """Its text often says nothing: thinking may take all the tokens that there are."""
+    bedrock.always = says(content, stop=stop)
+    outcome = Checker("judge", judge=judge()).check(INTERACTION)
+    assert outcome.why is AbstentionReason.UNREADABLE_REPLY
+    assert told in outcome.detail
+
+
+def test_a_reply_that_was_stopped_is_not_remembered(bedrock):
+    """Who raises the limit, or mends the guardrail, asks the same again."""
+    bedrock.script.append(says("Blocked by policy.", stop="guardrail_intervened"))
+    bedrock.always = says("it is so")
+    remembering = judge(memory=Memory())
+    assert [ask(remembering).texts for _ in range(3)] == [("Blocked by policy.",), *[("it is so",)] * 2]
+    assert len(bedrock.requests) == 2
+
+
+@pytest.mark.parametrize("method", ["stochastic", "trustworthiness"])
+def test_a_new_answer_that_was_cut_off_is_compared_with_nothing(bedrock, method):
+    """What it had not come to yet would count against the answer that is judged."""
+    bedrock.always = says("You pay", stop="max_tokens")
+    options = {"comparison": "n-gram"} if method == "stochastic" else {}
+    outcome = Checker(detectors.get(method)(**options), judge=judge()).check(INTERACTION)
+    assert outcome.why is AbstentionReason.UNREADABLE_REPLY
+    assert "cut off (max_tokens)" in outcome.detail
 
 
 def test_no_region_is_a_mistake_in_the_settings(bedrock, monkeypatch):

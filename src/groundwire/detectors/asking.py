@@ -240,6 +240,8 @@ def clean(text: str) -> str:
 def _unreadable(why: str, reply: Reply) -> Failed:
     text = clean(reply.texts[0]) if isinstance(reply, Completed) and reply.texts else ""
     shown = text if len(text) <= _SHORT else text[:_SHORT] + " …"
+    stopped = filter(None, reply.stopped) if isinstance(reply, Completed) else ()
+    why = next(iter(stopped), why)  # which is the reason for whatever is wrong with its words
     return replace(_UNREADABLE, detail=f"{why}; the last reply was {shown!r}")
 
 

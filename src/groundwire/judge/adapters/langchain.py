@@ -15,7 +15,7 @@ from typing import Any
 
 from langchain_core.caches import BaseCache
 from langchain_core.language_models import BaseChatModel, BaseLanguageModel
-from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from langchain_core.outputs import ChatGeneration, LLMResult
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 from pydantic import BaseModel
@@ -25,6 +25,7 @@ from groundwire.core.plan import Complete, Completed, Token
 from groundwire.core.verdict import Usage
 from groundwire.judge.adapters import Ungrounding, client_problems, provider_name
 from groundwire.judge.adapters.function import identity as function_identity
+from groundwire.judge.adapters.stopped import stopped
 from groundwire.judge.failures import of_the_request
 
 TAG = "groundwire:judge"
@@ -106,7 +107,12 @@ class LangChainChat(Ungrounding):
         if not isinstance(reply, BaseMessage):
             raise TypeError(f"the model returned {type(reply).__qualname__}, expected a message or a str")
         tokens = _tokens(reply) if request.alternatives else ()
-        return Completed(texts=(_said(reply),), usage=_usage(reply), tokens=(tokens,) if tokens else ())
+        return Completed(
+            texts=(_said(reply),),
+            usage=_usage(reply),
+            tokens=(tokens,) if tokens else (),
+            stopped=_stopped(reply),
+        )
 
     def _kept(self, request: Complete) -> Any:
         """The user message, cut where the provider may keep what stands before, if it takes such a mark."""
@@ -232,7 +238,8 @@ def _structured(reply: Mapping[str, Any] | BaseModel) -> Completed:
         raw, reply = reply["raw"], reply["parsed"]
     usage = _usage(raw) if isinstance(raw, BaseMessage) else Usage(calls=1)
     if reply is None:  # it could not be parsed: what was said is told as it is
-        return Completed(texts=(_said(raw) if isinstance(raw, BaseMessage) else "",), usage=usage)
+        message = raw if isinstance(raw, BaseMessage) else AIMessage("")
+        return Completed(texts=(_said(message),), usage=usage, stopped=_stopped(message))
     text = reply.model_dump_json() if isinstance(reply, BaseModel) else json.dumps(reply)
     return Completed(texts=(text,), usage=usage)
 
@@ -253,6 +260,7 @@ def _samples(result: LLMResult) -> Completed:
             output_tokens=told[0].output_tokens if same else sum(usage.output_tokens for usage in told),
         ),
         tokens=tokens if all(tokens) else (),
+        stopped=_stopped(*messages),
     )
 
 
@@ -266,6 +274,12 @@ def _said(reply: BaseMessage) -> str:
     given = [call["args"] for call in calls]
     told = [one if isinstance(one, str) else json.dumps(one, ensure_ascii=False) for one in given if one]
     return "\n".join(part for part in (*told, str(reply.text)) if part)
+
+
+def _stopped(*replies: BaseMessage) -> tuple[str, ...]:
+    """Why each reply was stopped; nothing where none was."""
+    told = tuple(stopped({**one.additional_kwargs, **one.response_metadata}) for one in replies)
+    return told if any(told) else ()
 
 
 def _cache_point(kept: str, rest: str) -> list[Any]:
