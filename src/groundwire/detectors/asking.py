@@ -92,7 +92,7 @@ def ask_each(
             read = {} if isinstance(result, Failed) else {i: result[i] for i in call if i in result}
             found |= read
             if len(read) < len(call):
-                trouble = result if isinstance(result, Failed) else _unreadable("it leaves some out", reply)
+                trouble = result if isinstance(result, Failed) else _unreadable(_LACKING, reply)
             if not isinstance(reply, Failed):  # whoever performs requests has tried what can be tried
                 left += [i for i in call if i not in read]
         if not left:
@@ -245,4 +245,5 @@ def _unreadable(why: str, reply: Reply) -> Failed:
     return replace(_UNREADABLE, detail=f"{why}; the last reply was {shown!r}")
 
 
+_LACKING = "it leaves some out, or says nothing of them that can be read"
 _UNREADABLE = Failed(reason=AbstentionReason.UNREADABLE_REPLY)
