@@ -199,6 +199,17 @@ def test_no_region_is_a_mistake_in_the_settings(bedrock, monkeypatch):
         from_string(f"bedrock:{MODEL}")
 
 
+def test_an_arn_says_what_has_to_be_set_beside_it(bedrock):
+    profile = "arn:aws:bedrock:eu-central-1:123456789012:application-inference-profile/abc123"
+    with pytest.raises(ConfigurationError, match=r"parameters=\{'provider': 'anthropic'\}") as caught:
+        Judge(f"bedrock:{profile}")
+    assert "provider:model" not in str(caught.value)
+    with pytest.raises(ConfigurationError, match=r"parameters=\{'base_model_id': 'MODEL_ID'"):
+        Judge(f"bedrock:{profile}", parameters={"provider": "anthropic"})
+    one = Judge(f"bedrock:{profile}", parameters={"provider": "anthropic", "base_model_id": MODEL})
+    assert ask(one).texts == ("scripted",)
+
+
 TITAN = "amazon.titan-embed-text-v2:0"
 VERDICT = {"title": "Verdict", "type": "object", "properties": {"score": {"type": "number"}}}
 
