@@ -26,6 +26,7 @@ from groundwire.core.verdict import Usage
 from groundwire.judge.adapters import Ungrounding, client_problems, provider_name
 from groundwire.judge.adapters.function import identity as function_identity
 from groundwire.judge.adapters.stopped import stopped
+from groundwire.judge.adapters.windows import cuts_silently, require_whole
 from groundwire.judge.failures import of_the_request
 
 TAG = "groundwire:judge"
@@ -56,11 +57,15 @@ class LangChainChat(Ungrounding):
         # Without a temperature, what was told 0 would give each sample alike, which passes for being sure.
         self._needs_temperature = any(one == 0 for one in own_temperatures)
         self._untold = self._untempered = False
+        self._cuts = bool(inner) and all(map(cuts_silently, inner))
 
     def complete(self, request: Complete) -> Completed:
         asked = replace(request, alternatives=0) if self._untold else request
         asked = replace(asked, temperature=None) if self._untempered else asked
-        return self._asked(asked, several=self.several and request.samples > 1)
+        reply = self._asked(asked, several=self.several and request.samples > 1)
+        if self._cuts:
+            require_whole(request.system, request.user, read=reply.usage.input_tokens)
+        return reply
 
     def _asked(self, request: Complete, *, several: bool) -> Completed:
         """The reply, without a temperature, log probabilities or ``n`` where they are refused, for good.
