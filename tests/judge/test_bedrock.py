@@ -199,6 +199,29 @@ def test_no_region_is_a_mistake_in_the_settings(bedrock, monkeypatch):
         from_string(f"bedrock:{MODEL}")
 
 
+@pytest.mark.parametrize(
+    "message",
+    [
+        "This model doesn't support system messages. Try again without system messages.",
+        "System role not supported",
+        "Unsupported value: 'messages[0].role' does not support 'system' with this model.",
+    ],
+)
+def test_what_a_system_message_says_stands_before_the_rest_where_none_is_taken(bedrock, message):
+    bedrock.script.append(refuses(400, "ValidationException", message))
+    one = judge()
+    assert [ask(one).texts for _ in range(2)] == [("scripted",)] * 2
+    sent = [(body.get("system") or None, body["messages"][0]["content"]) for _, body in bedrock.requests]
+    together = (None, [{"text": "You judge.\n\nIs it so?"}])
+    assert sent == [([{"text": "You judge."}], [{"text": "Is it so?"}]), together, together]
+
+
+def test_another_mistake_of_the_request_leaves_its_system_message(bedrock):
+    bedrock.script.append(refuses(400, "ValidationException", "The system had an input that is too long."))
+    assert isinstance(ask(judge()), Failed)
+    assert len(bedrock.requests) == 1
+
+
 def test_an_arn_says_what_has_to_be_set_beside_it(bedrock):
     profile = "arn:aws:bedrock:eu-central-1:123456789012:application-inference-profile/abc123"
     with pytest.raises(ConfigurationError, match=r"parameters=\{'provider': 'anthropic'\}") as caught:

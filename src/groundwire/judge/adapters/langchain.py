@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
@@ -30,6 +31,7 @@ from groundwire.judge.adapters.windows import cuts_silently, require_whole
 from groundwire.judge.failures import of_the_request
 
 TAG = "groundwire:judge"
+_NO_SYSTEM = re.compile(r"\bsystem['\"]? (?:role|message|prompt|instruction)|['\"]system['\"]", re.IGNORECASE)
 _HOLDS = (Runnable, list, tuple, dict)  # what a model may stand in
 
 
@@ -56,22 +58,23 @@ class LangChainChat(Ungrounding):
         self.several = isinstance(self._model, BaseChatModel) and "n" in type(self._model).model_fields
         # Without a temperature, what was told 0 would give each sample alike, which passes for being sure.
         self._needs_temperature = any(one == 0 for one in own_temperatures)
-        self._untold = self._untempered = False
+        self._untold = self._untempered = self._in_one = False
         self._cuts = bool(inner) and all(map(cuts_silently, inner))
 
     def complete(self, request: Complete) -> Completed:
         asked = replace(request, alternatives=0) if self._untold else request
         asked = replace(asked, temperature=None) if self._untempered else asked
+        asked = _in_one_message(asked) if self._in_one else asked
         reply = self._asked(asked, several=self.several and request.samples > 1)
         if self._cuts:
             require_whole(request.system, request.user, read=reply.usage.input_tokens)
         return reply
 
     def _asked(self, request: Complete, *, several: bool) -> Completed:
-        """The reply, without a temperature, log probabilities or ``n`` where they are refused, for good.
+        """The reply. A temperature, system message, log probabilities or ``n`` once refused is sent no more.
 
-        Many models have fields for all three and a server that knows none. Some servers pass over ``n``: then
-        there are fewer texts than samples.
+        Many models have fields for all of them and a server that knows none. Some servers pass over ``n``:
+        then there are fewer texts than samples.
         """
         try:
             reply = self._sent(request, several=several)
@@ -81,6 +84,9 @@ class LangChainChat(Ungrounding):
             if request.temperature is not None and self._tells_of_temperature(error):
                 reply = self._asked(replace(request, temperature=None), several=several)
                 self._untempered = True
+            elif request.system and _NO_SYSTEM.search(str(error)):
+                reply = self._asked(_in_one_message(request), several=several)
+                self._in_one = True
             elif request.alternatives:
                 reply = self._asked(replace(request, alternatives=0), several=several)
                 self._untold = True
@@ -99,7 +105,8 @@ class LangChainChat(Ungrounding):
         return "temperature" in str(error).lower() and not self._needs_temperature
 
     def _sent(self, request: Complete, *, several: bool) -> Completed:
-        messages = [SystemMessage(request.system), HumanMessage(self._kept(request))]
+        system = [SystemMessage(request.system)] if request.system else []
+        messages = [*system, HumanMessage(self._kept(request))]
         if several:
             model = self._variant(request, several=True)
             return _samples(model.generate([messages], tags=[TAG], run_name="groundwire judge"))
@@ -142,6 +149,13 @@ class LangChainChat(Ungrounding):
         if key not in self._variants:
             self._variants[key] = own(self._model, wanted)
         return self._variants[key]
+
+
+def _in_one_message(request: Complete) -> Complete:
+    """The same with what the system message says before the rest of the user's."""
+    before = f"{request.system}\n\n"
+    prefix = request.prefix and len(before) + request.prefix
+    return replace(request, system="", user=before + request.user, prefix=prefix)
 
 
 def own(model: Any, parameters: Mapping[str, Any] = MappingProxyType({})) -> Any:
