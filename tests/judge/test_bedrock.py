@@ -108,6 +108,25 @@ def test_access_denied_names_the_permission_and_the_model(bedrock):
     assert repr(MODEL) in reply.detail
 
 
+@pytest.mark.parametrize(
+    ("act", "options", "permission"),
+    [
+        (denies("bedrock:ApplyGuardrail"), {}, "bedrock:ApplyGuardrail"),
+        (denies("bedrock:InvokeModel"), {"streaming": True}, "bedrock:InvokeModel"),
+        (
+            refuses(403, "AccessDeniedException", "You don't have access to the model."),
+            {"streaming": True},
+            "bedrock:InvokeModelWithResponseStream",
+        ),
+    ],
+)
+def test_access_denied_names_the_permission_that_is_missing(bedrock, act, options, permission):
+    """A model with a guardrail needs one more, and one that streams another one."""
+    bedrock.always = act
+    reply = ask(Judge(from_string(f"bedrock:{MODEL}", max_retries=0, **options)))
+    assert f"the credentials need the permission {permission} for" in reply.detail
+
+
 def test_throttling_is_retried_by_the_client_as_it_was_told(bedrock):
     bedrock.script += [throttles(), says("It is.")]
     patient = Judge(from_string(f"bedrock:{MODEL}", max_retries=3), timeout=20.0)

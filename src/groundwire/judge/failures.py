@@ -26,7 +26,13 @@ _LONGEST = 400
 _WINDOW = 24  # characters in a row that an error may share with the prompt
 _BLOCK = _WINDOW // 2
 _SECONDS = re.compile(r"\d+(\.\d+)?", re.ASCII)
-_PERMISSIONS = {"ApplyGuardrail": "bedrock:ApplyGuardrail"}
+# For what a call is denied, where its error doesn't name the action.
+_PERMISSIONS = {
+    "ApplyGuardrail": "bedrock:ApplyGuardrail",
+    "ConverseStream": "bedrock:InvokeModelWithResponseStream",
+    "InvokeModelWithResponseStream": "bedrock:InvokeModelWithResponseStream",
+}
+_ACTION = re.compile(r"not authorized to perform: (bedrock:\w{1,60})")
 _ID = "model identifier"
 _READ = 4_000  # of an error's message
 
@@ -138,7 +144,9 @@ def _hint(error: BaseException, model: str) -> str:
     for one in _causes(error):
         code = _code(one)
         if code == "AccessDeniedException":
-            permission = _PERMISSIONS.get(getattr(one, "operation_name", ""), "bedrock:InvokeModel")
+            named = _ACTION.search(str(one)[:_READ])
+            usual = _PERMISSIONS.get(getattr(one, "operation_name", ""), "bedrock:InvokeModel")
+            permission = named[1] if named else usual
             return (
                 f"; the credentials need the permission {permission} for {model!r}, "
                 "and the account needs access to it in this region"
