@@ -90,6 +90,7 @@ def test_a_model_behind_ollama_s_api(server, capsys):
     assert told(capsys) == len(ollama.requests) == 3
     path, body, _ = ollama.requests[0]
     assert (path, body["model"], body["stream"]) == ("/api/chat", "some-model", False)
+    assert body["options"] == {"temperature": 0, "num_ctx": 16_384}
 
 
 def test_a_model_behind_an_api_in_openai_s_style(server, capsys, monkeypatch):

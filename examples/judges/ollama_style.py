@@ -13,6 +13,10 @@ from examples.judges.answers import main
 from examples.judges.http import post
 from groundwire.judge.limits import Limits
 
+# In tokens: passages, answer and reply have to fit. Ollama's own default is a few thousand, and what is
+# beyond it is cut off without a word.
+WINDOW = 16_384
+
 
 def ask(system: str, user: str, *, model: str, url: str) -> str:
     """One question to /api/chat. ``format`` has the model write JSON and nothing else."""
@@ -22,7 +26,7 @@ def ask(system: str, user: str, *, model: str, url: str) -> str:
         "messages": messages,
         "stream": False,
         "format": "json",
-        "options": {"temperature": 0},
+        "options": {"temperature": 0, "num_ctx": WINDOW},
     }
     return str(post(f"{url}/api/chat", body)["message"]["content"])
 

@@ -19,6 +19,7 @@ from groundwire import (
     Kind,
     Support,
     Usage,
+    detectors,
 )
 from groundwire.core.budget import Budget
 from groundwire.core.plan import Complete, Completed, Embed, Failed, Ground
@@ -26,6 +27,7 @@ from groundwire.detectors.bedrock_grounding import BedrockGrounding
 from groundwire.detectors.cascade.cascade import Cascade
 from groundwire.detectors.cascade.stages import Stage
 from groundwire.judge.limits import Limits
+from groundwire.judge.memory import Memory
 from groundwire.judge.prices import Price
 from groundwire.langchain.models import from_string
 from tests.servers.bedrock_server import (
@@ -33,6 +35,7 @@ from tests.servers.bedrock_server import (
     babbles,
     bedrock,
     breaks,
+    breaks_off,
     denies,
     embeds,
     grounds,
@@ -105,6 +108,25 @@ def test_access_denied_names_the_permission_and_the_model(bedrock):
     assert repr(MODEL) in reply.detail
 
 
+@pytest.mark.parametrize(
+    ("act", "options", "permission"),
+    [
+        (denies("bedrock:ApplyGuardrail"), {}, "bedrock:ApplyGuardrail"),
+        (denies("bedrock:InvokeModel"), {"streaming": True}, "bedrock:InvokeModel"),
+        (
+            refuses(403, "AccessDeniedException", "You don't have access to the model."),
+            {"streaming": True},
+            "bedrock:InvokeModelWithResponseStream",
+        ),
+    ],
+)
+def test_access_denied_names_the_permission_that_is_missing(bedrock, act, options, permission):
+    """A model with a guardrail needs one more, and one that streams another one."""
+    bedrock.always = act
+    reply = ask(Judge(from_string(f"bedrock:{MODEL}", max_retries=0, **options)))
+    assert f"the credentials need the permission {permission} for" in reply.detail
+
+
 def test_throttling_is_retried_by_the_client_as_it_was_told(bedrock):
     bedrock.script += [throttles(), says("It is.")]
     patient = Judge(from_string(f"bedrock:{MODEL}", max_retries=3), timeout=20.0)
@@ -147,8 +169,45 @@ def test_a_cut_off_reply_is_never_a_verdict(bedrock):
     bedrock.always = says(SUPPORTED[:-2], stop="max_tokens")
     outcome = Checker("judge", judge=judge()).check(INTERACTION)
     assert outcome.why is AbstentionReason.UNREADABLE_REPLY
-    assert "the JSON is cut off; where that goes on, the model needs a higher max_tokens" in outcome.detail
+    assert "the reply was cut off (max_tokens): the model needs a higher max_tokens" in outcome.detail
     assert len(bedrock.requests) == 2
+
+
+@pytest.mark.parametrize(
+    ("content", "stop", "told"),
+    [
+        ([{"reasoningContent": {"reasoningText": {"text": "Let me see"}}}], "max_tokens", "cut off"),
+        ([], "max_tokens", "cut off (max_tokens): the model needs a higher max_tokens"),
+        ([], "model_context_window_exceeded", "the model's window is full"),
+        ([], "content_filtered", "withheld (content_filtered)"),
+        ("Blocked by policy.", "guardrail_intervened", "withheld (guardrail_intervened)"),
+    ],
+)
+def test_a_reply_that_was_stopped_says_by_what(bedrock, content, stop, told):
+    """Its text often says nothing: thinking may take all the tokens that there are."""
+    bedrock.always = says(content, stop=stop)
+    outcome = Checker("judge", judge=judge()).check(INTERACTION)
+    assert outcome.why is AbstentionReason.UNREADABLE_REPLY
+    assert told in outcome.detail
+
+
+def test_a_reply_that_was_stopped_is_not_remembered(bedrock):
+    """Who raises the limit, or mends the guardrail, asks the same again."""
+    bedrock.script.append(says("Blocked by policy.", stop="guardrail_intervened"))
+    bedrock.always = says("it is so")
+    remembering = judge(memory=Memory())
+    assert [ask(remembering).texts for _ in range(3)] == [("Blocked by policy.",), *[("it is so",)] * 2]
+    assert len(bedrock.requests) == 2
+
+
+@pytest.mark.parametrize("method", ["stochastic", "trustworthiness"])
+def test_a_new_answer_that_was_cut_off_is_compared_with_nothing(bedrock, method):
+    """What it had not come to yet would count against the answer that is judged."""
+    bedrock.always = says("You pay", stop="max_tokens")
+    options = {"comparison": "n-gram"} if method == "stochastic" else {}
+    outcome = Checker(detectors.get(method)(**options), judge=judge()).check(INTERACTION)
+    assert outcome.why is AbstentionReason.UNREADABLE_REPLY
+    assert "cut off (max_tokens)" in outcome.detail
 
 
 def test_no_region_is_a_mistake_in_the_settings(bedrock, monkeypatch):
@@ -157,6 +216,40 @@ def test_no_region_is_a_mistake_in_the_settings(bedrock, monkeypatch):
     monkeypatch.setenv("AWS_CONFIG_FILE", "/nonexistent")
     with pytest.raises(ConfigurationError, match=r"(?i)region"):
         from_string(f"bedrock:{MODEL}")
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "This model doesn't support system messages. Try again without system messages.",
+        "System role not supported",
+        "Unsupported value: 'messages[0].role' does not support 'system' with this model.",
+    ],
+)
+def test_what_a_system_message_says_stands_before_the_rest_where_none_is_taken(bedrock, message):
+    bedrock.script.append(refuses(400, "ValidationException", message))
+    one = judge()
+    assert [ask(one).texts for _ in range(2)] == [("scripted",)] * 2
+    sent = [(body.get("system") or None, body["messages"][0]["content"]) for _, body in bedrock.requests]
+    together = (None, [{"text": "You judge.\n\nIs it so?"}])
+    assert sent == [([{"text": "You judge."}], [{"text": "Is it so?"}]), together, together]
+
+
+def test_another_mistake_of_the_request_leaves_its_system_message(bedrock):
+    bedrock.script.append(refuses(400, "ValidationException", "The system had an input that is too long."))
+    assert isinstance(ask(judge()), Failed)
+    assert len(bedrock.requests) == 1
+
+
+def test_an_arn_says_what_has_to_be_set_beside_it(bedrock):
+    profile = "arn:aws:bedrock:eu-central-1:123456789012:application-inference-profile/abc123"
+    with pytest.raises(ConfigurationError, match=r"parameters=\{'provider': 'anthropic'\}") as caught:
+        Judge(f"bedrock:{profile}")
+    assert "provider:model" not in str(caught.value)
+    with pytest.raises(ConfigurationError, match=r"parameters=\{'base_model_id': 'MODEL_ID'"):
+        Judge(f"bedrock:{profile}", parameters={"provider": "anthropic"})
+    one = Judge(f"bedrock:{profile}", parameters={"provider": "anthropic", "base_model_id": MODEL})
+    assert ask(one).texts == ("scripted",)
 
 
 TITAN = "amazon.titan-embed-text-v2:0"
@@ -327,6 +420,24 @@ def test_the_judge_tries_again_where_the_client_was_told_not_to(bedrock):
     assert (reply.texts, reply.usage.calls) == (("It is.",), 3)
     bedrock.script += [denies()]
     assert ask(judge(limits=limits)).usage.calls == 1
+
+
+@pytest.mark.parametrize(
+    "error", ["throttlingException", "serviceUnavailableException", "internalServerException"]
+)
+def test_the_judge_tries_again_where_a_stream_broke_off(bedrock, error):
+    bedrock.script.append(breaks_off(error))
+    bedrock.always = streams("it is so")
+    model = from_string(f"bedrock:{MODEL}", max_retries=0, streaming=True)
+    reply = ask(Judge(model, limits=Limits(retries=1, backoff=0.001)))
+    assert (reply.texts, reply.usage.calls) == (("it is so",), 2)
+
+
+def test_a_mistake_that_a_stream_tells_is_none_of_the_model_s(bedrock):
+    bedrock.always = breaks_off("validationException", "Input is too long for requested model.")
+    one = Judge(from_string(f"bedrock:{MODEL}", max_retries=0, streaming=True), limits=Limits(retries=1))
+    assert ask(one).usage.calls == 1
+    assert one.breakers["model"].failures_in_a_row == 0
 
 
 def test_the_judge_comes_back_when_the_server_says(bedrock):

@@ -139,6 +139,27 @@ def test_a_reply_that_comes_after_it_was_given_up_counts_for_nothing():
     assert reasons(judge, 1) == ["UNAVAILABLE"]
 
 
+def test_a_call_that_waited_for_its_turn_until_the_end_tells_nothing_about_the_model():
+    """As where hundreds of checks begin at once, and the time of all ends while eight are out."""
+    gate = threading.Event()
+
+    def model(*_):
+        judge._calls.here().asked -= DAY
+        return str(gate.wait(20))
+
+    judge = Judge(model, breaker=Breaker(failures=1))
+    assert [ask(judge, timeout=0.05).reason for _ in range(3)] == ["TIMEOUT"] * 3
+    gate.set()
+    assert ask(judge).texts == ("True",)
+
+
+def test_a_model_that_has_no_reply_in_the_time_of_a_check_has_failed():
+    gate = threading.Event()
+    judge = Judge(lambda *_: gate.wait(20), breaker=Breaker(failures=1))
+    assert [ask(judge, timeout=0.05).reason for _ in range(2)] == ["TIMEOUT", "UNAVAILABLE"]
+    gate.set()
+
+
 async def test_who_stops_waiting_tells_nothing_about_the_model():
     gate = threading.Event()
     judge = Judge(lambda *_: str(gate.wait(20)), breaker=Breaker(failures=1))

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from groundwire.judge.calls import Calls
+from groundwire.judge.calls import Call, Calls
 
 
 class Model:
@@ -116,6 +116,31 @@ def test_a_check_that_runs_out_of_time_takes_its_waiting_calls_back(model, threa
     model.open.set()
     assert ended(threads)
     assert never == []
+
+
+def test_a_call_that_never_had_its_turn_says_so(model, threads):
+    calls = Calls(limit=1, seconds=20)
+    until = time.monotonic() + 0.05
+    first, second = (calls.submit(model, until=until) for _ in range(2))
+    with pytest.raises(TimeoutError, match="before the model replied"):
+        calls.result(first)
+    with pytest.raises(TimeoutError, match=r"before it was this call's turn.*1 are out at once \(max_conc"):
+        calls.result(second)
+    model.open.set()
+    assert ended(threads)
+
+
+@pytest.mark.parametrize(
+    ("waited", "ran", "had"),
+    [(0, 0.1, True), (9, 1, False), (1, 9, True), (900, 21, True), (900, 19, False), (9, None, False)],
+)
+def test_a_call_had_time_if_it_had_all_of_its_own_or_most_of_the_check_s(waited, ran, had):
+    calls = Calls(limit=1, seconds=20)
+    call = Call(lambda: None, None)
+    now = time.monotonic()
+    call.asked = now - waited - (ran or 0)
+    call.began = None if ran is None else now - ran
+    assert calls.had_time(call) is had
 
 
 def test_what_work_raises_is_raised_where_it_is_awaited():

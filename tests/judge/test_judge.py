@@ -10,11 +10,13 @@ from langchain_core.embeddings import DeterministicFakeEmbedding
 from langchain_core.language_models import FakeListChatModel, GenericFakeChatModel
 from langchain_core.messages import AIMessage
 from langchain_core.output_parsers import StrOutputParser
+from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import RunnableLambda
 
 from groundwire import AbstentionReason, Checker, ConfigurationError, Judge, Usage
 from groundwire.core.budget import Budget, request_tokens
 from groundwire.core.plan import Complete, Completed, Embed, Embedded, Failed
+from groundwire.judge.breaker import Breaker
 from groundwire.judge.failures import failed
 from groundwire.judge.limits import Limits
 from groundwire.judge.prices import Price
@@ -102,6 +104,34 @@ def test_content_in_blocks_is_read_without_its_thoughts():
 def test_a_runnable_that_gives_neither_message_nor_text_has_failed():
     (reply,) = ask(Judge(RunnableLambda(lambda messages: 7)))
     assert reply.detail == "TypeError: the model returned int, expected a message or a str"
+
+
+class ChatOllama(FakeListChatModel):
+    """As langchain-ollama's: it counts the tokens that its server has read."""
+
+    read: int
+
+    def _generate(self, messages, stop=None, run_manager=None, **kwargs):
+        usage = {"input_tokens": self.read, "output_tokens": 1, "total_tokens": self.read + 1}
+        return ChatResult(generations=[ChatGeneration(message=AIMessage("so", usage_metadata=usage))])
+
+
+@pytest.mark.parametrize("bound", [lambda model: model, lambda model: model.with_retry()])
+def test_a_prompt_of_which_ollama_read_a_part_gets_no_reply_and_says_what_to_set(bound):
+    judge = Judge(bound(ChatOllama(responses=[], read=2050)), breaker=Breaker(failures=1))
+    long = Complete(system="s", user="The fee is 25 EUR. " * 1_500)
+    for _ in range(2):
+        (reply,) = judge.perform([long], timeout=None)
+        assert reply.reason is AbstentionReason.MODEL_FAILED
+        assert "the server has read 2050 tokens, a part" in reply.detail
+        assert "parameters={'num_ctx': 10240}" in reply.detail
+
+
+@pytest.mark.parametrize("read", [0, 3_100, 9_000])
+def test_a_prompt_that_may_have_been_read_whole_gets_its_reply(read):
+    long = Complete(system="s", user="The fee is 25 EUR. " * 1_500)
+    (reply,) = Judge(ChatOllama(responses=[], read=read)).perform([long], timeout=None)
+    assert reply.texts == ("so",)
 
 
 @pytest.mark.parametrize(

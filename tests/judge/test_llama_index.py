@@ -1,6 +1,7 @@
 """LlamaIndex's models as judges: they answer, and nothing crosses between them and the application."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
@@ -42,6 +43,7 @@ class Scripted(CustomLLM):
     """Says one thing and notes what it was asked, and whether a judge was asking."""
 
     said: str = "a verdict"
+    raw: dict = {}  # noqa: RUF012 - a field of pydantic's
     temperature: float = 0.5
     max_tokens: int = 100
     heard: list = Field(default_factory=list, exclude=True)  # no part of what handlers are told of a model
@@ -57,7 +59,7 @@ class Scripted(CustomLLM):
         self.judging.append(JUDGING.get())
         blocks = [ThinkingBlock(content="hm"), TextBlock(text=self.said)]
         usage = {"usage": {"prompt_tokens": 31, "completion_tokens": 4}}
-        return ChatResponse(message=ChatMessage(role="assistant", blocks=blocks), raw=usage)
+        return ChatResponse(message=ChatMessage(role="assistant", blocks=blocks), raw=usage | self.raw)
 
     def complete(self, prompt, formatted=False, **kwargs):
         raise AssertionError("a judge asks through chat")
@@ -81,6 +83,18 @@ def test_a_reply_comes_back_with_its_tokens_and_without_its_thoughts():
         texts=("a verdict",), usage=Usage(calls=1, input_tokens=31, output_tokens=4)
     )
     assert llm.heard == [[("system", "You judge."), ("user", "Is it so?")]]
+
+
+@pytest.mark.parametrize(
+    ("raw", "told"),
+    [
+        ({"stopReason": "max_tokens"}, "cut off (max_tokens)"),
+        ({"choices": [SimpleNamespace(finish_reason="content_filter")]}, "withheld (content_filter)"),
+    ],
+)
+def test_a_reply_that_was_stopped_says_by_what(raw, told):
+    (why,) = ask(Judge(model(raw=raw))).stopped
+    assert told in why
 
 
 async def test_an_answer_is_judged_by_it_in_both_colours():

@@ -8,7 +8,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 
-from groundwire import AbstentionReason, Checker, ConfigurationError, Judge, Usage
+from groundwire import AbstentionReason, Checker, ConfigurationError, Judge, Usage, Verdict
 from groundwire.core.budget import Budget, counted
 from groundwire.core.plan import Complete, Completed, Failed
 from groundwire.detectors import ClaimEnsemble
@@ -117,6 +117,49 @@ def test_what_a_server_refuses_is_left_out_at_once_and_from_then_on(refuses, sen
     for _ in range(2):
         assert len(asked(judge, alternatives=told, **WARM).texts) == 3
     assert model.seen == sent
+
+
+class NoTemperatureError(Exception):
+    status_code = 400
+
+
+class Reasoning(Behind):
+    """A model behind a server that takes no temperature, as those of many models that reason."""
+
+    sent: list
+
+    def _generate(self, messages, stop=None, run_manager=None, **kwargs):
+        self.sent.append(self.temperature)
+        if self.temperature is not None:
+            raise NoTemperatureError("Unsupported parameter: 'temperature' is not supported with this model.")
+        return super()._generate(messages, stop, run_manager, **kwargs)
+
+
+def test_a_temperature_that_is_refused_is_left_out_from_then_on():
+    """With the log probabilities and the number of samples that such servers refuse as well."""
+    model = Reasoning(seen=[], sent=[], refuses=("logprobs", "n"))
+    judge = Judge(model)
+    for _ in range(2):
+        assert len(asked(judge, alternatives=1, **WARM).texts) == 3
+    assert model.sent == [1.0, *[None] * 8]
+
+
+@pytest.mark.parametrize("method", ["g_eval", "trustworthiness", "stochastic"])
+def test_methods_that_ask_for_samples_judge_by_a_model_that_takes_no_temperature(method):
+    reply = json.dumps(
+        {"reason": "r", "score": 5, "correct": "yes", "certain": "yes", "answers": ANSWERS, "steps": ["s"]}
+    )
+    judge = Judge(
+        Reasoning(seen=[], sent=[], reply=reply, refuses=("logprobs",)),
+        embeddings=lambda texts: [[1.0, 2.0]] * len(texts),
+    )
+    assert isinstance(Checker(method, judge=judge).check(TEA), Verdict)
+
+
+def test_a_model_that_was_told_0_gives_no_samples_where_another_temperature_is_refused():
+    """All of them would be the same, which passes for being sure."""
+    reply = asked(Judge(Reasoning(seen=[], sent=[], temperature=0)), **WARM)
+    assert (reply.reason, "temperature" in reply.detail) == (AbstentionReason.MODEL_FAILED, True)
 
 
 class Unreachable(Behind):

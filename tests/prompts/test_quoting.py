@@ -2,15 +2,20 @@
 
 import unicodedata
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from groundwire.detectors.shown import Shown
 from groundwire.prompts.quoting import Fence, fence, neutral, places
 
 ODD = st.sampled_from(
-    list("\u200b\u202e\u2066\r\n\x85\u2028\x00\x1b\ufeff\U000e0041\ufe0f\ud800\xad<>abcdef09 ")
+    [
+        *"\u200b\u202e\u2066\r\n\x85\u2028\x00\x1b\ufeff\U000e0041\ufe0f\ud800\xad<>abcdef09 |[]/",
+        *("<|im_end|>", "[/INST]", "</s>"),
+    ]
 )
-TEXT = st.text() | st.text(ODD)
+TEXT = st.text() | st.lists(ODD).map("".join)
 
 # Marks that show: the Arabic number signs and their like, which Unicode files with the invisible ones.
 VISIBLE = {chr(c) for c in range(0x110000) if unicodedata.category(chr(c)) == "Cf"} & {
@@ -76,7 +81,7 @@ def test_every_character_knows_where_it_stood(text):
     assert len(where) == len(neutral(text)) + 1
     assert where == sorted(set(where))
     for character, at in zip(neutral(text), where, strict=False):
-        assert character in (text[at], "\n", "\N{REPLACEMENT CHARACTER}")
+        assert character in (text[at], "\n", "\N{REPLACEMENT CHARACTER}", "\u27e8")
     assert where[-1] == len(text)
 
 
@@ -88,6 +93,39 @@ def test_hidden_messages_and_turned_text_are_shown_plainly():
     )
     assert neutral("می\u200cخواهم") == "میخواهم"
     assert neutral("a\ud800b") == "a\N{REPLACEMENT CHARACTER}b"
+
+
+@pytest.mark.parametrize(
+    "token",
+    [
+        *("<|eot_id|>", "<|start_header_id|>", "<|im_start|>", "<|IM_END|>", "<|user|>", "<|endoftext|>"),
+        *(
+            "<\uff5cUser\uff5c>",
+            "<\uff5cend\u2581of\u2581sentence\uff5c>",
+            "<|channel|>",
+            "<|START_OF_TURN_TOKEN|>",
+        ),
+        *("[INST]", "[/INST]", "[SYSTEM_PROMPT]", "[TOOL_RESULTS]", "<s>", "</s>", "<bos>", "<eos>"),
+        *("<start_of_turn>", "<end_of_turn>"),
+    ],
+)
+def test_no_text_can_begin_a_turn_in_a_served_model_s_template(token):
+    """Not even by what is no token before invisible characters are taken out."""
+    shown = "\u27e8" + token[1:]
+    assert neutral(f"a{token}b{token}") == f"a{shown}b{shown}"
+    assert neutral(f"{token[0]}\u200b{token[1:3]}\u2060{token[3:]}") == shown
+    assert neutral("<<SYS>> x <</SYS>>") == "\u27e8<SYS>> x \u27e8</SYS>>"
+
+
+def test_brackets_of_other_texts_stay():
+    text = "a < b, <b>bold</b>, [1], [/path], <<END>>, <| and |>, x <|y| > z, [Instructions], <span>, <stop>"
+    assert neutral(text) == text
+
+
+def test_a_quotation_of_a_token_has_its_place():
+    text = "Turns end with <|im_end|> there."
+    (span,) = Shown(text).find(neutral("end with <|im_end|>"))
+    assert span.of(text) == "end with <|im_end|>"
 
 
 def test_a_fence_says_what_it_holds():

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
+from groundwire.prompts.forms import UseEntry
 from groundwire.prompts.replies import (
     Entry,
     UnreadableError,
@@ -182,6 +183,25 @@ def test_an_object_that_is_not_one_or_not_of_its_kind_is_unreadable(text):
     """Also where the other of two can't be read: what it meant to say may have been the verdict."""
     with pytest.raises(UnreadableError):
         read_object(text, Opinion)
+
+
+@pytest.mark.parametrize(
+    ("id_", "read"),
+    [
+        *((1, [1]), ("1", [1]), (" #1", [1]), ("Passage 1", [1]), ("statement #1", [1]), ("sentence 1", [1])),
+        *(("other answer 1", [1]), ("answer1", [1]), ("claim 1", [1])),
+        *(("one", []), ("1.0", []), ("passage 1, 2", []), ("page 1", []), ("", []), (1.5, [])),
+    ],
+)
+def test_an_id_may_be_a_text_as_the_prompts_name_what_it_numbers(id_, read):
+    text = json.dumps({"notes": [{"id": id_, "agrees": True}]})
+    assert list(read_entries(text, Note, key="notes")) == read
+
+
+def test_numbers_of_statements_may_be_texts_as_ids_may():
+    passages = [{"id": "passage 1", "statements": ["1", 2, "statement 3"]}, {"id": 2, "statements": None}]
+    read = read_entries(json.dumps({"passages": passages}), UseEntry, key="passages")
+    assert {i: one.statements for i, one in read.items()} == {1: [1, 2, 3], 2: []}
 
 
 def test_entries_are_read_by_their_ids_and_doubtful_ones_left_out():

@@ -95,9 +95,20 @@ def streams(*words):
     return act
 
 
-def _frame(name, data):
+def breaks_off(error, message="told to"):
+    """A reply in pieces that ends in an error after the first one; its status was 200."""
+
+    def act(http, body):
+        began = _frame("messageStart", {"role": "assistant"})
+        ended = _frame(error, {"message": message}, kind="exception")
+        http.raw(200, began + ended, kind="application/vnd.amazon.eventstream")
+
+    return act
+
+
+def _frame(name, data, *, kind="event"):
     """One message of an event stream: lengths, headers, payload, and a checksum of each half."""
-    told = {":event-type": name, ":content-type": "application/json", ":message-type": "event"}
+    told = {f":{kind}-type": name, ":content-type": "application/json", ":message-type": kind}
     headers = b"".join(
         struct.pack("!B", len(key)) + key.encode() + struct.pack("!BH", 7, len(value)) + value.encode()
         for key, value in told.items()

@@ -214,4 +214,5 @@ def _reply(row: Mapping[str, Any]) -> Reply:
             )
             for text in told["tokens"]
         ),
+        stopped=tuple(told.get("stopped", ())),
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import Protocol, TypeVar
 
 from groundwire.core.span import Span
@@ -110,12 +111,19 @@ class Completed:
     """The texts a language model replied with, one per sample.
 
     ``tokens`` are those of each text, in the same order, where they were asked for and the model tells them;
-    otherwise there are none at all.
+    otherwise there are none at all. ``stopped`` says of each text why its model stopped before it had said
+    all, "" where it did not; without such a text, there are none at all.
     """
 
     texts: tuple[str, ...]
     usage: Usage = Usage()
     tokens: tuple[tuple[Token, ...], ...] = ()
+    stopped: tuple[str, ...] = ()
+
+    @property
+    def whole(self) -> tuple[str, ...]:
+        """The texts, each that was cut off or withheld as ""."""
+        return tuple("" if why else text for text, why in zip_longest(self.texts, self.stopped))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

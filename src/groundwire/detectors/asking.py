@@ -92,7 +92,7 @@ def ask_each(
             read = {} if isinstance(result, Failed) else {i: result[i] for i in call if i in result}
             found |= read
             if len(read) < len(call):
-                trouble = result if isinstance(result, Failed) else _unreadable("it leaves some out", reply)
+                trouble = result if isinstance(result, Failed) else _unreadable(_LACKING, reply)
             if not isinstance(reply, Failed):  # whoever performs requests has tried what can be tried
                 left += [i for i in call if i not in read]
         if not left:
@@ -240,7 +240,10 @@ def clean(text: str) -> str:
 def _unreadable(why: str, reply: Reply) -> Failed:
     text = clean(reply.texts[0]) if isinstance(reply, Completed) and reply.texts else ""
     shown = text if len(text) <= _SHORT else text[:_SHORT] + " …"
+    stopped = filter(None, reply.stopped) if isinstance(reply, Completed) else ()
+    why = next(iter(stopped), why)  # which is the reason for whatever is wrong with its words
     return replace(_UNREADABLE, detail=f"{why}; the last reply was {shown!r}")
 
 
+_LACKING = "it leaves some out, or says nothing of them that can be read"
 _UNREADABLE = Failed(reason=AbstentionReason.UNREADABLE_REPLY)

@@ -67,7 +67,8 @@ class Stochastic(PromptDetector):
       more call for each new answer and every 40 claims, equal answers taken once.
 
     Calls are made at ``temperature``, which has to be above 0. To ask the model of the application itself,
-    give the judge the same one. A question is needed. Empty new answers are left out, down to two.
+    give the judge the same one. A question is needed. New answers that are empty or were cut off are left
+    out, down to two.
 
     Source: SelfCheckGPT (Manakul et al., 2023, arXiv:2303.08896). Assumes that a model invents something else
     each time. Known failures: what it gets wrong every time looks sure, an answer in which it chose one of
@@ -202,8 +203,8 @@ class Stochastic(PromptDetector):
 
 
 def _answers(reply: Completed) -> Sequence[str]:
-    """The new answers, without thoughts. Fewer than two say nothing of how they differ."""
-    spoken = [text for text in map(without_thoughts, reply.texts) if text.strip()]
+    """The new answers that are whole, without thoughts. Fewer than two say nothing of how they differ."""
+    spoken = [text for text in map(without_thoughts, reply.whole) if text.strip()]
     if len(spoken) < _FEWEST:
         raise UnreadableError(f"{len(spoken)} of {len(reply.texts)} new answers say anything")
     return spoken

@@ -145,7 +145,7 @@ def probability(tokens: Iterable[Sequence[Token]]) -> float | None:
 
 def _whole(reply: Completed) -> Completed:
     """The new answers without thoughts, which are no part of what would be said."""
-    answers = tuple(map(without_thoughts, reply.texts))
+    answers = tuple(map(without_thoughts, reply.whole))
     if not all(answer.strip() for answer in answers):
         raise UnreadableError("one of the new answers is empty")
     return replace(reply, texts=answers)

@@ -32,13 +32,14 @@ class StuckError(TimeoutError):
 class Call(Generic[T]):
     """One call, of no use past ``until`` (on the monotonic clock; None is always of use).
 
-    ``began`` is when its time began to run, None while it waits for its turn. ``over`` is set once nobody
-    waits for it any more, or what it asks for is there.
+    ``asked`` is when it was asked for, ``began`` when its time began to run: None while it waits for its
+    turn. ``over`` is set once nobody waits for it any more, or what it asks for is there.
     """
 
     def __init__(self, work: Callable[[], T], until: float | None) -> None:
         self.work = work
         self.until = until
+        self.asked = time.monotonic()
         # What was raised is kept as a value: a future's own exception is logged when nobody asks for it.
         self.done: Future[T | BaseException] = Future()
         self.began: float | None = None
@@ -102,6 +103,12 @@ class Calls(Generic[T]):
                 self._abandoned.add(call)
             self._fill()
 
+    def had_time(self, call: Call[T]) -> bool:
+        """Whether a call without a result had all of its own time for one, or most of what it was given."""
+        if call.began is None:
+            return False
+        return time.monotonic() - call.began >= min(self.seconds, call.began - call.asked)
+
     def here(self) -> Call[T]:
         """The call that this thread makes."""
         call: Call[T] = self._here.call
@@ -151,7 +158,13 @@ class Calls(Generic[T]):
                 raise value
             return value
         if call.until is not None and time.monotonic() >= call.until:
-            raise TimeoutError("the time given to the whole check ran out before the model replied")
+            told = "the time given to the whole check ran out before "
+            if call.done.cancelled():  # which a call that has begun can't be
+                told += (
+                    f"it was this call's turn, behind others: {self.limit} are out at once (max_concurrency)"
+                )
+                raise TimeoutError(told)
+            raise TimeoutError(told + "the model replied")
         raise TimeoutError(f"the model did not reply within {self.seconds:g} seconds")
 
     def _fill(self) -> None:

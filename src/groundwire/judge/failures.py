@@ -15,11 +15,24 @@ from groundwire.judge.limits import LONGEST_WAIT
 
 _FAILED, _THROTTLED, _BROKEN, _LAST = 400, 429, 500, 599  # HTTP statuses
 _OF_THE_REQUEST = frozenset({400, 413, 422})
+# What Bedrock breaks a stream off with has a name and no status: that was sent before, and was 200.
+_IN_A_STREAM = {
+    "throttlingException": 429,
+    "internalServerException": 500,
+    "serviceUnavailableException": 503,
+    "validationException": 400,
+}
 _LONGEST = 400
 _WINDOW = 24  # characters in a row that an error may share with the prompt
 _BLOCK = _WINDOW // 2
 _SECONDS = re.compile(r"\d+(\.\d+)?", re.ASCII)
-_PERMISSIONS = {"ApplyGuardrail": "bedrock:ApplyGuardrail"}
+# For what a call is denied, where its error doesn't name the action.
+_PERMISSIONS = {
+    "ApplyGuardrail": "bedrock:ApplyGuardrail",
+    "ConverseStream": "bedrock:InvokeModelWithResponseStream",
+    "InvokeModelWithResponseStream": "bedrock:InvokeModelWithResponseStream",
+}
+_ACTION = re.compile(r"not authorized to perform: (bedrock:\w{1,60})")
 _ID = "model identifier"
 _READ = 4_000  # of an error's message
 
@@ -85,11 +98,18 @@ def _of_botocore(response: Mapping[str, Any], name: str) -> Any:
     return metadata.get(name) if isinstance(metadata, Mapping) else None
 
 
+def _code(error: BaseException) -> str:
+    """The name that botocore has for an error; "" for any other client's."""
+    response = getattr(error, "response", None)
+    told = response.get("Error") if isinstance(response, Mapping) else None
+    return str(told.get("Code", "")) if isinstance(told, Mapping) else ""
+
+
 def _status(error: BaseException) -> int:
     """The HTTP status that a client's error tells, 0 where it tells none."""
     response = getattr(error, "response", None)
     if isinstance(response, Mapping):  # botocore
-        told = _of_botocore(response, "HTTPStatusCode")
+        told = _of_botocore(response, "HTTPStatusCode") or _IN_A_STREAM.get(_code(error))
     else:  # httpx, requests and the clients made with them; urllib
         places = ((error, "status_code"), (response, "status_code"), (error, "code"))
         told = next((v for one, name in places if isinstance(v := getattr(one, name, None), int)), None)
@@ -122,10 +142,11 @@ def _hint(error: BaseException, model: str) -> str:
     if (asked := wait_asked(error)) > LONGEST_WAIT:
         return f"; the server asks to be left alone for {asked:.0f} seconds, longer than a retry waits"
     for one in _causes(error):
-        response = getattr(one, "response", None)
-        code = response.get("Error", {}).get("Code") if isinstance(response, Mapping) else None
+        code = _code(one)
         if code == "AccessDeniedException":
-            permission = _PERMISSIONS.get(getattr(one, "operation_name", ""), "bedrock:InvokeModel")
+            named = _ACTION.search(str(one)[:_READ])
+            usual = _PERMISSIONS.get(getattr(one, "operation_name", ""), "bedrock:InvokeModel")
+            permission = named[1] if named else usual
             return (
                 f"; the credentials need the permission {permission} for {model!r}, "
                 "and the account needs access to it in this region"

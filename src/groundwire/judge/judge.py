@@ -251,13 +251,25 @@ class Judge:
         try:
             return self._calls.result(call)
         except TimeoutError as error:
-            return _timed_out(call, out, error)
+            return self._timed_out(call, out, error)
 
     async def _areply(self, call: Call[Reply], out: _Out) -> Reply:
         try:
             return await self._calls.aresult(call)
         except TimeoutError as error:
-            return _timed_out(call, out, error)
+            return self._timed_out(call, out, error)
+
+    def _timed_out(self, call: Call[Reply], out: _Out, error: TimeoutError) -> Reply:
+        circuit = out.model.circuit
+        if isinstance(error, StuckError) and (refused := circuit.enter(call)):
+            return Failed(reason=AbstentionReason.UNAVAILABLE, detail=refused)
+        # Where many checks wait for their turn, each model has calls out at their end that have just begun.
+        if isinstance(error, StuckError) or self._calls.had_time(call):
+            circuit.leave(call, failure="no reply in time")
+        usage = Usage()
+        if call.began is not None:  # it may have to be paid for, though nothing will ever tell its tokens
+            usage = Usage(calls=1, cost=out.model.cost(Usage(input_tokens=request_tokens(out.request))))
+        return Failed(reason=AbstentionReason.TIMEOUT, detail=str(error), usage=usage)
 
     def _abandon(self, begun: Sequence[_Out | Failed]) -> None:
         """Whoever asked has all replies, or has been interrupted: what is still out concerns nobody."""
@@ -275,18 +287,6 @@ class _Out:
     model: Model
     request: ModelRequest
     calls: Sequence[Call[Reply]]
-
-
-def _timed_out(call: Call[Reply], out: _Out, error: TimeoutError) -> Reply:
-    circuit = out.model.circuit
-    if isinstance(error, StuckError) and (refused := circuit.enter(call)):
-        return Failed(reason=AbstentionReason.UNAVAILABLE, detail=refused)
-    if isinstance(error, StuckError) or call.began is not None:
-        circuit.leave(call, failure="no reply in time")
-    usage = Usage()
-    if call.began is not None:  # it may have to be paid for, though nothing will ever tell its tokens
-        usage = Usage(calls=1, cost=out.model.cost(Usage(input_tokens=request_tokens(out.request))))
-    return Failed(reason=AbstentionReason.TIMEOUT, detail=str(error), usage=usage)
 
 
 def _until(timeout: float | None) -> float | None:

@@ -51,7 +51,13 @@ def merged(replies: list[Reply]) -> Reply:
     completed = [reply for reply in replies if isinstance(reply, Completed)]
     tokens = [token for reply in completed for token in reply.tokens]
     texts = tuple(text for reply in completed for text in reply.texts)
-    return Completed(texts=texts, usage=usage, tokens=tuple(tokens) if len(tokens) == len(texts) else ())
+    stopped = tuple(why for one in completed for why in one.stopped or ("",) * len(one.texts))
+    return Completed(
+        texts=texts,
+        usage=usage,
+        tokens=tuple(tokens) if len(tokens) == len(texts) else (),
+        stopped=stopped if any(stopped) else (),
+    )
 
 
 def texts_of(request: ModelRequest) -> tuple[str, ...]:

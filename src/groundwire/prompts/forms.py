@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError
 
-from groundwire.prompts.replies import Entry, UnreadableError, objects, on_scale
+from groundwire.prompts.replies import Entry, UnreadableError, identifier, objects, on_scale
 from groundwire.prompts.scores import read_score
 
 
@@ -125,7 +125,7 @@ class QuestionsForm(Form):
 class UseEntry(Entry):
     """What one passage was of use for: the numbers of the statements that rest on it."""
 
-    statements: Annotated[list[int], BeforeValidator(_texts)]
+    statements: Annotated[list[Annotated[int, BeforeValidator(identifier)]], BeforeValidator(_texts)]
     quote: Text = ""
 
 

@@ -25,6 +25,14 @@ _BREAKS = "\x0b\x0c\x85\u2028\u2029"
 _HIDDEN = re.compile(
     f"(?P<dropped>\r(?=\n)|[{_INVISIBLE}])|(?P<line>[\r{_BREAKS}])|(?P<lone>[\ud800-\udfff])"
 )
+# Where a server writes messages into a template, these end a turn and begin another one, wherever they stand:
+# those of Llama, ChatML, Phi, DeepSeek, Mistral and Gemma.
+_OPENS_TURN = re.compile(
+    r"<(?=[|\uff5c][^\s<>|\uff5c]{1,60}[|\uff5c]>|(?:start|end)_of_turn>|/?s>|[be]os>|</?SYS>>)"
+    r"|\[(?=/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS)\])",
+    re.IGNORECASE,
+)
+_BRACKET = "\N{MATHEMATICAL LEFT ANGLE BRACKET}"
 _INSTEAD = {"dropped": "", "line": "\n", "lone": "\N{REPLACEMENT CHARACTER}"}
 
 
@@ -51,8 +59,11 @@ def fence(texts: Iterable[str]) -> Fence:
 
 
 def neutral(text: str) -> str:
-    """The text without what a reader can't see; every kind of line break is a newline."""
-    return _HIDDEN.sub(_instead, text)
+    """The text without what a reader can't see; every kind of line break is a newline.
+
+    The bracket before the name of a model's control token is another one, so that it is none.
+    """
+    return _OPENS_TURN.sub(_BRACKET, _HIDDEN.sub(_instead, text))
 
 
 def places(text: str) -> list[int]:

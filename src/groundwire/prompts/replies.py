@@ -27,6 +27,7 @@ __all__ = [
     "Score",
     "UnreadableError",
     "claim_replies",
+    "identifier",
     "objects",
     "on_scale",
     "read_entries",
@@ -83,7 +84,7 @@ def read_entries(text: str, kind: type[E], *, key: str) -> dict[int, E]:
     two can be read: it has to be asked again. UnreadableError when the reply as a whole can't be read.
     """
     entries = objects(text, lambda value: _listed(value, key))
-    ids = [_identifier(entry.get("id")) for entry in entries]
+    ids = [identifier(entry.get("id")) for entry in entries]
     named = Counter(id_ for id_ in ids if isinstance(id_, int | float))
     read: dict[int, E] = {}
     for entry in entries:
@@ -119,10 +120,9 @@ def on_scale(lowest: float, highest: float) -> BeforeValidator:
     return BeforeValidator(lambda value: read_score(value, lowest=lowest, highest=highest))
 
 
-def _identifier(value: Any) -> Any:
-    if isinstance(value, str) and (
-        match := re.fullmatch(r"(?:claim\s*)?#?([0-9]{1,6})", value.strip().lower())
-    ):
+def identifier(value: Any) -> Any:
+    """A number that may be written as a text, and with our own word for what it numbers before it."""
+    if isinstance(value, str) and (match := _NUMBERED.fullmatch(value.strip().lower())):
         return int(match[1])
     return value
 
@@ -143,7 +143,7 @@ class Entry(BaseModel):
 
     model_config = ConfigDict(strict=True, frozen=True, extra="ignore")
 
-    id: Annotated[int, BeforeValidator(_identifier)]
+    id: Annotated[int, BeforeValidator(identifier)]
 
 
 class ClaimReply(Entry):
@@ -184,6 +184,7 @@ def _told(error: ValidationError) -> str:
     )
 
 
+_NUMBERED = re.compile(r"(?:(?:claim|sentence|statement|passage|(?:other )?answer)\s*)?#?([0-9]{1,6})")
 _FENCE = re.compile(r"^[^\S\n]*+```[\w-]*+[^\S\n]*+$", re.MULTILINE)
 
 

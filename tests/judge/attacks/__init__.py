@@ -36,7 +36,7 @@ class Obeying(Model):
         if isinstance(request, Complete):
             instructions = "\n".join([request.system, outside(request.user)])
             self.obeyed |= {place for place in PLACES if canary(place) in instructions}
-            self.hidden |= set(request.user) - set(neutral(request.user))
+            self.hidden |= {one for one in set(request.user) if neutral(one) != one}
         return super()._perform(request)
 
 

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Mapping
+import re
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
 from langchain_core.caches import BaseCache
 from langchain_core.language_models import BaseChatModel, BaseLanguageModel
-from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from langchain_core.outputs import ChatGeneration, LLMResult
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 from pydantic import BaseModel
@@ -25,9 +26,12 @@ from groundwire.core.plan import Complete, Completed, Token
 from groundwire.core.verdict import Usage
 from groundwire.judge.adapters import Ungrounding, client_problems, provider_name
 from groundwire.judge.adapters.function import identity as function_identity
+from groundwire.judge.adapters.stopped import stopped
+from groundwire.judge.adapters.windows import cuts_silently, require_whole
 from groundwire.judge.failures import of_the_request
 
 TAG = "groundwire:judge"
+_NO_SYSTEM = re.compile(r"\bsystem['\"]? (?:role|message|prompt|instruction)|['\"]system['\"]", re.IGNORECASE)
 _HOLDS = (Runnable, list, tuple, dict)  # what a model may stand in
 
 
@@ -48,39 +52,61 @@ class LangChainChat(Ungrounding):
         if problems:
             raise ConfigurationError(*problems)
         self.identity = identity(self._model)
-        self.varies = _varies(self._model)
+        own_temperatures = list(_temperatures(self._model))
+        self.varies = any(one > 0 for one in own_temperatures)
         # What is bound around a model gives one reply; a field "n" is OpenAI's, and others have taken it up.
         self.several = isinstance(self._model, BaseChatModel) and "n" in type(self._model).model_fields
-        self._untold = False
+        # Without a temperature, what was told 0 would give each sample alike, which passes for being sure.
+        self._needs_temperature = any(one == 0 for one in own_temperatures)
+        self._untold = self._untempered = self._in_one = False
+        self._cuts = bool(inner) and all(map(cuts_silently, inner))
 
     def complete(self, request: Complete) -> Completed:
         asked = replace(request, alternatives=0) if self._untold else request
-        return self._asked(asked, several=self.several and request.samples > 1)
+        asked = replace(asked, temperature=None) if self._untempered else asked
+        asked = _in_one_message(asked) if self._in_one else asked
+        reply = self._asked(asked, several=self.several and request.samples > 1)
+        if self._cuts:
+            require_whole(request.system, request.user, read=reply.usage.input_tokens)
+        return reply
 
     def _asked(self, request: Complete, *, several: bool) -> Completed:
-        """The reply, without log probabilities or ``n`` where those are refused, once and for all.
+        """The reply. A temperature, system message, log probabilities or ``n`` once refused is sent no more.
 
-        Many models have fields for both and a server that knows neither. Some servers pass over ``n``: then
-        there are fewer texts than samples.
+        Many models have fields for all of them and a server that knows none. Some servers pass over ``n``:
+        then there are fewer texts than samples.
         """
         try:
             reply = self._sent(request, several=several)
         except Exception as error:
-            if not _refused(error) or not (request.alternatives or several):
+            if not _refused(error):
                 raise
-            if request.alternatives:
+            if request.temperature is not None and self._tells_of_temperature(error):
+                reply = self._asked(replace(request, temperature=None), several=several)
+                self._untempered = True
+            elif request.system and _NO_SYSTEM.search(str(error)):
+                reply = self._asked(_in_one_message(request), several=several)
+                self._in_one = True
+            elif request.alternatives:
                 reply = self._asked(replace(request, alternatives=0), several=several)
                 self._untold = True
-            else:
+            elif several:
                 reply = self._asked(request, several=False)
                 self.several = False
+            else:
+                raise
             return reply
         if several and len(reply.texts) < request.samples:
             self.several = False
         return reply
 
+    def _tells_of_temperature(self, error: Exception) -> bool:
+        """Whether the model can do without the temperature that was refused, if it was."""
+        return "temperature" in str(error).lower() and not self._needs_temperature
+
     def _sent(self, request: Complete, *, several: bool) -> Completed:
-        messages = [SystemMessage(request.system), HumanMessage(self._kept(request))]
+        system = [SystemMessage(request.system)] if request.system else []
+        messages = [*system, HumanMessage(self._kept(request))]
         if several:
             model = self._variant(request, several=True)
             return _samples(model.generate([messages], tags=[TAG], run_name="groundwire judge"))
@@ -93,7 +119,12 @@ class LangChainChat(Ungrounding):
         if not isinstance(reply, BaseMessage):
             raise TypeError(f"the model returned {type(reply).__qualname__}, expected a message or a str")
         tokens = _tokens(reply) if request.alternatives else ()
-        return Completed(texts=(_said(reply),), usage=_usage(reply), tokens=(tokens,) if tokens else ())
+        return Completed(
+            texts=(_said(reply),),
+            usage=_usage(reply),
+            tokens=(tokens,) if tokens else (),
+            stopped=_stopped(reply),
+        )
 
     def _kept(self, request: Complete) -> Any:
         """The user message, cut where the provider may keep what stands before, if it takes such a mark."""
@@ -118,6 +149,13 @@ class LangChainChat(Ungrounding):
         if key not in self._variants:
             self._variants[key] = own(self._model, wanted)
         return self._variants[key]
+
+
+def _in_one_message(request: Complete) -> Complete:
+    """The same with what the system message says before the rest of the user's."""
+    before = f"{request.system}\n\n"
+    prefix = request.prefix and len(before) + request.prefix
+    return replace(request, system="", user=before + request.user, prefix=prefix)
 
 
 def own(model: Any, parameters: Mapping[str, Any] = MappingProxyType({})) -> Any:
@@ -178,17 +216,23 @@ def _described(value: Any) -> Any:
     return value if isinstance(value, str | int | float | None) else type(value).__qualname__
 
 
-def _varies(model: Any) -> bool:
-    """Whether any of the models was given a temperature above 0, in its field or by what is bound to it."""
+def _temperatures(model: Any) -> Iterator[float]:
+    """Those that any of the models was given, in its field or by what is bound to it."""
     if isinstance(model, list | tuple | dict):
-        return any(map(_varies, _items(model)))
-    if isinstance(model, BaseLanguageModel):
-        return (getattr(model, "temperature", None) or 0) > 0
-    if not isinstance(model, Runnable) or not isinstance(model, BaseModel):
-        return False
-    bound = getattr(model, "kwargs", None) or {}
-    inner = (value for _, value in model if isinstance(value, _HOLDS))
-    return (bound.get("temperature") or 0) > 0 or any(map(_varies, inner))
+        for item in _items(model):
+            yield from _temperatures(item)
+    elif isinstance(model, BaseLanguageModel):
+        yield from _told_temperature(getattr(model, "temperature", None))
+    elif isinstance(model, Runnable) and isinstance(model, BaseModel):
+        yield from _told_temperature((getattr(model, "kwargs", None) or {}).get("temperature"))
+        for _, value in model:
+            if isinstance(value, _HOLDS):
+                yield from _temperatures(value)
+
+
+def _told_temperature(value: Any) -> Iterator[float]:
+    if value is not None:
+        yield value
 
 
 def _models(model: Any) -> list[BaseLanguageModel[Any]]:
@@ -213,7 +257,8 @@ def _structured(reply: Mapping[str, Any] | BaseModel) -> Completed:
         raw, reply = reply["raw"], reply["parsed"]
     usage = _usage(raw) if isinstance(raw, BaseMessage) else Usage(calls=1)
     if reply is None:  # it could not be parsed: what was said is told as it is
-        return Completed(texts=(_said(raw) if isinstance(raw, BaseMessage) else "",), usage=usage)
+        message = raw if isinstance(raw, BaseMessage) else AIMessage("")
+        return Completed(texts=(_said(message),), usage=usage, stopped=_stopped(message))
     text = reply.model_dump_json() if isinstance(reply, BaseModel) else json.dumps(reply)
     return Completed(texts=(text,), usage=usage)
 
@@ -234,6 +279,7 @@ def _samples(result: LLMResult) -> Completed:
             output_tokens=told[0].output_tokens if same else sum(usage.output_tokens for usage in told),
         ),
         tokens=tokens if all(tokens) else (),
+        stopped=_stopped(*messages),
     )
 
 
@@ -247,6 +293,12 @@ def _said(reply: BaseMessage) -> str:
     given = [call["args"] for call in calls]
     told = [one if isinstance(one, str) else json.dumps(one, ensure_ascii=False) for one in given if one]
     return "\n".join(part for part in (*told, str(reply.text)) if part)
+
+
+def _stopped(*replies: BaseMessage) -> tuple[str, ...]:
+    """Why each reply was stopped; nothing where none was."""
+    told = tuple(stopped({**one.additional_kwargs, **one.response_metadata}) for one in replies)
+    return told if any(told) else ()
 
 
 def _cache_point(kept: str, rest: str) -> list[Any]:

@@ -19,6 +19,7 @@ from groundwire.core.plan import Complete, Completed, Embedded
 from groundwire.core.verdict import Usage
 from groundwire.judge.adapters import Ungrounding, client_problems, provider_name
 from groundwire.judge.adapters.function import read_vectors, told
+from groundwire.judge.adapters.stopped import stopped
 
 
 class LlamaIndexChat(Ungrounding):
@@ -51,7 +52,10 @@ class LlamaIndexChat(Ungrounding):
             ]
         )
         # .content joins the text blocks and leaves thinking out.
-        return Completed(texts=(reply.message.content or "",), usage=_usage(reply))
+        why = stopped(_told(reply))
+        return Completed(
+            texts=(reply.message.content or "",), usage=_usage(reply), stopped=(why,) if why else ()
+        )
 
 
 class LlamaIndexEmbedder:
@@ -84,11 +88,20 @@ def _identity(model: Any) -> str:
     return hashlib.sha256(identity.encode()).hexdigest()
 
 
+def _told(reply: ChatResponse) -> Mapping[str, Any]:
+    """What came with the reply, of which OpenAI's have a part with their choices."""
+    raw = _fields(reply.raw)
+    choices = raw.get("choices")
+    return {**_fields(choices[0] if isinstance(choices, list) and choices else None), **raw}
+
+
+def _fields(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else getattr(value, "__dict__", {})
+
+
 def _usage(reply: ChatResponse) -> Usage:
     """The tokens, under any of the names that LlamaIndex's integrations give them."""
-    raw = reply.raw if isinstance(reply.raw, Mapping) else getattr(reply.raw, "__dict__", {})
-    used = raw.get("usage", {})
-    used = used if isinstance(used, Mapping) else getattr(used, "__dict__", {})
+    used = _fields(_fields(reply.raw).get("usage"))
     places = (used, reply.additional_kwargs, reply.message.additional_kwargs)
 
     def counted(*names: str) -> int:

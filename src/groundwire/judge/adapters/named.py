@@ -15,6 +15,12 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
 _BEDROCK = "bedrock:"
+_ARN = "bedrock:arn:"
+# What langchain-aws misses, or asks AWS for by a permission of its own, and how it is told.
+_NOT_IN_ARN = {
+    "provider": "{'provider': 'anthropic'}, or whose model it is",
+    "GetInferenceProfile": "{'base_model_id': 'MODEL_ID'} beside the rest",
+}
 _NAMED = re.compile(r"[\w-]+:\s*\S")
 # As they are called for a judge's own model, and for one beside it.
 _CONNECTION = {
@@ -112,6 +118,9 @@ def _told(error: Exception, name: str, such: str) -> str:
             ": ".join(filter(None, (".".join(map(str, one["loc"])), one["msg"])))
             for one in error.errors(include_input=False)
         )
+    if name.startswith(_ARN):
+        missing = next((set_ for said, set_ in _NOT_IN_ARN.items() if said in told), "")
+        return f"{told.rstrip('.')}; an ARN doesn't tell it: set parameters={missing}" if missing else told
     if _NAMED.match(name) and "provider" not in told:
         return told
     return f"{told.rstrip('.')}; expected 'provider:model', such as {such}"
