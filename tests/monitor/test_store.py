@@ -586,3 +586,12 @@ def test_a_reader_holds_one_connection_at_a_time(opened):
     assert store.review(key, "unsure", reviewer="r").hallucinated is None
     for one in held:
         one.close()
+
+
+def test_no_statement_is_left_prepared_on_a_server(opened, postgres):
+    """PgBouncer gives each transaction another of its connections, where such a statement is not known."""
+    store = opened(postgres.fresh("pooled"), drift=None)
+    keep(store, 0.9, 0.1)  # psycopg prepares a statement of which it is given several rows at once
+    with store._database.writing() as connection:  # what only reads is rolled back, and that forgets them
+        prepared = sa.text("SELECT statement FROM pg_prepared_statements")
+        assert connection.execute(prepared).scalars().all() == []

@@ -211,9 +211,10 @@ class Database:
         quiet: dict[str, Any] = {"hide_parameters": True}
         try:
             if not self.is_sqlite:
-                return sa.create_engine(
-                    self.url, pool_pre_ping=True, connect_args={"connect_timeout": _CONNECT}, **quiet
-                )
+                # A pooler such as PgBouncer gives each transaction another connection of the server, where a
+                # statement that was prepared on the last one is unknown, or somebody else's of that name.
+                arguments = {"connect_timeout": _CONNECT, "prepare_threshold": None}
+                return sa.create_engine(self.url, pool_pre_ping=True, connect_args=arguments, **quiet)
             engine = sa.create_engine(self.url, connect_args={"timeout": self._busy}, **quiet)
         except ModuleNotFoundError as error:
             package = error.name or "a database driver"
