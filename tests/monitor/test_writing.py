@@ -279,6 +279,46 @@ for worker in workers:
     assert rows_kept_by(code, tmp_path) == 10
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_worker_of_celery_writes_what_waits_before_it_ends(tmp_path):
+    """The operating system ends it, and a signal of Celery, for which a module stands here, tells of that."""
+    code = """
+import os
+import sys
+import types
+
+
+class Signal:
+    def __init__(self):
+        self.receivers = []
+
+    def connect(self, receiver, *, weak):
+        self.receivers.append(receiver)
+
+    def disconnect(self, receiver):
+        self.receivers.remove(receiver)
+
+
+celery = types.SimpleNamespace(worker_process_shutdown=Signal())
+sys.modules["celery.signals"] = celery
+
+from groundwire.monitor import Monitor
+from tests.monitor.told import interaction, verdict
+
+store = Monitor(sys.argv[1], drift=None)
+for _ in range(2):
+    if not os.fork():
+        for n in range(5):
+            store.keep(interaction(n), verdict())
+        for receiver in list(celery.worker_process_shutdown.receivers):
+            receiver(signal=celery.worker_process_shutdown, sender="worker", pid=os.getpid(), exitcode=0)
+        os._exit(0)
+for _ in range(2):
+    os.wait()
+"""
+    assert rows_kept_by(code, tmp_path) == 10
+
+
 def test_a_file_that_was_removed_takes_no_rows_with_it(tmp_path, opened):
     store = opened()
     keep(store, 0.9)
