@@ -3,7 +3,9 @@
 import datetime as dt
 import io
 import json
+import os
 import re
+import socket
 import sqlite3
 import stat
 import threading
@@ -595,3 +597,16 @@ def test_no_statement_is_left_prepared_on_a_server(opened, postgres):
     with store._database.writing() as connection:  # what only reads is rolled back, and that forgets them
         prepared = sa.text("SELECT statement FROM pg_prepared_statements")
         assert connection.execute(prepared).scalars().all() == []
+
+
+@pytest.mark.skipif(not hasattr(socket, "TCP_USER_TIMEOUT"), reason="this system has no such limits")
+@pytest.mark.parametrize(("options", "most"), [("", 10_000), ("?tcp_user_timeout=60000", 60_000)])
+def test_a_server_that_is_silent_is_given_up(postgres, options, most):
+    """Else whoever writes waits as long as the system does, and what is told meanwhile is in memory alone."""
+    database = Database(postgres.url + options, durability=Durability.PROCESS, busy=1.0)
+    with database.reading() as connection:
+        descriptor = connection.connection.driver_connection.fileno()
+        with socket.socket(fileno=os.dup(descriptor)) as wire:
+            assert wire.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == most
+            assert wire.getsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE) == 10
+    database.close()
