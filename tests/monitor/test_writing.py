@@ -17,6 +17,7 @@ import sqlalchemy as sa
 
 from groundwire import Checker, DetectorSpec
 from groundwire.monitor import Durability, Monitor, StoreError
+from groundwire.monitor.database import _LOCK
 from tests.monitor.told import interaction, keep, verdict
 from tests.scripted import NovelWords
 from tests.servers.postgres_server import PostgresServer
@@ -232,6 +233,26 @@ def test_an_application_starts_without_its_monitors_database(tmp_path, opened, c
     assert not store.close(timeout=3)
     rows = [line for path in (tmp_path / "spool").iterdir() for line in path.read_text().splitlines()]
     assert len({json.loads(row)[0]["id"] for row in rows}) == 3
+
+
+def test_an_application_starts_while_another_process_is_at_the_tables(opened, postgres, caplog):
+    """Such as one that brings a large database up to date, which may take minutes."""
+    url = postgres.fresh("migrating")
+    opened(url).close()
+    engine = sa.create_engine(
+        url.replace("postgresql:", "postgresql+psycopg:"),
+        connect_args={
+            "options": "-c idle_in_transaction_session_timeout=20s"
+        },  # so that nobody waits for ever
+        poolclass=sa.NullPool,
+    )
+    with engine.connect() as other, caplog.at_level(logging.WARNING):
+        other.execute(sa.text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
+        store = opened(url, timeout=0.2)
+        store.keep(interaction(), verdict())
+    assert "lock timeout: outcomes are kept on disk until it can be opened" in caplog.text
+    assert store.flush(30)
+    assert store.count() == 1
 
 
 def test_64_threads_that_keep_at_once_lose_nothing(store):

@@ -196,6 +196,7 @@ class Database:
         with self.engine.connect() as opened:
             connection = opened.execution_options(groundwire_writes=True)
             with connection.begin():
+                self._hurry(connection)
                 if not self.is_sqlite:  # SQLite's writing transaction is a lock itself
                     connection.execute(sa.text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
                 version = self._version(connection)
