@@ -380,6 +380,19 @@ def test_a_process_that_does_not_live_for_long_prunes_too(url, opened):
     assert opened(url).count() == 0
 
 
+def test_deleting_and_writing_take_turns(url, opened, monkeypatch):
+    """Where a retention is new there may be millions to delete, and what is told meanwhile has some room."""
+    keep(opened(url), *[0.1] * 5)
+    monkeypatch.setattr("groundwire.monitor.retention._AT_ONCE", 1)
+    monkeypatch.setattr("groundwire.monitor.monitor._PRUNE_FOR", 0.0)
+    store = opened(url, retention=Retention(days=1e-9))
+    keep(store, 0.9)
+    assert store.count() == 5  # one came, and one went
+    keep(store, 0.9)
+    assert store.count() == 5
+    assert store.prune() == 5
+
+
 def test_a_newer_schema_is_refused(url, opened):
     store = opened(url)
     with store._database.writing() as connection:
