@@ -75,11 +75,24 @@ def test_an_answer_that_could_not_be_read_is_kept_as_such(store):
 
 
 def test_an_answer_is_found_by_the_ids_that_an_application_knows(store):
-    run = str(uuid4())
+    run = uuid4()  # as LangChain gives it
     key = store.keep(interaction(), verdict(id="outcome-7"), run_id=run)
-    assert store.get("outcome-7").id == store.get(run).id == store.get(key).id == key
+    assert (
+        store.get("outcome-7").id == store.get(str(run)).id == store.get(run).id == store.get(key).id == key
+    )
     with pytest.raises(InputError, match="no answer with the id 'elsewhere'"):
         store.get("elsewhere")
+
+
+def test_no_id_is_no_answers(opened):
+    """A thumb for an answer that was not sampled is nobody else's, least of all that of one without a run."""
+    store = opened(sampling=Sampling(rate=0.0, flagged=True))
+    (flagged, left_out) = keep(store, 0.9, 0.1)
+    assert left_out is None
+    for ask in (store.get, store.feedback, lambda key: store.review(key, "disagree", reviewer="a customer")):
+        with pytest.raises(InputError, match="not by None: what was not sampled, or dropped, has none"):
+            ask(left_out)
+    assert store.feedback(flagged) == ()
 
 
 def test_rows_come_in_the_order_in_which_they_were_told_from_many_threads(store):
