@@ -3,7 +3,9 @@
 import datetime as dt
 import io
 import json
+import os
 import re
+import socket
 import sqlite3
 import stat
 import threading
@@ -73,11 +75,24 @@ def test_an_answer_that_could_not_be_read_is_kept_as_such(store):
 
 
 def test_an_answer_is_found_by_the_ids_that_an_application_knows(store):
-    run = str(uuid4())
+    run = uuid4()  # as LangChain gives it
     key = store.keep(interaction(), verdict(id="outcome-7"), run_id=run)
-    assert store.get("outcome-7").id == store.get(run).id == store.get(key).id == key
+    assert (
+        store.get("outcome-7").id == store.get(str(run)).id == store.get(run).id == store.get(key).id == key
+    )
     with pytest.raises(InputError, match="no answer with the id 'elsewhere'"):
         store.get("elsewhere")
+
+
+def test_no_id_is_no_answers(opened):
+    """A thumb for an answer that was not sampled is nobody else's, least of all that of one without a run."""
+    store = opened(sampling=Sampling(rate=0.0, flagged=True))
+    (flagged, left_out) = keep(store, 0.9, 0.1)
+    assert left_out is None
+    for ask in (store.get, store.feedback, lambda key: store.review(key, "disagree", reviewer="a customer")):
+        with pytest.raises(InputError, match="not by None: what was not sampled, or dropped, has none"):
+            ask(left_out)
+    assert store.feedback(flagged) == ()
 
 
 def test_rows_come_in_the_order_in_which_they_were_told_from_many_threads(store):
@@ -378,6 +393,19 @@ def test_a_process_that_does_not_live_for_long_prunes_too(url, opened):
     assert opened(url).count() == 0
 
 
+def test_deleting_and_writing_take_turns(url, opened, monkeypatch):
+    """Where a retention is new there may be millions to delete, and what is told meanwhile has some room."""
+    keep(opened(url), *[0.1] * 5)
+    monkeypatch.setattr("groundwire.monitor.retention._AT_ONCE", 1)
+    monkeypatch.setattr("groundwire.monitor.monitor._PRUNE_FOR", 0.0)
+    store = opened(url, retention=Retention(days=1e-9))
+    keep(store, 0.9)
+    assert store.count() == 5  # one came, and one went
+    keep(store, 0.9)
+    assert store.count() == 5
+    assert store.prune() == 5
+
+
 def test_a_newer_schema_is_refused(url, opened):
     store = opened(url)
     with store._database.writing() as connection:
@@ -586,3 +614,25 @@ def test_a_reader_holds_one_connection_at_a_time(opened):
     assert store.review(key, "unsure", reviewer="r").hallucinated is None
     for one in held:
         one.close()
+
+
+def test_no_statement_is_left_prepared_on_a_server(opened, postgres):
+    """PgBouncer gives each transaction another of its connections, where such a statement is not known."""
+    store = opened(postgres.fresh("pooled"), drift=None)
+    keep(store, 0.9, 0.1)  # psycopg prepares a statement of which it is given several rows at once
+    with store._database.writing() as connection:  # what only reads is rolled back, and that forgets them
+        prepared = sa.text("SELECT statement FROM pg_prepared_statements")
+        assert connection.execute(prepared).scalars().all() == []
+
+
+@pytest.mark.skipif(not hasattr(socket, "TCP_USER_TIMEOUT"), reason="this system has no such limits")
+@pytest.mark.parametrize(("options", "most"), [("", 10_000), ("?tcp_user_timeout=60000", 60_000)])
+def test_a_server_that_is_silent_is_given_up(postgres, options, most):
+    """Else whoever writes waits as long as the system does, and what is told meanwhile is in memory alone."""
+    database = Database(postgres.url + options, durability=Durability.PROCESS, busy=1.0)
+    with database.reading() as connection:
+        descriptor = connection.connection.driver_connection.fileno()
+        with socket.socket(fileno=os.dup(descriptor)) as wire:
+            assert wire.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == most
+            assert wire.getsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE) == 10
+    database.close()

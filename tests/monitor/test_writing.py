@@ -17,6 +17,7 @@ import sqlalchemy as sa
 
 from groundwire import Checker, DetectorSpec
 from groundwire.monitor import Durability, Monitor, StoreError
+from groundwire.monitor.database import _LOCK
 from tests.monitor.told import interaction, keep, verdict
 from tests.scripted import NovelWords
 from tests.servers.postgres_server import PostgresServer
@@ -234,6 +235,26 @@ def test_an_application_starts_without_its_monitors_database(tmp_path, opened, c
     assert len({json.loads(row)[0]["id"] for row in rows}) == 3
 
 
+def test_an_application_starts_while_another_process_is_at_the_tables(opened, postgres, caplog):
+    """Such as one that brings a large database up to date, which may take minutes."""
+    url = postgres.fresh("migrating")
+    opened(url).close()
+    engine = sa.create_engine(
+        url.replace("postgresql:", "postgresql+psycopg:"),
+        connect_args={
+            "options": "-c idle_in_transaction_session_timeout=20s"
+        },  # so that nobody waits for ever
+        poolclass=sa.NullPool,
+    )
+    with engine.connect() as other, caplog.at_level(logging.WARNING):
+        other.execute(sa.text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
+        store = opened(url, timeout=0.2)
+        store.keep(interaction(), verdict())
+    assert "lock timeout: outcomes are kept on disk until it can be opened" in caplog.text
+    assert store.flush(30)
+    assert store.count() == 1
+
+
 def test_64_threads_that_keep_at_once_lose_nothing(store):
     def tell():
         for n in range(20):
@@ -275,6 +296,46 @@ for worker in workers:
     worker.start()
 for worker in workers:
     worker.join()
+"""
+    assert rows_kept_by(code, tmp_path) == 10
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_worker_of_celery_writes_what_waits_before_it_ends(tmp_path):
+    """The operating system ends it, and a signal of Celery, for which a module stands here, tells of that."""
+    code = """
+import os
+import sys
+import types
+
+
+class Signal:
+    def __init__(self):
+        self.receivers = []
+
+    def connect(self, receiver, *, weak):
+        self.receivers.append(receiver)
+
+    def disconnect(self, receiver):
+        self.receivers.remove(receiver)
+
+
+celery = types.SimpleNamespace(worker_process_shutdown=Signal())
+sys.modules["celery.signals"] = celery
+
+from groundwire.monitor import Monitor
+from tests.monitor.told import interaction, verdict
+
+store = Monitor(sys.argv[1], drift=None)
+for _ in range(2):
+    if not os.fork():
+        for n in range(5):
+            store.keep(interaction(n), verdict())
+        for receiver in list(celery.worker_process_shutdown.receivers):
+            receiver(signal=celery.worker_process_shutdown, sender="worker", pid=os.getpid(), exitcode=0)
+        os._exit(0)
+for _ in range(2):
+    os.wait()
 """
     assert rows_kept_by(code, tmp_path) == 10
 

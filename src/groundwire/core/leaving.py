@@ -1,7 +1,8 @@
-"""What has to be done before a process ends: by an ordinary exit, or as a worker of ``multiprocessing``.
+"""What has to be done before a process ends: by an exit, or as a worker of ``multiprocessing`` or of Celery.
 
-Such a worker is ended by the operating system once its own finalizers are through; until Python 3.14 it says
-none of ``atexit``'s farewells. Only the register lives here; what a farewell is, each thing knows itself.
+A worker of ``multiprocessing`` is ended by the operating system once its own finalizers are through; until
+Python 3.14 it says none of ``atexit``'s farewells. One of Celery is ended so at once, after a signal of
+Celery's own. Only the register lives here; what a farewell is, each thing knows itself.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 _IN_WORKERS: dict[Callable[[], None], Any] = {}
+_IN_CELERY: dict[Callable[[], None], Callable[..., None]] = {}
 
 
 def before_exit(farewell: Callable[[], None]) -> None:
@@ -21,6 +23,9 @@ def before_exit(farewell: Callable[[], None]) -> None:
     if _is_worker():
         util = sys.modules["multiprocessing.util"]
         _IN_WORKERS[farewell] = util.Finalize(None, farewell, exitpriority=0)
+    if (signal := _celerys_signal()) is not None and farewell not in _IN_CELERY:
+        _IN_CELERY[farewell] = heard = lambda **_: farewell()
+        signal.connect(heard, weak=False)
 
 
 def no_farewell(farewell: Callable[[], None]) -> None:
@@ -28,6 +33,8 @@ def no_farewell(farewell: Callable[[], None]) -> None:
     atexit.unregister(farewell)
     if (finalizer := _IN_WORKERS.pop(farewell, None)) is not None:
         finalizer.cancel()
+    if (heard := _IN_CELERY.pop(farewell, None)) is not None and (signal := _celerys_signal()) is not None:
+        signal.disconnect(heard)
 
 
 def is_past_farewell() -> bool:
@@ -39,3 +46,8 @@ def _is_worker() -> bool:
     # Looked up: whoever was started by it has it, and nobody else need load it.
     process = sys.modules.get("multiprocessing.process")
     return process is not None and process.parent_process() is not None
+
+
+def _celerys_signal() -> Any:
+    """What tells a worker process of Celery's that it ends; None where Celery is not in use."""
+    return getattr(sys.modules.get("celery.signals"), "worker_process_shutdown", None)

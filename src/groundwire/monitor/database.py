@@ -29,7 +29,15 @@ from groundwire.monitor import schema
 from groundwire.monitor.causes import GONE, ONLY_READS, cause, state
 
 _LOCK = 0x6772_6E64  # names our lock among those of a PostgreSQL server
-_CONNECT = 5  # seconds that a PostgreSQL server has to answer
+# How long a PostgreSQL server may be silent, in libpq's own words; a URL may say otherwise. Where its machine
+# or the way there has gone, the system would wait for a quarter of an hour, or for two hours.
+_SILENT = {
+    "connect_timeout": "5",  # seconds, as are those of keepalives
+    "tcp_user_timeout": "10000",  # milliseconds
+    "keepalives_idle": "10",
+    "keepalives_interval": "5",
+    "keepalives_count": "3",
+}
 # What of a connection says which tables it leads to; libpq's own names.
 _TARGET = ("service", "hostaddr", "host", "port", "dbname", "user", "options")
 
@@ -188,6 +196,7 @@ class Database:
         with self.engine.connect() as opened:
             connection = opened.execution_options(groundwire_writes=True)
             with connection.begin():
+                self._hurry(connection)
                 if not self.is_sqlite:  # SQLite's writing transaction is a lock itself
                     connection.execute(sa.text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
                 version = self._version(connection)
@@ -211,9 +220,11 @@ class Database:
         quiet: dict[str, Any] = {"hide_parameters": True}
         try:
             if not self.is_sqlite:
-                return sa.create_engine(
-                    self.url, pool_pre_ping=True, connect_args={"connect_timeout": _CONNECT}, **quiet
-                )
+                # A pooler such as PgBouncer gives each transaction another connection of the server, where a
+                # statement that was prepared on the last one is unknown, or somebody else's of that name.
+                silent = {name: most for name, most in _SILENT.items() if name not in self.url.query}
+                arguments = {**silent, "prepare_threshold": None}
+                return sa.create_engine(self.url, pool_pre_ping=True, connect_args=arguments, **quiet)
             engine = sa.create_engine(self.url, connect_args={"timeout": self._busy}, **quiet)
         except ModuleNotFoundError as error:
             package = error.name or "a database driver"

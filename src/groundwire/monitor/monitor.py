@@ -10,7 +10,7 @@ import logging
 import random
 import re
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -40,6 +40,7 @@ from groundwire.monitor.writer import Stats, Writer
 _LOG = logging.getLogger(__name__)
 DEFAULT_URL = "sqlite:///groundwire.db"
 _PRUNE_EVERY = 300.0  # seconds
+_PRUNE_FOR = 0.5  # seconds, after which it is the turn of what waits to be written
 _MOST_NAME = 100  # characters of a folder's name that are for people
 _LOOK_EVERY = 10.0  # seconds until it is noticed that another process has rebased
 
@@ -95,6 +96,7 @@ class Monitor(Reviewing):
         self._sampling = sampling or Sampling()
         self._retention = retention
         self._pruned = -_PRUNE_EVERY  # at the first commit: many a process does not live for long
+        self._pruning: Iterator[int] = iter(())
         self._redact = redact
         self._durable = durable
         self._timeout = timeout
@@ -221,7 +223,7 @@ class Monitor(Reviewing):
     def prune(self, retention: Retention | None = None) -> int:
         """Delete what a retention, the monitor's own if left out, does not allow; how many answers went."""
         allowed = retention or self._retention
-        return 0 if allowed is None else prune(self._database, allowed)
+        return 0 if allowed is None else sum(prune(self._database, allowed))
 
     def forget(self, name: str, value: object) -> int:
         """Delete a person's data: every answer with this tag, and its feedback; how many answers went.
@@ -282,7 +284,10 @@ class Monitor(Reviewing):
         now = time.monotonic()
         if self._retention is not None and now - self._pruned > _PRUNE_EVERY:
             self._pruned = now
-            self.prune()
+            self._pruning = prune(self._database, self._retention)
+        # Where a retention is new there may be millions to delete, and nothing is written meanwhile.
+        while next(self._pruning, None) is not None and time.monotonic() - now < _PRUNE_FOR:
+            pass
 
     def _look_for_drift(self, rows: Sequence[Row]) -> None:
         assert self._drift is not None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TextIO
+from uuid import UUID
 
 import sqlalchemy as sa
 
@@ -35,7 +36,7 @@ class Reading:
     _writer: Writer
     _timeout: float
 
-    def get(self, key: str) -> Kept:
+    def get(self, key: str | UUID) -> Kept:
         """The answer with this id, outcome's id or run's id. Raises InputError if none is kept."""
         for kept in self._shelf.whole([self._find(key)]):
             return kept
@@ -70,7 +71,9 @@ class Reading:
         with self._database.reading() as connection:
             return figures.tag_names(connection)
 
-    def feedback(self, key: str, *, seen_by: str | None = None, blind: bool = False) -> tuple[Feedback, ...]:
+    def feedback(
+        self, key: str | UUID, *, seen_by: str | None = None, blind: bool = False
+    ) -> tuple[Feedback, ...]:
         """What was said about one answer, oldest first.
 
         ``blind`` shows ``seen_by`` what others said only once they have said something themselves.
@@ -140,24 +143,29 @@ class Reading:
         """What ``export`` writes, piece by piece as it is read."""
         return export.pieces(self._shelf.with_feedback(wanted), Form(form))
 
-    def export_one(self, stream: TextIO, key: str) -> None:
+    def export_one(self, stream: TextIO, key: str | UUID) -> None:
         """Write one answer with its feedback, as a line of "jsonl"."""
         one = self.get(key)
         export.write([(one, self.feedback(one.id))], stream, Form.JSONL)
 
-    def _find(self, key: str) -> str:
-        found = self._shelf.find(key)
+    def _find(self, key: str | UUID) -> str:
+        if not isinstance(key, str | UUID):  # None would be found: it is what an answer without a run has
+            raise InputError(
+                f"an answer is named by its id, its outcome's or its run's, not by {key!r:.80}: what was not "
+                "sampled, or dropped, has none"
+            )
+        found = self._shelf.find(str(key))
         if found is None:  # it may not be written yet
             self._writer.flush(self._timeout)
-            found = self._shelf.find(key)
+            found = self._shelf.find(str(key))
         if found is None:
             raise _not_kept(key)
         return found
 
 
-def _not_kept(key: str) -> InputError:
+def _not_kept(key: str | UUID) -> InputError:
     return InputError(
-        f"no answer with the id {key!r:.80} is kept: sampling may have left it out, or it was deleted"
+        f"no answer with the id {str(key)!r:.80} is kept: sampling may have left it out, or it was deleted"
     )
 
 

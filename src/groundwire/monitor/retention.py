@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,17 +45,21 @@ class Retention:
             raise ConfigurationError(*problems)
 
 
-def prune(database: Database, retention: Retention) -> int:
-    """Delete what is too old, and the oldest of what is too much; how many answers went."""
+def prune(database: Database, retention: Retention) -> Iterator[int]:
+    """Delete what is too old, and the oldest of what is too much; how many answers went, time and again."""
     gone = 0
     if retention.days is not None:
         oldest = time.time_ns() // 1000 - round(retention.days * _DAY)
-        gone += _delete(database, answers.c.at < oldest)
+        for some in _deleted(database, answers.c.at < oldest):
+            gone += some
+            yield some
     if retention.megabytes is not None and (last := _beyond(database, retention.megabytes)) is not None:
-        gone += _delete(database, answers.c.id <= last)
+        for some in _deleted(database, answers.c.id <= last):
+            gone += some
+            yield some
     if gone:
-        shrink(database)
-    return gone
+        for _ in _shrinking(database):
+            yield 0
 
 
 def forget(database: Database, name: str, value: object) -> int:
@@ -62,10 +67,10 @@ def forget(database: Database, name: str, value: object) -> int:
 
     Also those that have it among their metadata, where there were more tags than are kept.
     """
-    gone = _delete(database, tagged(name, value))
+    gone = sum(_deleted(database, tagged(name, value)))
     crowded = list(_crowded(database, name, value))
     for start in range(0, len(crowded), _AT_ONCE):
-        gone += _delete(database, answers.c.id.in_(crowded[start : start + _AT_ONCE]))
+        gone += sum(_deleted(database, answers.c.id.in_(crowded[start : start + _AT_ONCE])))
     shrink(database)
     return gone
 
@@ -98,23 +103,39 @@ def shrink(database: Database) -> None:
 
     What a reader still has open stays until the next time.
     """
-    if not database.is_sqlite:
-        return
+    for _ in _shrinking(database):
+        pass
+
+
+def _shrinking(database: Database) -> Iterator[None]:
+    """The same in portions, so that whoever writes is not kept waiting."""
+    if database.is_sqlite:
+        free = _free(database)
+        while free > 0:
+            with _cursor(database) as cursor:
+                # As a script, for a statement without columns would be left after its first page.
+                cursor.executescript(f"PRAGMA incremental_vacuum({_PAGES})")
+            free -= _PAGES
+            yield
+        with _cursor(database) as cursor:
+            cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+
+def _free(database: Database) -> int:
+    """How many pages of a SQLite file are of nothing."""
+    with _cursor(database) as cursor:
+        return int(cursor.execute("PRAGMA freelist_count").fetchone()[0])
+
+
+@contextmanager
+def _cursor(database: Database) -> Iterator[Any]:
+    """SQLite itself, of which some statements may be in no transaction. Held by nobody between portions."""
     connection = database.ready().raw_connection()
     try:
-        cursor = connection.cursor()
-        for _ in range(0, _free(cursor), _PAGES):  # in portions, so that whoever writes is not kept waiting
-            # As a script, for a statement without columns would be left after its first page.
-            cursor.executescript(f"PRAGMA incremental_vacuum({_PAGES})")
-        cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-        cursor.close()
+        with closing(connection.cursor()) as cursor:
+            yield cursor
     finally:
         connection.close()
-
-
-def _free(cursor: Any) -> int:
-    """How many pages of a SQLite file are of nothing."""
-    return int(cursor.execute("PRAGMA freelist_count").fetchone()[0])
 
 
 def _beyond(database: Database, megabytes: float) -> str | None:
@@ -134,13 +155,11 @@ def _beyond(database: Database, megabytes: float) -> str | None:
     return None
 
 
-def _delete(database: Database, which: sa.ColumnElement[bool]) -> int:
-    """Delete in small transactions, so that whoever writes is not kept waiting."""
-    gone = 0
-    while True:
+def _deleted(database: Database, which: sa.ColumnElement[bool]) -> Iterator[int]:
+    """Delete in small transactions, so that whoever writes is not kept waiting; how many went in each."""
+    done = _AT_ONCE
+    while done == _AT_ONCE:
         with database.writing() as connection:
             some = sa.select(answers.c.id).where(which).limit(_AT_ONCE).scalar_subquery()
             done = connection.execute(sa.delete(answers).where(answers.c.id.in_(some))).rowcount
-        gone += done
-        if done < _AT_ONCE:
-            return gone
+        yield done

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from uuid import UUID
 
 import sqlalchemy as sa
 
@@ -76,7 +77,7 @@ class Reviewing(Reading):
                 most=count_of("most", most),
             )
 
-    def release(self, key: str, reviewer: str) -> None:
+    def release(self, key: str | UUID, reviewer: str) -> None:
         """Let others have an answer that is reserved for this reviewer."""
         own = _reservation(self._find(key), reviewer)
         with self._database.writing() as connection:
@@ -84,7 +85,7 @@ class Reviewing(Reading):
 
     def review(
         self,
-        key: str,
+        key: str | UUID,
         opinion: Opinion | str,
         *,
         reviewer: str,
@@ -125,7 +126,7 @@ class Reviewing(Reading):
             connection.execute(_reservation(known.id, reviewer))
         return reviews.read(values)
 
-    def retract(self, key: str, reviewer: str) -> bool:
+    def retract(self, key: str | UUID, reviewer: str) -> bool:
         """Take back what a reviewer said of an answer; whether anything was."""
         own = (feedback.c.answer_id == self._find(key)) & (feedback.c.reviewer == reviewer)
         with self._database.writing() as connection:
@@ -148,7 +149,7 @@ class Reviewing(Reading):
         with self._database.reading() as connection:
             return labels.labels(connection, wanted, reviewed, alike=alike)
 
-    def tag(self, key: str, name: str, value: object) -> None:
+    def tag(self, key: str | UUID, name: str, value: object) -> None:
         """Put a further tag on a kept answer. Raises InputError if it is not kept, or for no name."""
         if not 0 < len(name) <= LONGEST_TAG_NAME:
             raise InputError(f"a tag's name has 1 to {LONGEST_TAG_NAME} characters, not {len(name)}")
