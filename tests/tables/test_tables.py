@@ -10,6 +10,7 @@ import lzma
 import pprint
 from decimal import Decimal
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -619,3 +620,73 @@ def test_long_passages_that_were_wrapped_stay_whole():
     csv.writer(file).writerows([("answer", "contexts"), ("25 EUR.", pprint.pformat(texts))])
     (row,) = rows(file.getvalue(), kind=Format.CSV)
     assert [passage.text for passage in row.interaction.contexts] == texts
+
+
+FEES = [{"text": "It's 25\xa0EUR.\nBags:", "metadata": {"page": 75}}, {"text": "none", "metadata": {}}]
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        repr([{**fee, "score": np.float32(0.75)} for fee in FEES]),
+        repr([{**fee, "score": float("nan"), "vector": np.array([0.75, 1.0])} for fee in FEES]),
+        str(np.array(FEES, dtype=object)),
+        str(tuple(fee["text"] for fee in FEES)),
+        "".join(f"{{'document.content': {fee['text']!r}, 'document.score': 0.75}}\n " for fee in FEES).join(
+            "[]"
+        ),
+        "["
+        + ", ".join(f"Document(metadata={{'page': 75}}, page_content={fee['text']!r})" for fee in FEES)
+        + "]",
+        "["
+        + "\n ".join(f"Document(id='7', metadata={{}}, page_content={fee['text']!r})" for fee in FEES)
+        + "]",
+        "["
+        + ", ".join(
+            f"(Document(metadata={{}}, page_content={fee['text']!r}), np.float32(0.75))" for fee in FEES
+        )
+        + "]",
+        "["
+        + ", ".join(
+            f"NodeWithScore(node=TextNode(id_='8', text={fee['text']!r}), score=0.75)" for fee in FEES
+        )
+        + "]",
+        json.dumps([{"node": fee, "score": 0.75} for fee in FEES]),
+        json.dumps([{"lc": 1, "id": ["langchain", "Document"], "kwargs": fee} for fee in FEES]),
+        json.dumps([{"document": {"content": fee["text"]}} for fee in FEES]),
+        json.dumps([{"content": {"text": fee["text"], "type": "TEXT"}, "score": 0.75} for fee in FEES]),
+    ],
+)
+def test_passages_that_a_program_printed_are_their_texts_alone(cell):
+    """What is printed around them, such as a page's number, supports no answer."""
+    (row,) = rows(as_csv(["answer", "contexts"], ["75 EUR.", cell]), kind=Format.CSV)
+    assert [passage.text for passage in row.interaction.contexts] == [fee["text"] for fee in FEES]
+
+
+@pytest.mark.parametrize(
+    "cell", ["['It is 25 EUR.', None]", "[None 'It is 25 EUR.']", "[nan]", "[null, NaN]"]
+)
+def test_a_null_among_printed_passages_is_told(cell):
+    """As it is where lists are lists; its print is no text that was retrieved."""
+    (row,) = rows(as_csv(["answer", "contexts"], ["25 EUR.", cell]), kind=Format.CSV)
+    assert row.interaction is None
+    assert "is None: no text was given" in row.problem
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "[Note (see 'fees')]",
+        "('A text in brackets.')",
+        "(The fee is 25 EUR.)",
+        "[1, None]",
+        "[{'fee': 25} {'fee': 30}]",
+        "[<Document 1>]",
+        "[{[1]: 'text'}]",
+        "[Document(metadata={}, page_content=fees)]",
+        "[" * 9999 + "]",
+    ],
+)
+def test_what_is_no_print_of_passages_is_a_text(cell):
+    (row,) = rows(as_csv(["answer", "context"], ["25 EUR.", cell]), kind=Format.CSV)
+    assert [passage.text for passage in row.interaction.contexts] == [cell]

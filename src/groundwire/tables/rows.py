@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import ast
-import io
 import itertools
 import json
-import tokenize
-import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -20,11 +16,14 @@ from groundwire.core.verdict import Abstention, AbstentionReason
 from groundwire.tables.columns import Columns, cell
 from groundwire.tables.errors import TableError
 from groundwire.tables.labels import label_of
+from groundwire.tables.printed import printed
 from groundwire.tables.record import Record
 from groundwire.tables.records import Format, records
 
 _LOOK_AHEAD = 32  # records whose columns are known before the first one is judged
-_TEXT_KEYS = ("text", "page_content", "content", "chunk", "passage", "document")
+_TEXT_KEYS = ("text", "page_content", "content", "chunk", "passage", "document", "document.content")
+# Where an object has its text in another one: of LlamaIndex, OpenInference, Bedrock, and LangChain's dumpd.
+_HOLDERS = ("node", "document", "content", "kwargs")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -201,33 +200,35 @@ def _contexts(value: Any) -> Any:
 
 
 def _listed(text: str) -> Any:
-    """The list that a cell spells out, as JSON or as pandas writes one; any other text is itself.
+    """The list that a cell spells out, as JSON or as Python prints one; any other text is itself.
 
-    A list of anything but texts and passages is a text too: a context may well be JSON data.
+    A list of anything but texts and passages is a text too: a context may well be JSON data. A null among
+    them stays, so that it is refused here as it is where lists are lists.
     """
     spelled = text.strip()
-    if not (spelled.startswith("[") and spelled.endswith("]")):
+    if not spelled.startswith(("[", "(")) or not spelled.endswith(("]", ")")):
         return text
     try:
-        value = json.loads(spelled)
+        value = json.loads(spelled, parse_constant=lambda _: None)  # NaN is how pandas keeps a null
     except (ValueError, RecursionError):
-        try:
-            with warnings.catch_warnings(action="ignore"):  # Python's opinion of a stray backslash
-                value = ast.literal_eval(spelled)  # reads literals and runs nothing
-                if isinstance(value, list) and len(value) == 1 and isinstance(value[0], str):
-                    value = _strings(spelled)
-        except (ValueError, SyntaxError, RecursionError, MemoryError, tokenize.TokenError):
-            return text
+        value = printed(spelled)
     fits = isinstance(value, list) and all(
-        isinstance(item, str) or (isinstance(item, Mapping) and _text_key(item) is not None) for item in value
+        item is None
+        or isinstance(item, str)
+        or (isinstance(item, Mapping) and _text_key(_opened(item)) is not None)
+        for item in value
     )
     return value if fits else text
 
 
-def _strings(spelled: str) -> list[str]:
-    """The texts of a list that seems to be of one: where NumPy wrote it, there are no commas between them."""
-    tokens = tokenize.generate_tokens(io.StringIO(spelled).readline)
-    return [ast.literal_eval(token.string) for token in tokens if token.type == tokenize.STRING]
+def _opened(item: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The object that has the text, where it is inside of another."""
+    if _text_key(item) is None:
+        for name in _HOLDERS:
+            inner = item.get(name)
+            if isinstance(inner, Mapping) and _text_key(inner) is not None:
+                return {"score": item.get("score"), "metadata": item.get("metadata"), **inner}
+    return item
 
 
 def _text_key(item: Mapping[str, Any]) -> str | None:
@@ -235,6 +236,7 @@ def _text_key(item: Mapping[str, Any]) -> str | None:
 
 
 def _passage(item: Mapping[str, Any], *, where: str) -> Passage:
+    item = _opened(item)
     key = _text_key(item)
     if key is None:
         keys = ", ".join(map(repr, item)) or "nothing"
