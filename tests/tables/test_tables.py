@@ -113,6 +113,21 @@ def test_the_usual_column_names_are_found(question, context, answer):
     assert found.columns == {"question": question, "context": context, "answer": answer}
 
 
+def test_what_was_retrieved_and_generated_comes_before_what_a_test_set_holds_to_be_right():
+    """DeepEval keeps ``context`` beside ``retrieval_context``, others an ``answer`` beside the model's."""
+    case = {
+        "input": "Q",
+        "context": ["ideal"],
+        "retrieval_context": ["C"],
+        "answer": "right",
+        "actual_output": "A",
+    }
+    (row,) = rows(lines(case))
+    assert ([passage.text for passage in row.interaction.contexts], row.interaction.answer) == (["C"], "A")
+    (row,) = rows(lines({"context": "C", "answer": "right", "Generated Answer": "A"}))
+    assert row.interaction.answer == "A"
+
+
 def test_columns_can_be_named_also_inside_objects():
     """A name with dots leads into nested objects, and overrules what would have been found."""
     run = {"answer": "not this", "inputs": {"q": "Q"}, "outputs": {"text": "A", "docs": ["C"]}}

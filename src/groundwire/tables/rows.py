@@ -176,7 +176,8 @@ def _interaction(
 ) -> Interaction:
     column, answer = cell(cells, candidates, "answer")
     if column is None:
-        raise InputError(f"the row has no answer: it has no column {candidates['answer'][0]!r}")
+        named = candidates["answer"] if len(candidates["answer"]) == 1 else ("answer",)
+        raise InputError(f"the row has no answer: it has no column {named[0]!r}")
     return Interaction(
         answer=answer,
         question=cell(cells, candidates, "question")[1],
