@@ -356,6 +356,15 @@ def test_columns_without_a_name_and_empty_rows_at_the_end_are_none():
     assert table("answer,context\n,\n,\n", name="runs.csv").empty
 
 
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_the_header_once_more_is_no_answer(mark):
+    """Files that were joined: "answer" is what "context" says as little as any other word."""
+    one = "question,context,answer\nFee?,It is 25 EUR.,25 EUR.\n"
+    first, header, second = rows(f"{one}{mark}{one}", name="runs.csv")
+    assert (first.problem, second.problem) == ("", "")
+    assert header.problem == "the header once more, as where files were joined: no row"
+
+
 def test_an_empty_row_that_another_follows_is_a_row():
     """An application that gave nothing is told of, in its place."""
     first, nothing, short, last = rows("answer,context\na,c\n,\n \nb,d\n", name="runs.csv")
