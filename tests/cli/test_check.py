@@ -127,6 +127,15 @@ def test_a_file_without_rows_beside_a_good_one_is_named(run, tmp_path, text):
     assert err == "groundwire: none.csv: nothing to check: it holds no row\n"
 
 
+def test_a_file_that_is_emptied_before_its_turn_is_named(run, tmp_path):
+    """Its rows, which were there when the run began, are judged by nobody."""
+    (tmp_path / "later.jsonl").write_text(json.dumps(GROUNDED))
+    code, out, err = run([GROUNDED] * 40, files=("runs.jsonl", "later.jsonl"), detector="emptying")
+    assert code == 2
+    assert "Stopped before the end" in out
+    assert "later.jsonl: nothing to check: it holds no row" in err
+
+
 @pytest.mark.parametrize(
     "options", [["--limit", "0"], ["--threshold", "2"], ["--threshold", "nan"], ["--json", "--jsonl"]]
 )
@@ -446,6 +455,12 @@ def test_a_terminal_gets_colour_unless_told_otherwise():
     plain = in_a_terminal([INVENTED], NO_COLOR="1")
     assert "31m" not in plain
     assert "⟦" in plain
+
+
+def test_a_width_of_nought_hides_nothing():
+    """As a program without a window may say."""
+    done = process("-", stdin=json.dumps(INVENTED).encode(), env={**os.environ, "COLUMNS": "0"})
+    assert "1 hallucinated" in done.stdout.decode()
 
 
 def test_json_gives_a_terminal_nothing_to_obey():

@@ -213,7 +213,8 @@ def console(*, stderr: bool) -> Console:
     """A console that no text commands, nor marks up, and that is wide enough where there is no terminal."""
     stream: Any = PlainStream(sys.stderr if stderr else sys.stdout)
     made = _Console(file=stream, stderr=stderr, highlight=False, markup=False, emoji=False)
-    if not made.is_terminal and "COLUMNS" not in made._environ:  # noqa: SLF001 - what rich itself has read
+    told = "COLUMNS" in made._environ  # noqa: SLF001 - what rich itself has read
+    if not made.width or not (made.is_terminal or told):
         made.width = _PIPED_WIDTH
     return made
 
