@@ -203,6 +203,10 @@ def test_a_cell_that_only_looks_like_a_list_is_a_text(text):
         ('{"context": ["c", 5], "answer": "a"}', "contexts[1] must be a str, not int 5"),
         ('{"context": ["c", null], "answer": "a"}', "contexts[1] is None: no text was given"),
         ('{"context": [{"url": "u"}], "answer": "a"}', "contexts[0] has no text"),
+        (
+            '{"context": [{"text": null, "page": 1}], "answer": "a"}',
+            "contexts[0] has no text: 'text' must be a str, not NoneType None",
+        ),
         ('{"question": 1, "context": "c", "answer": "a"}', "question must be a str, not int 1"),
         (b'{"context": "c", "answer": "\xff"}', "not UTF-8: byte 0xff at position 29"),
         ("[" * 100_000, "not JSON"),

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 from uuid import UUID
 
 from groundwire.core.errors import InputError
-from groundwire.core.interaction import Interaction, Passage
+from groundwire.core.interaction import Interaction, Passage, shown
 from groundwire.core.verdict import Abstention, AbstentionReason
 from groundwire.tables.columns import Columns, cell
 from groundwire.tables.errors import TableError
@@ -240,6 +240,9 @@ def _passage(item: Mapping[str, Any], *, where: str) -> Passage:
     item = _opened(item)
     key = _text_key(item)
     if key is None:
+        for name in _TEXT_KEYS:
+            if name in item:
+                raise InputError(f"{where} has no text: {name!r} must be a str, not {shown(item[name])}")
         keys = ", ".join(map(repr, item)) or "nothing"
         raise InputError(f"{where} has no text: expected one of {', '.join(_TEXT_KEYS)}, found {keys:.200}")
     metadata = item.get("metadata")
