@@ -528,5 +528,5 @@ def test_a_page_never_takes_the_place_of_the_table(run):
     for page in ("runs.jsonl", "link.html"):
         code, _, err = run([GROUNDED], "--html", page)
         assert code == 2
-        assert "is a table that is read: name another" in err
+        assert "is a file that is read: name another" in err
     assert json.loads(Path("runs.jsonl").read_text(encoding="utf-8")) == GROUNDED
