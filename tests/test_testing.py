@@ -53,6 +53,13 @@ def test_anything_else_is_an_error_and_not_a_passed_test(other):
         assert_grounded(other)
 
 
+def test_the_name_of_a_detector_is_no_checker():
+    """And says so, as everywhere else."""
+    judged = gw.Interaction(contexts="It is 25 EUR.", answer="It is 25 EUR.")
+    with pytest.raises(gw.ConfigurationError, match="checker must be a Checker, not str"):
+        assert_grounded(judged, checker="lexical")
+
+
 @pytest.mark.parametrize(
     ("other", "hint"),
     [

@@ -319,7 +319,7 @@ def check(
     True
     """
     given = _interaction(interaction, answer, contexts, question, history)
-    return (checker or default_checker()).check(given)
+    return _chosen(checker).check(given)
 
 
 async def acheck(
@@ -333,14 +333,22 @@ async def acheck(
 ) -> Outcome:
     """``check`` for callers on an event loop."""
     given = _interaction(interaction, answer, contexts, question, history)
-    return await (checker or default_checker()).acheck(given)
+    return await _chosen(checker).acheck(given)
 
 
 def check_many(
     interactions: Iterable[Interaction], *, progress: bool = False, checker: Checker | None = None
 ) -> Iterator[Outcome]:
     """Judge many interactions, in order and in bounded memory; see Checker.check_many."""
-    return (checker or default_checker()).check_many(interactions, progress=progress)
+    return _chosen(checker).check_many(interactions, progress=progress)
+
+
+def checker_problems(checker: object) -> list[str]:
+    """What is wrong with what was given as a checker; None is the default one."""
+    if checker is None or isinstance(checker, Checker):
+        return []
+    kind = f"the class {checker.__name__}" if isinstance(checker, type) else type(checker).__qualname__
+    return [f"checker must be a Checker, not {kind}: Checker(detector, judge=...) makes one"]
 
 
 def default_checker() -> Checker:
@@ -352,6 +360,12 @@ def default_checker() -> Checker:
 
 
 _default: Checker | None = None
+
+
+def _chosen(checker: Checker | None) -> Checker:
+    if problems := checker_problems(checker):
+        raise ConfigurationError(*problems)
+    return checker or default_checker()
 
 
 def _interaction(

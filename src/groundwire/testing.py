@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from groundwire.checker import Checker
+from groundwire.checker import Checker, check
 from groundwire.core import wire
 from groundwire.core.claim import Claim, Support
 from groundwire.core.detector import Detector
@@ -45,7 +45,7 @@ def assert_grounded(
 
 def _outcome(judged: Interaction | Outcome | Mapping[str, Any], checker: Checker | None) -> Outcome:
     if isinstance(judged, Interaction):
-        return (checker or Checker()).check(judged)
+        return check(judged, checker=checker)
     if isinstance(judged, Verdict | Abstention):
         return judged
     try:

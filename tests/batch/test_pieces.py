@@ -108,4 +108,4 @@ def test_a_file_that_shrank_is_told():
 def test_the_names_that_rows_are_read_by_come_with_the_table():
     """A piece from the middle of a file is read by the columns of its beginning."""
     found = read(io.BytesIO(b"query,docs,response\nq,d,a\n"), name="t.csv")
-    assert found.candidates["answer"][1] == "response"
+    assert "response" in found.candidates["answer"]

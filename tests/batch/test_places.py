@@ -55,6 +55,15 @@ def test_a_name_is_a_name_before_it_is_a_pattern(name, kind, tmp_path, monkeypat
     assert [one["id"] for one in rows("out")] == [name]
 
 
+@pytest.mark.parametrize("name", ["pipe.jsonl", "-"])
+def test_a_pipe_is_refused_before_it_is_waited_for(name, tmp_path, monkeypatch):
+    """It would be read to tell its form, and then again, by others, for ever."""
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo("pipe.jsonl")
+    with pytest.raises(TableError, match=f"{name}: a pipe is read only once"):
+        find([name])
+
+
 def test_a_file_is_judged_once_however_it_is_named(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     jsonl(tmp_path / "in.jsonl", map(row, range(3)))

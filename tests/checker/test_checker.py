@@ -228,6 +228,18 @@ def test_configuration_mistakes_are_heard_when_they_are_made(build, message):
         build()
 
 
+@pytest.mark.parametrize("checker", ["lexical", {"detector": "lexical"}, NovelWords(), Checker])
+def test_what_is_given_for_a_checker_and_is_none_is_told_with_what_makes_one(checker):
+    """Of each of the three, before anything is judged; a name is what ``Checker`` itself takes."""
+    message = r"checker must be a Checker, not .*: Checker\(detector, judge=...\) makes one"
+    with pytest.raises(ConfigurationError, match=message):
+        gw.check(NO_CONTEXT, checker=checker)
+    with pytest.raises(ConfigurationError, match=message):
+        asyncio.run(gw.acheck(NO_CONTEXT, checker=checker))
+    with pytest.raises(ConfigurationError, match=message):
+        gw.check_many([NO_CONTEXT], checker=checker)
+
+
 def test_a_policy_takes_the_name_of_what_it_does():
     with pytest.raises(AbstainedError):
         Checker(NovelWords(), policy=Policy(on_abstention="raise")).check(NO_CONTEXT)

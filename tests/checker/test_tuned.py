@@ -1,6 +1,7 @@
 """Checkers that read by a tuning: from files, from Python, and what they refuse."""
 
 import json
+import resource
 
 import pytest
 
@@ -64,6 +65,27 @@ def test_a_yaml_file_is_written_and_read(tmp_path):
     pytest.importorskip("yaml")
     save(tuned(), tmp_path / "tuned.yaml", beside={"detector": "lexical"})
     assert Checker.from_config(tmp_path / "tuned.yaml").policy.tuned == tuned()
+
+
+def test_where_a_disk_is_full_the_tuning_that_was_there_stays(tmp_path):
+    """An application that starts from it finds no empty file; the message names what could not be written."""
+    place, link = tmp_path / "tuned.json", tmp_path / "link.json"
+    place.write_text("what was there")
+    place.chmod(0o640)
+    link.symlink_to(place)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, before[1]))
+    try:
+        with pytest.raises(OSError, match=r"link\.json"):
+            save(tuned(), link, beside={"detector": "lexical"})
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert place.read_text() == "what was there"
+    save(tuned(), link, beside={"detector": "lexical"})
+    assert link.is_symlink()
+    assert place.stat().st_mode & 0o777 == 0o640
+    assert Checker.from_config(place).policy.tuned == tuned()
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["link.json", "tuned.json"]
 
 
 def test_settings_may_hold_the_tuning_itself():

@@ -2,6 +2,7 @@
 
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 from groundwire import detectors
 from groundwire.cli.main import main
@@ -26,10 +27,20 @@ class Broken(NovelWords):
         raise ZeroDivisionError
 
 
+@dataclass(frozen=True, kw_only=True)
+class Emptying(NovelWords):
+    """While it judges, another program empties a table, as one that rotates logs does."""
+
+    def detect(self, interaction):
+        Path("later.jsonl").write_text("", encoding="utf-8")
+        return super().detect(interaction)
+
+
 def register():
     """Make the scripted detectors known by name, as the built-in ones are."""
     detectors._REGISTERED["novel-words"] = "tests.scripted:NovelWords"
     detectors._REGISTERED["interrupted"] = "tests.cli.driver:Interrupted"
+    detectors._REGISTERED["emptying"] = "tests.cli.driver:Emptying"
     detectors._REGISTERED["broken"] = "tests.cli.driver:Broken"
 
 

@@ -127,6 +127,15 @@ def test_a_file_without_rows_beside_a_good_one_is_named(run, tmp_path, text):
     assert err == "groundwire: none.csv: nothing to check: it holds no row\n"
 
 
+def test_a_file_that_is_emptied_before_its_turn_is_named(run, tmp_path):
+    """Its rows, which were there when the run began, are judged by nobody."""
+    (tmp_path / "later.jsonl").write_text(json.dumps(GROUNDED))
+    code, out, err = run([GROUNDED] * 40, files=("runs.jsonl", "later.jsonl"), detector="emptying")
+    assert code == 2
+    assert "Stopped before the end" in out
+    assert "later.jsonl: nothing to check: it holds no row" in err
+
+
 @pytest.mark.parametrize(
     "options", [["--limit", "0"], ["--threshold", "2"], ["--threshold", "nan"], ["--json", "--jsonl"]]
 )
@@ -448,6 +457,12 @@ def test_a_terminal_gets_colour_unless_told_otherwise():
     assert "⟦" in plain
 
 
+def test_a_width_of_nought_hides_nothing():
+    """As a program without a window may say."""
+    done = process("-", stdin=json.dumps(INVENTED).encode(), env={**os.environ, "COLUMNS": "0"})
+    assert "1 hallucinated" in done.stdout.decode()
+
+
 def test_json_gives_a_terminal_nothing_to_obey():
     """Controls and bidirectional overrides are escapes, and the JSON says the same."""
     question = "\x9b31m \x7f \u202e fee \ufeff 日本"
@@ -513,5 +528,5 @@ def test_a_page_never_takes_the_place_of_the_table(run):
     for page in ("runs.jsonl", "link.html"):
         code, _, err = run([GROUNDED], "--html", page)
         assert code == 2
-        assert "is a table that is read: name another" in err
+        assert "is a file that is read: name another" in err
     assert json.loads(Path("runs.jsonl").read_text(encoding="utf-8")) == GROUNDED

@@ -182,6 +182,7 @@ def test_a_model_is_asked_and_named_in_the_file(run, labelled, bedrock):
         (["--columns", "label"], "--columns: expected PART=COLUMN"),
         (["--columns", "label=nothing"], "nothing"),
         (["--layout", "nothing"], "nothing"),
+        (["--outcomes", "labelled.jsonl"], "--outcomes labelled.jsonl: it is a file, and a folder is needed"),
     ],
 )
 def test_options_that_can_not_work_end_with_2_and_what_would(run, labelled, options, message):
@@ -189,6 +190,19 @@ def test_options_that_can_not_work_end_with_2_and_what_would(run, labelled, opti
     assert code == 2
     assert message in err
     assert not Path("tuned.json").exists()
+
+
+@pytest.mark.parametrize("out", ["labelled.json", "settings.json", "link.json"])
+def test_what_is_read_is_not_written_over(run, labelled, out):
+    """Neither the labels, also through a link, nor the settings: a judge in them would be gone."""
+    labelled.rename("labelled.json")
+    Path("link.json").symlink_to("labelled.json")
+    Path("settings.json").write_text(json.dumps({"detector": "lexical"}))
+    before = Path(out).read_bytes()
+    code, _, err = run("labelled.json", "--config", "settings.json", "--out", out)
+    assert code == 2
+    assert f"--out {out!r} is a file that is read: name another" in err
+    assert Path(out).read_bytes() == before
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import lzma
 import pprint
 from decimal import Decimal
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -112,6 +113,21 @@ def test_the_usual_column_names_are_found(question, context, answer):
     assert found.columns == {"question": question, "context": context, "answer": answer}
 
 
+def test_what_was_retrieved_and_generated_comes_before_what_a_test_set_holds_to_be_right():
+    """DeepEval keeps ``context`` beside ``retrieval_context``, others an ``answer`` beside the model's."""
+    case = {
+        "input": "Q",
+        "context": ["ideal"],
+        "retrieval_context": ["C"],
+        "answer": "right",
+        "actual_output": "A",
+    }
+    (row,) = rows(lines(case))
+    assert ([passage.text for passage in row.interaction.contexts], row.interaction.answer) == (["C"], "A")
+    (row,) = rows(lines({"context": "C", "answer": "right", "Generated Answer": "A"}))
+    assert row.interaction.answer == "A"
+
+
 def test_columns_can_be_named_also_inside_objects():
     """A name with dots leads into nested objects, and overrules what would have been found."""
     run = {"answer": "not this", "inputs": {"q": "Q"}, "outputs": {"text": "A", "docs": ["C"]}}
@@ -187,6 +203,10 @@ def test_a_cell_that_only_looks_like_a_list_is_a_text(text):
         ('{"context": ["c", 5], "answer": "a"}', "contexts[1] must be a str, not int 5"),
         ('{"context": ["c", null], "answer": "a"}', "contexts[1] is None: no text was given"),
         ('{"context": [{"url": "u"}], "answer": "a"}', "contexts[0] has no text"),
+        (
+            '{"context": [{"text": null, "page": 1}], "answer": "a"}',
+            "contexts[0] has no text: 'text' must be a str, not NoneType None",
+        ),
         ('{"question": 1, "context": "c", "answer": "a"}', "question must be a str, not int 1"),
         (b'{"context": "c", "answer": "\xff"}', "not UTF-8: byte 0xff at position 29"),
         ("[" * 100_000, "not JSON"),
@@ -338,6 +358,15 @@ def test_columns_without_a_name_and_empty_rows_at_the_end_are_none():
     assert dict(first.cells) == {"answer": "a", "context": "c", "label": "1"}
     assert (second.line, second.interaction.answer, second.label) == (4, "b", 0)
     assert table("answer,context\n,\n,\n", name="runs.csv").empty
+
+
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_the_header_once_more_is_no_answer(mark):
+    """Files that were joined: "answer" is what "context" says as little as any other word."""
+    one = "question,context,answer\nFee?,It is 25 EUR.,25 EUR.\n"
+    first, header, second = rows(f"{one}{mark}{one}", name="runs.csv")
+    assert (first.problem, second.problem) == ("", "")
+    assert header.problem == "the header once more, as where files were joined: no row"
 
 
 def test_an_empty_row_that_another_follows_is_a_row():
@@ -619,3 +648,73 @@ def test_long_passages_that_were_wrapped_stay_whole():
     csv.writer(file).writerows([("answer", "contexts"), ("25 EUR.", pprint.pformat(texts))])
     (row,) = rows(file.getvalue(), kind=Format.CSV)
     assert [passage.text for passage in row.interaction.contexts] == texts
+
+
+FEES = [{"text": "It's 25\xa0EUR.\nBags:", "metadata": {"page": 75}}, {"text": "none", "metadata": {}}]
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        repr([{**fee, "score": np.float32(0.75)} for fee in FEES]),
+        repr([{**fee, "score": float("nan"), "vector": np.array([0.75, 1.0])} for fee in FEES]),
+        str(np.array(FEES, dtype=object)),
+        str(tuple(fee["text"] for fee in FEES)),
+        "".join(f"{{'document.content': {fee['text']!r}, 'document.score': 0.75}}\n " for fee in FEES).join(
+            "[]"
+        ),
+        "["
+        + ", ".join(f"Document(metadata={{'page': 75}}, page_content={fee['text']!r})" for fee in FEES)
+        + "]",
+        "["
+        + "\n ".join(f"Document(id='7', metadata={{}}, page_content={fee['text']!r})" for fee in FEES)
+        + "]",
+        "["
+        + ", ".join(
+            f"(Document(metadata={{}}, page_content={fee['text']!r}), np.float32(0.75))" for fee in FEES
+        )
+        + "]",
+        "["
+        + ", ".join(
+            f"NodeWithScore(node=TextNode(id_='8', text={fee['text']!r}), score=0.75)" for fee in FEES
+        )
+        + "]",
+        json.dumps([{"node": fee, "score": 0.75} for fee in FEES]),
+        json.dumps([{"lc": 1, "id": ["langchain", "Document"], "kwargs": fee} for fee in FEES]),
+        json.dumps([{"document": {"content": fee["text"]}} for fee in FEES]),
+        json.dumps([{"content": {"text": fee["text"], "type": "TEXT"}, "score": 0.75} for fee in FEES]),
+    ],
+)
+def test_passages_that_a_program_printed_are_their_texts_alone(cell):
+    """What is printed around them, such as a page's number, supports no answer."""
+    (row,) = rows(as_csv(["answer", "contexts"], ["75 EUR.", cell]), kind=Format.CSV)
+    assert [passage.text for passage in row.interaction.contexts] == [fee["text"] for fee in FEES]
+
+
+@pytest.mark.parametrize(
+    "cell", ["['It is 25 EUR.', None]", "[None 'It is 25 EUR.']", "[nan]", "[null, NaN]"]
+)
+def test_a_null_among_printed_passages_is_told(cell):
+    """As it is where lists are lists; its print is no text that was retrieved."""
+    (row,) = rows(as_csv(["answer", "contexts"], ["25 EUR.", cell]), kind=Format.CSV)
+    assert row.interaction is None
+    assert "is None: no text was given" in row.problem
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "[Note (see 'fees')]",
+        "('A text in brackets.')",
+        "(The fee is 25 EUR.)",
+        "[1, None]",
+        "[{'fee': 25} {'fee': 30}]",
+        "[<Document 1>]",
+        "[{[1]: 'text'}]",
+        "[Document(metadata={}, page_content=fees)]",
+        "[" * 9999 + "]",
+    ],
+)
+def test_what_is_no_print_of_passages_is_a_text(cell):
+    (row,) = rows(as_csv(["answer", "context"], ["25 EUR.", cell]), kind=Format.CSV)
+    assert [passage.text for passage in row.interaction.contexts] == [cell]

@@ -26,9 +26,9 @@ FORMS = [
 
 @pytest.mark.parametrize("form", FORMS)
 def test_messages_of_all_makes_are_turns(form):
-    """As lists, and spelled out as JSON in a cell of a CSV file."""
-    assert turns(form, where="history") == SAID
-    assert turns(json.dumps(form), where="history") == SAID
+    """As lists, and spelled out in a cell of a CSV file, as JSON or by pandas."""
+    for given in (form, json.dumps(form), str(form)):
+        assert turns(given, where="history") == SAID
 
 
 @pytest.mark.parametrize("nothing", [None, "", "  ", [], "[]"])

@@ -86,7 +86,12 @@ def _local(given: str) -> list[Source]:
     path = Path(plain_path(given))
     if path.is_dir():
         paths = list(_within(path))
-    elif path.exists():
+    elif path.exists() or given == "-":
+        if not path.is_file():
+            raise TableError(
+                f"{given}: a pipe is read only once, and a batch goes back to its tables: save it to a "
+                "file, or use groundwire check"
+            )
         paths = [path]
     else:
         paths = [one for one in map(Path, glob.glob(str(path), recursive=True)) if one.is_file()]  # noqa: PTH207 - Path's own refuses absolute patterns

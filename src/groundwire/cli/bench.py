@@ -16,6 +16,7 @@ from groundwire.cli.exits import DONE, NOT_ALL_JUDGED
 from groundwire.cli.labelled import add_data, add_runs, examples_of, interrupted, name_of
 from groundwire.cli.outputs import console
 from groundwire.cli.settings import complete_settings, settings_of
+from groundwire.cli.writable import require_folder
 from groundwire.core.errors import ConfigurationError
 from groundwire.report.visible import escaped
 
@@ -95,8 +96,7 @@ def bench(given: argparse.Namespace) -> int:
     folder = Path(given.out) if given.out else None
     if folder:
         _require_report(given.plots)
-        if folder.exists() and not folder.is_dir():
-            raise ConfigurationError(f"--out {folder}: it is a file, and a folder is needed")
+        require_folder("--out", given.out)
         folder.mkdir(parents=True, exist_ok=True)
     named = _named(_settings(given))
     sets = _sets(given)

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import BinaryIO
 
 from groundwire import config
 from groundwire.checker import Checker
@@ -175,9 +176,7 @@ def _open(name: str, given: argparse.Namespace, stack: contextlib.ExitStack) -> 
     shown = "stdin" if name == "-" else name
     stream = sys.stdin.buffer if name == "-" else Path(name).open("rb")  # noqa: SIM115 - the stack closes it
     stack.enter_context(stream)
-    table = read(stream, name=shown, columns=columns_of(given), kind=given.format)
-    if table.empty:
-        raise TableError(f"{shown}: nothing to check: it holds no row")
+    table = _table(stream, shown, given)
     if name == "-" or not Path(name).is_file():  # a pipe, which can be read only once
         return table
     stream.close()  # there may be more files than a process may have open
@@ -186,4 +185,11 @@ def _open(name: str, given: argparse.Namespace, stack: contextlib.ExitStack) -> 
 
 def _rows(name: str, given: argparse.Namespace) -> Iterator[Row]:
     with Path(name).open("rb") as stream:
-        yield from read(stream, name=name, columns=columns_of(given), kind=given.format).rows
+        yield from _table(stream, name, given).rows
+
+
+def _table(stream: BinaryIO, name: str, given: argparse.Namespace) -> Table:
+    table = read(stream, name=name, columns=columns_of(given), kind=given.format)
+    if table.empty:
+        raise TableError(f"{name}: nothing to check: it holds no row")
+    return table

@@ -18,7 +18,6 @@ from groundwire import __version__
 from groundwire.cli.plain import PlainStream
 from groundwire.cli.writable import require_writable
 from groundwire.core import wire
-from groundwire.core.errors import ConfigurationError
 from groundwire.core.plain import plain
 from groundwire.detectors.catalogue import Method
 from groundwire.judge.dry_run import Estimate
@@ -141,11 +140,7 @@ class HtmlPage:
 
         self._page = page
         self._path = Path(given.html or "")
-        require_writable("--html", str(self._path))
-        if self._path.exists():
-            for name in given.files:
-                if name != "-" and Path(name).exists() and self._path.samefile(name):
-                    raise ConfigurationError(f"--html {given.html!r} is a table that is read: name another")
+        require_writable("--html", str(self._path), read=[*given.files, given.config])
         self._given, self._detector = given, detector
         self._entries: list[Entry] = []
 
@@ -213,7 +208,8 @@ def console(*, stderr: bool) -> Console:
     """A console that no text commands, nor marks up, and that is wide enough where there is no terminal."""
     stream: Any = PlainStream(sys.stderr if stderr else sys.stdout)
     made = _Console(file=stream, stderr=stderr, highlight=False, markup=False, emoji=False)
-    if not made.is_terminal and "COLUMNS" not in made._environ:  # noqa: SLF001 - what rich itself has read
+    told = "COLUMNS" in made._environ  # noqa: SLF001 - what rich itself has read
+    if not made.width or not (made.is_terminal or told):
         made.width = _PIPED_WIDTH
     return made
 

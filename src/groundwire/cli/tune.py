@@ -14,7 +14,7 @@ from groundwire.cli.exits import DONE
 from groundwire.cli.labelled import add_data, add_runs, examples_of, interrupted
 from groundwire.cli.outputs import console
 from groundwire.cli.tuning_output import tell
-from groundwire.cli.writable import require_writable
+from groundwire.cli.writable import require_folder, require_writable
 from groundwire.core.errors import ConfigurationError
 from groundwire.policy import Policy
 
@@ -115,7 +115,9 @@ def tune(given: argparse.Namespace) -> int:
     out = Path(given.out)
     if out.suffix.lower() not in (".json", ".yaml", ".yml"):
         raise ConfigurationError(f"--out {given.out!r}: expected a name ending in .json or .yaml")
-    require_writable("--out", given.out)
+    require_writable("--out", given.out, read=(given.data, given.config))
+    if given.outcomes:
+        require_folder("--outcomes", given.outcomes)
     checkers = list(_checkers(given))
     tuning.require_options(
         [checker.detector for checker in checkers],

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 from groundwire.core.errors import ConfigurationError
 
 
-def require_writable(option: str, name: str) -> None:
-    """Raises ConfigurationError, naming the option, where no file of that name can be written."""
+def require_writable(option: str, name: str, *, read: Iterable[str | None] = ()) -> None:
+    """Raises ConfigurationError, naming the option, where no file of that name can be written.
+
+    Nor is one of the files that are ``read``, under whatever name: what is in it would be lost.
+    """
     path = Path(name)
+    for other in filter(None, read):
+        if path.exists() and Path(other).exists() and path.samefile(other):
+            raise ConfigurationError(f"{option} {name!r} is a file that is read: name another")
     if path.is_dir():
         raise ConfigurationError(f"{option} {name!r} is a directory: name the file to write in it")
     if not path.parent.is_dir():
@@ -28,3 +35,9 @@ def require_writable(option: str, name: str) -> None:
             f"{option} {name!r}: nothing can be written in {str(path.parent)!r} ({error.strerror}): name a "
             "file elsewhere"
         ) from error
+
+
+def require_folder(option: str, name: str) -> None:
+    """Raises ConfigurationError, naming the option, where a file has the name of a folder to write to."""
+    if Path(name).exists() and not Path(name).is_dir():
+        raise ConfigurationError(f"{option} {name}: it is a file, and a folder is needed")

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, TypedDict
 
-from groundwire.checker import Checker, default_checker
+from groundwire.checker import Checker, checker_problems, default_checker
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.interaction import Interaction
 from groundwire.core.keeper import Keeper, keep, keeper_problems
@@ -81,14 +81,6 @@ def settle_common(options: Mapping[str, Any]) -> CommonSettings:
     if problems:
         raise ConfigurationError(*problems)
     return settings
-
-
-def checker_problems(checker: object) -> list[str]:
-    """What is wrong with what was given as a checker; None is the default one."""
-    if checker is None or isinstance(checker, Checker):
-        return []
-    kind = f"the class {checker.__name__}" if isinstance(checker, type) else type(checker).__qualname__
-    return [f"checker must be a Checker, not {kind}: Checker(detector, judge=...) makes one"]
 
 
 def callable_problems(name: str, given: object, told: str) -> list[str]:

@@ -17,14 +17,13 @@ from llama_index.core.evaluation import BaseEvaluator, EvaluationResult
 from llama_index.core.prompts.mixin import PromptDictType
 from pydantic import Field
 
-from groundwire.checker import Checker, default_checker
+from groundwire.checker import Checker, checker_problems, default_checker
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.interaction import Interaction, Passage
 from groundwire.core.verdict import Abstention, AbstentionReason, Outcome, Verdict
 from groundwire.host.actions import note
 from groundwire.host.judging import ajudged, failure, judged
 from groundwire.host.notices import WITHHELD, is_withheld
-from groundwire.host.options import checker_problems
 from groundwire.llama_index import findings, units, values
 from groundwire.llama_index.output import notices
 from groundwire.policy import AbstainedError

@@ -116,6 +116,8 @@ def _row(line: int, header: list[str | None], cells: list[str]) -> Record:
     if len(cells) != len(header):
         noun = "cell" if len(cells) == 1 else "cells"
         return Record(line=line, problem=f"{len(cells)} {noun}, where the header has {len(header)}")
+    if [cells[0].removeprefix("\ufeff"), *cells[1:]] == [name or "" for name in header]:
+        return Record(line=line, problem="the header once more, as where files were joined: no row")
     if any(UNDECODED.search(cell) for cell in cells):
         return Record(line=line, problem="not UTF-8: save the table as UTF-8 (Excel calls it CSV UTF-8)")
     return Record(line=line, cells=_by_name(header, cells))

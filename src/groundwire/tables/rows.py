@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import ast
-import io
 import itertools
 import json
-import tokenize
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -15,17 +11,20 @@ from typing import Any, BinaryIO
 from uuid import UUID
 
 from groundwire.core.errors import InputError
-from groundwire.core.interaction import Interaction, Passage, Role, Turn
+from groundwire.core.interaction import Interaction, Passage, Turn, shown
 from groundwire.core.verdict import Abstention, AbstentionReason
 from groundwire.tables.columns import Columns, cell
 from groundwire.tables.errors import TableError
 from groundwire.tables.labels import label_of
+from groundwire.tables.printed import printed
 from groundwire.tables.record import Record
 from groundwire.tables.records import Format, records
-from groundwire.tables.turns import listed, turns
+from groundwire.tables.turns import asked, is_text, turns
 
 _LOOK_AHEAD = 32  # records whose columns are known before the first one is judged
-_TEXT_KEYS = ("text", "page_content", "content", "chunk", "passage", "document")
+_TEXT_KEYS = ("text", "page_content", "content", "chunk", "passage", "document", "document.content")
+# Where an object has its text in another one: of LlamaIndex, OpenInference, Bedrock, and LangChain's dumpd.
+_HOLDERS = ("node", "document", "content", "kwargs")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -178,8 +177,9 @@ def _interaction(
 ) -> Interaction:
     column, answer = cell(cells, candidates, "answer")
     if column is None:
-        raise InputError(f"the row has no answer: it has no column {candidates['answer'][0]!r}")
-    question, earlier = _asked(cell(cells, candidates, "question")[1])
+        named = candidates["answer"] if len(candidates["answer"]) == 1 else ("answer",)
+        raise InputError(f"the row has no answer: it has no column {named[0]!r}")
+    question, earlier = asked(cell(cells, candidates, "question")[1])
     return Interaction(
         answer=answer,
         question=question,
@@ -189,23 +189,11 @@ def _interaction(
     )
 
 
-def _asked(value: Any) -> tuple[Any, Sequence[Turn]]:
-    """The question, and what was said before it where a whole conversation stands in its place."""
-    said = listed(value) if isinstance(value, str) and value.startswith("[{") else value
-    if not isinstance(said, list):
-        return value, ()
-    messages = turns(said, where="question")
-    last = max((i for i, turn in enumerate(messages) if turn.role is Role.USER), default=None)
-    if last is None:
-        raise InputError("question: no message of the conversation is the user's")
-    return messages[last].text, messages[:last]
-
-
 def _history(cells: Mapping[str, Any], candidates: Mapping[str, tuple[str, ...]]) -> Sequence[Turn]:
     """The turns before the question. Of a column that nobody named, a text is something else."""
     column, value = cell(cells, candidates, "history")
     named = len(candidates["history"]) == 1
-    if not named and isinstance(value, str) and isinstance(listed(value), str):
+    if not named and is_text(value):
         return ()
     return turns(value, where=column or "history")
 
@@ -225,33 +213,35 @@ def _contexts(value: Any) -> Any:
 
 
 def _listed(text: str) -> Any:
-    """The list that a cell spells out, as JSON or as pandas writes one; any other text is itself.
+    """The list that a cell spells out, as JSON or as Python prints one; any other text is itself.
 
-    A list of anything but texts and passages is a text too: a context may well be JSON data.
+    A list of anything but texts and passages is a text too: a context may well be JSON data. A null among
+    them stays, so that it is refused here as it is where lists are lists.
     """
     spelled = text.strip()
-    if not (spelled.startswith("[") and spelled.endswith("]")):
+    if not spelled.startswith(("[", "(")) or not spelled.endswith(("]", ")")):
         return text
     try:
-        value = json.loads(spelled)
+        value = json.loads(spelled, parse_constant=lambda _: None)  # NaN is how pandas keeps a null
     except (ValueError, RecursionError):
-        try:
-            with warnings.catch_warnings(action="ignore"):  # Python's opinion of a stray backslash
-                value = ast.literal_eval(spelled)  # reads literals and runs nothing
-                if isinstance(value, list) and len(value) == 1 and isinstance(value[0], str):
-                    value = _strings(spelled)
-        except (ValueError, SyntaxError, RecursionError, MemoryError, tokenize.TokenError):
-            return text
+        value = printed(spelled)
     fits = isinstance(value, list) and all(
-        isinstance(item, str) or (isinstance(item, Mapping) and _text_key(item) is not None) for item in value
+        item is None
+        or isinstance(item, str)
+        or (isinstance(item, Mapping) and _text_key(_opened(item)) is not None)
+        for item in value
     )
     return value if fits else text
 
 
-def _strings(spelled: str) -> list[str]:
-    """The texts of a list that seems to be of one: where NumPy wrote it, there are no commas between them."""
-    tokens = tokenize.generate_tokens(io.StringIO(spelled).readline)
-    return [ast.literal_eval(token.string) for token in tokens if token.type == tokenize.STRING]
+def _opened(item: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The object that has the text, where it is inside of another."""
+    if _text_key(item) is None:
+        for name in _HOLDERS:
+            inner = item.get(name)
+            if isinstance(inner, Mapping) and _text_key(inner) is not None:
+                return {"score": item.get("score"), "metadata": item.get("metadata"), **inner}
+    return item
 
 
 def _text_key(item: Mapping[str, Any]) -> str | None:
@@ -259,8 +249,12 @@ def _text_key(item: Mapping[str, Any]) -> str | None:
 
 
 def _passage(item: Mapping[str, Any], *, where: str) -> Passage:
+    item = _opened(item)
     key = _text_key(item)
     if key is None:
+        for name in _TEXT_KEYS:
+            if name in item:
+                raise InputError(f"{where} has no text: {name!r} must be a str, not {shown(item[name])}")
         keys = ", ".join(map(repr, item)) or "nothing"
         raise InputError(f"{where} has no text: expected one of {', '.join(_TEXT_KEYS)}, found {keys:.200}")
     metadata = item.get("metadata")

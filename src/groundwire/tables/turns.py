@@ -8,6 +8,7 @@ from typing import Any
 
 from groundwire.core.errors import InputError
 from groundwire.core.interaction import Role, Turn, shown
+from groundwire.tables.printed import printed
 
 _ROLES: Mapping[str, Role] = {
     **{role.value: role for role in Role},
@@ -21,14 +22,15 @@ _TEXTS = ("content", "text", "value", "message", "utterance")
 
 
 def turns(value: Any, *, where: str) -> tuple[Turn, ...]:
-    """The turns of a list of messages, oldest first; a text may spell the list out as JSON.
+    """The turns of a list of messages, oldest first.
 
     A message is an object with a role (``role``, ``speaker``, ``type``, ...) and a text (``content``,
-    ``text``, ...), or a pair of what the user and the assistant said. Raises InputError, naming the message
-    by ``where`` and its number, for anything else.
+    ``text``, ...), or a pair of what the user and the assistant said. A text may spell the list out, as JSON
+    or as Python prints it. Raises InputError, naming the message by ``where`` and its number, for anything
+    else.
     """
     if isinstance(value, str):
-        value = listed(value)
+        value = _listed(value)
     if value is None:
         return ()
     if isinstance(value, str) or not isinstance(value, Sequence):
@@ -36,14 +38,34 @@ def turns(value: Any, *, where: str) -> tuple[Turn, ...]:
     return tuple(turn for i, item in enumerate(value) for turn in _turns(item, f"{where}[{i}]"))
 
 
-def listed(text: str) -> Any:
-    """The list that a text spells out as JSON, None for a blank one; else the text itself."""
+def asked(value: Any) -> tuple[Any, Sequence[Turn]]:
+    """The question, and what was said before it where a whole conversation stands in its place.
+
+    Raises InputError for a list that is no conversation, or one in which the user says nothing.
+    """
+    said = _listed(value) if isinstance(value, str) and value.startswith("[{") else value
+    if not isinstance(said, list):
+        return value, ()
+    messages = turns(said, where="question")
+    last = max((i for i, turn in enumerate(messages) if turn.role is Role.USER), default=None)
+    if last is None:
+        raise InputError("question: no message of the conversation is the user's")
+    return messages[last].text, messages[:last]
+
+
+def is_text(value: Any) -> bool:
+    """Whether a cell has a text that spells out no list."""
+    return isinstance(value, str) and isinstance(_listed(value), str)
+
+
+def _listed(text: str) -> Any:
+    """The list that a text spells out as JSON, or as Python prints one; None for a blank one; else itself."""
     if not text.strip():
         return None
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
-        return text
+        value = printed(text.strip())
     return value if isinstance(value, list) else text
 
 
