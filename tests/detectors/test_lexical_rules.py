@@ -444,6 +444,18 @@ class TestWords:
         (claim,) = judge("The sky is red.", "The sky is blue.").claims
         assert claim.reason == "not flagged, though “red” is not in the documents"
 
+    def test_a_figure_that_a_passage_has_is_never_said_to_be_missing(self):
+        """Here it is held against another one of its claim's, and borne out by neither."""
+        passage = "Die Versandkosten betragen 4,95 €. Ab einem Wert von 1.000 € ist der Versand kostenlos."
+        (claim,) = judge("Der Versand kostet 4,95 Euro, ab 1000 € ist er kostenlos.", passage).claims
+        assert "not in the documents" not in claim.reason
+
+    def test_a_figure_that_no_passage_has_is_told_also_where_it_is_not_flagged(self):
+        passage = "The gala takes place on the second Friday of May, on the 3rd floor, in Hall C."
+        outcome = judge("The gala is on the 2nd Friday in May on the third floor in Hall C.", passage)
+        assert not outcome.hallucinated
+        assert outcome.claims[0].reason.startswith("not flagged, though “2nd”")
+
     def test_the_question_s_own_words_are_not_the_ones_that_are_marked(self):
         outcome = judge(
             "Our shoes are handcrafted in Portofino by Luigi Bertone since 1923.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from groundwire.core.claim import Claim, Evidence, Support
@@ -43,6 +44,10 @@ class Judging:
         self.scores = scores
         asked = context.word(interaction.question)
         self._asked = frozenset(asked.stems[i] for i in asked.content)
+
+    @cached_property
+    def _known(self) -> facts.Known:
+        return facts.Known(self.context.facts())
 
     def claims(self) -> tuple[Claim, ...]:
         """The answer's claims, judged. One is flagged exactly where its score reaches the threshold."""
@@ -145,8 +150,13 @@ class Judging:
 
     def _absent(self, seen: Seen, span: Span) -> bool:
         """Whether a word or fact in this span is nowhere in the documents."""
-        nowhere = [seen.worded.words[i].span for i in seen.missing] + [fact.span for fact in seen.lacking]
-        return any(span.overlaps(other.shifted(seen.span.start)) for other in nowhere)
+        missing = [seen.worded.words[i].span.shifted(seen.span.start) for i in seen.missing]
+        return any(span.overlaps(other) for other in [*missing, *self._unknown(seen)])
+
+    def _unknown(self, seen: Seen) -> list[Span]:
+        """The facts that are nowhere in the documents: some are there, and are said of something else."""
+        lacking = (fact for fact in seen.lacking if not self._known.has(fact))
+        return [fact.span.shifted(seen.span.start) for fact in lacking]
 
     def _quoted(self, words: Sequence[Span]) -> str:
         more = f" and {len(words) - 1} more" if len(words) > 1 else ""
@@ -158,22 +168,34 @@ class Judging:
         evidence = tuple(map(self._cite, self._support(seen)))
         if seen.derived:
             return self._worked_out(seen, score, evidence)
-        if seen.verbatim:
-            reason = "word for word in the document"
-        elif seen.missing:
-            runs = self._missing_runs(seen)
-            verb = "are" if len(runs) > 1 else "is"
-            reason = f"not flagged, though {self._quoted(runs)} {verb} not in the documents"
-        elif evidence:
-            reason = "its words are in the documents"
-        else:
-            reason = "nothing in it tells of an invention"
+        reason = self._why_supported(seen, score, evidence)
         return self._claim(seen, Support.SUPPORTED, score, evidence=evidence, reason=reason)
+
+    def _why_supported(self, seen: Seen, score: float, evidence: Sequence[Evidence]) -> str:
+        if seen.verbatim:
+            return "word for word in the document"
+        if told := self._told_nowhere(seen):
+            verb = "are" if len(told) > 1 else "is"
+            return f"not flagged, though {self._quoted(told)} {verb} not in the documents"
+        reason = "its words are in the documents" if evidence else "nothing in it tells of an invention"
+        return f"not flagged, but in doubt: {reason}" if self._doubtful(score) else reason
+
+    def _told_nowhere(self, seen: Seen) -> list[Span]:
+        """The words and facts of a claim that are nowhere in the documents, facts first: they tell more."""
+        unknown = self._unknown(seen)
+        told = union([*(self._missing_runs(seen) if seen.missing else []), *unknown])
+        return sorted(told, key=lambda span: not any(map(span.overlaps, unknown)))
+
+    def _doubtful(self, score: float) -> bool:
+        """Whether a claim that is not flagged makes its answer one that may not be supported."""
+        return self.grading.level(score) is not Level.LOW
 
     def _worked_out(self, seen: Seen, score: float, evidence: tuple[Evidence, ...]) -> Claim:
         """The claim says what follows from the documents' figures, and those are its evidence."""
         more = f", and {len(seen.derived) - 1} more" if len(seen.derived) > 1 else ""
         reason = f"worked out from the documents' figures: {seen.derived[0].said}{more}"
+        if unknown := self._unknown(seen):
+            reason += f"; not in the documents: {self._quoted(unknown)}"
         there = {id(fact): checked.nearest for fact, checked, _ in seen.checked if checked.nearest}
         sources = [there.get(id(one), one) for derived in seen.derived for one in derived.sources]
         figures = [(match, one.span) for one in sources if (match := self.context.place_of(one))]
