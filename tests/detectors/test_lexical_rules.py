@@ -495,3 +495,34 @@ class TestWords:
         grading = Grading(threshold=0.4)
         claim = Claim(text="x", span=Span(0, 1), support=Support.CONTRADICTED, score=score, reason="why")
         assert summary([claim], grading) == said
+
+    @pytest.mark.parametrize(
+        ("others", "said"),
+        [
+            ([(Support.UNSUPPORTED, 0.41)], "The documents may say otherwise: perhaps."),
+            ([(Support.UNSUPPORTED, 0.9)], "All 2 statements are not supported by the documents."),
+            (
+                [(Support.SUPPORTED, 0.1), (Support.UNSUPPORTED, 0.9)],
+                "2 of 3 statements are not supported by the documents.",
+            ),
+            (
+                [(Support.UNSUPPORTED, 0.95), (Support.CONTRADICTED, 0.9)],
+                "The documents say otherwise: surely.",
+            ),
+        ],
+    )
+    def test_a_summary_tells_what_made_the_level_what_it_is(self, others, said):
+        """What only may be a contradiction stands beside something worse, and says less than that."""
+        grading = Grading(threshold=0.4)
+        scored = [(Support.CONTRADICTED, 0.45), *others]
+        claims = [
+            Claim(
+                text="x",
+                span=Span(i, i + 1),
+                support=support,
+                score=score,
+                reason="surely" if score > 0.8 else "perhaps",
+            )
+            for i, (support, score) in enumerate(scored)
+        ]
+        assert summary(claims, grading) == said

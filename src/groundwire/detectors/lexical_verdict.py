@@ -348,21 +348,27 @@ def summary(claims: Sequence[Claim], grading: Grading) -> str:
     contradicted = [c for c in claims if c.support is Support.CONTRADICTED]
     unsupported = [c for c in claims if c.support is Support.UNSUPPORTED]
     doubtful = [c for c in claims if c.score is not None and grading.level(c.score) is not Level.LOW]
-    if contradicted:
-        reason, score = contradicted[0].reason, contradicted[0].score
-        sure = score is None or grading.level(score) is Level.HIGH
+    sure = any(_is_high(c, grading) for c in [*contradicted, *unsupported])
+    # A contradiction that only may be one doesn't make an answer HIGH.
+    told = [c for c in contradicted if _is_high(c, grading) or not sure]
+    if told:
+        reason = told[0].reason
         return (
             f"The documents {'' if sure else 'may '}say otherwise: "
             f"{reason}{'' if reason.endswith(_STOPPED) else '.'}"
         )
-    if unsupported:
-        verb = "are" if len(unsupported) > 1 else "is"
-        return f"{_share(unsupported, claims)} {verb} not supported by the documents."
+    if flagged := [*contradicted, *unsupported]:
+        verb = "are" if len(flagged) > 1 else "is"
+        return f"{_share(flagged, claims)} {verb} not supported by the documents."
     if doubtful:
         return f"{_share(doubtful, claims)} may not be supported by the documents."
     if len(claims) == 1:
         return "The statement is supported by the documents."
     return f"All {len(claims)} statements are supported by the documents."
+
+
+def _is_high(claim: Claim, grading: Grading) -> bool:
+    return claim.score is None or grading.level(claim.score) is Level.HIGH
 
 
 _STOPPED = (".”", "!”", "?”")
