@@ -450,6 +450,18 @@ class TestWords:
         (claim,) = judge("Der Versand kostet 4,95 Euro, ab 1000 € ist er kostenlos.", passage).claims
         assert "not in the documents" not in claim.reason
 
+    @pytest.mark.parametrize(
+        ("passage", "answer", "said"),
+        [
+            ("Sunrise 09:51, sunset 13:34 (CET, UTC+1).", "Sunset is at 15:34.", "15:34 here, 13:34 in"),
+            ("Oslo has 7 trams, Bergen 3.", "Bergen has 5 trams.", "5 here, 3 in"),
+            ("Oslo has 7 trams, Bergen 3.", "Oslo has 5 trams.", "5 here, 7 in"),
+            ('{"sunrise": "06:51", "sunset": "18:34"}', "The sunset is at 19:34.", "19:34 here, 18:34 in"),
+        ],
+    )
+    def test_of_a_list_the_figure_of_the_item_that_is_named_is_told(self, passage, answer, said):
+        assert said in judge(answer, passage).reason
+
     def test_a_figure_that_no_passage_has_is_told_also_where_it_is_not_flagged(self):
         passage = "The gala takes place on the second Friday of May, on the 3rd floor, in Hall C."
         outcome = judge("The gala is on the 2nd Friday in May on the third floor in Hall C.", passage)

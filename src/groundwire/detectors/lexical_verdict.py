@@ -12,6 +12,7 @@ from groundwire.core.claim import Claim, Evidence, Support
 from groundwire.core.grading import Grading, Level
 from groundwire.core.interaction import Interaction
 from groundwire.core.span import Span, union
+from groundwire.detectors.lexical_places import named_beside
 from groundwire.detectors.lexical_records import Mention
 from groundwire.detectors.lexical_seen import BARE_KNOWN, BARE_UNKNOWN, HARMLESS, Answer, Seen
 from groundwire.text import conversion, facts
@@ -54,7 +55,7 @@ class Judging:
         return tuple(self._claim_of(seen, score) for seen, score in zip(self.seen, self.scores, strict=True))
 
     def _claim_of(self, seen: Seen, score: float) -> Claim:
-        conflict = conflict_in(seen)
+        conflict = conflict_in(seen, self.context)
         if conflict is not None and self._decides(conflict, seen):
             return self._contradicted(seen, conflict, max(score, CONTRADICTED, self.grading.threshold))
         if score >= self.grading.threshold:
@@ -78,7 +79,7 @@ class Judging:
         return tuple(map(self._claim_by_facts, self.seen))
 
     def _claim_by_facts(self, seen: Seen) -> Claim:
-        conflict = conflict_in(seen)
+        conflict = conflict_in(seen, self.context)
         if conflict is not None and conflict.exact and self._decides(conflict, seen):
             return self._contradicted(seen, conflict, max(CONTRADICTED, self.grading.threshold))
         if seen.declines:
@@ -244,7 +245,7 @@ class Conflict:
     support: Support = Support.CONTRADICTED
 
 
-def conflict_in(seen: Seen) -> Conflict | None:
+def conflict_in(seen: Seen, context: Context) -> Conflict | None:
     """The first exact fact that differs; else what a record denies; else a "not" too many, or an opposite."""
     differing = [
         (fact, checked.nearest, where)
@@ -253,10 +254,11 @@ def conflict_in(seen: Seen) -> Conflict | None:
     ]
     if differing:
         fact, nearest, where = differing[0]
+        told = named_beside(nearest, where, context, {seen.worded.stems[i] for i in seen.worded.content})
         return Conflict(
             words=union(f.span.shifted(seen.span.start) for f, _, _ in differing),
             where=where,
-            reason=_otherwise(fact, nearest),
+            reason=_otherwise(fact, nearest if facts.agree(fact, told) else told),
             exact=True,
         )
     if seen.mentioned:
