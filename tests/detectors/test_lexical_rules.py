@@ -462,6 +462,25 @@ class TestWords:
     def test_of_a_list_the_figure_of_the_item_that_is_named_is_told(self, passage, answer, said):
         assert said in judge(answer, passage).reason
 
+    @pytest.mark.parametrize(
+        ("passage", "answer", "marked", "told"),
+        [
+            (
+                "Shares fell to 412.6p on Wednesday.",
+                "Shares fell to 426.1p on Wednesday.",
+                "426.1p",
+                "412.6p",
+            ),
+            ("The scale factor is 4x.", "The scale factor is 5x.", "5x", "4x"),
+            ("Call +1 (800) 555-0199.", "Call +1 (800) 555-0191.", "(800) 555-0191", "(800) 555-0199"),
+        ],
+    )
+    def test_a_figure_is_marked_and_told_as_a_whole(self, passage, answer, marked, told):
+        """With letters written onto it, and with the bracket that opens it."""
+        outcome = judge(answer, passage)
+        assert [span.of(answer) for span in outcome.spans] == [marked]
+        assert f"{marked} here, {told} in the document" in outcome.reason
+
     def test_a_figure_that_no_passage_has_is_told_also_where_it_is_not_flagged(self):
         passage = "The gala takes place on the second Friday of May, on the 3rd floor, in Hall C."
         outcome = judge("The gala is on the 2nd Friday in May on the third floor in Hall C.", passage)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -223,12 +223,16 @@ class Judging:
         span = self.context.passages[match.passage].sentences[match.sentence]
         return Evidence.cite(self.interaction, match.passage, span)
 
-    def _claim(self, seen: Seen, support: Support, score: float | None, **fields: Any) -> Claim:
+    def _claim(
+        self, seen: Seen, support: Support, score: float | None, *, words: Iterable[Span] = (), **fields: Any
+    ) -> Claim:
+        answer = self.interaction.answer
         return Claim(
-            text=seen.span.of(self.interaction.answer),
+            text=seen.span.of(answer),
             span=seen.span,
             support=support,
             score=score,
+            words=union(_whole(answer, word) for word in words),
             **fields,
         )
 
@@ -315,7 +319,18 @@ def _otherwise(fact: Fact, nearest: Fact) -> str:
 
 
 def _say(fact: Fact) -> str:
-    return " ".join(fact.text.split())
+    return " ".join(_whole(fact.source, fact.span).of(fact.source).split())
+
+
+def _whole(text: str, span: Span) -> Span:
+    """A figure with letters written onto it ("4x", "412.6p"), and with the bracket that opens it."""
+    inner = span.of(text)
+    opened = inner[:1].isdigit() and ")" in inner and "(" not in inner and text.endswith("(", 0, span.start)
+    onto = _ONTO.match(text, span.end) if inner[-1:].isdigit() else None
+    return Span(span.start - opened, onto.end() if onto else span.end)
+
+
+_ONTO = re.compile(r"[A-Za-z]{1,2}\b")
 
 
 def _converted(nearest: Fact, fact: Fact) -> str:
