@@ -456,6 +456,7 @@ class TestWords:
             ("Sunrise 09:51, sunset 13:34 (CET, UTC+1).", "Sunset is at 15:34.", "15:34 here, 13:34 in"),
             ("Oslo has 7 trams, Bergen 3.", "Bergen has 5 trams.", "5 here, 3 in"),
             ("Oslo has 7 trams, Bergen 3.", "Oslo has 5 trams.", "5 here, 7 in"),
+            ("A mug costs £7.50, a pot costs £24.00.", "| Pot | £26.00 |", "£26.00 here, £24.00 in"),
             ('{"sunrise": "06:51", "sunset": "18:34"}', "The sunset is at 19:34.", "19:34 here, 18:34 in"),
         ],
     )
@@ -480,6 +481,10 @@ class TestWords:
         outcome = judge(answer, passage)
         assert [span.of(answer) for span in outcome.spans] == [marked]
         assert f"{marked} here, {told} in the document" in outcome.reason
+
+    def test_a_stop_after_a_figure_is_none_of_it(self):
+        outcome = judge("Send a fax to 030/654321.", "Send a fax to 030/123456.")
+        assert "030/654321 here, 030/123456 in the document." in outcome.reason
 
     def test_a_figure_that_no_passage_has_is_told_also_where_it_is_not_flagged(self):
         passage = "The gala takes place on the second Friday of May, on the 3rd floor, in Hall C."

@@ -247,7 +247,9 @@ def named_beside(nearest: Fact, where: Match, context: Context, stems: AbstractS
     alike = [one for one in passage.facts[where.sentence] if facts.comparable(one, nearest)]
     pieces = _pieces(passage.text, passage.sentences[where.sentence], alike)
     labels = [_label(_ASIDE.sub(" ", piece.of(passage.text))) for piece in pieces]
-    named = [one for one, label in zip(alike, labels, strict=False) if label and label <= stems]
+    often = Counter(stem for label in labels for stem in label)
+    own = [frozenset(stem for stem in label if often[stem] == 1) for label in labels]
+    named = [one for one, label in zip(alike, own, strict=False) if label and label <= stems]
     return named[0] if len(named) == 1 else nearest
 
 

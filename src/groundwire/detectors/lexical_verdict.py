@@ -319,7 +319,8 @@ def _otherwise(fact: Fact, nearest: Fact) -> str:
 
 
 def _say(fact: Fact) -> str:
-    return " ".join(_whole(fact.source, fact.span).of(fact.source).split())
+    said = " ".join(_whole(fact.source, fact.span).of(fact.source).split())
+    return said[:-1] if _STOP.search(said) else said
 
 
 def _whole(text: str, span: Span) -> Span:
@@ -330,6 +331,7 @@ def _whole(text: str, span: Span) -> Span:
     return Span(span.start - opened, onto.end() if onto else span.end)
 
 
+_STOP = re.compile(r"\d\.\Z")
 _ONTO = re.compile(r"[A-Za-z]{1,2}\b")
 
 
