@@ -437,6 +437,17 @@ def test_answers_in_another_language_say_so():
     assert "different languages" in outcome.reason
 
 
+def test_an_answer_in_another_language_is_told_by_the_figures_that_were_compared():
+    """Which one no passage has, and where the others stand."""
+    outcome = judge(
+        "You can send items back within 30 days. Shipping costs 4.95 EUR.",
+        "Die Rücksendung ist innerhalb von 14 Tagen möglich. Die Versandkosten betragen 4,95 €.",
+    )
+    wrong, right = outcome.claims
+    assert wrong.reason.startswith("not in the documents: “30 days” (judged by its figures alone")
+    assert [one.quote for one in right.evidence] == ["Die Versandkosten betragen 4,95 €."]
+
+
 class TestWords:
     """Reasons, levels and titles that don't contradict each other."""
 

@@ -93,8 +93,11 @@ class Judging:
     def _by_facts(self, seen: Seen, score: float) -> Claim:
         if score >= self.grading.threshold:
             words = union(fact.span.shifted(seen.span.start) for fact in seen.lacking)
-            return self._claim(seen, Support.UNSUPPORTED, score, words=words, reason=_WORDS_UNREAD)
-        return self._claim(seen, Support.SUPPORTED, score, reason=_WORDS_UNREAD)
+            why = f"{self._why_unsupported(seen, words)} ({_WORDS_UNREAD})"
+            return self._claim(seen, Support.UNSUPPORTED, score, words=words, reason=why)
+        stand = (self.context.place_of(checked.nearest) for _, checked, _ in seen.checked if checked.nearest)
+        evidence = tuple(dict.fromkeys(self._cite(match) for match in stand if match))
+        return self._claim(seen, Support.SUPPORTED, score, evidence=evidence, reason=_WORDS_UNREAD)
 
     def _contradicted(self, seen: Seen, conflict: Conflict, score: float) -> Claim:
         return self._claim(
