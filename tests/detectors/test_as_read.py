@@ -134,6 +134,20 @@ def test_a_passages_dress_changes_no_verdict(dress, answer):
             assert evidence.quote == evidence.span.of(texts[evidence.passage])
 
 
+@pytest.mark.parametrize(
+    ("page", "quote"),
+    [
+        ("<ul><li>First bus: 05:12</li><li>Last bus: 00:47</li></ul>", "First bus: 05:12"),
+        ('<p>Fares rise.</p><h2 class="x">The first bus: 05:12</h2>', "The first bus: 05:12"),
+        ("<p>The first bus is at <b>05:12</b>.</p><p>Fares rise.</p>", "The first bus is at <b>05:12</b>."),
+    ],
+)
+def test_a_quote_begins_and_ends_within_no_tag(page, quote):
+    interaction = gw.Interaction(contexts=[page], answer="The first bus is at 06:12.")
+    (claim,) = gw.Checker("lexical").check(interaction).claims
+    assert [one.quote for one in claim.evidence] == [quote]
+
+
 def test_a_passage_said_twice_is_read_once():
     """A retriever that returns a chunk twice changes nothing, and the first of them is quoted."""
     once = gw.check(contexts=[FEES.text, DOGS.text], answer=WRONG)

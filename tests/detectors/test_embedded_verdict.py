@@ -58,6 +58,26 @@ class TestSupported:
         claim = judged("A wide sky, an azure sky, a dark sky, a red sky.", SKY, score=0.1, reading=YES)
         assert claim.reason.endswith("in other words: “wide”, “azure”, “dark” and 1 more")
 
+    @pytest.mark.parametrize("reading", [YES, AGAINST])
+    def test_a_figure_that_no_passage_has_is_named_first_and_follows_from_nothing(self, reading):
+        claim = judged("The azure sky is at 40 metres.", SKY, score=0.1, reading=reading)
+        assert claim.reason == "not flagged, though “40 metres” and 1 more are not in the documents"
+        claim = judged("The sky is blue 40 metres up, and blue.", SKY, score=0.1, reading=reading)
+        assert claim.reason.startswith("not flagged, though “40 metres”")
+
+    def test_a_claim_that_may_not_be_supported_is_not_said_to_be(self):
+        """Its score makes the answer MEDIUM: the reasons of both say so."""
+        claim = judged("The sky is azure.", SKY, score=0.3, reading=YES)
+        assert claim.reason == "not flagged, though “azure” is not in the documents"
+        claim = judged("Blue is the sky.", SKY, score=0.3, reading=YES)
+        assert claim.reason == "not flagged, but in doubt: its words are in the documents"
+
+    def test_a_figure_that_was_not_worked_out_is_told_beside_one_that_was(self):
+        answer = "Four tickets at 25 EUR cost 100 EUR on platform 7."
+        claim = judged(answer, "A ticket costs 25 EUR.", score=0.1)
+        assert claim.support is Support.INFERRED
+        assert claim.reason.endswith("= 100 EUR; not in the documents: “7”")
+
     def test_who_declines_follows_from_nothing(self):
         """Also with a figure in it that no passage has, which has such a claim read."""
         first = begun("Cats may come. The handbook does not mention 12 dogs.", "Cats may come.")

@@ -437,12 +437,71 @@ def test_answers_in_another_language_say_so():
     assert "different languages" in outcome.reason
 
 
+def test_an_answer_in_another_language_is_told_by_the_figures_that_were_compared():
+    """Which one no passage has, and where the others stand."""
+    outcome = judge(
+        "You can send items back within 30 days. Shipping costs 4.95 EUR.",
+        "Die Rücksendung ist innerhalb von 14 Tagen möglich. Die Versandkosten betragen 4,95 €.",
+    )
+    wrong, right = outcome.claims
+    assert wrong.reason.startswith("not in the documents: “30 days” (judged by its figures alone")
+    assert [one.quote for one in right.evidence] == ["Die Versandkosten betragen 4,95 €."]
+
+
 class TestWords:
     """Reasons, levels and titles that don't contradict each other."""
 
     def test_a_word_that_no_passage_has_is_never_said_to_be_there(self):
         (claim,) = judge("The sky is red.", "The sky is blue.").claims
         assert claim.reason == "not flagged, though “red” is not in the documents"
+
+    def test_a_figure_that_a_passage_has_is_never_said_to_be_missing(self):
+        """Here it is held against another one of its claim's, and borne out by neither."""
+        passage = "Die Versandkosten betragen 4,95 €. Ab einem Wert von 1.000 € ist der Versand kostenlos."
+        (claim,) = judge("Der Versand kostet 4,95 Euro, ab 1000 € ist er kostenlos.", passage).claims
+        assert "not in the documents" not in claim.reason
+
+    @pytest.mark.parametrize(
+        ("passage", "answer", "said"),
+        [
+            ("Sunrise 09:51, sunset 13:34 (CET, UTC+1).", "Sunset is at 15:34.", "15:34 here, 13:34 in"),
+            ("Oslo has 7 trams, Bergen 3.", "Bergen has 5 trams.", "5 here, 3 in"),
+            ("Oslo has 7 trams, Bergen 3.", "Oslo has 5 trams.", "5 here, 7 in"),
+            ("A mug costs £7.50, a pot costs £24.00.", "| Pot | £26.00 |", "£26.00 here, £24.00 in"),
+            ('{"sunrise": "06:51", "sunset": "18:34"}', "The sunset is at 19:34.", "19:34 here, 18:34 in"),
+        ],
+    )
+    def test_of_a_list_the_figure_of_the_item_that_is_named_is_told(self, passage, answer, said):
+        assert said in judge(answer, passage).reason
+
+    @pytest.mark.parametrize(
+        ("passage", "answer", "marked", "told"),
+        [
+            (
+                "Shares fell to 412.6p on Wednesday.",
+                "Shares fell to 426.1p on Wednesday.",
+                "426.1p",
+                "412.6p",
+            ),
+            ("The scale factor is 4x.", "The scale factor is 5x.", "5x", "4x"),
+            ("Call +1 (800) 555-0199.", "Call +1 (800) 555-0191.", "(800) 555-0191", "(800) 555-0199"),
+        ],
+    )
+    def test_a_figure_is_marked_and_told_as_a_whole(self, passage, answer, marked, told):
+        """With letters written onto it, and with the bracket that opens it."""
+        outcome = judge(answer, passage)
+        assert [span.of(answer) for span in outcome.spans] == [marked]
+        assert f"{marked} here, {told} in the document" in outcome.reason
+
+    def test_a_stop_after_a_figure_is_none_of_it(self):
+        outcome = judge("Send a fax to 030/654321.", "Send a fax to 030/123456.")
+        assert "030/654321 here, 030/123456 in the document." in outcome.reason
+
+    def test_a_figure_that_no_passage_has_is_told_also_where_it_is_not_flagged(self):
+        passage = "The gala takes place on the second Friday of May, on the 3rd floor, in Hall C."
+        outcome = judge("The gala is on the 2nd Friday in May on the third floor in Hall C.", passage)
+        assert not outcome.hallucinated
+        assert outcome.claims[0].reason.startswith("not flagged, though “2nd”")
 
     def test_the_question_s_own_words_are_not_the_ones_that_are_marked(self):
         outcome = judge(
@@ -483,3 +542,34 @@ class TestWords:
         grading = Grading(threshold=0.4)
         claim = Claim(text="x", span=Span(0, 1), support=Support.CONTRADICTED, score=score, reason="why")
         assert summary([claim], grading) == said
+
+    @pytest.mark.parametrize(
+        ("others", "said"),
+        [
+            ([(Support.UNSUPPORTED, 0.41)], "The documents may say otherwise: perhaps."),
+            ([(Support.UNSUPPORTED, 0.9)], "All 2 statements are not supported by the documents."),
+            (
+                [(Support.SUPPORTED, 0.1), (Support.UNSUPPORTED, 0.9)],
+                "2 of 3 statements are not supported by the documents.",
+            ),
+            (
+                [(Support.UNSUPPORTED, 0.95), (Support.CONTRADICTED, 0.9)],
+                "The documents say otherwise: surely.",
+            ),
+        ],
+    )
+    def test_a_summary_tells_what_made_the_level_what_it_is(self, others, said):
+        """What only may be a contradiction stands beside something worse, and says less than that."""
+        grading = Grading(threshold=0.4)
+        scored = [(Support.CONTRADICTED, 0.45), *others]
+        claims = [
+            Claim(
+                text="x",
+                span=Span(i, i + 1),
+                support=support,
+                score=score,
+                reason="surely" if score > 0.8 else "perhaps",
+            )
+            for i, (support, score) in enumerate(scored)
+        ]
+        assert summary(claims, grading) == said

@@ -54,6 +54,16 @@ def test_a_verdict_shows_its_words_and_what_the_documents_say():
     assert "75 EUR</mark>" in html
 
 
+def test_of_many_statements_the_unsupported_ones_are_shown():
+    """They may be the last of twenty; those before them keep their order, and the rest are counted."""
+    bags = [f"Bag {i} weighs {i} kg." for i in range(1, 20)]
+    outcome = gw.check(contexts=" ".join(bags), answer="\n".join([*bags, "Lions fly to Venus."]))
+    html = outcome._repr_html_()
+    assert "Lions fly to Venus" in Read(html).text
+    assert "<mark" in html
+    assert "… and 8 more" in Read(html).text
+
+
 def test_an_abstention_shows_why_and_no_score():
     outcome = gw.check(contexts=[], answer="Nobody knows.")
     shown = Read(outcome._repr_html_())

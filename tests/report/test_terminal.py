@@ -6,10 +6,11 @@ import pytest
 from rich.console import Console
 
 from groundwire import Grading, Interaction, Verdict
+from groundwire.core.claim import Support
 from groundwire.report import Entry, Tally
 from groundwire.report.entries import shown_score
 from groundwire.report.terminal import Block, Line, summary
-from tests.report.answers import doubted, no_context, plain, refund, unread
+from tests.report.answers import SPEC, claim, doubted, no_context, plain, refund, unread
 
 
 def printed(what, *, colour=False, width=90):
@@ -48,6 +49,23 @@ def test_an_answer_in_doubt_shows_what_to_check():
     assert "supported 0.38  Bags are free." in text
     assert "[passage 1] “Bags are free.”" in text
     assert "more, supported" not in text
+
+
+def test_of_many_claims_in_an_answer_in_doubt_the_doubtful_are_shown():
+    """The last of twelve may be what puts it in doubt; those that are shown keep their order."""
+    bags = [f"Bag {i}." for i in range(1, 13)]
+    interaction = Interaction(contexts=["Bags."], answer=" ".join(bags))
+    scores = [0.1] * 11 + [0.36]
+    claims = tuple(
+        claim(interaction, bag, Support.SUPPORTED, score=score)
+        for bag, score in zip(bags, scores, strict=True)
+    )
+    outcome = Verdict.graded(0.36, Grading(threshold=0.4), detector=SPEC, claims=claims)
+    entry = Entry(interaction=interaction, outcome=outcome)
+    told = printed(Block(entry=entry))
+    assert "supported 0.36  Bag 12" in told
+    assert told.index("0.10  Bag 1.") < told.index("0.10  Bag 2.") < told.index("0.36  Bag 12.")
+    assert "… 4 more, not flagged" in told
 
 
 def test_colour_takes_the_place_of_brackets():

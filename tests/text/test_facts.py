@@ -355,3 +355,19 @@ def test_reading_is_linear():
     """A long run of digits, separators or number words takes no more than its share of time."""
     for piece in ("1,", "12 ", "one ", "1/", "3-", "€", "a hour ", "9:"):
         assert len(facts.extract(piece * 20_000)) <= 20_000
+
+
+def test_of_a_long_list_of_figures_only_the_first_are_held_against_one():
+    """Each figure of an answer would else be compared with each of a thousand readings in one line."""
+    known = facts.extract("The readings are " + ", ".join(str(n) for n in range(1, 1_000)))
+    looked_at = []
+
+    def near():
+        for fact in known:
+            looked_at.append(fact)
+            yield fact
+
+    for figure in ("5000", "3"):
+        looked_at.clear()
+        facts.check(facts.extract(f"One of the readings is {figure}.")[-1], facts.Known(known), near=near())
+        assert len(looked_at) < 100

@@ -11,6 +11,7 @@ from groundwire.core.span import Span
 from groundwire.core.verdict import Outcome, Verdict
 from groundwire.text import citations, dress
 from groundwire.text.claims import cut
+from groundwire.text.markup import outside_tags
 from groundwire.text.plain import Plain
 from groundwire.text.said import said
 
@@ -81,6 +82,7 @@ class AsRead:
 
     def _evidence(self, evidence: Evidence) -> Evidence:
         span = self.passages[evidence.passage].stood(evidence.span)
+        span = outside_tags(self.original.contexts[evidence.passage].text, span)
         return Evidence.cite(self.original, evidence.passage, span)
 
 

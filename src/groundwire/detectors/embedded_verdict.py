@@ -77,8 +77,10 @@ class ReadJudging(Judging):
             return claim
         evidence = claim.evidence or self._nearest(seen, read)
         if seen.missing and read.reading.supported > max(read.reading.unsupported, read.reading.contradicted):
-            reason = f"follows from the documents, in other words: {self._listed(self._missing_runs(seen))}"
-            return replace(claim, support=Support.INFERRED, evidence=evidence, reason=reason)
+            claim = replace(claim, support=Support.INFERRED)
+            if not (self._unknown(seen) or self._doubtful(score)):
+                said = self._listed(self._missing_runs(seen))
+                claim = replace(claim, reason=f"follows from the documents, in other words: {said}")
         return replace(claim, evidence=evidence)
 
     def _contradicted(self, seen: Seen, conflict: Conflict, score: float) -> Claim:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import islice, pairwise
@@ -235,6 +236,21 @@ class Places:
         named = [self.context.place_of(other) for other in equal if other.label == fact.label]
         places = {(at.passage, at.sentence) for at in named if at is not None}
         return places.pop() if len(places) == 1 and len(equal) <= _LOOKED_AT else None
+
+
+def named_beside(nearest: Fact, where: Match, context: Context, stems: AbstractSet[str]) -> Fact:
+    """Of a list that has ``nearest``, the one like fact whose item a claim with these ``stems`` names.
+
+    "Sunrise 6:51, sunset 18:34": beside what is said of the sunset, that is 18:34. Else ``nearest``.
+    """
+    passage = context.passages[where.passage]
+    alike = [one for one in passage.facts[where.sentence] if facts.comparable(one, nearest)]
+    pieces = _pieces(passage.text, passage.sentences[where.sentence], alike)
+    labels = [_label(_ASIDE.sub(" ", piece.of(passage.text))) for piece in pieces]
+    often = Counter(stem for label in labels for stem in label)
+    own = [frozenset(stem for stem in label if often[stem] == 1) for label in labels]
+    named = [one for one, label in zip(alike, own, strict=False) if label and label <= stems]
+    return named[0] if len(named) == 1 else nearest
 
 
 def _frame(text: str, span: Span, figures: Sequence[Fact]) -> list[str]:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from groundwire.core.claim import Claim, Evidence, Support
 from groundwire.core.grading import Grading, Level
 from groundwire.core.interaction import Interaction
 from groundwire.core.span import Span, union
+from groundwire.detectors.lexical_places import named_beside
 from groundwire.detectors.lexical_records import Mention
 from groundwire.detectors.lexical_seen import BARE_KNOWN, BARE_UNKNOWN, HARMLESS, Answer, Seen
 from groundwire.text import conversion, facts
@@ -44,12 +46,16 @@ class Judging:
         asked = context.word(interaction.question)
         self._asked = frozenset(asked.stems[i] for i in asked.content)
 
+    @cached_property
+    def _known(self) -> facts.Known:
+        return facts.Known(self.context.facts())
+
     def claims(self) -> tuple[Claim, ...]:
         """The answer's claims, judged. One is flagged exactly where its score reaches the threshold."""
         return tuple(self._claim_of(seen, score) for seen, score in zip(self.seen, self.scores, strict=True))
 
     def _claim_of(self, seen: Seen, score: float) -> Claim:
-        conflict = conflict_in(seen)
+        conflict = conflict_in(seen, self.context)
         if conflict is not None and self._decides(conflict, seen):
             return self._contradicted(seen, conflict, max(score, CONTRADICTED, self.grading.threshold))
         if score >= self.grading.threshold:
@@ -73,7 +79,7 @@ class Judging:
         return tuple(map(self._claim_by_facts, self.seen))
 
     def _claim_by_facts(self, seen: Seen) -> Claim:
-        conflict = conflict_in(seen)
+        conflict = conflict_in(seen, self.context)
         if conflict is not None and conflict.exact and self._decides(conflict, seen):
             return self._contradicted(seen, conflict, max(CONTRADICTED, self.grading.threshold))
         if seen.declines:
@@ -87,8 +93,11 @@ class Judging:
     def _by_facts(self, seen: Seen, score: float) -> Claim:
         if score >= self.grading.threshold:
             words = union(fact.span.shifted(seen.span.start) for fact in seen.lacking)
-            return self._claim(seen, Support.UNSUPPORTED, score, words=words, reason=_WORDS_UNREAD)
-        return self._claim(seen, Support.SUPPORTED, score, reason=_WORDS_UNREAD)
+            why = f"{self._why_unsupported(seen, words)} ({_WORDS_UNREAD})"
+            return self._claim(seen, Support.UNSUPPORTED, score, words=words, reason=why)
+        stand = (self.context.place_of(checked.nearest) for _, checked, _ in seen.checked if checked.nearest)
+        evidence = tuple(dict.fromkeys(self._cite(match) for match in stand if match))
+        return self._claim(seen, Support.SUPPORTED, score, evidence=evidence, reason=_WORDS_UNREAD)
 
     def _contradicted(self, seen: Seen, conflict: Conflict, score: float) -> Claim:
         return self._claim(
@@ -145,8 +154,13 @@ class Judging:
 
     def _absent(self, seen: Seen, span: Span) -> bool:
         """Whether a word or fact in this span is nowhere in the documents."""
-        nowhere = [seen.worded.words[i].span for i in seen.missing] + [fact.span for fact in seen.lacking]
-        return any(span.overlaps(other.shifted(seen.span.start)) for other in nowhere)
+        missing = [seen.worded.words[i].span.shifted(seen.span.start) for i in seen.missing]
+        return any(span.overlaps(other) for other in [*missing, *self._unknown(seen)])
+
+    def _unknown(self, seen: Seen) -> list[Span]:
+        """The facts that are nowhere in the documents: some are there, and are said of something else."""
+        lacking = (fact for fact in seen.lacking if not self._known.has(fact))
+        return [fact.span.shifted(seen.span.start) for fact in lacking]
 
     def _quoted(self, words: Sequence[Span]) -> str:
         more = f" and {len(words) - 1} more" if len(words) > 1 else ""
@@ -158,22 +172,34 @@ class Judging:
         evidence = tuple(map(self._cite, self._support(seen)))
         if seen.derived:
             return self._worked_out(seen, score, evidence)
-        if seen.verbatim:
-            reason = "word for word in the document"
-        elif seen.missing:
-            runs = self._missing_runs(seen)
-            verb = "are" if len(runs) > 1 else "is"
-            reason = f"not flagged, though {self._quoted(runs)} {verb} not in the documents"
-        elif evidence:
-            reason = "its words are in the documents"
-        else:
-            reason = "nothing in it tells of an invention"
+        reason = self._why_supported(seen, score, evidence)
         return self._claim(seen, Support.SUPPORTED, score, evidence=evidence, reason=reason)
+
+    def _why_supported(self, seen: Seen, score: float, evidence: Sequence[Evidence]) -> str:
+        if seen.verbatim:
+            return "word for word in the document"
+        if told := self._told_nowhere(seen):
+            verb = "are" if len(told) > 1 else "is"
+            return f"not flagged, though {self._quoted(told)} {verb} not in the documents"
+        reason = "its words are in the documents" if evidence else "nothing in it tells of an invention"
+        return f"not flagged, but in doubt: {reason}" if self._doubtful(score) else reason
+
+    def _told_nowhere(self, seen: Seen) -> list[Span]:
+        """The words and facts of a claim that are nowhere in the documents, facts first: they tell more."""
+        unknown = self._unknown(seen)
+        told = union([*(self._missing_runs(seen) if seen.missing else []), *unknown])
+        return sorted(told, key=lambda span: not any(map(span.overlaps, unknown)))
+
+    def _doubtful(self, score: float) -> bool:
+        """Whether a claim that is not flagged makes its answer one that may not be supported."""
+        return self.grading.level(score) is not Level.LOW
 
     def _worked_out(self, seen: Seen, score: float, evidence: tuple[Evidence, ...]) -> Claim:
         """The claim says what follows from the documents' figures, and those are its evidence."""
         more = f", and {len(seen.derived) - 1} more" if len(seen.derived) > 1 else ""
         reason = f"worked out from the documents' figures: {seen.derived[0].said}{more}"
+        if unknown := self._unknown(seen):
+            reason += f"; not in the documents: {self._quoted(unknown)}"
         there = {id(fact): checked.nearest for fact, checked, _ in seen.checked if checked.nearest}
         sources = [there.get(id(one), one) for derived in seen.derived for one in derived.sources]
         figures = [(match, one.span) for one in sources if (match := self.context.place_of(one))]
@@ -200,12 +226,16 @@ class Judging:
         span = self.context.passages[match.passage].sentences[match.sentence]
         return Evidence.cite(self.interaction, match.passage, span)
 
-    def _claim(self, seen: Seen, support: Support, score: float | None, **fields: Any) -> Claim:
+    def _claim(
+        self, seen: Seen, support: Support, score: float | None, *, words: Iterable[Span] = (), **fields: Any
+    ) -> Claim:
+        answer = self.interaction.answer
         return Claim(
-            text=seen.span.of(self.interaction.answer),
+            text=seen.span.of(answer),
             span=seen.span,
             support=support,
             score=score,
+            words=union(_whole(answer, word) for word in words),
             **fields,
         )
 
@@ -222,7 +252,7 @@ class Conflict:
     support: Support = Support.CONTRADICTED
 
 
-def conflict_in(seen: Seen) -> Conflict | None:
+def conflict_in(seen: Seen, context: Context) -> Conflict | None:
     """The first exact fact that differs; else what a record denies; else a "not" too many, or an opposite."""
     differing = [
         (fact, checked.nearest, where)
@@ -231,10 +261,11 @@ def conflict_in(seen: Seen) -> Conflict | None:
     ]
     if differing:
         fact, nearest, where = differing[0]
+        told = named_beside(nearest, where, context, {seen.worded.stems[i] for i in seen.worded.content})
         return Conflict(
             words=union(f.span.shifted(seen.span.start) for f, _, _ in differing),
             where=where,
-            reason=_otherwise(fact, nearest),
+            reason=_otherwise(fact, nearest if facts.agree(fact, told) else told),
             exact=True,
         )
     if seen.mentioned:
@@ -291,7 +322,20 @@ def _otherwise(fact: Fact, nearest: Fact) -> str:
 
 
 def _say(fact: Fact) -> str:
-    return " ".join(fact.text.split())
+    said = " ".join(_whole(fact.source, fact.span).of(fact.source).split())
+    return said[:-1] if _STOP.search(said) else said
+
+
+def _whole(text: str, span: Span) -> Span:
+    """A figure with letters written onto it ("4x", "412.6p"), and with the bracket that opens it."""
+    inner = span.of(text)
+    opened = inner[:1].isdigit() and ")" in inner and "(" not in inner and text.endswith("(", 0, span.start)
+    onto = _ONTO.match(text, span.end) if inner[-1:].isdigit() else None
+    return Span(span.start - opened, onto.end() if onto else span.end)
+
+
+_STOP = re.compile(r"\d\.\Z")
+_ONTO = re.compile(r"[A-Za-z]{1,2}\b")
 
 
 def _converted(nearest: Fact, fact: Fact) -> str:
@@ -326,21 +370,27 @@ def summary(claims: Sequence[Claim], grading: Grading) -> str:
     contradicted = [c for c in claims if c.support is Support.CONTRADICTED]
     unsupported = [c for c in claims if c.support is Support.UNSUPPORTED]
     doubtful = [c for c in claims if c.score is not None and grading.level(c.score) is not Level.LOW]
-    if contradicted:
-        reason, score = contradicted[0].reason, contradicted[0].score
-        sure = score is None or grading.level(score) is Level.HIGH
+    sure = any(_is_high(c, grading) for c in [*contradicted, *unsupported])
+    # A contradiction that only may be one doesn't make an answer HIGH.
+    told = [c for c in contradicted if _is_high(c, grading) or not sure]
+    if told:
+        reason = told[0].reason
         return (
             f"The documents {'' if sure else 'may '}say otherwise: "
             f"{reason}{'' if reason.endswith(_STOPPED) else '.'}"
         )
-    if unsupported:
-        verb = "are" if len(unsupported) > 1 else "is"
-        return f"{_share(unsupported, claims)} {verb} not supported by the documents."
+    if flagged := [*contradicted, *unsupported]:
+        verb = "are" if len(flagged) > 1 else "is"
+        return f"{_share(flagged, claims)} {verb} not supported by the documents."
     if doubtful:
         return f"{_share(doubtful, claims)} may not be supported by the documents."
     if len(claims) == 1:
         return "The statement is supported by the documents."
     return f"All {len(claims)} statements are supported by the documents."
+
+
+def _is_high(claim: Claim, grading: Grading) -> bool:
+    return claim.score is None or grading.level(claim.score) is Level.HIGH
 
 
 _STOPPED = (".”", "!”", "?”")

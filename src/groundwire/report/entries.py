@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
+from groundwire.core.claim import Claim, Support
 from groundwire.core.grading import Level
 from groundwire.core.interaction import Interaction
 from groundwire.core.verdict import Outcome, Verdict
@@ -74,6 +75,15 @@ def group_of(outcome: Outcome) -> Group:
     if outcome.hallucinated:
         return Group.HALLUCINATED
     return Group.GROUNDED if outcome.level is Level.LOW else Group.TO_CHECK
+
+
+def foremost(claims: Sequence[Claim], most: int) -> list[Claim]:
+    """At most so many of an answer's claims, those to look at before others, in the answer's order."""
+    if len(claims) <= most:
+        return list(claims)
+    fine = (Support.SUPPORTED, Support.INFERRED)
+    weighed = sorted(enumerate(claims), key=lambda one: (one[1].support in fine, -(one[1].score or 0.0)))
+    return [claim for _, claim in sorted(weighed[:most], key=lambda one: one[0])]
 
 
 _NAMING = ("source", "title", "file_name", "file_path", "url")

@@ -12,7 +12,7 @@ from groundwire.core.claim import Claim, Support
 from groundwire.core.grading import Level
 from groundwire.core.span import Span
 from groundwire.core.verdict import Abstention, Outcome
-from groundwire.report.entries import shown_score
+from groundwire.report.entries import foremost, shown_score
 from groundwire.report.segments import cut
 from groundwire.report.visible import clipped, marked, one_line, visible
 
@@ -45,7 +45,7 @@ def card(outcome: Outcome) -> str:
     figures = f"score <b>{shown_score(outcome)}</b> · hallucinated from {outcome.threshold:.4g} on"
     head = f"{escape(one_line(outcome.wording.title))} <span style='{_SOFT}'>· {figures}</span>"
     lines = [_line(escape(visible(outcome.reason)))] if outcome.reason else []
-    lines += [_claim(claim) for claim in outcome.claims[:_MOST_CLAIMS]]
+    lines += [_claim(claim) for claim in foremost(outcome.claims, _MOST_CLAIMS)]
     if (more := len(outcome.claims) - _MOST_CLAIMS) > 0:
         lines.append(_line(f"… and {more} more", style=_SOFT))
     return _box(outcome.level, one_line(outcome.wording.label), head, lines)

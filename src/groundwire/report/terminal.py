@@ -18,7 +18,7 @@ from groundwire.core.claim import Claim, Support
 from groundwire.core.grading import Level
 from groundwire.core.interaction import Interaction
 from groundwire.core.verdict import Abstention, Outcome, Verdict
-from groundwire.report.entries import Entry, Group, passage_name, shown_score
+from groundwire.report.entries import Entry, Group, foremost, passage_name, shown_score
 from groundwire.report.segments import cut
 from groundwire.report.tally import Tally
 from groundwire.report.visible import clipped, one_line, visible
@@ -169,9 +169,11 @@ def _headline(entry: Entry) -> Text:
 def _claims(interaction: Interaction, outcome: Outcome, *, full: bool) -> Iterator[tuple[Text, Text]]:
     """A sign and a text for each claim worth reading, and for each quote under it."""
     telling = [c for c in outcome.claims if c.support.flagged or c.support is Support.UNVERIFIED]
-    # An answer may be in doubt though none of its claims is flagged: then all of them are to be looked at.
+    # An answer may be in doubt though none of its claims is flagged: then the likeliest are to be looked at.
     doubted = not telling and outcome.level not in (Level.LOW, None)
-    listed = list(outcome.claims) if full else (telling or list(outcome.claims) * doubted)[:_MOST_CLAIMS]
+    listed = list(outcome.claims)
+    if not full:
+        listed = foremost(listed, _MOST_CLAIMS) if doubted else telling[:_MOST_CLAIMS]
     for claim in listed:
         sign, style = _SIGN[claim.support]
         yield Text(sign, style=style), _claim(claim, style)

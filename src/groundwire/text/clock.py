@@ -63,7 +63,9 @@ def _of_opening(fact: Fact) -> bool:
 
 
 def _of_a_moment(fact: Fact) -> bool:
-    return _AT.search(fact.before) is not None and _COUNTS_NOTHING.match(fact.after) is not None
+    return (
+        _AT.search(fact.before[-_LONGEST_AT:]) is not None and _COUNTS_NOTHING.match(fact.after) is not None
+    )
 
 
 _HOURS = 24
@@ -83,6 +85,7 @@ _IN_THE = re.compile(
 )
 _OPEN = re.compile(r"\b(?:open|opens|opening)(?: hours)?:? (?:from |between )?\Z", re.IGNORECASE)
 _AT = re.compile(r"\b(?:at|by|until|till|from|to|before|after|since)[ \u00a0]\Z", re.IGNORECASE)
+_LONGEST_AT = 8  # "before ", and what stands before it
 _COUNTS_NOTHING = re.compile(
     r"\s*(?:[.,;:!?)]|\Z)|\s(?:on|and|or|but|every|each|in|to|until|till|for|from|sharp|daily|today|tomorrow"
     r"|if|when|while|(?:mon|tues|wednes|thurs|fri|satur|sun)days?)\b",

@@ -145,7 +145,9 @@ def check(fact: Fact, known: Known | Sequence[Fact], *, near: Iterable[Fact] | N
     if equal.nearest is None and fact.highs and all(map(known.has, fact.ends())):
         return Checked(status=Status.FOUND)
     near = known.facts if near is None else near
-    rivals = [other for other in _rivals(fact, near) if not on_other_days(fact, other)]
+    others = (other for other in _rivals(fact, near) if not on_other_days(fact, other))
+    # Of what days a fact is said matters beside equal ones alone; else nobody looks at more than these.
+    rivals = list(others if equals and fact.days else islice(others, _LOOKED_AT))
     said = _of_the_days(fact, known, equals, [] if same_days else rivals)
     if said.nearest is not None:
         return replace(said, status=Status.DIFFERS)

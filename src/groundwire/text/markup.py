@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from groundwire.core.span import Span
 from groundwire.text.plain import UNSEEN
 
 
@@ -21,6 +22,21 @@ def laid_out(text: str) -> str:
     if "\\n" in text and text.lstrip()[:1] not in ("{", "["):
         text = _BREAK.sub(" \n", text)
     return _TAG.sub(_instead, text) if "<" in text else text
+
+
+def outside_tags(text: str, span: Span) -> Span:
+    """``span`` without the tags that it begins or ends within."""
+    first, last = _tag_around(text, span.start), _tag_around(text, span.end)
+    start = first.end() if first else span.start
+    end = last.start() if last else span.end
+    return Span(start, end) if start < end else span
+
+
+def _tag_around(text: str, at: int) -> re.Match[str] | None:
+    """The tag that ``at`` is within."""
+    begin = text.rfind("<", max(0, at - _LONGEST_TAG), at)
+    tag = _TAG.match(text, begin) if begin >= 0 else None
+    return tag if tag and tag.end() > at else None
 
 
 def without_scripts(text: str) -> str:
@@ -75,6 +91,7 @@ _ATTRIBUTE = (
     r"|\s++(?:hidden|disabled|open|checked|nowrap|reversed|async|defer)\b"
 )
 _TAG = re.compile(rf"<(?P<closes>/?)(?P<name>{_NAMES})(?>(?:{_ATTRIBUTE})*)\s*+/?>|<!--|-->", re.IGNORECASE)
+_LONGEST_TAG = 2_000
 # The values of href, alt, title and summary: a look behind is of one width.
 _SAID = re.compile(
     r"""(?<=href=["'])(?:https?:|mailto:)[^"'\s]++(?=["'])|(?<=(?:alt|tle|ary)=["'])[^"']++""", re.IGNORECASE
