@@ -231,27 +231,29 @@ def test_an_address_decides_no_language():
 
 
 CHAT = (
-    gw.Turn(role="user", text="I have worked here for two years and we expect twins in March."),
+    gw.Turn(
+        role="user", text="I have worked here for two years, and our baby is due in March. How long is leave?"
+    ),
     gw.Turn(role="assistant", text="Congratulations! Leave is 16 weeks per child, and you need a form 7B."),
 )
-LEAVE = "Staff with 12 months of service may take 16 weeks of leave per child. Requests take 30 days."
+LEAVE = (
+    "Staff with 12 months of service may take 16 weeks of leave per child. "
+    "Ask for it in the HR portal at least 30 days before the leave starts."
+)
 
 
 @pytest.mark.parametrize("detector", ["lexical", "embedded"])
 def test_what_the_asker_told_before_is_nothing_that_the_answer_made_up(detector):
-    """Their figures and words; the same answer without that turn has them from nowhere."""
-    checker = gw.Checker(detector)
-    told = (
-        "Since you have worked here for two years, you may take 16 weeks per child for your twins in March."
-    )
+    """The same answer without that turn has it from nowhere."""
+    answer = "As you have worked here for two years, you may take 16 weeks of leave."
 
     def judged(history):
-        return checker.check(
-            gw.Interaction(question="So for both?", contexts=LEAVE, answer=told, history=history)
+        return gw.Checker(detector).check(
+            gw.Interaction(question="So may I?", contexts=LEAVE, answer=answer, history=history)
         )
 
     assert not judged(CHAT).hallucinated
-    assert judged(CHAT).score < judged(()).score - 0.2
+    assert judged(()).hallucinated
 
 
 @pytest.mark.parametrize("detector", ["lexical", "embedded"])
