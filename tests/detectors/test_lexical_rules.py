@@ -573,3 +573,21 @@ class TestWords:
             for i, (support, score) in enumerate(scored)
         ]
         assert summary(claims, grading) == said
+
+
+@pytest.mark.parametrize("detector", ["lexical", "embedded"])
+@pytest.mark.parametrize(
+    ("question", "answer", "wrong"),
+    [
+        ("What do I pay?", "You pay 12 EUR.", False),
+        ("What do adults pay, in EUR?", "You pay 12 EUR.", False),
+        ("What do children pay?", "They pay 12 EUR.", True),
+        ("What do children pay?", "Children pay 12 EUR.", True),
+        ("What do adults pay?", "Adults pay 12 EUR.", False),
+    ],
+)
+def test_whom_a_claim_of_one_word_is_about_is_told_by_the_question(detector, question, answer, wrong):
+    """Of "pay" alone, the sentence that has this word may tell of somebody else."""
+    context = "Admission is 12 EUR for adults. Children pay 6 EUR."
+    outcome = Checker(detector).check(Interaction(question=question, contexts=context, answer=answer))
+    assert outcome.hallucinated is wrong

@@ -294,6 +294,7 @@ class _Look:
             text=self.text,
             found=self.found,
             weights=self.weights,
+            asked=self.asked,
             matches=self.matches,
             context=self.context,
             known=self.about.known,

@@ -24,11 +24,15 @@ from groundwire.text.worded import word
 
 @dataclass(frozen=True, kw_only=True)
 class Places:
-    """What a claim's facts are looked for among: its own facts, its weighed stems, and the documents'."""
+    """What a claim's facts are looked for among: its own facts, its weighed stems, and the documents'.
+
+    ``asked`` are the stems of the question.
+    """
 
     text: str
     found: Sequence[Fact]
     weights: Mapping[str, float]
+    asked: AbstractSet[str]
     matches: Sequence[Match]
     context: Context
     known: Known
@@ -52,12 +56,25 @@ class Places:
             row = passage.figures[match.sentence]
             tabular = passage.text[passage.sentences[match.sentence].start] == "|"
             shares = tabular and any(facts.agree(mine, o) for mine in others for o in row)
-            if match.weight < _COVERED and not shares:
+            if not (shares or (match.weight >= _COVERED and self._tells(match, fact))):
                 continue
             meant = facts.misplaced(fact, self.known, row=row, others=others, keys=keys)
             if meant is not None and (tabular or not self._said_together(fact, others)):
                 return Checked(status=Status.DIFFERS, nearest=meant, affinity=1.0, shared=len(keys)), match
         return checked, None
+
+    def _tells(self, match: Match, fact: Fact) -> bool:
+        """Whether a sentence is what the claim is about, also if that has one word.
+
+        Of "You pay 25 EUR.", beside "Dogs pay 50 EUR.", the question alone tells who is meant, by a word of
+        which nothing is said where the fact stands.
+        """
+        if len(self.weights) >= _LEAST_FRAME:
+            return True
+        there = map(self.context.place_of, islice(self.known.equal(fact), _LOOKED_AT))
+        elsewhere = {stem for at in there if at for stem in self.context.sentence(at).stems}
+        told = set(self.context.sentence(match).stems) - elsewhere
+        return not told.isdisjoint(self.asked - self.weights.keys())
 
     def _restated(self, fact: Fact) -> tuple[Checked, Match] | None:
         """The other figure of a sentence that the claim says over again, but for figures.
