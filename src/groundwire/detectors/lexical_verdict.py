@@ -262,10 +262,11 @@ def conflict_in(seen: Seen, context: Context) -> Conflict | None:
     if differing:
         fact, nearest, where = differing[0]
         told = named_beside(nearest, where, context, {seen.worded.stems[i] for i in seen.worded.content})
+        stated = any(facts.agree(mine, told) for mine, _, _ in seen.checked)
         return Conflict(
             words=union(f.span.shifted(seen.span.start) for f, _, _ in differing),
             where=where,
-            reason=_otherwise(fact, nearest if facts.agree(fact, told) else told),
+            reason=_otherwise(fact, nearest if stated else told),
             exact=True,
         )
     if seen.mentioned:
