@@ -456,10 +456,12 @@ class TestWords:
         assert claim.reason == "not flagged, though “red” is not in the documents"
 
     def test_a_figure_that_a_passage_has_is_never_said_to_be_missing(self):
-        """Here it is held against another one of its claim's, and borne out by neither."""
+        """The nearest to each is another one of its claim's, which the passage has as well."""
         passage = "Die Versandkosten betragen 4,95 €. Ab einem Wert von 1.000 € ist der Versand kostenlos."
         (claim,) = judge("Der Versand kostet 4,95 Euro, ab 1000 € ist er kostenlos.", passage).claims
-        assert "not in the documents" not in claim.reason
+        assert claim.support is Support.SUPPORTED
+        assert "4,95" not in claim.reason
+        assert "1000" not in claim.reason
 
     @pytest.mark.parametrize(
         ("passage", "answer", "said"),
@@ -591,3 +593,59 @@ def test_whom_a_claim_of_one_word_is_about_is_told_by_the_question(detector, que
     context = "Admission is 12 EUR for adults. Children pay 6 EUR."
     outcome = Checker(detector).check(Interaction(question=question, contexts=context, answer=answer))
     assert outcome.hallucinated is wrong
+
+
+SETTINGS = "autoscaling: false\nbackups: true\nregion: eu"
+
+
+@pytest.mark.parametrize("detector", ["lexical", "embedded"])
+@pytest.mark.parametrize("ends", ["\n", "\r\n"])
+@pytest.mark.parametrize(
+    ("answer", "wrong"),
+    [
+        ("Autoscaling is disabled.", False),
+        ("Autoscaling is enabled.", True),
+        ("Backups are enabled.", False),
+        ("Backups are disabled.", True),
+    ],
+)
+def test_what_is_disabled_is_a_no_of_the_settings(detector, ends, answer, wrong):
+    """Whatever their lines end with."""
+    context = SETTINGS.replace("\n", ends)
+    outcome = Checker(detector).check(Interaction(contexts=context, answer=answer))
+    assert outcome.hallucinated is wrong
+
+
+@pytest.mark.parametrize("detector", ["lexical", "embedded"])
+@pytest.mark.parametrize(
+    ("context", "right", "wrong"),
+    [
+        ("There are 500 seats.", "500.", "400."),
+        ("It opened at 2025-03-12T22:41:00Z.", "It opened at 22:41.", "It opened at 21:41."),
+        (
+            "Der Umsatz stieg auf 1,2 Mrd. Euro.",
+            "Der Umsatz stieg auf 1,2 Milliarden Euro.",
+            "Der Umsatz stieg auf 1,3 Milliarden Euro.",
+        ),
+        (
+            "Der Gewinn stieg auf 5 Mio. €.",
+            "Der Gewinn stieg auf 5.000.000 €.",
+            "Der Gewinn stieg auf 6.000.000 €.",
+        ),
+        ("Le musée ferme à 18 h 30.", "Le musée ferme à 18h30.", "Le musée ferme à 18h45."),
+    ],
+)
+def test_figures_are_read_as_they_are_written_elsewhere(detector, context, right, wrong):
+    """An answer that is one figure, times after a date, abbreviated millions, French times."""
+    good, bad = (
+        Checker(detector).check(Interaction(question="How much?", contexts=context, answer=answer))
+        for answer in (right, wrong)
+    )
+    assert not good.hallucinated
+    assert bad.hallucinated
+
+
+def test_the_mark_of_a_files_beginning_changes_no_answer():
+    marked, plain = (judge(f"{mark}# Safety\n\nWear a helmet.", "Wear gloves.") for mark in ("\ufeff", ""))
+    assert [claim.text for claim in marked.claims] == [claim.text for claim in plain.claims]
+    assert marked.score == plain.score

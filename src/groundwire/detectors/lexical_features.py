@@ -176,6 +176,8 @@ class _Look:
         entries = lexical_records.mentions(self.worded, self.text, self.context)
         # What names an entry ("outdoor seating") need not stand there in so many words ("OutdoorSeating").
         self._leave_out({i for entry in entries for i in entry.words})
+        if any(entry.agrees for entry in entries):
+            self._leave_out({i for i in self.missing if self.worded.folded[i] in lexical_records.STATES})
         count, missing_names = self._missing_names()
         beside = self._beside() if self.matches else None
         negation = beside.negation_differs() if beside else None

@@ -124,7 +124,9 @@ class Figures(Places):
         if equal is not None:
             return replace(checked, status=Status.FOUND, nearest=equal)
         left = [one for one in beside if facts.comparable(fact, one) and not _among(others, one)]
-        return replace(checked, nearest=left[0]) if len(left) == 1 else Checked(status=Status.ABSENT)
+        if len(left) == 1:
+            return replace(checked, nearest=left[0])
+        return Checked(status=Status.FOUND if self.known.has(fact) else Status.ABSENT)
 
     def _wrongly_converted(self, looked: Sequence[Looked]) -> dict[int, Looked]:
         """By its fact, what is said twice and wrongly: in "5 km (4 miles)" the second differs from 5 km."""

@@ -140,7 +140,7 @@ def _affirmed(claim: Worded, text: str, name: range, flags: Collection[str]) -> 
         elif i >= name.stop and parts:
             stop = i
             break
-    negations = [i for i in range(clause, stop) if claim.folded[i] in NEGATIONS or claim.stems[i] in NEGATIVE]
+    negations = [i for i in range(clause, stop) if _negates(claim, i)]
     if not negations:
         return True
     here = len(negations) == 1 and negations[0] >= part
@@ -148,6 +148,20 @@ def _affirmed(claim: Worded, text: str, name: range, flags: Collection[str]) -> 
 
 
 _AFTER = 4
+
+
+def _negates(claim: Worded, i: int) -> bool:
+    """Whether a word denies, as "not", "lacks" and what "is disabled" do."""
+    if claim.folded[i] in NEGATIONS or claim.stems[i] in NEGATIVE:
+        return True
+    return claim.folded[i] in _OFF and claim.folded[i - 1 : i] != [] and claim.folded[i - 1] in _STANDS
+
+
+_OFF = frozenset(["disabled", "off", "deactivated", "inactive"])
+STATES = _OFF | {"enabled", "on", "activated", "active"}
+"""What a claim says in place of an entry's yes or no."""
+
+_STANDS = frozenset(["is", "are", "was", "were", "be", "been", "currently", "switched", "turned", "default"])
 
 
 def _denied_together(claim: Worded, name: range, flags: Collection[str]) -> bool:

@@ -47,7 +47,7 @@ PARTING = """
 <i>(?:hope|wish) (?:that )?(?:you(?:'ll| will| can)?|this|it|everything)<small>{1,8}
 all the best|(?:best|warm) wishes(?: to <topic>)?|(?:i )?wish(?:ing)? <topic> all the best
 safe (?:travels|journey|trip)|bon voyage|talk soon|see you(?: soon| there| then)?|get well soon|stay safe
-(?:good|best of) luck(?: (?:with|on) (?:everything|<topic>))?|take care|goodbye|bye|best,
+(?:good|best of) luck(?: (?:with|on) (?:everything|<topic>))?|enjoy|take care|goodbye|bye|best,
 <offer>(?:,? <if>)?|<if>,? (?:<offer>|(?:please |just )?ask)|(?:please |just )?ask <if>
 (?:is|was) there anything else (?:i|we) (?:can|could|may) (?:help(?: you)?(?: with)?|do for you)\\??
 (?:would you like|do you want|shall|should) (?:me to|us to|i|we) <more>(?: <of>){0,10}\\??

@@ -69,10 +69,10 @@ _FEWEST = 2
 _VALUES = {"true": True, "yes": True, "false": False, "no": False, "null": None, "none": None}
 _ANY = re.compile(r"[:=]\s{0,4}[\"']?(?:true|yes|false|no|null|none)\b", re.IGNORECASE)
 _ENTRY = re.compile(
-    r"""(?:^|[{,;\[])[ \t\n]{0,20}+
+    r"""(?:^|[{,;\[])[ \t\r\n]{0,20}+
     (?P<whole>(?P<quote>["']?)(?P<name>[^\W\d_][\w -]{1,40}+)(?P=quote)\s{0,4}+[:=]\s{0,4}+
     (?P<mark>["']?)(?P<value>true|yes|false|no|null|none)(?P=mark))
-    (?=[ \t]*+(?:[,;}\]\n]|\Z))""",
+    (?=[ \t]*+(?:[,;}\]\r\n]|\Z))""",
     re.VERBOSE | re.IGNORECASE | re.MULTILINE,
 )
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_]+")

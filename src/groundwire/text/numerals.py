@@ -46,6 +46,8 @@ _PART_OF_DAY = re.compile(
     r" (?:on |the )?(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|yesterday|today|tomorrow|this|that"
     r"|in the) (?P<part>morning|afternoon|evening)\b"
 )
+_DATED = re.compile(r"-\d\dt\Z")  # as in 2025-03-12T22:41
+_SOMETHING = re.compile(r"[^\W_]")
 _NOON, _CENTURY = 12, 100
 _O_CLOCK = re.compile(r"\s?(?:o['’]clock|uhr\b)")
 _ORDINAL_MARK = re.compile(r"(?:st|nd|rd|th)\b")
@@ -69,7 +71,7 @@ _CURRENCY_BEFORE = re.compile(
     r"(?:us\$|c\$|a\$|r\$|[$€£¥₹₩₽]|\b(?:" + "|".join(sorted(MONEY_CODES)) + r"))[ \u00a0]?\Z"
 )
 _FOLLOWING = re.compile(r"(?:st|nd|rd|th)?[.º]?[ \u00a0\u202f-]?(?:of |de |d['’])?([^\W\d_]+)")
-_MAGNITUDE = re.compile(r"(?P<gap>[ \u00a0-]?)(?P<word>[^\W\d_]+)")
+_MAGNITUDE = re.compile(r"(?P<gap>[ \u00a0-]?)(?P<word>[^\W\d_]+)(?:(?<=mio)\.|(?<=mrd)\.|(?<=mld)\.)?")
 _AND = re.compile(r",? (?:and |or |& )?|-|–")
 # A year that a line begins with ("2019: it opened") numbers nothing.
 _LONGEST_ENUMERATOR = 3
@@ -137,6 +139,8 @@ class _Reader:
             digits = "".join(c for c in self.text[start:end] if c.isdigit() or c in "./").rstrip(".")
             return Fact(kind=Kind.CODE, span=Span(start, end), source=self.text, code=digits)
         before = self.lowered[start - 1] if start else " "
+        if figure.shape is Shape.CLOCK and _DATED.search(self._head(start, 4)):
+            return None
         if "a" <= before <= "z" or before == "-":
             head = _TOKEN_HEAD.search(self._head(start, 24))
             if head is not None and self._names_something(head.group(), start):
@@ -173,7 +177,8 @@ class _Reader:
             and not after[1:2].isdigit()
         ):
             head = self._head(start, 12)
-            if _ENUMERATOR.search(head if start <= 12 or "\n" in head else "x"):
+            heads = _ENUMERATOR.search(head if start <= 12 or "\n" in head else "x") is not None
+            if heads and _SOMETHING.search(self.text, end):  # "12." may be all that is answered
                 return True
             if after[:1] == "]" and head.endswith("["):
                 return True
@@ -189,7 +194,8 @@ class _Reader:
         if self.text[end + 1] == " ":
             return self.text[end + 2 : end + 3].isupper()
         capital = end - start <= 2 and self.text[end + 1 : end + 2].isupper() and self._unit(end) is None
-        if capital and self._following(end) in MONTHS:
+        following = self._following(end)
+        if capital and (following in MONTHS or following in MAGNITUDES):
             return False
         return capital and _ENUMERATOR.search(self._head(start, 12) if start > 0 else "\n") is not None
 

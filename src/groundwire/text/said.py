@@ -24,6 +24,7 @@ def said(answer: str) -> str:
     * Whom it addresses in a first line of its own ("Dear Ms. Smith,"), and a label before the whole ("Final
       answer:", "TL;DR:", "Assistant:").
     """
+    answer = answer.replace("\ufeff", " ")  # the mark of a file's beginning
     start = said_from(answer)
     text = laid_out(_unwrapped("\n" * start + answer[start:]))
     text = _after(_SALUTATION.match(text), text)

@@ -151,9 +151,9 @@ BETWEEN = frozenset(_BETWEEN.split())
 _MAGNITUDES = (
     (1e3, "k thousand tausend mil mila duizend"),
     (1e5, "lakh"),
-    (1e6, "m mn mio million millions millionen millones millón milioni milione milhões milhão miljoen"),
+    (1e6, "m mn mio mln million millions millionen millones millón milioni milione milhões milhão miljoen"),
     (1e7, "crore"),
-    (1e9, "b bn billion billions milliarden milliarde milliards milliard miliardi miljard"),
+    (1e9, "b bn mrd mld billion billions milliarden milliarde milliards milliard miliardi miljard"),
     (1e12, "tn trillion"),
 )
 MAGNITUDES: dict[str, float] = {name: value for value, names in _MAGNITUDES for name in names.split()}
