@@ -1,6 +1,7 @@
 """Passages are found again in the text that a model was shown, and only as they stand there."""
 
 import html
+import json
 
 import pytest
 from hypothesis import given
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from groundwire import Passage
 from groundwire.langchain.placing import likeness, place, survivors
 
+LEAST = 6  # words of a passage that can be known by its parts
 words = st.text("abcdefghij ", min_size=1, max_size=60).map(str.strip).filter(bool)
 # Each begins with its own number, so that none is part of another.
 passages = st.lists(words, min_size=1, max_size=6).map(
@@ -121,6 +123,10 @@ BICYCLES = Passage(
     [
         lambda text: text.replace("\n", " "),
         html.escape,
+        json.dumps,
+        repr,
+        lambda text: text.replace("\n", "<br/>"),
+        lambda text: text.replace("\n", "\n- "),
         lambda text: text.replace("John Smith", "<PERSON>"),
         lambda text: text.replace("Fees of Oslo Air", "Fees"),
         lambda text: text.replace("passenger", "guest").replace("25 EUR", "25 euros"),
@@ -131,6 +137,20 @@ def test_a_passage_that_was_altered_is_found_beside_one_that_was_not(alter, head
     told = f"Say it shortly.\n{heading}{alter(FEES.text)}\n\n{heading}{CABIN.text}\nWhat is the second bag?"
     fees, cabin = survivors([FEES, CABIN, BICYCLES], [told])
     assert (" ".join(fees.text.split()), cabin) == (" ".join(FEES.text.split()), CABIN)
+
+
+@pytest.mark.parametrize(
+    "write",
+    [json.dumps, repr, lambda texts: "".join(f"<p>{text}</p>".replace("\n", "<br/>") for text in texts)],
+)
+def test_a_list_of_short_lines_is_found_however_it_was_written(write):
+    """Marks between its lines leave enough of it."""
+    rules = Passage(
+        text='Bags:\n- Each passenger\'s first bag is free.\n- A "second" bag costs 25 EUR online.\n'
+        "- It costs 40 EUR at the desk.\n- Übergepäck isn't included."
+    )
+    context = write([rules.text, CABIN.text])
+    assert survivors([rules, CABIN, BICYCLES], [f"Answer from {context}."]) == [rules, CABIN]
 
 
 def test_a_passage_that_was_altered_counts_where_it_is_most_of_a_variable():
@@ -169,10 +189,10 @@ def test_what_stands_below_a_passage_in_a_prompt_is_its_own_metadata(below, foot
 
 @given(passages, st.text(max_size=300))
 def test_every_word_of_a_passage_was_shown(known, text):
-    """Whatever the text, what is found in it stands in it."""
+    """Whatever the text, what is found in it stands in it, or most of its parts do."""
     whole = f"{text}\n{known[0].text}\n{text[:50]}"
     for passage in [*place(known, whole), *survivors(known, [whole])]:
-        assert "".join(passage.text.split()) in "".join(whole.split())
+        assert "".join(passage.text.split()) in "".join(whole.split()) or len(passage.text.split()) >= LEAST
 
 
 @given(passages, words)

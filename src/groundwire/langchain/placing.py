@@ -29,8 +29,10 @@ _AS_WRITTEN = ("page_content='", 'page_content="')  # by Python itself: no headi
 _WORD = re.compile(r"\w+")
 _BEGINS = re.compile(r"[\W_]*(?:(?!(?:q|question|query|user)\b)\w+:[\W_]*)?", re.IGNORECASE)  # "- Title: "
 _UNIT = re.compile(r"[0-9a-z\xaa-\u0dff]+|[^\W_]")  # a word, or a character of a script without spaces
-_RUN = 6  # so many of its words one after the other are a part of a passage
-_SHARE = 1 / 2  # of these parts are there where some words of a passage were replaced
+_ESCAPED = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)  # as JSON and Python write a text
+_RUN = 3  # words one after the other are a part of a passage
+_LEAST = 4  # of these parts are more than chance
+_SHARE = 0.6  # of these parts are there where it was written in another way, or some words were replaced
 _WORDS = re.compile(r"\w{4,}")
 
 
@@ -205,7 +207,7 @@ def _whole(needles: Sequence[str], found: Iterable[_Spot]) -> set[str]:
 def _altered(needles: Sequence[str], found: Sequence[_Spot], text: str, asked: str = "") -> list[int]:
     """Of which passages a fair part stands in the text beside what was ``found`` there as it is.
 
-    Their words were replaced here and there, as where names are masked or characters escaped.
+    They were written as JSON or as Python's lists, or words were replaced, as where names are masked.
     """
     if not found or len(_whole(needles, found)) == len(set(needles) - {""}):
         return []
@@ -217,13 +219,18 @@ def _altered(needles: Sequence[str], found: Sequence[_Spot], text: str, asked: s
     missing = [needle[known.get(i, 0) :] for i, needle in enumerate(needles)]
     told = _runs("\n".join([*rest, text[end:]])) - _runs(asked)
     own = map(_runs, missing if told else ())
-    return [i for i, runs in enumerate(own) if runs and len(runs & told) >= _SHARE * len(runs)]
+    return [i for i, runs in enumerate(own) if len(runs) >= _LEAST and len(runs & told) >= _SHARE * len(runs)]
 
 
 def _runs(text: str) -> set[tuple[str, ...]]:
     """All that stands in a text one word after the other, so many words at a time."""
-    there = _UNIT.findall(text.lower())
+    there = _UNIT.findall(_ESCAPED.sub(_unescaped, text).lower())
     return set(zip(*(there[i:] for i in range(_RUN)), strict=False))
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    code, said = found.groups()
+    return chr(int(code, 16)) if code else " " if said in "nrt" else said
 
 
 def _readings(passages: Sequence[Passage], text: str) -> Iterator[tuple[list[str], str]]:
