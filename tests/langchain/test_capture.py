@@ -979,14 +979,15 @@ def test_a_structured_reply_is_no_context_of_itself(heard):
     assert said(heard.only()) == (AbstentionReason.NO_CONTEXT, question(1), [], '{"weight":1}')
 
 
-def test_a_retriever_that_finds_nothing_is_no_context(heard):
-    """Documents were asked for and none came: that is not the same as a clean answer."""
+@pytest.mark.parametrize("form", [joined, str, json.dumps])
+def test_a_retriever_that_finds_nothing_is_no_context(form, heard):
+    """Documents were asked for and none came, however that is told: it is not the same as a clean answer."""
 
     class Empty(Library):
         def _get_relevant_documents(self, query, *, run_manager):
             return []
 
-    lcel(retriever=Empty()).invoke(question(1), listening(heard))
+    lcel(retriever=Empty(), form=form).invoke(question(1), listening(heard))
     assert heard.only().problem is AbstentionReason.NO_CONTEXT
 
 

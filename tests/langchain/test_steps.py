@@ -619,12 +619,12 @@ def test_what_was_made_of_an_answer_and_not_returned_is_not_judged_for_it(heard)
     assert said(heard.only()) == whole(1)
 
 
-def spread(shape):
+def spread(shape, library=None, form=joined):
     """Each question is answered by a model of its own, in one function."""
 
     def app(asked):
-        found = Library().batch(asked)
-        prompts = [f"{joined(of_one)}\n{one}" for one, of_one in zip(asked, found, strict=True)]
+        found = (library or Library()).batch(asked)
+        prompts = [f"{form(of_one)}\n{one}" for one, of_one in zip(asked, found, strict=True)]
         return shape([reply.text for reply in Oracle().batch(prompts)])
 
     return app
@@ -644,6 +644,23 @@ def test_of_several_answers_side_by_side_none_passes_for_all(shape, heard):
     RunnableLambda(spread(shape)).invoke([question(1), question(2)], listening(heard))
     assert heard.only().problem is AbstentionReason.NO_CLAIMS
     assert "several models" in heard.only().detail
+
+
+@pytest.mark.parametrize(
+    "form",
+    [joined, lambda found: " ".join(joined(found).split()), lambda found: json.dumps(joined(found)), str],
+)
+def test_documents_of_several_lines_are_known_however_they_are_written(form, heard):
+    """None of several answers passes for all where the models read them in one line, or as JSON."""
+
+    class Lines(Library):
+        def _get_relevant_documents(self, query, *, run_manager):
+            found = super()._get_relevant_documents(query, run_manager=run_manager)
+            return [Document(joined(found).replace(" ", "\n"))]
+
+    app = spread(lambda told: told, Lines(), form)
+    RunnableLambda(app).invoke([question(1), question(2)], listening(heard))
+    assert heard.only().problem is AbstentionReason.NO_CLAIMS
 
 
 def test_the_last_of_several_that_read_the_documents_is_the_answer(heard):

@@ -71,7 +71,7 @@ def passages(value: Any) -> list[Passage]:  # noqa: PLR0911 - as above
         return [passage(value)]
     said = chat.told(value) if isinstance(value, BaseMessage) else chat.text(value)
     if said is not None:
-        return [Passage(text=said)] if said.strip() else []
+        return [Passage(text=said)] if any(map(str.isalnum, said)) else []  # "[]" is what no document makes
     if isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], Document):
         return [passage(*value)]
     if isinstance(value, Mapping):

@@ -31,6 +31,7 @@ _BEGINS = re.compile(r"[\W_]*(?:(?!(?:q|question|query|user)\b)\w+:[\W_]*)?", re
 _UNIT = re.compile(r"[0-9a-z\xaa-\u0dff]+|[^\W_]")  # a word, or a character of a script without spaces
 _ESCAPED = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)  # as JSON and Python write a text
 _RUN = 3  # words one after the other are a part of a passage
+_LEAST = 4  # of these parts are more than chance
 _SHARE = 0.6  # of these parts are there where it was written in another way, or some words were replaced
 _WORDS = re.compile(r"\w{4,}")
 
@@ -218,7 +219,7 @@ def _altered(needles: Sequence[str], found: Sequence[_Spot], text: str, asked: s
     missing = [needle[known.get(i, 0) :] for i, needle in enumerate(needles)]
     told = _runs("\n".join([*rest, text[end:]])) - _runs(asked)
     own = map(_runs, missing if told else ())
-    return [i for i, runs in enumerate(own) if runs and len(runs & told) >= _SHARE * len(runs)]
+    return [i for i, runs in enumerate(own) if len(runs) >= _LEAST and len(runs & told) >= _SHARE * len(runs)]
 
 
 def _runs(text: str) -> set[tuple[str, ...]]:

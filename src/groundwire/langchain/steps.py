@@ -19,7 +19,7 @@ from groundwire.langchain.units import (
     answering_model,
     found_by,
     found_texts,
-    openings,
+    holds_opening,
     said_by,
     sayers,
 )
@@ -31,7 +31,7 @@ def is_step(unit: Unit, model: Run, supplied: Sequence[Run]) -> bool:
     What the model itself said earlier in a conversation is not given: it stands there as a turn of its own.
     """
     given = chat.given_text(model.inputs)
-    if not supplied and any(opening in given for opening in openings(unit)):
+    if not supplied and holds_opening(unit, given):
         return True
     if _is_told_by_tool(unit, model):
         return True

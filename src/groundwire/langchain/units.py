@@ -180,8 +180,8 @@ def _may_answer(unit: Unit, said: str) -> bool:
     for run in told:
         given = chat.given_text(run.inputs)
         others = (said_by(other) for other in unit.models if other is not run)
-        read = (*openings(unit), *(one for one in others if is_telling(one[:_OPENING])))
-        if run.started < first or any(one in given for one in read):
+        told_of = any(one in given for one in others if is_telling(one[:_OPENING]))
+        if run.started < first or told_of or holds_opening(unit, given):
             return True
     return not told
 
@@ -254,23 +254,34 @@ def said_by(model: Run) -> str:
 def _read_documents(unit: Unit, model: Run) -> bool:
     """Whether the model was given documents of the unit to read, and not just an answer that quotes one."""
     given = chat.given_text(model.inputs)
-    begun = openings(unit)
-    if not any(opening in given for opening in begun):
+    if not holds_opening(unit, given):
         return False
     if unit.telling is None:
         told = dict.fromkeys(map(said_by, unit.models))
         unit.telling = tuple(said for said in told if is_telling(said[:_OPENING]))
     for said in unit.telling:
         given = given.replace(said, "")
-    return any(opening in given for opening in begun)
+    return holds_opening(unit, given)
 
 
-def openings(unit: Unit) -> tuple[str, ...]:
+def holds_opening(unit: Unit, text: str) -> bool:
+    """Whether a document of the unit begins in a text, be it there as JSON or in one line."""
+    begun = _openings(unit)
+    there = _evened(text) if begun else ""
+    return any(opening in there for opening in begun)
+
+
+def _openings(unit: Unit) -> tuple[str, ...]:
     """How each document of the unit begins, where that is enough to know it by."""
     if unit.openings is None:
-        begun = (text[:_OPENING] for text in found_texts(unit.retrievals))
+        begun = (_evened(text[:_OPENING]) for text in found_texts(unit.retrievals))
         unit.openings = tuple(opening for opening in begun if len(opening) >= DISTINCT)
     return unit.openings
+
+
+def _evened(text: str) -> str:
+    """A text in one line, whether its line breaks and quotes are escaped or not."""
+    return " ".join(text.replace("\\n", " ").replace('\\"', '"').split())
 
 
 def found_by(unit: Unit) -> int:
@@ -315,7 +326,7 @@ def answered_unheard(unit: Unit, key: str | None) -> bool:
         return False
     if chat.text(outputs) is None:
         return True
-    return bool(unit.prompts) and not any(opening in said for opening in openings(unit))
+    return bool(unit.prompts) and not holds_opening(unit, said)
 
 
 def problem(
