@@ -47,12 +47,14 @@ def filled(forms: Iterable[Mapping[str, Any]], spoken: Iterable[str]) -> list[Ma
         with suppress(ValueError, RecursionError):
             said.append(_structure(one))
     said = [one for one in said if one and isinstance(one, dict)]
-    return [form for form in forms if any(_is_filled(plain(form), one) for one in said)] if said else []
+    return [form for form in forms if any(_is_filled(form, one) for one in said)] if said else []
 
 
 def _is_filled(form: Mapping[str, Any], said: Mapping[str, Any]) -> bool:
-    same = all(form.get(key) == held for key, held in said.items())
-    return same and not any(held for key, held in form.items() if key not in said)
+    if not said.keys() <= form.keys():  # as of nearly all, which may be the rows of a table
+        return False
+    same = plain({key: form[key] for key in said}) == said
+    return same and not any(plain(form[key]) for key in form.keys() - said.keys())
 
 
 def _structure(said: str) -> Any:
