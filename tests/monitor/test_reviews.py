@@ -53,6 +53,15 @@ def test_blind_reviewers_see_others_only_after_their_own_word(store):
     assert [said.reviewer for said in store.feedback(key, seen_by="bob", blind=True)] == ["ann", "bob"]
 
 
+@pytest.mark.parametrize("name", [None, "", "r" * 201])
+def test_nobody_is_given_answers_under_what_is_no_name(store, name):
+    """They would be reserved for whom nobody can review as."""
+    keep(store, 0.9)
+    with pytest.raises(InputError, match="reviewer must be a name of 1 to 200 characters"):
+        store.next(name)
+    assert len(store.next("ann")) == 1
+
+
 def test_nobody_is_given_what_another_is_at(store):
     keep(store, *[0.9] * 6)
     ann, bob = store.next("ann", limit=3), store.next("bob", limit=3)

@@ -161,8 +161,23 @@ def test_filters_find_what_they_say(store):
     assert count(until=dt.datetime.now(dt.UTC) - dt.timedelta(minutes=1)) == 0
     assert count(reviewed=False) == 4
     assert [line.score for line in store.page(Filter(text="100%", tags={"route": "/b"})).lines] == [0.6]
-    with pytest.raises(ConfigurationError, match="since must be a datetime"):
-        Filter(since="yesterday")
+
+
+def test_a_filter_takes_nothing_for_something_else():
+    """Such as "no" for a yes: the figures of the others would be told."""
+    wrong = {
+        "since": "yesterday",
+        "hallucinated": "no",
+        "reviewed": 0,
+        "detector": DETECTOR,
+        "tags": ["route=/a"],
+        "score": 0.5,
+        "levels": ("red",),
+    }
+    with pytest.raises(ConfigurationError) as caught:
+        Filter(**wrong)
+    assert [name for name in wrong if name not in str(caught.value) and name != "levels"] == []
+    assert "'red' is not a valid Level" in str(caught.value)
 
 
 def test_sampling_keeps_what_it_names_and_marks_what_chance_chose(opened):

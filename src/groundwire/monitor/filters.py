@@ -45,6 +45,18 @@ class Filter:
             for name, value in (("since", self.since), ("until", self.until))
             if value is not None and not isinstance(value, datetime)
         ]
+        problems += [
+            f"{name} must be True or False, not {value!r:.60}"
+            for name in ("hallucinated", "judged", "reviewed", "drafts")
+            if not isinstance(value := getattr(self, name), bool | None)
+        ]
+        problems += [
+            f"{name} must be a text, not {value!r:.60}"
+            for name in ("detector", "kind", "text")
+            if not isinstance(value := getattr(self, name), str | None)
+        ]
+        if not isinstance(self.tags, Mapping):
+            problems.append(f"tags must be a dict of names and values, not {self.tags!r:.60}")
         levels = (self.levels,) if isinstance(self.levels, str) else self.levels
         try:
             object.__setattr__(self, "levels", tuple(Level(level) for level in levels))
@@ -52,7 +64,7 @@ class Filter:
                 object.__setattr__(self, "abstention", AbstentionReason(self.abstention))
         except ValueError as error:
             problems.append(str(error))
-        if self.score is not None and not (len(self.score) == 2 and self.score[0] <= self.score[1]):
+        if self.score is not None and not _is_range(self.score):
             problems.append(f"score must be a lowest and a highest, not {self.score!r}")
         if problems:
             raise ConfigurationError(*problems)
@@ -107,6 +119,10 @@ class Filter:
             body = bodies.alias()
             found = (text.icontains(self.text, autoescape=True) for text in (body.c.question, body.c.answer))
             yield sa.exists().where((body.c.answer_id == c.id) & sa.or_(*found))
+
+
+def _is_range(score: object) -> bool:
+    return isinstance(score, tuple | list) and len(score) == 2 and score[0] <= score[1]
 
 
 def tagged(name: str, value: object) -> sa.ColumnElement[bool]:

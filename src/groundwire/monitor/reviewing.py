@@ -49,7 +49,7 @@ class Reviewing(Reading):
             self._database,
             wanted,
             queue_of(queue),
-            reviewer=reviewer,
+            reviewer=reviews.reviewer_of(reviewer),
             limit=count_of("limit", limit),
             seconds=reserve,
             reviewers=count_of("reviewers", reviewers),

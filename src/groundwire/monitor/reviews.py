@@ -79,9 +79,8 @@ def checked(
         raise InputError(
             f"opinion must be one of {', '.join(repr(str(o)) for o in Opinion)}, not {opinion!r}"
         )
-    for name, value, longest in (("reviewer", reviewer, _LONGEST_NAME), ("source", source, _LONGEST_SOURCE)):
-        if not isinstance(value, str) or not 0 < len(value) <= longest or kept_text(value) != value:
-            raise InputError(f"{name} must be a name of 1 to {longest} characters, not {value!r:.60}")
+    reviewer_of(reviewer)
+    _named("source", source, _LONGEST_SOURCE)
     implied = _implied(Opinion(opinion), verdict)
     if implied is not None and hallucinated is not None and implied is not hallucinated:
         raise InputError(
@@ -97,6 +96,11 @@ def checked(
         "spans": None if marked is None else json.dumps(marked),
         "source": source,
     }
+
+
+def reviewer_of(reviewer: str) -> str:
+    """A reviewer's name. Raises InputError for what is none."""
+    return _named("reviewer", reviewer, _LONGEST_NAME)
 
 
 def read(row: Mapping[str, Any]) -> Feedback:
@@ -161,6 +165,12 @@ def _agreement(names: tuple[str, str], pairs: Sequence[tuple[bool, bool]]) -> Ag
         agreed=sum(a == b for a, b in pairs),
         kappa=kappa([a for a, _ in pairs], [b for _, b in pairs]),
     )
+
+
+def _named(name: str, value: str, longest: int) -> str:
+    if not isinstance(value, str) or not 0 < len(value) <= longest or kept_text(value) != value:
+        raise InputError(f"{name} must be a name of 1 to {longest} characters, not {value!r:.60}")
+    return value
 
 
 def _implied(opinion: Opinion, verdict: bool | None) -> bool | None:
