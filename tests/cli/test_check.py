@@ -5,6 +5,7 @@ import io
 import json
 import os
 import pty
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -286,6 +287,16 @@ def test_ctrl_c_before_the_first_row_says_so_in_every_form(run):
     code, out, _ = run(rows, detector="interrupted")
     assert code == 130
     assert "Stopped before the end" in out
+
+
+def test_of_a_process_that_was_ended_every_line_that_was_judged_is_there():
+    """As by ``timeout``, or for want of memory: what a model was paid for is not lost, and no line is cut."""
+    rows = [GROUNDED, INVENTED, {**GROUNDED, "answer": "stop"}, GROUNDED]
+    text = "".join(json.dumps(row) + "\n" for row in rows)
+    buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    done = process("-", "--jsonl", "--detector", "terminated", stdin=text.encode(), env=buffered)
+    assert done.returncode == -signal.SIGTERM
+    assert [json.loads(line)["hallucinated"] for line in done.stdout.splitlines()] == [False, True]
 
 
 def test_a_damaged_file_keeps_what_was_judged(capsys, tmp_path, monkeypatch):
