@@ -1,5 +1,7 @@
 """Runs the command in a process of its own: with scripted detectors, and without chosen packages."""
 
+import os
+import signal
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +30,16 @@ class Broken(NovelWords):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Terminated(NovelWords):
+    """The process is ended from outside while the answer 'stop' is judged."""
+
+    def detect(self, interaction):
+        if interaction.answer == "stop":
+            os.kill(os.getpid(), signal.SIGTERM)
+        return super().detect(interaction)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Emptying(NovelWords):
     """While it judges, another program empties a table, as one that rotates logs does."""
 
@@ -40,6 +52,7 @@ def register():
     """Make the scripted detectors known by name, as the built-in ones are."""
     detectors._REGISTERED["novel-words"] = "tests.scripted:NovelWords"
     detectors._REGISTERED["interrupted"] = "tests.cli.driver:Interrupted"
+    detectors._REGISTERED["terminated"] = "tests.cli.driver:Terminated"
     detectors._REGISTERED["emptying"] = "tests.cli.driver:Emptying"
     detectors._REGISTERED["broken"] = "tests.cli.driver:Broken"
 

@@ -5,6 +5,7 @@ import io
 import json
 import os
 import pty
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -20,6 +21,7 @@ ROOT = Path(__file__).parents[2]
 GROUNDED = {"question": "Fee?", "context": "The fee is 25 EUR", "answer": "The fee is 25 EUR", "label": 0}
 INVENTED = {**GROUNDED, "question": "Price?", "answer": "The fee is 75 EUR", "label": 1}
 NO_CONTEXT = {**GROUNDED, "context": None}
+BUFFERED = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
 
 
 @pytest.fixture(autouse=True)
@@ -288,6 +290,15 @@ def test_ctrl_c_before_the_first_row_says_so_in_every_form(run):
     assert "Stopped before the end" in out
 
 
+def test_of_a_process_that_was_ended_every_line_that_was_judged_is_there():
+    """As by ``timeout``, or for want of memory: what a model was paid for is not lost, and no line is cut."""
+    rows = [GROUNDED, INVENTED, {**GROUNDED, "answer": "stop"}, GROUNDED]
+    text = "".join(json.dumps(row) + "\n" for row in rows)
+    done = process("-", "--jsonl", "--detector", "terminated", stdin=text.encode(), env=BUFFERED)
+    assert done.returncode == -signal.SIGTERM
+    assert [json.loads(line)["hallucinated"] for line in done.stdout.splitlines()] == [False, True]
+
+
 def test_a_damaged_file_keeps_what_was_judged(capsys, tmp_path, monkeypatch):
     """Rows before the damage are printed, the message names the file, and the code is 2."""
     monkeypatch.chdir(tmp_path)
@@ -373,6 +384,37 @@ def test_a_reader_that_goes_away_ends_the_run_quietly(tmp_path):
             err = running.stderr.read()
         assert running.returncode == 141, err
         assert err == b""
+
+
+@pytest.mark.parametrize("options", [[], ["-q"], ["--json"], ["--jsonl"]])
+def test_a_full_disk_is_told_in_a_line_and_by_the_code(options):
+    """What Python has not written yet makes no traceback, and no code of its own."""
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "tests.cli.driver", "", "check", "-",
+             "--detector", "novel-words", *options],
+            cwd=ROOT, input=json.dumps(GROUNDED).encode(), stdout=full, stderr=subprocess.PIPE,
+            timeout=60, env=BUFFERED, check=False,
+        )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr.decode().splitlines()[-1] == "groundwire: no space left on device"
+
+
+@pytest.mark.parametrize(
+    ("closed", "code", "told"),
+    [
+        (">&-", 1, b""),
+        ("2>&-", 1, b""),
+        ("<&-", 2, b"groundwire: stdin: nothing to check: it holds no row\n"),
+    ],
+)
+def test_a_stream_that_is_closed_changes_no_verdict(tmp_path, closed, code, told):
+    """As where a service starts the command."""
+    (tmp_path / "runs.jsonl").write_text(json.dumps(INVENTED))
+    table = "-" if closed.startswith("<") else tmp_path / "runs.jsonl"
+    command = f"{sys.executable} -m tests.cli.driver '' check '{table}' --detector novel-words {closed}"
+    done = subprocess.run(["sh", "-c", command], cwd=ROOT, capture_output=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (code, told)
 
 
 def test_a_base_install_is_enough():

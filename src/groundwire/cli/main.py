@@ -8,6 +8,7 @@ import signal
 import sys
 import traceback
 from collections.abc import Sequence
+from pathlib import Path
 
 from groundwire import __version__
 from groundwire.cli.arguments import Parser
@@ -30,9 +31,7 @@ def entry() -> None:
 
 def main(argv: Sequence[str]) -> int:
     """Run one command and return its exit code."""
-    for stream in (sys.stdout, sys.stderr):
-        if reconfigure := getattr(stream, "reconfigure", None):
-            reconfigure(errors="backslashreplace")  # a terminal that lacks a character still gets the rest
+    _prepare_streams()
     parser = _parser()
     if not argv:
         parser.print_help(sys.stderr)
@@ -43,9 +42,12 @@ def main(argv: Sequence[str]) -> int:
         sys.stdout.flush()
     except (GroundwireError, OSError) as error:
         if isinstance(error, BrokenPipeError):
-            # Python flushes once more at exit; without a place to go that would print a traceback.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _let_go()
             return 128 + signal.SIGPIPE
+        try:
+            sys.stdout.flush()
+        except OSError:  # a full disk, and perhaps the very error
+            _let_go()
         print(f"groundwire: {visible(_said(error))}", file=sys.stderr)  # noqa: T201 - this is the command line
         return COULD_NOT_RUN
     except KeyboardInterrupt:
@@ -55,6 +57,23 @@ def main(argv: Sequence[str]) -> int:
         traceback.print_exc()
         return COULD_NOT_RUN
     return code
+
+
+def _prepare_streams() -> None:
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:  # closed by whoever started the command
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115 - the process's own
+    for stream in (sys.stdout, sys.stderr):
+        if reconfigure := getattr(stream, "reconfigure", None):
+            reconfigure(errors="backslashreplace")  # a terminal that lacks a character still gets the rest
+
+
+def _let_go() -> None:
+    """Give up what stdout has not taken.
+
+    Python flushes once more at exit; without a place to go that would print a traceback, and end with 120.
+    """
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _said(error: Exception) -> str:

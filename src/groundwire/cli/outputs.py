@@ -121,9 +121,9 @@ class JsonLines:
 
     def add(self, row: Row, entry: Entry) -> None:
         sys.stdout.write(_json(result(row, entry)) + "\n")
+        sys.stdout.flush()  # a line is whole, and is there, whatever becomes of the process
 
     def finish(self, tally: Tally, *, seconds: float, complete: bool) -> None:
-        sys.stdout.flush()
         if self._quiet and complete:
             return
         errors = console(stderr=True)
