@@ -154,7 +154,7 @@ def _negates(claim: Worded, i: int) -> bool:
     """Whether a word denies, as "not", "lacks" and what "is disabled" do."""
     if claim.folded[i] in NEGATIONS or claim.stems[i] in NEGATIVE:
         return True
-    return claim.folded[i] in _OFF and claim.folded[i - 1 : i] != [] and claim.folded[i - 1] in _STANDS
+    return i > 0 and claim.folded[i] in _OFF and claim.folded[i - 1] in _STANDS
 
 
 _OFF = frozenset(["disabled", "off", "deactivated", "inactive"])
