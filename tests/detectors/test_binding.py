@@ -63,6 +63,25 @@ def test_who_reckons_is_not_refuted(answer):
     assert not exact.refuted(judged_of(answer), Grading())
 
 
+@pytest.mark.parametrize(
+    ("question", "history"),
+    [
+        ("I have 2 years of service. How much leave do I have?", ()),
+        ("How much leave do I have?", (gw.Turn(role=gw.Role.USER, text="I have 2 years of service."),)),
+    ],
+)
+def test_a_figure_that_the_asker_has_told_is_refuted_by_none(question, history):
+    """Now or in an earlier turn: for what exact facts refute nothing clears."""
+    documents = (
+        "After 1 year of service an employee has 20 days of leave. "
+        "After 5 years an employee has 30 days of leave."
+    )
+    answer = "After 2 years of service you have 20 days of leave."
+    given = Interaction(question=question, history=history, contexts=documents, answer=answer)
+    assert not exact.refuted(given, Grading())
+    assert exact.refuted(Interaction(contexts=documents, answer=answer), Grading())
+
+
 def test_a_figure_that_the_claim_states_rightly_is_held_against_no_other():
     """Of two figures of one sentence, the claim has one; the other is held against the one that is left."""
     opening = "The shop opens at 9 a.m. and closes at 5 p.m."

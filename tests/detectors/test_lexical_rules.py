@@ -505,6 +505,13 @@ class TestWords:
         assert not outcome.hallucinated
         assert outcome.claims[0].reason.startswith("not flagged, though “2nd”")
 
+    def test_a_figure_that_the_asker_alone_has_told_is_not_said_to_be_in_the_documents(self):
+        question = "My friend paid a fee of 50 EUR. What is the fee?"
+        (claim,) = judge("The fee is 50 EUR.", "The fee is 20 EUR.", question=question).claims
+        assert claim.reason == "not flagged, though “50 EUR” is not in the documents"
+        (claim,) = judge("The fee is 50 EUR.", "All pay a fee of 50 EUR.", question=question).claims
+        assert claim.reason == "its words are in the documents"
+
     def test_the_question_s_own_words_are_not_the_ones_that_are_marked(self):
         outcome = judge(
             "Our shoes are handcrafted in Portofino by Luigi Bertone since 1923.",

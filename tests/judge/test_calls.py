@@ -143,6 +143,24 @@ def test_a_call_had_time_if_it_had_all_of_its_own_or_most_of_the_check_s(waited,
     assert calls.had_time(call) is had
 
 
+def test_a_call_that_begins_to_rest_while_its_time_is_looked_at_breaks_nothing():
+    """The thread that makes a call goes on after nobody waits for it, and may rest at any moment."""
+
+    class Resting(Call):
+        looks = 0
+
+        @property
+        def began(self):
+            self.looks += 1
+            return time.monotonic() - 1 if self.looks == 1 else None
+
+        @began.setter
+        def began(self, value):
+            pass
+
+    assert Calls(limit=1, seconds=20).had_time(Resting(lambda: None, None))
+
+
 def test_what_work_raises_is_raised_where_it_is_awaited():
     calls = Calls(limit=1, seconds=20)
 

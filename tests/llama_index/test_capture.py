@@ -5,6 +5,7 @@ import gc
 import inspect
 import json
 import threading
+import time
 
 import pytest
 from llama_index.core import VectorStoreIndex
@@ -1481,3 +1482,15 @@ def test_what_only_tells_of_a_form_s_answer_is_no_part_of_it(heard):
     alone, noted = heard.captured
     assert alone.interaction.answer == answer(7)
     assert json.loads(noted.interaction.answer)["notes"] == ["Heavy."]
+
+
+def test_the_headings_of_an_answer_s_parts_are_blanked_in_time_that_grows_with_it():
+    """However many a model writes in their manner; the first has to begin the answer."""
+    part = "\n---------------------\nResponse {}: yes".format
+    assert values.unheaded("Response 1: no" + part(2) + part(4)) == (
+        f"{' ' * 12}no\n{' ' * 21}\n{' ' * 12}yes{part(4)}"
+    )
+    assert values.unheaded(f"See{part(1)}") == f"See{part(1)}"
+    started = time.process_time()
+    assert "Response" not in values.unheaded("Response 1: no" + "".join(map(part, range(2, 4_000))))
+    assert time.process_time() - started < 1.0

@@ -180,6 +180,12 @@ def test_a_filter_takes_nothing_for_something_else():
     assert "'red' is not a valid Level" in str(caught.value)
 
 
+@pytest.mark.parametrize("score", [(None, 0.5), ("low", "high"), ("0.1", 1), (0.5,), (1, 0), {0.1: 1}])
+def test_a_filter_s_score_is_two_numbers(score):
+    with pytest.raises(ConfigurationError, match="score must be a lowest and a highest"):
+        Filter(score=score)
+
+
 def test_sampling_keeps_what_it_names_and_marks_what_chance_chose(opened):
     kinds = Sampling(rate=0.0, flagged=True, abstentions=True, rule=lambda seen, _: "x" in seen.question)
     store = opened(sampling=kinds)

@@ -8,6 +8,8 @@ import itertools
 import json
 import lzma
 import pprint
+import threading
+import warnings
 from decimal import Decimal
 
 import numpy as np
@@ -718,3 +720,23 @@ def test_a_null_among_printed_passages_is_told(cell):
 def test_what_is_no_print_of_passages_is_a_text(cell):
     (row,) = rows(as_csv(["answer", "context"], ["25 EUR.", cell]), kind=Format.CSV)
     assert [passage.text for passage in row.interaction.contexts] == [cell]
+
+
+@pytest.mark.parametrize("listed", [r"['It is \d.']", r"['It is \d.' 'So \d.']", r"['It is \d.', 'So \d.']"])
+def test_a_stray_backslash_in_a_list_warns_nobody(listed):
+    """Python's own opinion of it would be shown, or, as an error, make a text of the list."""
+    with warnings.catch_warnings(action="error"):
+        (row,) = rows(as_csv(["answer", "context"], ["25 EUR.", listed]), name="a.csv")
+    assert row.interaction.contexts[0].text == r"It is \d."
+
+
+def test_lists_that_are_read_in_threads_leave_a_process_its_warnings():
+    """What is shown of them is one list of all threads."""
+    shown = list(warnings.filters)
+    table = as_csv(["answer", "context"], *[["25 EUR.", r"['It is \d.']"]] * 500)
+    threads = [threading.Thread(target=rows, args=(table,), kwargs={"name": "a.csv"}) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert list(warnings.filters) == shown

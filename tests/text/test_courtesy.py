@@ -1,5 +1,7 @@
 """Courtesies claim nothing, and nothing with a fact in it is a courtesy."""
 
+import time
+
 import pytest
 
 from groundwire.text import claims
@@ -149,3 +151,13 @@ def test_an_opening_claims_nothing_beside_a_claim(sentence):
 def test_an_opening_that_may_affirm_is_judged_where_it_stands_alone():
     assert [span.of("Of course.") for span in claims.cut("Of course.")] == ["Of course."]
     assert len(claims.cut("Of course. Bags are free.")) == 1
+
+
+def test_phrases_that_could_be_joined_in_many_ways_take_no_time():
+    """What follows a wish may be the words of it, or further courtesies: few of them are tried."""
+    started = time.perf_counter()
+    for piece in ("hi hi i hope you i ", "hi i hope it hi hi hi ", "i hope you your enjoy and "):
+        sentence = f"{(piece * 40)[:158]}x9"
+        assert not is_polite(sentence)
+        assert not is_opening(sentence)
+    assert time.perf_counter() - started < 1.0

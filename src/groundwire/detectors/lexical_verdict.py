@@ -50,6 +50,10 @@ class Judging:
     def _known(self) -> facts.Known:
         return facts.Known(self.context.facts())
 
+    @cached_property
+    def _given(self) -> facts.Known:
+        return facts.Known(facts.extract(self.interaction.question))
+
     def claims(self) -> tuple[Claim, ...]:
         """The answer's claims, judged. One is flagged exactly where its score reaches the threshold."""
         return tuple(self._claim_of(seen, score) for seen, score in zip(self.seen, self.scores, strict=True))
@@ -162,6 +166,12 @@ class Judging:
         lacking = (fact for fact in seen.lacking if not self._known.has(fact))
         return [fact.span.shifted(seen.span.start) for fact in lacking]
 
+    def _only_asked(self, seen: Seen) -> list[Span]:
+        """The facts that the asker alone has told: the documents may have another, or none."""
+        found = (f for f, c, _ in seen.checked if c.status is Status.FOUND and not (f.soft or c.derived))
+        told = (fact for fact in found if self._given.has(fact) and not self._known.has(fact))
+        return [fact.span.shifted(seen.span.start) for fact in told]
+
     def _quoted(self, words: Sequence[Span]) -> str:
         more = f" and {len(words) - 1} more" if len(words) > 1 else ""
         return f"{quoted(words[0].of(self.interaction.answer))}{more}"
@@ -186,7 +196,7 @@ class Judging:
 
     def _told_nowhere(self, seen: Seen) -> list[Span]:
         """The words and facts of a claim that are nowhere in the documents, facts first: they tell more."""
-        unknown = self._unknown(seen)
+        unknown = [*self._unknown(seen), *self._only_asked(seen)]
         told = union([*(self._missing_runs(seen) if seen.missing else []), *unknown])
         return sorted(told, key=lambda span: not any(map(span.overlaps, unknown)))
 

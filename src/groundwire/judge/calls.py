@@ -105,9 +105,8 @@ class Calls(Generic[T]):
 
     def had_time(self, call: Call[T]) -> bool:
         """Whether a call without a result had all of its own time for one, or most of what it was given."""
-        if call.began is None:
-            return False
-        return time.monotonic() - call.began >= min(self.seconds, call.began - call.asked)
+        began = call.began  # read once: the thread that makes the call may begin to rest meanwhile
+        return began is not None and time.monotonic() - began >= min(self.seconds, began - call.asked)
 
     def here(self) -> Call[T]:
         """The call that this thread makes."""

@@ -6,7 +6,6 @@ is looked at is decided in ``capture``.
 
 from __future__ import annotations
 
-import itertools
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -43,6 +42,8 @@ STREAMS = (StreamingResponse, AsyncStreamingResponse)
 STREAMING = (*STREAMS, StreamingAgentChatResponse)
 _RESPONSES = (Response, PydanticResponse, *STREAMS, AgentChatResponse, StreamingAgentChatResponse)
 
+# How each part of what the response mode "accumulate" writes begins.
+_PART = re.compile(rf"(?:^-+\n)?^Response (?P<number>\d++): (?:{NOTHING}$)?", re.MULTILINE)
 # What SubQuestionQueryEngine and MultiStepQueryEngine make of the answers to their own questions.
 _SYNTHETIC = re.compile(r"Sub question: .*\nResponse: |\nQuestion: .*\nAnswer: ", re.DOTALL)
 
@@ -106,14 +107,15 @@ def _is_form(value: Any) -> bool:
 
 def unheaded(said: str) -> str:
     """An answer without what ``accumulate`` writes before and between its parts; offsets still hold."""
-    left = said
-    for number in itertools.count(1):
-        heading = re.search(rf"(?:^-+\n)?^Response {number}: (?:{NOTHING}$)?", left, re.MULTILINE)
-        if heading is None or (number == 1 and heading.start()):
-            return left
-        blank = re.sub(r"[^\n]", " ", heading[0])
-        left = left[: heading.start()] + blank + left[heading.end() :]
-    return left
+    parts, at, number = list[str](), 0, 1
+    for heading in _PART.finditer(said):
+        if heading["number"] != str(number):
+            continue
+        if number == 1 and heading.start():
+            return said
+        parts += said[at : heading.start()], re.sub(r"[^\n]", " ", heading[0])
+        at, number = heading.end(), number + 1
+    return "".join([*parts, said[at:]])
 
 
 def texts(value: Any, depth: int = 4) -> Iterator[str]:

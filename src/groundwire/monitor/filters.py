@@ -122,7 +122,9 @@ class Filter:
 
 
 def _is_range(score: object) -> bool:
-    return isinstance(score, tuple | list) and len(score) == 2 and score[0] <= score[1]
+    if not isinstance(score, tuple | list) or not all(isinstance(one, int | float) for one in score):
+        return False
+    return len(score) == 2 and score[0] <= score[1]
 
 
 def tagged(name: str, value: object) -> sa.ColumnElement[bool]:

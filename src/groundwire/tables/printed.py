@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import io
 import re
+import threading
 import tokenize
 import warnings
 from collections.abc import Iterator
@@ -14,6 +15,8 @@ from typing import Any
 _BEGINS = re.compile(r"""[\[(]\s*(?:[\[({'"]|(?:None|nan|array)\b|[A-Z]\w*\()""")
 _LAYOUT = (tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER)
 _ATOMS = (tokenize.STRING, tokenize.NUMBER, tokenize.NAME)
+# What warnings a process shows is one list of all its threads: two that put it aside at once would lose it.
+_QUIETLY = threading.Lock()
 
 
 def printed(text: str) -> Any:
@@ -34,7 +37,7 @@ def printed(text: str) -> Any:
 
 
 def _parsed(text: str) -> ast.expr:
-    with warnings.catch_warnings(action="ignore"):  # Python's opinion of a stray backslash
+    with _QUIETLY, warnings.catch_warnings(action="ignore"):  # Python's opinion of a stray backslash
         try:
             return ast.parse(text, mode="eval").body
         except SyntaxError:
@@ -57,7 +60,8 @@ def _with_commas(text: str) -> Iterator[str]:
 
 def _strings(text: str) -> list[str]:
     """The texts of a list that seems to be of one: where NumPy wrote it, there are no commas between them."""
-    return [ast.literal_eval(token.string) for token in _tokens(text) if token.type == tokenize.STRING]
+    told = (token.string for token in _tokens(text) if token.type == tokenize.STRING)
+    return [ast.literal_eval(_parsed(one)) for one in told]
 
 
 def _tokens(text: str) -> Iterator[tokenize.TokenInfo]:

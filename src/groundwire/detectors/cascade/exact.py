@@ -22,7 +22,7 @@ def refuted(interaction: Interaction, grading: Grading) -> tuple[Claim, ...]:
     """The claims that an exact fact of the passages contradicts, each with that fact as its evidence."""
     read = AsRead.of(interaction)
     context = Context([passage.text for passage in read.interaction.contexts])
-    seen = look(read.interaction.answer, read.claims, interaction.question, context, {})
+    seen = look(read.interaction.answer, read.claims, read.interaction.question, context, {})
     claims = Judging(read.interaction, context, seen, grading).claims_by_facts()
     return tuple(read.claim(claim) for claim in claims if claim.support is Support.CONTRADICTED)
 
