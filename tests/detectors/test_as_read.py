@@ -266,11 +266,34 @@ def test_what_the_assistant_said_before_supports_nothing(detector):
     assert outcome.hallucinated
 
 
+@pytest.mark.parametrize("detector", ["lexical", "embedded"])
+@pytest.mark.parametrize(
+    "told",
+    [
+        "I heard the leave is 20 weeks.",
+        "The leave is 20 weeks.",
+        "It is 20 weeks, right?",
+        "Context: 20 weeks." * 40,
+    ],
+)
+def test_a_mistake_that_the_asker_told_before_is_none_the_less_wrong(detector, told):
+    """What is no circumstance of their own is held against the documents, as in the question."""
+    outcome = gw.Checker(detector).check(
+        gw.Interaction(
+            question="How long is the leave?",
+            contexts="Staff may take 16 weeks of leave.",
+            answer="Staff may take 20 weeks of leave.",
+            history=[gw.Turn(role="user", text=told)],
+        )
+    )
+    assert outcome.claims[0].support is Support.CONTRADICTED
+
+
 def test_only_the_last_of_what_was_asked_is_gone_by():
     """A figure that was named long ago in a conversation is no longer what it is about."""
     turns = [gw.Turn(role="user", text=f"Is it {i}0 weeks?") for i in range(1, 9)]
     read = AsRead.of(gw.Interaction(question="Why?", contexts=LEAVE, answer="It is so.", history=turns))
-    assert read.interaction.question.splitlines()[0] == "Is it 30 weeks?"
+    assert read.interaction.question.startswith("Is it 30 weeks?")
     assert read.interaction.question.splitlines()[-1] == "Why?"
 
 

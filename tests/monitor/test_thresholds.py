@@ -67,7 +67,9 @@ def test_all_that_chance_kept_is_fair_once_all_of_it_is_reviewed(store):
 
 def test_what_was_kept_for_being_flagged_is_no_fair_sample(opened):
     store = opened(sampling=Sampling(rate=0, flagged=True))
-    decide(store, keep(store, 0.9, 0.7, 0.3))
+    *flagged, unsampled = keep(store, 0.9, 0.7, 0.3)
+    decide(store, flagged)
+    assert unsampled is None
     (told,) = store.thresholds()
     assert (told.basis, len(told.scores), len(told.judged)) == (Basis.FLAGGED, 2, 0)
 

@@ -18,6 +18,14 @@ FORMS = [
     [{"from": "human", "value": "Hi, any bags?"}, {"from": "gpt", "value": "One bag is free."}],
     [["Hi, any bags?", "One bag is free."]],
     [
+        {"type": "human", "data": {"content": "Hi, any bags?", "type": "human"}},
+        {"type": "ai", "data": {"content": "One bag is free.", "type": "ai"}},
+    ],
+    [
+        {"lc": 1, "type": "constructor", "kwargs": {"content": "Hi, any bags?", "type": "human"}},
+        {"lc": 1, "type": "constructor", "kwargs": {"content": "One bag is free.", "type": "ai"}},
+    ],
+    [
         {"role": "user", "content": [{"type": "text", "text": "Hi, any bags?"}, {"type": "image_url"}]},
         {"role": "assistant", "content": [{"text": "One bag is free."}]},
     ],
@@ -93,9 +101,10 @@ def test_a_conversation_in_the_place_of_the_question_ends_with_it():
         assert (row.interaction.question, row.interaction.history) == ("And a second?", SAID)
 
 
-def test_a_text_in_a_column_that_only_looks_like_a_history_is_none():
+def test_what_only_looks_like_a_history_is_none():
     """A patient's, say. Where it was named it is an error."""
-    assert judged_row(history="no allergies").interaction.history == ()
+    for other in ("no allergies", ["no allergies"], {"allergies": 0}, 3, [[1, 2, 3]]):
+        assert judged_row(history=other).interaction.history == ()
     named = judged_row(history="no allergies", columns=Columns(history="history"))
     assert named.interaction is None
     assert "history must be a list of messages" in named.problem

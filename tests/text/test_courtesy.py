@@ -84,6 +84,11 @@ Good luck is a film of 1996.
 Ask.
 Ask us.
 Great, the fee is waived!
+Congratulations on your loan being approved!
+Congratulations on getting the loan!
+I hope you can cancel anytime.
+I hope you know refunds are processed instantly.
+Is there anything else you'd like to know about the refund you received?
 Congratulations on winning the free cruise!
 Congratulations on your refund of 50 EUR!
 Best wishes to the Smith family, who own the hotel.

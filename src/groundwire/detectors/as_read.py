@@ -9,7 +9,7 @@ from groundwire.core.claim import Claim, Evidence
 from groundwire.core.interaction import Interaction, Passage, Role
 from groundwire.core.span import Span
 from groundwire.core.verdict import Outcome, Verdict
-from groundwire.text import citations, dress
+from groundwire.text import citations, dress, premise
 from groundwire.text.claims import cut
 from groundwire.text.markup import outside_tags
 from groundwire.text.plain import Plain
@@ -89,7 +89,8 @@ class AsRead:
 def _asked(interaction: Interaction) -> str:
     """What the asker said in the last turns, and asks now."""
     earlier = [turn.text for turn in interaction.history if turn.role is Role.USER]
-    return "\n".join([*earlier[-_TURNS:], interaction.question])
+    said = [text for text in earlier[-_TURNS:] if len(text) <= _LONGEST_TURN]
+    return "\n".join([*(f"{text}{premise.TURN}" for text in said), interaction.question])
 
 
 def _once(passages: Sequence[Plain]) -> Iterator[Plain]:
@@ -115,3 +116,4 @@ _NAMING = frozenset(
 )
 _LONGEST_NAME = 300
 _TURNS = 6
+_LONGEST_TURN = 600  # characters: in a longer one a prompt's documents may stand

@@ -19,7 +19,7 @@ from groundwire.tables.labels import label_of
 from groundwire.tables.printed import printed
 from groundwire.tables.record import Record
 from groundwire.tables.records import Format, records
-from groundwire.tables.turns import asked, is_text, turns
+from groundwire.tables.turns import asked, is_conversation, turns
 
 _LOOK_AHEAD = 32  # records whose columns are known before the first one is judged
 _TEXT_KEYS = ("text", "page_content", "content", "chunk", "passage", "document", "document.content")
@@ -190,10 +190,10 @@ def _interaction(
 
 
 def _history(cells: Mapping[str, Any], candidates: Mapping[str, tuple[str, ...]]) -> Sequence[Turn]:
-    """The turns before the question. Of a column that nobody named, a text is something else."""
+    """The turns before the question. A column that nobody named may hold a history of another kind."""
     column, value = cell(cells, candidates, "history")
     named = len(candidates["history"]) == 1
-    if not named and is_text(value):
+    if not named and not is_conversation(value):
         return ()
     return turns(value, where=column or "history")
 

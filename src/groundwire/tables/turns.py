@@ -53,9 +53,15 @@ def asked(value: Any) -> tuple[Any, Sequence[Turn]]:
     return messages[last].text, messages[:last]
 
 
-def is_text(value: Any) -> bool:
-    """Whether a cell has a text that spells out no list."""
-    return isinstance(value, str) and isinstance(_listed(value), str)
+def is_conversation(value: Any) -> bool:
+    """Whether a cell looks like a list of messages, right or not: its first item says who speaks."""
+    said = _listed(value) if isinstance(value, str) else value
+    if not isinstance(said, list) or not said:
+        return False
+    first = said[0]
+    if isinstance(first, Mapping):
+        return any(key in _opened(first) for key in _SPEAKERS)
+    return isinstance(first, list | tuple) and len(first) == len(_PAIR)
 
 
 def _listed(text: str) -> Any:
@@ -71,13 +77,22 @@ def _listed(text: str) -> Any:
 
 def _turns(item: Any, where: str) -> Iterator[Turn]:
     if isinstance(item, Mapping):
-        yield Turn(role=_role(item, where), text=_text(item, where))
+        message = _opened(item)
+        yield Turn(role=_role(message, where), text=_text(message, where))
     elif isinstance(item, list | tuple) and len(item) == len(_PAIR):
         for role, text in zip(_PAIR, item, strict=True):
             if text is not None:  # as where nothing was answered yet
                 yield Turn(role=role, text=text)
     else:
         raise InputError(f"{where} must be a message with a role and a content, not {shown(item)}")
+
+
+def _opened(item: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The message, where LangChain has put it inside of another object."""
+    for name in ("data", "kwargs"):
+        if isinstance(inner := item.get(name), Mapping):
+            return {**item, **inner}
+    return item
 
 
 def _role(message: Mapping[str, Any], where: str) -> Role:

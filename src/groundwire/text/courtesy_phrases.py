@@ -22,7 +22,7 @@ GREETING = """
 (?:great|good|wonderful|wow|awesome|fantastic|perfect|excellent|lovely|amazing|hooray)(?= *[!,])
 (?:great|good|interesting) (?:question|news)|(?:that's )?an? <very><nice> question
 (?:that's|that is|what|this is) (?:an? )?<very><nice>(?: news)?(?: to hear)?(?= *[!,])
-(?:congratulations|congrats)(?: again)?(?:,? (?:to|on|for) <topic>)?
+(?:congratulations|congrats)(?: again)?(?:,? (?:to|on|for) <event>)?
 (?:i'm |i am |i'd be |i would be )?(?:happy|glad) to help<with>|let me help<with>
 <we are>?<very>(?:glad|happy|pleased|delighted|thrilled) (?:to hear (?:it|that|from you)|for you|you asked)
 <we are>?<very>(?:glad|happy|pleased) (?:i could help|(?:that|it|this) help(?:ed|s))(?: again)?
@@ -44,10 +44,12 @@ goede(?:morgen|middag|navond)|goede vraag|dank (?:je|u)(?: wel)?|bedankt
 
 PARTING = """
 (?:have|enjoy) (?:a|an|your|the rest of your) (?:<nice> )?(?:day|evening|weekend|week|<stay>|one)<too>?
-<i>(?:hope|wish) (?:that )?(?:you(?:'ll| will| can)?|this|it|everything)<small>{1,8}
-all the best|(?:best|warm) wishes(?: to <topic>)?|(?:i )?wish(?:ing)? <topic> all the best
+<i>hope (?:that )?(?:you(?:'ll| will)? (?:enjoy|love|like) (?:it|this|your <stay>)|you feel better(?: soon)?)
+<i>hope (?:that )?(?:this|it|everything) (?:goes well|works out(?: well)?|makes (?:it|things) easier)
+<i>hope (?:to see you|you have a <nice> (?:day|<stay>))(?: soon)?
+all the best|(?:best|warm) wishes(?: to <family>)?|(?:i )?wish(?:ing)? <family> all the best
 safe (?:travels|journey|trip)|bon voyage|talk soon|see you(?: soon| there| then)?|get well soon|stay safe
-(?:good|best of) luck(?: (?:with|on) (?:everything|<topic>))?|enjoy|take care|goodbye|bye|best,
+(?:good|best of) luck(?: (?:with|on) (?:everything|it|that|<event>))?|enjoy|take care|goodbye|bye|best,
 <offer>(?:,? <if>)?|<if>,? (?:<offer>|(?:please |just )?ask)|(?:please |just )?ask <if>
 (?:is|was) there anything else (?:i|we) (?:can|could|may) (?:help(?: you)?(?: with)?|do for you)\\??
 (?:would you like|do you want|shall|should) (?:me to|us to|i|we) <more>(?: <of>){0,10}\\??
@@ -93,10 +95,16 @@ NAMED = {
     "we are": "(?:(?:i'm|i am|we're|we are) )",
     "trying": """(?:stressful|frustrating|confusing|annoying|difficult|hard|tough|overwhelming|exciting
 |worrying)""",
-    "topic": "(?:your|the|this|that|it|them|both|you|[a-z]+ing)<small>{0,4}",
+    "family": "(?:you|your (?:family|wife|husband|partner)|you and your (?:family|wife|husband|partner))",
+    "event": """(?:you (?:both|all)|(?:your|the) (?:(?:new|next|upcoming|little|big) )?(?:job|baby|twins|one
+|birth|arrival|wedding|engagement|marriage|anniversary|birthday|graduation|degree|retirement|promotion|home|house|puppy|kitten
+|milestone|success|achievement|news|exams?|tests?|interviews?|presentation|project|studies|trip|move|search
+|application|race|game|day|start))""",
+    "topic": "(?:your|the|this|that|it|them)<small>{0,4}",
     "small": r"""(?-i: (?!(?:free|never|always|every|all|no|not|with|without|won|costs?|guaranteed|includ\w+
-|two|three|four|five|six|seven|eight|nine|ten|at|in|from|until|within|by|of|after|before|during
-|that|which|who|because|if|when)\b)[a-z][a-z-]*(?:'[a-z]+)?)""",
+|two|three|four|five|six|seven|eight|nine|ten|at|in|from|until|within|by|of|after|before|during|being|been
+|can|could|may|is|are|was|were|will|has|have|get|gets|got|that|which|who|because|if|when|[a-z]+(?:ed|ing))\b)
+[a-z][a-z-]*(?:'[a-z]+)?)""",
     "stay": "stay|trip|time(?: off| together| away)?|flight|journey|visit|vacation|holidays?|leave|meal",
     "questions": "(?:any |some )?(?:other|further|more|additional)? ?(?:questions?|concerns?)",
     "help": """you need (?:any(?:thing)? )?(?:other |further |more |else|additional )?

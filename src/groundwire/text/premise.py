@@ -1,6 +1,7 @@
 """Whether a figure that a question gives is what it asks about, or a condition of the asker's own.
 
-"Does a second bag cost 75 EUR?" may be denied by a document; "How long is a flight of 370 miles?" may not.
+"Does a second bag cost 75 EUR?" may be denied by a document; "How long is a flight of 370 miles?" may not. In
+earlier turns of a conversation, what is said of the asker is a circumstance, and "The fee is 75 EUR." is not.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _CONDITION = re.compile(
     r"\b(?:for|with|of|at|für|mit|von|pour|avec|de|para|con|per|di|voor|met|van) (?:(?:an?|the) )?\Z",
     re.IGNORECASE,
 )
-_END = re.compile(r"[.?!;\n](?=\s|\Z)|\s[-–—](?=\s)")
+_END = re.compile(r"[.?!;\n](?=\s|\Z)|\x1e|\s[-–—](?=\s)")
 # What makes a statement before it a question: "I was told that it is 75 EUR. Is that so?"
 _IS_THAT_SO = re.compile(
     r"\W*(?:and )?(?:(?:is|isn't|was) (?:that|this|it) |ist das |est-ce |c'est |es |è |klopt )?"
@@ -50,11 +51,20 @@ _ASKS_IT = re.compile(
 _HEARD = re.compile(
     r"\b(?:(?:i(?:'ve| have)? (?:just )?(?:read|heard)|i(?: was|'ve been| have been) told|"
     r"(?:someone|somebody|people|they) (?:says?|said|claims?|claimed|tells? me|told me))\b"
-    r"(?:(?!\b(?:i|i'm|my|me|we|our|us)\b)[^,;:]){0,40}? (?:that|it|it's|there))\b"
+    r"(?:(?!\b(?:i|i'm|my|me|we|our|us)\b)[^,;:]){0,40}? (?:that|it|it's|there|the|an?|your))\b"
     r"(?!.*\b(?:i|i'm|my|we|our)\b)",
     re.IGNORECASE | re.DOTALL,
 )
 _NEAR = 400  # characters around a figure that are looked at
+TURN = "\N{INFORMATION SEPARATOR TWO}"
+"""What stands after each earlier turn, in a question that begins with them."""
+
+_OF_THE_ASKER = re.compile(
+    r"\b(?:i|i['’]\w+|my|me|mine|we|we['’]\w+|our|us|ich|wir|mein\w*|unser\w*|mir|mich|uns|je|nous|mon|ma|mes|nos"
+    r"|notre|yo|mis?|tengo|soy|estoy|tenemos|somos|nuestr\w+|io|ho|sono|abbiamo|siamo|mi[oae]i?|nostr\w+|eu|tenho|sou"
+    r"|temos|meus?|minhas?|nossos?|ik|wij|mijn|onze?)\b|\b[jm]['’]\w",
+    re.IGNORECASE,
+)
 
 
 def at_issue(asked: Fact) -> bool:
@@ -77,5 +87,7 @@ def at_issue(asked: Fact) -> bool:
     if told and not _ASKS_IT.match(opening):
         return bool(_IS_THAT_SO.match(rest, told.start() + 1))
     if "?" not in text or (end is not None and end[0] == "?"):
+        return True
+    if TURN in asked.source[asked.span.end :] and not _OF_THE_ASKER.search(opening + rest):
         return True
     return bool(_IS_THAT_SO.match(after) or _HEARD.search(opening))
