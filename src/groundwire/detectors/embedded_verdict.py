@@ -15,9 +15,10 @@ from groundwire.core.grading import Grading
 from groundwire.core.plan import ReadClaim
 from groundwire.core.span import Span, union
 from groundwire.detectors import embedded_model
+from groundwire.detectors.lexical_conflict import Conflict, quoted
 from groundwire.detectors.lexical_model import Weighed, logit
 from groundwire.detectors.lexical_seen import Seen
-from groundwire.detectors.lexical_verdict import Conflict, Judging, quoted
+from groundwire.detectors.lexical_verdict import Judging
 from groundwire.detectors.opening import Opened
 from groundwire.text.claims import holds_code
 from groundwire.text.facts import Status

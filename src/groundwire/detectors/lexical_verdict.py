@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -12,12 +10,10 @@ from groundwire.core.claim import Claim, Evidence, Support
 from groundwire.core.grading import Grading, Level
 from groundwire.core.interaction import Interaction
 from groundwire.core.span import Span, union
-from groundwire.detectors.lexical_places import named_beside
-from groundwire.detectors.lexical_records import Mention
+from groundwire.detectors.lexical_conflict import Conflict, conflict_in, quoted, whole
 from groundwire.detectors.lexical_seen import BARE_KNOWN, BARE_UNKNOWN, HARMLESS, Answer, Seen
-from groundwire.text import conversion, facts
-from groundwire.text.facts import Fact, Status
-from groundwire.text.forms import NEGATIONS
+from groundwire.text import facts
+from groundwire.text.facts import Status
 from groundwire.text.overlap import Context, Match
 
 # The score of an answer that differs from the documents in an exact fact, or by a "not".
@@ -245,135 +241,9 @@ class Judging:
             span=seen.span,
             support=support,
             score=score,
-            words=union(_whole(answer, word) for word in words),
+            words=union(whole(answer, word) for word in words),
             **fields,
         )
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Conflict:
-    """What the claim says, and what the document says instead."""
-
-    words: tuple[Span, ...]
-    where: Match
-    reason: str
-    exact: bool = False
-    denies: bool = False
-    support: Support = Support.CONTRADICTED
-
-
-def conflict_in(seen: Seen, context: Context) -> Conflict | None:
-    """The first exact fact that differs; else what a record denies; else a "not" too many, or an opposite."""
-    differing = [
-        (fact, checked.nearest, where)
-        for fact, checked, where in seen.checked
-        if checked.status is Status.DIFFERS and checked.nearest is not None and where is not None
-    ]
-    if differing:
-        fact, nearest, where = differing[0]
-        told = named_beside(nearest, where, context, {seen.worded.stems[i] for i in seen.worded.content})
-        stated = any(facts.agree(mine, told) for mine, _, _ in seen.checked)
-        return Conflict(
-            words=union(f.span.shifted(seen.span.start) for f, _, _ in differing),
-            where=where,
-            reason=_otherwise(fact, nearest if stated else told),
-            exact=True,
-        )
-    if seen.mentioned:
-        said, there = seen.mentioned.what, seen.mentioned.sentence
-        reason = f"{quoted(said)} is mentioned in the document: {quoted(there)}"
-        return Conflict(words=(seen.span,), where=seen.mentioned.where, reason=reason)
-    return _denied(seen, seen.denied) if seen.denied else _worded_otherwise(seen)
-
-
-def _worded_otherwise(seen: Seen) -> Conflict | None:
-    """A difference in words from the sentence that the claim says over again."""
-    if seen.negation_differs:
-        here = bool(seen.worded.negated)
-        denied = quoted(seen.negation_differs.mine)
-        reason = f"denied here, but not in the document: {denied}"
-        if not here:
-            reason = f"denied in the document, but not here: {denied}"
-        words = _negation_words(seen)
-        return Conflict(words=words, where=seen.negation_differs.where, reason=reason, denies=True)
-    if seen.opposite:
-        word = seen.worded.words[seen.opposite.at].span.shifted(seen.span.start)
-        reason = _beside(seen.opposite.mine, seen.opposite.theirs)
-        return Conflict(words=(word,), where=seen.opposite.where, reason=reason)
-    if seen.replaced:
-        run, theirs = seen.replaced
-        span = seen.place(run)
-        mine = " ".join(seen.worded.words[i].text for i in run)
-        return Conflict(words=(span,), where=seen.matches[0], reason=_beside(mine, theirs))
-    return None
-
-
-def _denied(seen: Seen, denied: Mention) -> Conflict:
-    words = " ".join(seen.worded.words[i].text for i in denied.words)
-    if denied.value is not None:
-        return Conflict(
-            words=(seen.place(denied.words),), where=denied.where, reason=_beside(words, denied.entry)
-        )
-    return Conflict(
-        words=(seen.place(denied.words),),
-        where=denied.where,
-        reason=f"{quoted(words)} is left open in the document: {quoted(denied.entry)}",
-        support=Support.UNSUPPORTED,
-    )
-
-
-def _beside(mine: str, theirs: str) -> str:
-    return f"{quoted(mine)} here, {quoted(theirs)} in the document"
-
-
-def _otherwise(fact: Fact, nearest: Fact) -> str:
-    if facts.agree(fact, nearest):
-        return f"{_say(fact)} is said of other days: {quoted(nearest.before + nearest.text + nearest.after)}"
-    return f"{_say(fact)} here, {_say(nearest)} in the document{_converted(nearest, fact)}"
-
-
-def _say(fact: Fact) -> str:
-    said = " ".join(_whole(fact.source, fact.span).of(fact.source).split())
-    return said[:-1] if _STOP.search(said) else said
-
-
-def _whole(text: str, span: Span) -> Span:
-    """A figure with letters written onto it ("4x", "412.6p"), and with the bracket that opens it."""
-    inner = span.of(text)
-    opened = inner[:1].isdigit() and ")" in inner and "(" not in inner and text.endswith("(", 0, span.start)
-    onto = _ONTO.match(text, span.end) if inner[-1:].isdigit() else None
-    return Span(span.start - opened, onto.end() if onto else span.end)
-
-
-_STOP = re.compile(r"\d\.\Z")
-_ONTO = re.compile(r"[A-Za-z]{1,2}\b")
-
-
-def _converted(nearest: Fact, fact: Fact) -> str:
-    """What the document's figure is in the unit of the claim's: ": that is 3.1 miles"."""
-    number = conversion.restated(nearest, fact)
-    unit = _NUMBER.sub("", _say(fact))
-    return f": that is {number} {unit}" if number and unit != _say(fact) else ""
-
-
-_NUMBER = re.compile(r"\A[-−]?[\d.,]+[ -]?")
-
-
-def _negation_words(seen: Seen) -> tuple[Span, ...]:
-    at = seen.negation_differs.at if seen.negation_differs else 0
-    words = seen.worded.words
-    negations = [i for i, folded in enumerate(seen.worded.folded) if folded in NEGATIONS]
-    first = max((i for i in negations if i < at), default=at)
-    return (Span(words[first].start, words[at].end).shifted(seen.span.start),)
-
-
-def quoted(text: str) -> str:
-    """Words as a reason shows them: in quotation marks, on one line, and cut where they are many."""
-    shown = " ".join(text.split())
-    return f"“{shown}”" if len(shown) <= _SHOWN else f"“{shown[: _SHOWN - 1].rstrip()}…”"
-
-
-_SHOWN = 80
 
 
 def summary(claims: Sequence[Claim], grading: Grading) -> str:
