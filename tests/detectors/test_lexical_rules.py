@@ -656,3 +656,11 @@ def test_the_mark_of_a_files_beginning_changes_no_answer():
     marked, plain = (judge(f"{mark}# Safety\n\nWear a helmet.", "Wear gloves.") for mark in ("\ufeff", ""))
     assert [claim.text for claim in marked.claims] == [claim.text for claim in plain.claims]
     assert marked.score == plain.score
+
+
+def test_a_reason_names_the_figure_in_the_same_unit():
+    """Though another one of that kind stands nearer to the beginning."""
+    (claim,) = judge(
+        "20 weeks per child.", "After 12 months staff may take 16 weeks of leave per child."
+    ).claims
+    assert claim.reason == "20 weeks here, 16 weeks in the document"

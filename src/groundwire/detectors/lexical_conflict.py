@@ -38,6 +38,7 @@ def conflict_in(seen: Seen, context: Context) -> Conflict | None:
     if differing:
         fact, nearest, where = differing[0]
         told = named_beside(nearest, where, context, {seen.worded.stems[i] for i in seen.worded.content})
+        told = _in_its_unit(fact, nearest, where, context) if told is nearest else told
         stated = any(facts.agree(mine, told) for mine, _, _ in seen.checked)
         return Conflict(
             words=union(f.span.shifted(seen.span.start) for f, _, _ in differing),
@@ -50,6 +51,13 @@ def conflict_in(seen: Seen, context: Context) -> Conflict | None:
         reason = f"{quoted(said)} is mentioned in the document: {quoted(there)}"
         return Conflict(words=(seen.span,), where=seen.mentioned.where, reason=reason)
     return _denied(seen, seen.denied) if seen.denied else _worded_otherwise(seen)
+
+
+def _in_its_unit(fact: Fact, nearest: Fact, where: Match, context: Context) -> Fact:
+    """The one figure of the sentence in the unit of ``fact``: of 12 months and 16 weeks, the weeks."""
+    there = context.passages[where.passage].facts[where.sentence]
+    alike = [one for one in there if facts.comparable(fact, one) and _unit(one) == _unit(fact)]
+    return alike[0] if len(alike) == 1 else nearest
 
 
 def _worded_otherwise(seen: Seen) -> Conflict | None:
@@ -118,8 +126,13 @@ _ONTO = re.compile(r"[A-Za-z]{1,2}\b")
 def _converted(nearest: Fact, fact: Fact) -> str:
     """What the document's figure is in the unit of the claim's: ": that is 3.1 miles"."""
     number = conversion.restated(nearest, fact)
-    unit = _NUMBER.sub("", _say(fact))
+    unit = _unit(fact)
     return f": that is {number} {unit}" if number and unit != _say(fact) else ""
+
+
+def _unit(fact: Fact) -> str:
+    """The unit as it is written: "weeks"; the whole where no digits stand before it."""
+    return _NUMBER.sub("", _say(fact))
 
 
 _NUMBER = re.compile(r"\A[-−]?[\d.,]+[ -]?")
