@@ -253,10 +253,10 @@ def test_who_can_t_wait_for_a_turn_takes_none(limit, asked):
 def test_calls_that_were_not_made_hold_back_none_that_come_after_them():
     """A burst beyond the rate costs the burst its turns, and nobody else."""
     model = Unsteady()
-    judge = Judge(model, limits=Limits(requests_per_minute=300, tokens_per_minute=100_000))
-    replies = ask(judge, *[Complete(system="s", user=str(i)) for i in range(900)], timeout=1.0)
+    judge = Judge(model, limits=Limits(requests_per_minute=30, tokens_per_minute=100_000))
+    replies = ask(judge, *[Complete(system="s", user=str(i)) for i in range(90)], timeout=1.0)
     missed = [reply for reply in replies if isinstance(reply, Failed)]
-    assert len(missed) == 600
+    assert len(missed) == 60
     assert {reply.reason for reply in missed} == {AbstentionReason.TIMEOUT}
     assert judge._attempts._requests.take() <= 60
 
