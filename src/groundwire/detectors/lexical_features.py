@@ -102,11 +102,6 @@ class _Background:
     asked: frozenset[str]
     told: Mapping[str, float]
 
-    # Reading the facts of a long context is a fifth of all work: only done for an answer that has some.
-    @cached_property
-    def known(self) -> Known:
-        return Known(self.context.facts())
-
     @cached_property
     def given(self) -> Known:
         return Known(facts.extract(self.question))
@@ -299,7 +294,7 @@ class _Look:
             asked=self.asked,
             matches=self.matches,
             context=self.context,
-            known=self.about.known,
+            known=self.context.known,
             negated=not NEGATIONS.isdisjoint(self.worded.folded),
             given=self.about.given,
             at_issue=self.about.at_issue,

@@ -43,10 +43,6 @@ class Judging:
         self._asked = frozenset(asked.stems[i] for i in asked.content)
 
     @cached_property
-    def _known(self) -> facts.Known:
-        return facts.Known(self.context.facts())
-
-    @cached_property
     def _given(self) -> facts.Known:
         return facts.Known(facts.extract(self.interaction.question))
 
@@ -159,13 +155,13 @@ class Judging:
 
     def _unknown(self, seen: Seen) -> list[Span]:
         """The facts that are nowhere in the documents: some are there, and are said of something else."""
-        lacking = (fact for fact in seen.lacking if not self._known.has(fact))
+        lacking = (fact for fact in seen.lacking if not self.context.known.has(fact))
         return [fact.span.shifted(seen.span.start) for fact in lacking]
 
     def _only_asked(self, seen: Seen) -> list[Span]:
         """The facts that the asker alone has told: the documents may have another, or none."""
         found = (f for f, c, _ in seen.checked if c.status is Status.FOUND and not (f.soft or c.derived))
-        told = (fact for fact in found if self._given.has(fact) and not self._known.has(fact))
+        told = (fact for fact in found if self._given.has(fact) and not self.context.known.has(fact))
         return [fact.span.shifted(seen.span.start) for fact in told]
 
     def _quoted(self, words: Sequence[Span]) -> str:

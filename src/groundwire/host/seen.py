@@ -53,13 +53,13 @@ def told_of(passages: Iterable[Passage], told: str, asked: str) -> bool:
     question, prompt = _folded(asked), _folded(told)
     known = _telling(question)
     there = _telling(prompt) - known
-    runs = _runs(prompt) - _runs(question)
+    runs = word_runs(prompt) - word_runs(question)
     missed = False
     for passage in passages:
         own = _folded(passage.text)
         telling = _telling(own) - known
         enough = max(_SHARE * len(telling), min(_FEW, len(telling)))
-        if telling and (len(telling & there) >= enough or not runs.isdisjoint(_runs(own))):
+        if telling and (len(telling & there) >= enough or not runs.isdisjoint(word_runs(own))):
             return True
         missed = missed or bool(telling)
     return not missed
@@ -72,8 +72,8 @@ def has_part(told: str, said: str, asked: str = "") -> bool:
     """
     own = _folded(said[:_MOST])
     length = min(_RUN, len(own))
-    there = _runs(_folded(told[:_MOST]), length) - _runs(_folded(asked), length)
-    return not there.isdisjoint(_runs(own, length))
+    there = word_runs(_folded(told[:_MOST]), length) - word_runs(_folded(asked), length)
+    return not there.isdisjoint(word_runs(own, length))
 
 
 def folded(text: str) -> str:
@@ -275,7 +275,8 @@ def _telling(folded: Iterable[str]) -> set[str]:
     return {word for word in folded if len(word) >= _LONG or word.isdigit() or word >= _UNSPACED}
 
 
-def _runs(folded: list[str], length: int = _RUN) -> set[tuple[str, ...]]:
+def word_runs(folded: list[str], length: int = _RUN) -> set[tuple[str, ...]]:
+    """All that stands one word after the other, so many words at a time."""
     return {tuple(folded[i : i + length]) for i in range(len(folded) - length + 1)}
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from groundwire.core.interaction import Passage
+from groundwire.host.seen import word_runs
 
 _HEAD = 48  # a passage was cut, not lost, when at least so many of its first characters are there
 _GAP = 200  # more than this between two passages is no heading but something else that was shown
@@ -217,20 +218,13 @@ def _altered(needles: Sequence[str], found: Sequence[_Spot], text: str, asked: s
         end = max(end, spot.end)
     known = {spot.index: spot.end - spot.start for spot in found}
     missing = [needle[known.get(i, 0) :] for i, needle in enumerate(needles)]
-    told = _runs("\n".join([*rest, text[end:]])) - _runs(asked)
-    own = map(_runs, missing if told else ())
+    told = _units("\n".join([*rest, text[end:]])) - _units(asked)
+    own = map(_units, missing if told else ())
     return [i for i, runs in enumerate(own) if len(runs) >= _LEAST and len(runs & told) >= _SHARE * len(runs)]
 
 
-def _runs(text: str) -> set[tuple[str, ...]]:
-    """All that stands in a text one word after the other, so many words at a time."""
-    there = _UNIT.findall(_ESCAPED.sub(_unescaped, text).lower())
-    return set(zip(*(there[i:] for i in range(_RUN)), strict=False))
-
-
-def _unescaped(found: re.Match[str]) -> str:
-    code, said = found.groups()
-    return chr(int(code, 16)) if code else " " if said in "nrt" else said
+def _units(text: str) -> set[tuple[str, ...]]:
+    return word_runs(_UNIT.findall(text.lower()), _RUN)
 
 
 def _readings(passages: Sequence[Passage], text: str) -> Iterator[tuple[list[str], str]]:

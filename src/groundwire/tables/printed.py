@@ -1,14 +1,15 @@
-"""Lists that a Python program printed into a cell, as pandas writes a column of lists. They are never run."""
+"""Lists that are spelled out in a cell: as JSON, or as Python prints them, which is never run."""
 
 from __future__ import annotations
 
 import ast
 import io
+import json
 import re
 import threading
 import tokenize
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 # How a list begins that str() wrote, and hardly a text in brackets: what comes then costs time to read.
@@ -19,8 +20,19 @@ _ATOMS = (tokenize.STRING, tokenize.NUMBER, tokenize.NAME)
 _QUIETLY = threading.Lock()
 
 
-def printed(text: str) -> Any:
-    """The list that ``text`` is the print of; None where it is none.
+def spelled(text: str, *, nan: Callable[[str], Any] | None = None) -> Any:
+    """What ``text`` is as JSON, else the list that Python printed; None where it is neither.
+
+    ``nan`` is called for JSON's NaN, which is a float where it is left out.
+    """
+    try:
+        return json.loads(text, parse_constant=nan)
+    except (ValueError, RecursionError):
+        return _printed(text.strip())
+
+
+def _printed(text: str) -> Any:
+    """The list that ``text`` is the print of, as pandas writes a column of lists; None where it is none.
 
     Objects such as LangChain's Documents are dicts of what they show; of a number or a time in a type of its
     own (``np.float32(0.83)``) the value is taken, and NaN is None.

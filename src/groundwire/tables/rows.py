@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -16,10 +15,10 @@ from groundwire.core.verdict import Abstention, AbstentionReason
 from groundwire.tables.columns import Columns, cell
 from groundwire.tables.errors import TableError
 from groundwire.tables.labels import label_of
-from groundwire.tables.printed import printed
+from groundwire.tables.printed import spelled
 from groundwire.tables.record import Record
 from groundwire.tables.records import Format, records
-from groundwire.tables.turns import asked, is_conversation, turns
+from groundwire.tables.turns import asked, turns
 
 _LOOK_AHEAD = 32  # records whose columns are known before the first one is judged
 _TEXT_KEYS = ("text", "page_content", "content", "chunk", "passage", "document", "document.content")
@@ -192,10 +191,7 @@ def _interaction(
 def _history(cells: Mapping[str, Any], candidates: Mapping[str, tuple[str, ...]]) -> Sequence[Turn]:
     """The turns before the question. A column that nobody named may hold a history of another kind."""
     column, value = cell(cells, candidates, "history")
-    named = len(candidates["history"]) == 1
-    if not named and not is_conversation(value):
-        return ()
-    return turns(value, where=column or "history")
+    return turns(value, where=column or "history", guessed=len(candidates["history"]) > 1)
 
 
 def _contexts(value: Any) -> Any:
@@ -218,13 +214,10 @@ def _listed(text: str) -> Any:
     A list of anything but texts and passages is a text too: a context may well be JSON data. A null among
     them stays, so that it is refused here as it is where lists are lists.
     """
-    spelled = text.strip()
-    if not spelled.startswith(("[", "(")) or not spelled.endswith(("]", ")")):
+    inside = text.strip()
+    if not inside.startswith(("[", "(")) or not inside.endswith(("]", ")")):
         return text
-    try:
-        value = json.loads(spelled, parse_constant=lambda _: None)  # NaN is how pandas keeps a null
-    except (ValueError, RecursionError):
-        value = printed(spelled)
+    value = spelled(inside, nan=lambda _: None)  # which is how pandas keeps a null
     fits = isinstance(value, list) and all(
         item is None
         or isinstance(item, str)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from groundwire.core.errors import InputError
 from groundwire.core.interaction import Role, Turn, shown
-from groundwire.tables.printed import printed
+from groundwire.tables.printed import spelled
 
 _ROLES: Mapping[str, Role] = {
     **{role.value: role for role in Role},
@@ -21,21 +20,20 @@ _SPEAKERS = ("role", "speaker", "type", "from", "author")
 _TEXTS = ("content", "text", "value", "message", "utterance")
 
 
-def turns(value: Any, *, where: str) -> tuple[Turn, ...]:
+def turns(value: Any, *, where: str, guessed: bool = False) -> tuple[Turn, ...]:
     """The turns of a list of messages, oldest first.
 
     A message is an object with a role (``role``, ``speaker``, ``type``, ...) and a text (``content``,
     ``text``, ...), or a pair of what the user and the assistant said. A text may spell the list out, as JSON
     or as Python prints it. Raises InputError, naming the message by ``where`` and its number, for anything
-    else.
+    else; where it was only ``guessed`` that messages stand there, what doesn't look like any is none.
     """
-    if isinstance(value, str):
-        value = _listed(value)
-    if value is None:
+    said = _listed(value)
+    if said is None or (guessed and not _looks_said(said)):
         return ()
-    if isinstance(value, str) or not isinstance(value, Sequence):
-        raise InputError(f"{where} must be a list of messages, not {shown(value)}")
-    return tuple(turn for i, item in enumerate(value) for turn in _turns(item, f"{where}[{i}]"))
+    if isinstance(said, str) or not isinstance(said, Sequence):
+        raise InputError(f"{where} must be a list of messages, not {shown(said)}")
+    return tuple(turn for i, item in enumerate(said) for turn in _turns(item, f"{where}[{i}]"))
 
 
 def asked(value: Any) -> tuple[Any, Sequence[Turn]]:
@@ -53,26 +51,24 @@ def asked(value: Any) -> tuple[Any, Sequence[Turn]]:
     return messages[last].text, messages[:last]
 
 
-def is_conversation(value: Any) -> bool:
-    """Whether a cell looks like a list of messages, right or not: its first item says who speaks."""
-    said = _listed(value) if isinstance(value, str) else value
+def _listed(value: Any) -> Any:
+    """The list that a text spells out, None for a blank one; anything else is itself."""
+    if not isinstance(value, str):
+        return value
+    if not value.strip():
+        return None
+    said = spelled(value)
+    return said if isinstance(said, list) else value
+
+
+def _looks_said(said: Any) -> bool:
+    """Whether something looks like a list of messages, right or not: its first item says who speaks."""
     if not isinstance(said, list) or not said:
         return False
     first = said[0]
     if isinstance(first, Mapping):
         return any(key in _opened(first) for key in _SPEAKERS)
     return isinstance(first, list | tuple) and len(first) == len(_PAIR)
-
-
-def _listed(text: str) -> Any:
-    """The list that a text spells out as JSON, or as Python prints one; None for a blank one; else itself."""
-    if not text.strip():
-        return None
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        value = printed(text.strip())
-    return value if isinstance(value, list) else text
 
 
 def _turns(item: Any, where: str) -> Iterator[Turn]:

@@ -16,7 +16,7 @@ from itertools import accumulate, chain
 
 from groundwire.core.span import Span
 from groundwire.text import abroad, facts, flags, language, sentences, tokens
-from groundwire.text.facts import Fact
+from groundwire.text.facts import Fact, Known
 from groundwire.text.flags import Flag
 from groundwire.text.headed import with_units
 from groundwire.text.remembered import Remembered
@@ -260,6 +260,12 @@ class Context:
     def facts(self) -> Iterator[Fact]:
         """The exact facts of all passages."""
         return (fact for passage in self.passages for found in passage.figures for fact in found)
+
+    # Reading the facts of a long context is a fifth of all work: only done for an answer that has some.
+    @cached_property
+    def known(self) -> Known:
+        """These facts, arranged to be looked up."""
+        return Known(self.facts())
 
     def place_of(self, fact: Fact) -> Match | None:
         """The sentence that one of the passages' own facts stands in; None for any other fact."""
