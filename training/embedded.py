@@ -31,6 +31,8 @@ from groundwire.detectors import embedded_model, lexical_features, lexical_model
 from groundwire.detectors.embedded import Embedded, asked, without_known
 from groundwire.detectors.embedded_model import (
     ANSWER_FIGURES,
+    ASKED_ANSWER_FIGURES,
+    ASKED_CLAIM_FIGURES,
     CLAIM_FIGURES,
     WORD_FIGURES,
     answer_figures,
@@ -160,13 +162,23 @@ def look(raw: Mapping[str, Any], weight: float, model: lexical_model.Fitted) -> 
 
 
 def fit(rows: Sequence[Row], short_ones: Sequence[Row]) -> dict[str, Any]:
-    """The weights as JSON."""
-    of_claims = logistic(CLAIM_FIGURES, *claims_table([*rows, *short_ones]))
-    of_answers = logistic(ANSWER_FIGURES, *answers_table([*rows, *short_ones]))
-    of_words = logistic(WORD_FIGURES, *words_table([*rows, *_marked(short_ones)]))
-    model = {"claim": of_claims, "answer": of_answers, "word": of_words, "sure": 0.5}
+    """The weights as JSON: of answers to a question, of all as texts that answer none, and of words."""
+    every = [*rows, *short_ones]
+    asked_ones, unasked = [row for row in every if row.seen.asked], [_unasked(row) for row in every]
+    model = {
+        "asked": {
+            "claim": logistic(ASKED_CLAIM_FIGURES, *claims_table(asked_ones)),
+            "answer": logistic(ASKED_ANSWER_FIGURES, *answers_table(asked_ones)),
+        },
+        "unasked": {
+            "claim": logistic(CLAIM_FIGURES, *claims_table(unasked)),
+            "answer": logistic(ANSWER_FIGURES, *answers_table(unasked)),
+        },
+        "word": logistic(WORD_FIGURES, *words_table([*rows, *_marked(short_ones)])),
+        "sure": 0.5,
+    }
     return {
-        "version": "9",
+        "version": "10",
         "provenance": {
             "data": "RAGTruth (Niu et al., 2024), MIT; SciTail (Khot et al., 2018), Apache-2.0; our own",
             "split": f"sha256('{SEED}:' + source id) from {FIT} to {TEST}",
@@ -175,6 +187,13 @@ def fit(rows: Sequence[Row], short_ones: Sequence[Row]) -> dict[str, Any]:
         **model,
         "sure": best_cut([*rows, *_marked(short_ones)], stack(model)),
     }
+
+
+def _unasked(row: Row) -> Row:
+    """A row as if it answered no question, for then fewer of its claims are read, and those otherwise."""
+    seen = replace(row.seen, asked=False)
+    numbers = embedded_model.to_read(seen, row.lexical)
+    return replace(row, seen=seen, read={i: claim for i, claim in row.read.items() if i in numbers})
 
 
 def _marked(rows: Iterable[Row]) -> list[Row]:

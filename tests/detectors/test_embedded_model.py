@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from groundwire.core.plan import ReadClaim, Reading, ReadWord
 from groundwire.core.span import Span
-from groundwire.detectors import embedded_model
+from groundwire.detectors import Embedded, embedded_model
 from groundwire.detectors.embedded_model import (
     answer_figures,
     but_for,
     claim_figures,
     freely_worded,
     in_sight,
+    to_read,
     unsupported_words,
     word_figures,
 )
@@ -89,7 +91,8 @@ class TestReading:
         def gained(words, odds, against):
             claims = [replace(read(0.5), reading=unsupported(p)) for p in against]
             low, high = (
-                STACK.claim(claim_figures(p, c, looked_at(words))) for p, c in zip(odds, claims, strict=True)
+                STACK.unasked.claim(claim_figures(p, c, looked_at(words)))
+                for p, c in zip(odds, claims, strict=True)
             )
             return high - low
 
@@ -105,7 +108,7 @@ class TestReading:
 
         def gained(odds, low, high):
             (first, second) = (
-                STACK.answer(answer_figures(told(*odds, raw=raw), [against(read_)], looked_at(120)))
+                STACK.unasked.answer(answer_figures(told(*odds, raw=raw), [against(read_)], looked_at(120)))
                 for raw, read_ in (low, high)
             )
             return logit(second) - logit(first)
@@ -117,6 +120,48 @@ class TestReading:
         assert freely_worded([0.9]) == 0.0
 
 
+class TestAnswersToAQuestion:
+    """They are weighed by a regression of their own, which hears the encoder whatever is in sight."""
+
+    def test_what_is_read_counts_for_as_much_beside_a_long_context(self):
+        worst, other = against(0.9), against(0.2)
+        brief, long = (
+            STACK.asked.answer(answer_figures(told(0.3, 0.1), [worst, other], looked_at(words, asked=True)))
+            for words in (120, 3000)
+        )
+        assert brief == long
+        assert answer_figures(told(0.3, 0.1), [worst, other], looked_at(120, asked=True)) != (
+            answer_figures(told(0.3, 0.1), [worst, other], looked_at(120))
+        )
+
+    def test_a_second_claim_that_is_doubted_makes_it_worse(self):
+        one, two = (
+            STACK.asked.answer(answer_figures(told(0.3, 0.3), readings, looked_at(300, asked=True)))
+            for readings in ([against(0.8), against(0.1)], [against(0.8), against(0.8)])
+        )
+        assert one < two
+
+    def test_a_claim_that_is_read_worse_is_worse(self):
+        likely = [
+            STACK.asked.claim(claim_figures(0.3, against(p), looked_at(1000, asked=True)))
+            for p in (0.1, 0.5, 0.9)
+        ]
+        assert likely == sorted(likely)
+        assert likely[0] < 0.2
+        assert likely[2] > Embedded().grading.threshold
+
+    def test_beside_a_long_context_four_claims_are_read_where_one_of_another_text_is(self):
+        claims = tuple(SimpleNamespace(settled=None) for _ in range(8))
+        lexical = told(0.25, 0.02, 0.1, 0.2, 0.01, 0.15, 0.05, 0.01)
+
+        def numbers(words, *, asked, claims=claims):
+            return to_read(Answer(claims=claims, features=(), words=words, asked=asked), lexical)
+
+        assert numbers(1000, asked=True) == (0, 2, 3, 5)
+        assert numbers(1000, asked=False) == (0,)
+        assert numbers(200, asked=True) == numbers(200, asked=False) == tuple(range(8))
+
+
 def told(*odds, raw=0.5):
     """What words and facts tell of an answer with claims of these probabilities."""
     return Weighed(odds=odds, least=(0.0,) * len(odds), raw=raw, score=raw)
@@ -126,9 +171,9 @@ def against(probability):
     return replace(read(0.5), reading=unsupported(probability))
 
 
-def looked_at(words):
+def looked_at(words, *, asked=False):
     """An answer beside a context of so many words."""
-    return Answer(claims=(), features=(), words=words)
+    return Answer(claims=(), features=(), words=words, asked=asked)
 
 
 class TestButFor:

@@ -32,9 +32,10 @@ class Embedded(Detector):
     doubt, each beside the sentences of the context that bear on it, and labels the claim and each of its
     words as supported, unsupported or contradicted. It was trained on entailment, on answers with marked
     words (RAGTruth; Niu et al., 2024), on corrupted ones and on documents of our own. A logistic regression
-    weighs what it reads together with the figures of the ``lexical`` detector, the more the more of the
-    context it was shown, and is calibrated on sources that neither was fitted on. An exact fact in
-    the place of another one is a contradiction whatever the encoder says.
+    weighs what it reads together with the figures of the ``lexical`` detector, and is calibrated on sources
+    that neither was fitted on. Answers to a question have one of their own, which goes by what is read; in
+    the other, for summaries and the like, readings tell the more the more of the context was shown. An exact
+    fact in the place of another one is a contradiction whatever the encoder says.
 
     English. What is in another language is hardly flagged but for exact facts, code and contexts much longer
     than any that it was fitted on lower the confidence, and the verdict says so. See the model card for where
@@ -42,7 +43,7 @@ class Embedded(Detector):
     """
 
     name: ClassVar[str] = "embedded"
-    version: ClassVar[str] = "23"
+    version: ClassVar[str] = "24"
     needs_encoder: ClassVar[bool] = True
 
     # Half of the F1 that it reaches, where probabilities that are right have their best one (Lipton et al.,

@@ -19,6 +19,14 @@ from groundwire.detectors import lexical_model
 from groundwire.detectors.lexical_model import Weighed, logit
 from groundwire.detectors.lexical_seen import Answer
 
+ASKED_CLAIM_FIGURES = ("words and facts", "reading")
+ASKED_ANSWER_FIGURES = (
+    "words and facts",
+    "worst reading",
+    "two worst readings",
+    "freely worded",
+    "worst reading, freely worded",
+)
 CLAIM_FIGURES = ("words and facts", "words and facts in sight", "reading in sight", "in sight")
 ANSWER_FIGURES = (
     "words and facts",
@@ -51,15 +59,28 @@ class Logistic:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Weighing:
+    """What the figures of a claim say, and those of an answer."""
+
+    claim: Logistic
+    answer: Logistic
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> Weighing:
+        """From the form that ``training/embedded.py`` writes."""
+        return cls(claim=Logistic.read(data["claim"]), answer=Logistic.read(data["answer"]))
+
+
+@dataclass(frozen=True, kw_only=True)
 class Stack:
-    """All that was fitted on top of the encoder: what a claim's figures say, and what an answer's do.
+    """All that was fitted on top of the encoder: for answers to a question, and for other texts.
 
     All are regressions on answers that the encoder never saw, which is what calibrates them (Platt, 1999).
     ``sure`` is the probability from which on a word of a flagged claim is named unsupported.
     """
 
-    claim: Logistic
-    answer: Logistic
+    asked: Weighing
+    unasked: Weighing
     word: Logistic
     sure: float
     version: str
@@ -68,8 +89,8 @@ class Stack:
     def read(cls, data: Mapping[str, Any]) -> Stack:
         """From the form that ``training/embedded.py`` writes."""
         return cls(
-            claim=Logistic.read(data["claim"]),
-            answer=Logistic.read(data["answer"]),
+            asked=Weighing.read(data["asked"]),
+            unasked=Weighing.read(data["unasked"]),
             word=Logistic.read(data["word"]),
             sure=data["sure"],
             version=data["version"],
@@ -79,11 +100,12 @@ class Stack:
         """Weigh what the words tell beside the readings of claims, by the number of each that was read."""
         if not read:
             return lexical
+        fitted = self.asked if answer.asked else self.unasked
         odds = tuple(
-            self.claim(claim_figures(known, read[i], answer)) if i in read else known
+            fitted.claim(claim_figures(known, read[i], answer)) if i in read else known
             for i, known in enumerate(lexical.odds)
         )
-        raw = self.answer(answer_figures(lexical, read.values(), answer))
+        raw = fitted.answer(answer_figures(lexical, read.values(), answer))
         return Weighed(odds=odds, least=lexical_model.least(answer, raw), raw=raw, score=raw)
 
     def words(self, odds: float, claim: ReadClaim) -> list[float]:
@@ -118,21 +140,23 @@ _ABROAD = Logistic(figures=("words and facts", "worst word"), weights=(0.23, 0.2
 
 
 def to_read(answer: Answer, lexical: Weighed) -> tuple[int, ...]:
-    """The numbers of the claims that are worth reading: the most suspicious one, and whichever is in doubt.
+    """The numbers of the claims that are worth reading: the most suspicious ones, and whichever is in doubt.
 
     Of a short context, of which half is in sight, that words were found is no safety, and all are. A claim
-    that needs no weighing is never read. Of a long one a part is seen, and the worst of many readings is
-    mostly a mistake: of more claims than a few, the fewer are read, the better answers are told apart
-    (training/README.md).
+    that needs no weighing is never read. What answers a question keeps to what was asked, and bears being
+    read. What tells a long text over takes of everything in it, of which a part is seen, and the worst of
+    many readings is mostly a mistake: of more claims than a few, the fewer are read, the better such texts
+    are told apart (training/README.md).
     """
     open_ = [i for i, seen in enumerate(answer.claims) if seen.settled is None]
     if in_sight(answer) >= _HALF or len(open_) <= _FEW:
         return tuple(open_)
-    first = sorted(open_, key=lambda i: -lexical.odds[i])[:_ALWAYS_READ]
+    most = _READ_OF_ASKED if answer.asked else 1
+    first = sorted(open_, key=lambda i: -lexical.odds[i])[:most]
     return tuple(i for i in open_ if i in first or lexical.odds[i] >= _DOUBTED)
 
 
-_ALWAYS_READ, _DOUBTED, _HALF, _FEW = 1, 0.3, 0.5, 3
+_READ_OF_ASKED, _DOUBTED, _HALF, _FEW = 4, 0.3, 0.5, 3
 
 
 def but_for(claim: ReadClaim, known: Sequence[Span]) -> ReadClaim:
@@ -170,16 +194,25 @@ _SHOWN, _TAUGHT = 120, 40  # words
 
 
 def claim_figures(odds: float, claim: ReadClaim, answer: Answer) -> tuple[float, ...]:
-    """The figures of one claim, as ``CLAIM_FIGURES`` names them; ``odds`` are the lexical ones."""
-    return _figures(logit(odds), _against(claim.reading), answer)
+    """The figures of one claim; ``odds`` are the lexical ones.
+
+    As ``ASKED_CLAIM_FIGURES`` names them where a question is answered, and else as ``CLAIM_FIGURES`` does.
+    """
+    known, against = logit(odds), _against(claim.reading)
+    return (known, against) if answer.asked else _in_sight(known, against, answer)
 
 
 def answer_figures(lexical: Weighed, read: Iterable[ReadClaim], answer: Answer) -> tuple[float, ...]:
-    """The figures of an answer, as ``ANSWER_FIGURES`` names them; ``lexical`` is what words tell."""
-    known, known_in_sight, against, seen = _figures(
-        logit(lexical.raw), max(_against(claim.reading) for claim in read), answer
-    )
-    freely = freely_worded(lexical.odds)
+    """The figures of an answer; ``lexical`` is what words tell.
+
+    As ``ASKED_ANSWER_FIGURES`` names them where a question is answered, and else as ``ANSWER_FIGURES`` does.
+    """
+    known, freely = logit(lexical.raw), freely_worded(lexical.odds)
+    worst, *others = sorted((_against(claim.reading) for claim in read), reverse=True)
+    if answer.asked:
+        second = others[0] if others else worst
+        return known, worst, (worst + second) / 2, freely, freely * worst
+    known, known_in_sight, against, seen = _in_sight(known, worst, answer)
     return known, known_in_sight, against, seen, freely, freely * known, freely * against
 
 
@@ -196,7 +229,7 @@ def freely_worded(odds: Sequence[float]) -> float:
 _LEAST, _USUAL = -6.0, -2.4
 
 
-def _figures(known: float, against: float, answer: Answer) -> tuple[float, ...]:
+def _in_sight(known: float, against: float, answer: Answer) -> tuple[float, ...]:
     seen = in_sight(answer)
     return (known, known * seen, against * seen, seen)
 

@@ -23,6 +23,7 @@ from groundwire.text import facts, names, premise, refusal
 from groundwire.text.facts import Fact, Known, Status
 from groundwire.text.forms import NEGATIONS
 from groundwire.text.overlap import Context
+from groundwire.text.request import is_question
 from groundwire.text.steps import tells
 from groundwire.text.units import LABELS
 from groundwire.text.weekdays import WEEK
@@ -57,6 +58,7 @@ def look(
         claims=tuple(claims),
         features=answer_features(figures, context_features(context)),
         words=context.size,
+        asked=is_question(question),
     )
 
 

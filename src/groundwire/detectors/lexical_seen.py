@@ -207,11 +207,15 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer looked at, claim by claim, beside a context of so many ``words``."""
+    """An answer looked at, claim by claim, beside a context of so many ``words``.
+
+    ``asked`` says whether it answers a question: a summary answers none, nor does what is made of a record.
+    """
 
     claims: tuple[Seen, ...]
     features: tuple[float, ...]
     words: int
+    asked: bool
 
 
 def _plain(fact: Fact) -> str:

@@ -1,0 +1,52 @@
+"""Whether a text asks a question, or for what is given to be told over."""
+
+from __future__ import annotations
+
+import pytest
+
+from groundwire.text import premise
+from groundwire.text.request import is_question
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "What does a second bag cost?",
+        "second bag cost",
+        "Tell me about the opening hours.",
+        "Explain how I can summarize a table in pandas",
+        "Who wrote the summary of the 2019 report?",
+        "Describe the refund policy",
+        "Give me the price of a bag",
+        "Can you write to me when the overview of fees is changed?",
+        "How do I write a summary?",
+        "Wie fasse ich Zellen zusammen?",
+    ],
+)
+def test_a_question_is_one_however_it_is_put(text):
+    assert is_question(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "  ",
+        "Summarize the following news within 116 words:",
+        "Please summarise this.",
+        "Could you please sum up the article?",
+        "Write an objective overview of this business, from the data alone.",
+        "Give me a short summary of the minutes",
+        "TL;DR",
+        "Summary of the report",
+        "Generate a brief, friendly description",
+        "Fasse den Text kurz zusammen.",
+    ],
+)
+def test_no_question_is_one_for_a_text_that_tells_over_what_is_given(text):
+    assert not is_question(text)
+
+
+def test_of_a_conversation_what_was_said_last_counts():
+    assert is_question(f"Summarize the article.{premise.TURN}\nWho is the mayor?")
+    assert not is_question(f"Who is the mayor?{premise.TURN}\nSummarize the article.")
