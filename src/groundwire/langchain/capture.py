@@ -296,7 +296,7 @@ class Capture(BaseCallbackHandler):
             question=asked,
             contexts=found,
             answer=said or "",
-            history=self._part("history", lambda: questions.history(unit, asked, said or ""), ()),
+            history=self._part("history", lambda: questions.history(unit, asked, said or "", answering), ()),
             id=str(run.id),
             metadata=self._part("labels", lambda: labels(unit, answering), nothing),
         )
