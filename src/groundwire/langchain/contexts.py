@@ -227,7 +227,7 @@ def _variables(unit: Unit, answering: Run | None) -> Iterator[dict[str, Any]]:
 
 def _filled(prompt: Run) -> dict[str, Any]:
     """What stands in a prompt: it is often given a whole state, of which its template fills in a part."""
-    template = states.at(prompt.template, "kwargs")
+    template = states.at(prompt.serialized, "kwargs")
     kinds = ("input_variables", "optional_variables", "partial_variables")  # the last have defaults
     named = {name for kind in kinds for name in states.at(template, kind) or ()}
     return {name: held for name, held in prompt.inputs.items() if not named or name in named}

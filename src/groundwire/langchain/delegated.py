@@ -56,11 +56,11 @@ class Inside(Capture):
         return result if self._found is None else cast(T, _noted(result, self._found))
 
     def _start(
-        self, kind: Kind, inputs: Any, run_id: UUID, event: Mapping[str, Any], template: Any = None
+        self, kind: Kind, inputs: Any, run_id: UUID, event: Mapping[str, Any], serialized: Any = None
     ) -> None:
         if not self._runs.known(event.get("parent_run_id")):
             event = {**event, "parent_run_id": self._call}
-        super()._start(kind, inputs, run_id, event, template)
+        super()._start(kind, inputs, run_id, event, serialized)
 
     def _read(self, unit: Unit) -> Captured | None:
         sources = Sources(unit)
