@@ -1,4 +1,4 @@
-"""LangChain's ``AgentExecutor``: what it tells its model that no tool has said."""
+"""LangChain's ``AgentExecutor``: what it tells its model, or its users, that no tool or model has said."""
 
 import pytest
 from langchain_classic.agents import AgentExecutor, create_react_agent, create_tool_calling_agent
@@ -6,9 +6,11 @@ from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder, Prom
 from langchain_core.tools import tool
 
 from groundwire import AbstentionReason
+from groundwire.host.notices import UNSAID
+from groundwire.langchain import with_hallucination_check
 from tests.langchain.apps import Oracle, question
 from tests.langchain.conftest import listening
-from tests.langchain.wrapped_apps import Scribe
+from tests.langchain.wrapped_apps import CHECKER, Scribe
 
 REACT = PromptTemplate.from_template("{tools} {tool_names}\nQuestion: {input}\nThought:{agent_scratchpad}")
 CHAT = ChatPromptTemplate.from_messages([("human", "{input}"), MessagesPlaceholder("agent_scratchpad")])
@@ -60,3 +62,15 @@ def test_what_is_said_of_a_tool_that_is_not_there_is_no_evidence(heard):
     for agent in agents:
         agent.invoke({"input": question(1)}, listening(heard))
     assert [(one.problem, contexts(one)) for one in heard.captured] == [(AbstentionReason.NO_CONTEXT, [])] * 2
+
+
+def test_what_an_agent_says_at_its_limit_is_no_answer(heard):
+    """No model has said it, and nothing in it can be looked up; the wrapper withholds nothing for it."""
+    agent = reacting(LOOKS_UP, max_iterations=1)
+    agent.invoke({"input": "What does a second bag cost?"}, listening(heard))
+    captured = heard.only()
+    assert (captured.problem, captured.detail) == (AbstentionReason.NO_CLAIMS, UNSAID)
+    checked = with_hallucination_check(agent, checker=CHECKER, on_hallucination="replace")
+    result = checked.invoke({"input": "What does a second bag cost?"})
+    assert result["hallucination"]["abstention"] == AbstentionReason.NO_CLAIMS
+    assert result["output"] == captured.interaction.answer
