@@ -101,8 +101,14 @@ def form_noted(messages: Iterable[BaseMessage], tools: Iterable[Any]) -> list[Ba
 def _with_found(message: ToolMessage, found: list[Passage]) -> ToolMessage:
     if [passage.text for passage in found] == [message.text]:
         return message
-    told = plain([{name: getattr(passage, name) for name in _FIELDS} for passage in found])
-    return message.model_copy(update={"response_metadata": {**message.response_metadata, _KEY: told}})
+    return message.model_copy(
+        update={"response_metadata": {**message.response_metadata, _KEY: written(found)}}
+    )
+
+
+def written(found: Iterable[Passage]) -> Any:
+    """Passages in a form that a checkpoint can keep."""
+    return plain([{name: getattr(passage, name) for name in _FIELDS} for passage in found])
 
 
 _INSIDE: ContextVar[Inside | None] = ContextVar("groundwire_inside", default=None)
@@ -115,9 +121,19 @@ def found(message: ToolMessage) -> list[Passage] | None:
     What can't be read there was written by another version, or by somebody else, and is no evidence.
     """
     noted = message.response_metadata.get(_KEY)
-    if noted is None:
-        return None
+    return None if noted is None else read(noted)
+
+
+def read(noted: Any) -> list[Passage]:
+    """The passages that were ``written``; none where they can't be read."""
     listed = noted if isinstance(noted, list) else []
     with suppress(TypeError, InputError):
         return [Passage(**{name: one[name] for name in _FIELDS if name in one}) for one in listed]
     return []
+
+
+def answered_in(messages: Iterable[BaseMessage], tools: Iterable[Any]) -> bool:
+    """Whether a model has answered in one of the ``tools`` that the messages are from."""
+    names = {getattr(tool, "name", None) for tool in tools}
+    told = (message for message in messages if isinstance(message, ToolMessage) and message.name in names)
+    return any(found(message) is not None for message in told)
