@@ -7,6 +7,7 @@ written by JSON or Python.
 from __future__ import annotations
 
 import itertools
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -25,6 +26,10 @@ _STATEMENT = 8  # words that nobody says by chance
 _SOUGHT = 8  # words of what is sought tell whether it may stand in a text at all
 _HEAD = 200  # characters of a text tell whether it may stand in what is sought
 _BETWEEN = r"(?>(?:\\[nrt]|[\W_])*)"  # two words, as ``words`` has it
+# A field of JSON, or of what Python printed, in which a search says what it was asked for.
+_QUERY = re.compile(
+    r"""((["'])(?:q|query|search_query)\2\s*:\s*)("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')""", re.DOTALL
+)
 _LETTERS = re.compile(r"[a-z]{4,}")
 _MOST = 100_000  # characters that are looked through: a tenth of a second
 _MOST_VALUES, _VALUE = 1_000, 20  # of a structure, and characters of a text that count for one
@@ -126,10 +131,16 @@ def unechoed(text: str, given: Iterable[str]) -> str:
 
     A query stands in what was found for it, as a name does, and a document may say what was asked for in the
     same words. So only what is long enough for a statement, stands there in full and is half of the text is
-    taken out, and the rest stays. Nothing is left of a text that is all theirs, or says no more beside them
-    than that they were received. Of a few words it has to say that they were kept: a tool may choose among
-    what it was given, and a number beside a query is what was found for it.
+    taken out, and the rest stays; and what a field says that is named for a query. Nothing is left of a text
+    that is all theirs, or says no more beside them than that they were received. Of a few words it has to say
+    that they were kept: a tool may choose among what it was given, and a number beside a query is what was
+    found for it.
     """
+    given = list(given)
+    return _without_query(_beside_given(text, given), given)
+
+
+def _beside_given(text: str, given: Iterable[str]) -> str:
     if (look := _look(text, given)) is None:
         return text
     plain, there, folded, sought = look
@@ -149,6 +160,17 @@ def unechoed(text: str, given: Iterable[str]) -> str:
     if not own or 2 * len(own) < len(there):
         return text
     return "" if is_receipt and not few - own else _without(plain, there, own)
+
+
+def _without_query(text: str, given: Sequence[str]) -> str:
+    """A text without the query that it was given, where a field of it has all of that and no more."""
+    if _QUERY.search(text) is None:
+        return text
+    telling = filter(is_telling, given)
+    forms = {
+        form for one in telling for form in (json.dumps(one), json.dumps(one, ensure_ascii=False), repr(one))
+    }
+    return _QUERY.sub(lambda field: f"{field[1]}{field[3][0] * 2}" if field[3] in forms else field[0], text)
 
 
 def given_words(value: Any) -> Iterator[str]:
