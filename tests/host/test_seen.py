@@ -153,6 +153,20 @@ TODOS = {"todos": [{"content": "Find it.", "status": "done"}, {"content": THOUGH
             SEARCHED % '"A second bag price: 25 EUR"',
             SEARCHED % '"A second bag price: 25 EUR"',
         ),
+        # Whoever found nothing says what was sought, and that is all.
+        ("second bag 75 EUR", "No results found for: second bag 75 EUR", "No results found for:"),
+        (
+            QUERY,
+            f"Sorry, I couldn't find any documents about '{QUERY}'.",
+            "Sorry, I couldn't find any documents about ' \" \" ?'.",
+        ),
+        (
+            "bag 75 EUR",
+            'Nothing found for "bag 75 EUR" in this database.',
+            'Nothing found for " " in this database.',
+        ),
+        ("pets", "No pets.", "No pets."),
+        ("pets", "No pets found in cabins for free.", "No pets found in cabins for free."),
         # A name, a number, a few words stand in what was found for them.
         ("second checked bag", PAGE, PAGE),
         ("second bag price", "Second bag price: 25 EUR", "Second bag price: 25 EUR"),

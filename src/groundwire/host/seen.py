@@ -42,6 +42,15 @@ _RECEIVED = re.compile(
     rf"okay|plan|result|status|success|successfully|tasks?|text|that|the|this|to|true|updated|was|with|your?|"
     rf"{_KEPT.pattern}"
 )
+# What a search says that found nothing.
+_NONE = re.compile(r"0|couldn|didn|no|none|not|nothing|unable|zero")
+_SUCH = re.compile(
+    r"articles?|data|documents?|entr(?:y|ies)|find|found|hits?|information|match(?:es)?|pages?|records?|results?"
+)
+_SOUGHT_IN = re.compile(
+    rf"a|about|any|are|available|base|could|database|did|for|good|here|i|in|is|it|knowledge|matching|of|on|query|"
+    rf"relevant|search|sorry|t|that|the|there|this|to|was|we|were|with|your|{_NONE.pattern}|{_SUCH.pattern}"
+)
 EDITED = 0.6  # of an answer's words are those of the model that gave it, also where it was edited
 _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})|\\([\"'/\\])")  # as JSON writes a text
 _ENDS = frozenset("\n\r.!?:;,\"'“”„«»`{}[]()|>*#_=-。！？：；，、「」")
@@ -131,10 +140,10 @@ def unechoed(text: str, given: Iterable[str]) -> str:
 
     A query stands in what was found for it, as a name does, and a document may say what was asked for in the
     same words. So only what is long enough for a statement, stands there in full and is half of the text is
-    taken out, and the rest stays; and what a field says that is named for a query. Nothing is left of a text
-    that is all theirs, or says no more beside them than that they were received. Of a few words it has to say
-    that they were kept: a tool may choose among what it was given, and a number beside a query is what was
-    found for it.
+    taken out, and the rest stays; and what stands in a field that is named for a query, or beside words that
+    say that nothing was found. Nothing is left of a text that is all theirs, or says no more beside them than
+    that they were received. Of a few words it has to say that they were kept: a tool may choose among what it
+    was given, and a number beside a query is what was found for it.
     """
     given = list(given)
     return _without_query(_beside_given(text, given), given)
@@ -157,9 +166,17 @@ def _beside_given(text: str, given: Iterable[str]) -> str:
     is_receipt = all(map(_RECEIVED.fullmatch, rest))
     if few and is_receipt and any(map(_KEPT.fullmatch, rest)) and not any(map(str.isdigit, rest)):
         return ""
+    if few and _is_nothing(rest):
+        return _without(plain, there, own | few)
     if not own or 2 * len(own) < len(there):
         return text
     return "" if is_receipt and not few - own else _without(plain, there, own)
+
+
+def _is_nothing(rest: Sequence[str]) -> bool:
+    """Whether words say of what was sought that there is none."""
+    kinds = (_NONE, _SUCH)
+    return all(map(_SOUGHT_IN.fullmatch, rest)) and all(any(map(kind.fullmatch, rest)) for kind in kinds)
 
 
 def _without_query(text: str, given: Sequence[str]) -> str:
