@@ -179,3 +179,30 @@ def test_what_a_model_made_up_for_the_prompt_is_no_evidence():
     in_tool, judged = agent(call("sum_up"), WRONG, beside=[Keeping(), remembering], tools=[sum_up])
     assert ask(in_tool)["hallucination"]["hallucinated"] is not False
     assert not judged
+
+
+class Unshowable:
+    """What an application may have put into a document's metadata."""
+
+    def __repr__(self):
+        raise RuntimeError("not for you")
+
+
+@pytest.mark.parametrize("metadata", [{"hash": 2**80}, {"row": Unshowable()}, {"row": "\ud800"}])
+def test_metadata_that_no_checkpoint_can_keep_breaks_no_agent(metadata):
+    """Be the document put into the prompt, or found in a tool in which a model answers."""
+
+    class Strange(Shelf):
+        def _get_relevant_documents(self, query, *, run_manager):
+            return [Document(RIGHT, metadata=metadata)]
+
+    @tool
+    def answers(query: str) -> str:
+        """Ask a model."""
+        return Script(responses=[AIMessage("3euro")]).invoke(shown(Strange().invoke(query))).text
+
+    in_prompt = dynamic_prompt(lambda request: shown(Strange().invoke("item3")))
+    prompted, _ = agent(RIGHT, beside=[in_prompt], checkpointer=InMemorySaver())
+    tooled, _ = agent(call("answers"), RIGHT, beside=[], tools=[answers], checkpointer=InMemorySaver())
+    for one in (prompted, tooled):
+        assert ask(one, config=ONCE)["hallucination"]["hallucinated"] is False

@@ -6,6 +6,7 @@ another agent, may have made it up. So the documents travel on the tool's messag
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from contextvars import ContextVar
@@ -28,6 +29,7 @@ from groundwire.langchain.tree import Kind, Unit
 
 _KEY = "groundwire_found"
 T = TypeVar("T")
+_DIGITS = 19  # of a number of 64 bits, which is what checkpoints keep
 _FIELDS = [field.name for field in fields(Passage)]
 
 
@@ -107,8 +109,16 @@ def _with_found(message: ToolMessage, found: list[Passage]) -> ToolMessage:
 
 
 def written(found: Iterable[Passage]) -> Any:
-    """Passages in a form that a checkpoint can keep."""
-    return plain([{name: getattr(passage, name) for name in _FIELDS} for passage in found])
+    """Passages in a form that any checkpoint can keep, whatever stands in their metadata."""
+    return [_written(passage) for passage in found]
+
+
+def _written(passage: Passage) -> Any:
+    try:
+        told = json.dumps(plain({name: getattr(passage, name) for name in _FIELDS}))
+    except Exception:  # rule 5, as of all that a host hands over: what can't be written costs the metadata
+        told = json.dumps(plain({"text": passage.text, "id": passage.id}))
+    return json.loads(told, parse_int=lambda digits: int(digits) if len(digits) < _DIGITS else digits)
 
 
 _INSIDE: ContextVar[Inside | None] = ContextVar("groundwire_inside", default=None)
