@@ -77,7 +77,7 @@ def _handed(sources: Sources, answering: Run | None, known: Sequence[Passage]) -
     None that a model has written.
     """
     unit = sources.unit
-    for run in () if answering is None else answering.up_to(unit.run):
+    for run in () if answering is None else (*answering.up_to(unit.run), unit.run):
         held = states.known(run.inputs, states.names(run.inputs))
         if given := [document for _, one in held for document in evidence.documents(one)]:
             there = {passage.text for passage in known}
