@@ -165,6 +165,17 @@ TODOS = {"todos": [{"content": "Find it.", "status": "done"}, {"content": THOUGH
             'Nothing found for "bag 75 EUR" in this database.',
             'Nothing found for " " in this database.',
         ),
+        (
+            "bag 75 EUR",
+            "No results found for 'bag 75 EUR'. Try other words.",
+            "No results found for ' '. Try other words.",
+        ),
+        (QUERY, f"Nothing matched {QUERY}\n{PAGE} {PAGE}", f'Nothing matched " " ?\n{PAGE} {PAGE}'),
+        (
+            "bag 25 EUR",
+            f"Nothing matched in fees.\nbag 25 EUR\n{PAGE}",
+            f"Nothing matched in fees.\nbag 25 EUR\n{PAGE}",
+        ),
         ("pets", "No pets.", "No pets."),
         ("pets", "No pets found in cabins for free.", "No pets found in cabins for free."),
         # A name, a number, a few words stand in what was found for them.

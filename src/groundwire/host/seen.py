@@ -42,10 +42,11 @@ _RECEIVED = re.compile(
     rf"okay|plan|result|status|success|successfully|tasks?|text|that|the|this|to|true|updated|was|with|your?|"
     rf"{_KEPT.pattern}"
 )
-# What a search says that found nothing.
+# What a search says that found nothing, in a sentence.
+_STOP = re.compile(r"[.!?;\n。！？]")
 _NONE = re.compile(r"0|couldn|didn|no|none|not|nothing|unable|zero")
 _SUCH = re.compile(
-    r"articles?|data|documents?|entr(?:y|ies)|find|found|hits?|information|match(?:es)?|pages?|records?|results?"
+    r"articles?|data|documents?|entr(?:y|ies)|find|found|hits?|information|match(?:ed|es)?|pages?|records?|results?"
 )
 _SOUGHT_IN = re.compile(
     rf"a|about|any|are|available|base|could|database|did|for|good|here|i|in|is|it|knowledge|matching|of|on|query|"
@@ -166,15 +167,27 @@ def _beside_given(text: str, given: Iterable[str]) -> str:
     is_receipt = all(map(_RECEIVED.fullmatch, rest))
     if few and is_receipt and any(map(_KEPT.fullmatch, rest)) and not any(map(str.isdigit, rest)):
         return ""
-    if few and _is_nothing(rest):
-        return _without(plain, there, own | few)
+    if vain := _in_vain(plain, there, folded, own | few):
+        return _without(plain, there, vain)
     if not own or 2 * len(own) < len(there):
         return text
     return "" if is_receipt and not few - own else _without(plain, there, own)
 
 
+def _in_vain(plain: str, there: Sequence[Word], folded: Sequence[str], given: set[int]) -> set[int]:
+    """Which of the ``given`` words stand in a sentence that says of them that nothing was found."""
+    sentences: list[list[int]] = [[]]
+    for place, word in enumerate(there if given else ()):
+        gap = plain[there[place - 1].end : word.start] if place else ""
+        if _STOP.search(gap) and not given.issuperset((place - 1, place)):
+            sentences.append([])
+        sentences[-1].append(place)
+    vain = (one for one in sentences if _is_nothing([folded[place] for place in one if place not in given]))
+    return given.intersection(place for one in vain for place in one)
+
+
 def _is_nothing(rest: Sequence[str]) -> bool:
-    """Whether words say of what was sought that there is none."""
+    """Whether the words beside it say of what was sought that there is none."""
     kinds = (_NONE, _SUCH)
     return all(map(_SOUGHT_IN.fullmatch, rest)) and all(any(map(kind.fullmatch, rest)) for kind in kinds)
 
