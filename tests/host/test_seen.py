@@ -115,6 +115,10 @@ def test_what_a_model_said_is_no_evidence(spoken, text, expected):
 
 THOUGHT = "A second bag costs 75 EUR and gold members bring a third one free of charge."
 ASKED = "What is the price of a second bag on flights to Oslo?"
+QUERY = 'Why does a second bag cost "75 EUR" now?'
+SEARCHED = (
+    f'{{"query": %s, "results": [{{"content": {json.dumps(PAGE)}}}, {{"content": "Flights to Oslo."}}]}}'
+)
 TODOS = {"todos": [{"content": "Find it.", "status": "done"}, {"content": THOUGHT, "status": "pending"}]}
 
 
@@ -139,6 +143,41 @@ TODOS = {"todos": [{"content": "Find it.", "status": "done"}, {"content": THOUGH
         ({"labels": ["open", "lost in Vienna"]}, "lost in Vienna", "lost in Vienna"),
         ("25 EUR", "25 EUR.", "25 EUR."),
         (ASKED, json.dumps({"query": ASKED, "cost": 25}), '{"query": " ?", "cost": 25}'),
+        # A search may say what it was asked for in a field of its own, be it much less than what it found.
+        (QUERY, SEARCHED % json.dumps(QUERY), SEARCHED % '""'),
+        ({"query": QUERY}, str({"q": QUERY, "found": [PAGE]}), str({"q": "", "found": [PAGE]})),
+        ("Кто платит 75 EUR?", SEARCHED % '"Кто платит 75 EUR?"', SEARCHED % '""'),
+        ("second bag", SEARCHED % '"second bag"', SEARCHED % '"second bag"'),
+        (
+            "A second bag price",
+            SEARCHED % '"A second bag price: 25 EUR"',
+            SEARCHED % '"A second bag price: 25 EUR"',
+        ),
+        # Whoever found nothing says what was sought, and that is all.
+        ("second bag 75 EUR", "No results found for: second bag 75 EUR", "No results found for:"),
+        (
+            QUERY,
+            f"Sorry, I couldn't find any documents about '{QUERY}'.",
+            "Sorry, I couldn't find any documents about ' \" \" ?'.",
+        ),
+        (
+            "bag 75 EUR",
+            'Nothing found for "bag 75 EUR" in this database.',
+            'Nothing found for " " in this database.',
+        ),
+        (
+            "bag 75 EUR",
+            "No results found for 'bag 75 EUR'. Try other words.",
+            "No results found for ' '. Try other words.",
+        ),
+        (QUERY, f"Nothing matched {QUERY}\n{PAGE} {PAGE}", f'Nothing matched " " ?\n{PAGE} {PAGE}'),
+        (
+            "bag 25 EUR",
+            f"Nothing matched in fees.\nbag 25 EUR\n{PAGE}",
+            f"Nothing matched in fees.\nbag 25 EUR\n{PAGE}",
+        ),
+        ("pets", "No pets.", "No pets."),
+        ("pets", "No pets found in cabins for free.", "No pets found in cabins for free."),
         # A name, a number, a few words stand in what was found for them.
         ("second checked bag", PAGE, PAGE),
         ("second bag price", "Second bag price: 25 EUR", "Second bag price: 25 EUR"),

@@ -6,6 +6,7 @@ import copy
 import gc
 import json
 import threading
+from operator import itemgetter
 from uuid import uuid4
 
 import pytest
@@ -37,6 +38,7 @@ from tests.langchain.apps import (
     Oracle,
     State,
     answer,
+    documents,
     joined,
     lcel,
     question,
@@ -519,6 +521,21 @@ def test_a_context_that_the_caller_brings_is_captured(heard):
     """Without any retriever, what fills the prompt's context is the context."""
     (PROMPT | Oracle()).invoke({"question": question(1), "context": "Brought along."}, listening(heard))
     assert said(heard.only()) == (None, question(1), ["Brought along."], answer(1))
+
+
+@pytest.mark.parametrize("shown", [slice(None), slice(1)])
+def test_documents_that_the_caller_brings_are_captured_as_far_as_the_prompt_shows_them(shown, heard):
+    """Whoever searches outside of the chain hands them in, and a prompt may be written by hand."""
+
+    def prompt(given):
+        return f"From this:\n{joined(given['found'][shown])}\n\n{given['question']}"
+
+    chain = RunnableLambda(prompt) | Oracle()
+    chain.invoke({"question": question(1), "found": documents(1)}, listening(heard))
+    assert said(heard.only()) == (None, question(1), texts(1)[shown], answer(1))
+    chain = RunnableLambda(itemgetter("question")) | Oracle()
+    chain.invoke({"question": question(1), "found": documents(1)}, listening(heard))
+    assert heard.captured[1].problem is AbstentionReason.NO_CONTEXT
 
 
 @pytest.mark.parametrize("key", ["score", "relevance_score"])

@@ -19,10 +19,11 @@ from langgraph.graph import END, START, MessagesState, StateGraph
 from pydantic import BaseModel
 
 from groundwire import AbstentionReason
-from groundwire.langchain import chat
+from groundwire.langchain import HallucinationMiddleware, chat
 from tests.langchain import apps
 from tests.langchain.apps import PROMPT, Library, Oracle, State, answer, documents, joined, question, texts
 from tests.langchain.conftest import listening, said
+from tests.langchain.wrapped_apps import CHECKER
 
 TEXT = "The topic1 weighs 1 kilos and is blue."
 
@@ -608,3 +609,27 @@ def test_what_a_tool_says_after_the_answer_is_no_evidence(heard):
 
     RunnableLambda(answered).invoke(question(1), listening(heard))
     assert said(heard.only())[2] == ["\n".join(texts(1))]
+
+
+def test_a_query_that_a_search_repeats_in_a_field_of_its_own_is_no_evidence(heard):
+    """As Tavily's does: a model may ask for what it has made up."""
+    made_up = "Why does the topic1 weigh 99 kilos?"
+
+    @apps.tool
+    def search(query: str) -> dict:
+        """Search the web."""
+        return {"query": query, "results": [{"content": text} for text in texts(1)], "response_time": 1.2}
+
+    call = AIMessage("", tool_calls=[{"name": "search", "args": {"query": made_up}, "id": "1"}])
+    judged = []
+    middleware = HallucinationMiddleware(
+        checker=CHECKER, on_hallucination=lambda interaction, _: judged.append(interaction)
+    )
+    agent = create_agent(
+        Script(responses=[call, AIMessage("It weighs 99 kilos.")]), [search], middleware=[middleware]
+    )
+    agent.invoke({"messages": [HumanMessage(question(1))]}, listening(heard))
+    for interaction in (judged[0], heard.only().interaction):
+        (passage,) = interaction.contexts
+        assert "99" not in passage.text
+        assert all(text in passage.text for text in texts(1))

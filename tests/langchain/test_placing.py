@@ -225,3 +225,29 @@ def test_likeness_is_the_share_of_known_words():
         < 0.2
     )
     assert likeness(known, "refunds reach") == 0
+
+
+def test_of_many_passages_each_is_found_where_one_text_holds_it():
+    """Cut, in one line, of a word or two, below its heading: as where there are few."""
+    ways = [
+        lambda text: text,
+        lambda text: text[:60],
+        lambda text: " ".join(text.split()),
+        lambda text: f"Source: fees.pdf\n{text}\nIs that so?",
+    ]
+    said = "Item {0} costs {0} EUR\nin the shop of number {0}, and is sold there since {1}."
+    fees = {"source": "fees.pdf"}
+    passages = [Passage(text=said.format(i, 1900 + i), metadata=fees) for i in range(150)]
+    passages += [Passage(text=f"{i} EUR") for i in range(1000, 1010)]
+    texts = [f"Read this:\n{ways[i % 4](one.text)}" for i, one in enumerate(passages)]
+    alone = [survivors([one], [text])[0] for one, text in zip(passages, texts, strict=True)]
+    assert survivors(passages, texts) == alone
+
+
+def test_thousands_of_texts_that_each_hold_one_passage_are_looked_through_quickly():
+    """As where each document is read by a model of its own, at length told what to do."""
+    passages = [
+        Passage(text=f"{i} is what item {i} costs in the shop, and has cost ever since.") for i in range(3000)
+    ]
+    texts = [f"{'Read all of it with care. ' * 20}\n\n{one.text}" for one in passages]
+    assert survivors(passages, texts) == passages

@@ -115,7 +115,7 @@ class Capture(BaseCallbackHandler):
         self, serialized: Any, inputs: Any, *, run_id: UUID, run_type: str | None = None, **event: Any
     ) -> None:
         if run_type == "prompt":
-            self._start(Kind.PROMPT, inputs, run_id, event, template=serialized)
+            self._start(Kind.PROMPT, inputs, run_id, event, serialized)
         else:
             self._start(Kind.CHAIN, inputs, run_id, event)
 
@@ -123,7 +123,7 @@ class Capture(BaseCallbackHandler):
         self._start(Kind.RETRIEVER, query, run_id, event)
 
     def on_tool_start(self, serialized: Any, input_str: str, *, run_id: UUID, **event: Any) -> None:
-        self._start(Kind.TOOL, event.get("inputs") or input_str, run_id, event)
+        self._start(Kind.TOOL, event.get("inputs") or input_str, run_id, event, serialized)
 
     def on_chat_model_start(self, serialized: Any, messages: Any, *, run_id: UUID, **event: Any) -> None:
         self._start(Kind.MODEL, _first(messages, []), run_id, event)
@@ -156,7 +156,7 @@ class Capture(BaseCallbackHandler):
         self._fail(run_id, error)
 
     def _start(
-        self, kind: Kind, inputs: Any, run_id: UUID, event: Mapping[str, Any], template: Any = None
+        self, kind: Kind, inputs: Any, run_id: UUID, event: Mapping[str, Any], serialized: Any = None
     ) -> None:
         runs, parent_id = self._runs, event.get("parent_run_id")
         try:
@@ -165,7 +165,7 @@ class Capture(BaseCallbackHandler):
             tags, metadata = event.get("tags"), event.get("metadata")
             ready = runs.start(kind, run_id, parent_id, tags=tags, metadata=metadata, inputs=inputs)
             if (run := runs.live(run_id)) is not None:
-                run.template = template
+                run.serialized = serialized
                 self.begun(run)
             if ready:
                 self._emit(ready)
@@ -296,7 +296,7 @@ class Capture(BaseCallbackHandler):
             question=asked,
             contexts=found,
             answer=said or "",
-            history=self._part("history", lambda: questions.history(unit, asked, said or ""), ()),
+            history=self._part("history", lambda: questions.history(unit, asked, said or "", answering), ()),
             id=str(run.id),
             metadata=self._part("labels", lambda: labels(unit, answering), nothing),
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -20,6 +21,14 @@ _ROLES = {
     "system": Role.SYSTEM,
     "tool": Role.TOOL,
 }
+_SPEAKERS = {
+    "Human": Role.USER,
+    "User": Role.USER,
+    "AI": Role.ASSISTANT,
+    "Assistant": Role.ASSISTANT,
+    "System": Role.SYSTEM,
+}
+_SPEAKS = re.compile(rf"^({'|'.join(_SPEAKERS)}): ", re.MULTILINE)
 
 
 def messages(value: Any) -> list[BaseMessage]:  # noqa: PLR0911 - one return a form reads as the table it is
@@ -164,3 +173,34 @@ def turns(conversation: Sequence[BaseMessage]) -> tuple[Turn, ...]:
         for i, message in enumerate(conversation)
         if message.type in _ROLES and (said := text(message))
     )
+
+
+def past(value: Any) -> tuple[Turn, ...]:
+    """Earlier turns, as applications keep them; none of anything else.
+
+    Messages, pairs of what was asked and answered, or one text, as a memory of LangChain's writes it.
+    """
+    if conversation := messages(value):
+        return turns(conversation)
+    return _spelled_out(value) if isinstance(value, str) else _paired(value)
+
+
+def _spelled_out(text: str) -> tuple[Turn, ...]:
+    before, *said = _SPEAKS.split(text)
+    if before.strip():
+        return ()
+    spoken = zip(said[::2], said[1::2], strict=True)
+    return tuple(Turn(role=_SPEAKERS[who], text=words.strip()) for who, words in spoken if words.strip())
+
+
+def _paired(value: Any) -> tuple[Turn, ...]:
+    pairs = value if isinstance(value, list | tuple) else ()
+    if not all(isinstance(pair, list | tuple) and len(pair) == len(_PAIR) for pair in pairs):
+        return ()
+    said = [(role, words) for pair in pairs for role, words in zip(_PAIR, pair, strict=True) if words]
+    if not all(isinstance(words, str) for _, words in said):
+        return ()
+    return tuple(Turn(role=role, text=words) for role, words in said)
+
+
+_PAIR = (Role.USER, Role.ASSISTANT)

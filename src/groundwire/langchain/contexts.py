@@ -77,7 +77,7 @@ def _handed(sources: Sources, answering: Run | None, known: Sequence[Passage]) -
     None that a model has written.
     """
     unit = sources.unit
-    for run in () if answering is None else answering.up_to(unit.run):
+    for run in () if answering is None else (*answering.up_to(unit.run), unit.run):
         held = states.known(run.inputs, states.names(run.inputs))
         if given := [document for _, one in held for document in evidence.documents(one)]:
             there = {passage.text for passage in known}
@@ -227,7 +227,7 @@ def _variables(unit: Unit, answering: Run | None) -> Iterator[dict[str, Any]]:
 
 def _filled(prompt: Run) -> dict[str, Any]:
     """What stands in a prompt: it is often given a whole state, of which its template fills in a part."""
-    template = states.at(prompt.template, "kwargs")
+    template = states.at(prompt.serialized, "kwargs")
     kinds = ("input_variables", "optional_variables", "partial_variables")  # the last have defaults
     named = {name for kind in kinds for name in states.at(template, kind) or ()}
     return {name: held for name, held in prompt.inputs.items() if not named or name in named}

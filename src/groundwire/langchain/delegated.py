@@ -6,6 +6,7 @@ another agent, may have made it up. So the documents travel on the tool's messag
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from contextvars import ContextVar
@@ -28,6 +29,7 @@ from groundwire.langchain.tree import Kind, Unit
 
 _KEY = "groundwire_found"
 T = TypeVar("T")
+_DIGITS = 19  # of a number of 64 bits, which is what checkpoints keep
 _FIELDS = [field.name for field in fields(Passage)]
 
 
@@ -56,11 +58,11 @@ class Inside(Capture):
         return result if self._found is None else cast(T, _noted(result, self._found))
 
     def _start(
-        self, kind: Kind, inputs: Any, run_id: UUID, event: Mapping[str, Any], template: Any = None
+        self, kind: Kind, inputs: Any, run_id: UUID, event: Mapping[str, Any], serialized: Any = None
     ) -> None:
         if not self._runs.known(event.get("parent_run_id")):
             event = {**event, "parent_run_id": self._call}
-        super()._start(kind, inputs, run_id, event, template)
+        super()._start(kind, inputs, run_id, event, serialized)
 
     def _read(self, unit: Unit) -> Captured | None:
         sources = Sources(unit)
@@ -101,8 +103,22 @@ def form_noted(messages: Iterable[BaseMessage], tools: Iterable[Any]) -> list[Ba
 def _with_found(message: ToolMessage, found: list[Passage]) -> ToolMessage:
     if [passage.text for passage in found] == [message.text]:
         return message
-    told = plain([{name: getattr(passage, name) for name in _FIELDS} for passage in found])
-    return message.model_copy(update={"response_metadata": {**message.response_metadata, _KEY: told}})
+    return message.model_copy(
+        update={"response_metadata": {**message.response_metadata, _KEY: written(found)}}
+    )
+
+
+def written(found: Iterable[Passage]) -> Any:
+    """Passages in a form that any checkpoint can keep, whatever stands in their metadata."""
+    return [_written(passage) for passage in found]
+
+
+def _written(passage: Passage) -> Any:
+    try:
+        told = json.dumps(plain({name: getattr(passage, name) for name in _FIELDS}))
+    except Exception:  # rule 5, as of all that a host hands over: what can't be written costs the metadata
+        told = json.dumps(plain({"text": passage.text, "id": passage.id}))
+    return json.loads(told, parse_int=lambda digits: int(digits) if len(digits) < _DIGITS else digits)
 
 
 _INSIDE: ContextVar[Inside | None] = ContextVar("groundwire_inside", default=None)
@@ -115,9 +131,19 @@ def found(message: ToolMessage) -> list[Passage] | None:
     What can't be read there was written by another version, or by somebody else, and is no evidence.
     """
     noted = message.response_metadata.get(_KEY)
-    if noted is None:
-        return None
+    return None if noted is None else read(noted)
+
+
+def read(noted: Any) -> list[Passage]:
+    """The passages that were ``written``; none where they can't be read."""
     listed = noted if isinstance(noted, list) else []
     with suppress(TypeError, InputError):
         return [Passage(**{name: one[name] for name in _FIELDS if name in one}) for one in listed]
     return []
+
+
+def answered_in(messages: Iterable[BaseMessage], tools: Iterable[Any]) -> bool:
+    """Whether a model has answered in one of the ``tools`` that the messages are from."""
+    names = {getattr(tool, "name", None) for tool in tools}
+    told = (message for message in messages if isinstance(message, ToolMessage) and message.name in names)
+    return any(found(message) is not None for message in told)

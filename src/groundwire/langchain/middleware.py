@@ -1,7 +1,7 @@
 """A middleware that judges what an agent answers before the agent hands it over.
 
-An agent's state tells everything: the last turn's question, what its tools brought, and the answer. So this
-reads the state alone, and keeps nothing between turns.
+An agent's state tells everything: the last turn's question, what its tools brought, and the answer; what its
+prompt told of documents is noted there, too. So this reads the state alone, and keeps nothing between turns.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from groundwire.host.actions import Action, Decision, note
 from groundwire.host.judging import ajudged, judged
 from groundwire.host.notices import UNSAID
 from groundwire.host.options import Common, settle_common
-from groundwire.host.seen import is_made_of, unechoed
-from groundwire.langchain import chat, delegated, evidence, placing, values
+from groundwire.host.seen import is_made_of, is_statement, unechoed
+from groundwire.langchain import chat, delegated, evidence, placing, states, values
 from groundwire.langchain.capture import wrote
 from groundwire.langchain.conversation import given_before
 from groundwire.langchain.output import KEY, Attach, acted_on, answer_text, attached
@@ -45,6 +45,12 @@ try:
 except ImportError as error:
     raise MissingExtraError("HallucinationMiddleware", package="langchain", extra="langchain") from error
 
+NOTHING_FOUND = (
+    "no tool brought anything to judge the answer against since the user last spoke, and no documents were "
+    "seen in the prompt. If a middleware searches without a retriever, tag the step that returns them "
+    "'groundwire:context', or keep them in the agent's state"
+)
+
 T = TypeVar("T")
 _NOTE = {"groundwire": "retry"}  # marks a message of ours among the user's
 # A message without its calls, also as its provider has written them.
@@ -52,14 +58,18 @@ _UNCALLED: dict[str, Any] = {"tool_calls": [], "invalid_tool_calls": [], "additi
 
 
 class CheckedState(AgentState[Any]):
-    """An agent's state that also holds the verdict on its last answer, and what its model said last."""
+    """An agent's state that also holds the verdict on its last answer.
+
+    What its model said last, too, and what its prompt told it then: what tools did is in their messages.
+    """
 
     hallucination: NotRequired[Annotated[dict[str, Any], OmitFromInput]]
     groundwire_said: NotRequired[Annotated[list[str], PrivateStateAttr]]
+    groundwire_told: NotRequired[Annotated[list[Any], PrivateStateAttr]]
 
 
 class HallucinationMiddleware(AgentMiddleware[CheckedState, Any, Any]):
-    """Judges each answer of an agent against what its tools brought since the user last spoke.
+    """Judges each answer of an agent against what its tools, and its prompt, told since the user last spoke.
 
     The verdict is in the result under ``hallucination``, and in the answer's ``response_metadata``. A retry
     sends the agent back to its model with the unsupported claims named; the draft and the note are taken out
@@ -173,9 +183,12 @@ class _Turn:
             text = answer_text(self.answer)
         held = state.get("structured_response") is not None  # be it of an earlier turn
         self.withdrawn = {"structured_response": None} if held else {}
+        told = [] if direct else delegated.read(state.get("groundwire_told"))
+        found = list(_found(read, self.answer if direct else None))
+        brought = {passage.text for passage in found}
         self.interaction = Interaction(
-            question=None if asked is None else str(messages[asked].text),
-            contexts=list(_found(read, self.answer if direct else None)),
+            question=None if asked is None else _without(str(messages[asked].text), told),
+            contexts=[*(passage for passage in told if passage.text not in brought), *found],
             answer=text or "",
             history=chat.turns(messages[: begin + 1 if asked is None else asked]),
         )
@@ -204,7 +217,7 @@ class _Turn:
             detail = "the agent's last message holds no text, and there is no structured response"
             return Abstention(why=AbstentionReason.NO_CLAIMS, detail=detail, id=uuid4().hex)
         if not self.interaction.has_context:
-            detail = "no tool brought anything to judge the answer against since the user last spoke"
+            detail = NOTHING_FOUND
             return Abstention(why=AbstentionReason.NO_CONTEXT, detail=detail, id=uuid4().hex)
         by_model = isinstance(self.answer, AIMessage) and not self._structured
         if by_model and said is not None and not is_made_of(text, said):
@@ -216,7 +229,18 @@ def _noted(
     response: ModelResponse[Any], request: ModelRequest[Any], heard: Hearing
 ) -> ExtendedModelResponse[Any]:
     noted = replace(response, result=delegated.form_noted(response.result, request.tools))
-    return ExtendedModelResponse(noted, Command(update={"groundwire_said": heard.said(response.result)}))
+    told = heard.told(_held(request))
+    update = {"groundwire_said": heard.said(response.result), "groundwire_told": delegated.written(told)}
+    return ExtendedModelResponse(noted, Command(update=update))
+
+
+def _held(request: ModelRequest[Any]) -> list[Passage]:
+    """The documents in the agent's state; none where a model in a tool may have written them."""
+    state = request.state
+    if delegated.answered_in(state["messages"], request.tools):
+        return []
+    held = states.known(state, states.names(state) - {"messages"})
+    return [passage for _, one in held for passage in evidence.passages(evidence.documents(one))]
 
 
 def _own_run() -> tuple[Sequence[object], UUID | None]:
@@ -227,6 +251,14 @@ def _own_run() -> tuple[Sequence[object], UUID | None]:
         return (), None
     run_id = getattr(callbacks, "parent_run_id", None)
     return getattr(callbacks, "handlers", ()), run_id if isinstance(run_id, UUID) else None
+
+
+def _without(question: str, told: Sequence[Passage]) -> str:
+    """The user's message without the documents that the application has written into it."""
+    for passage in told:
+        if is_statement(passage.text):
+            question = question.replace(passage.text, "")
+    return question.strip()
 
 
 def _begins_turn(message: BaseMessage) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
@@ -20,6 +21,8 @@ _HEAD = 48  # a passage was cut, not lost, when at least so many of its first ch
 _GAP = 200  # more than this between two passages is no heading but something else that was shown
 _BUDGET = 4_000_000  # characters searched in vain before giving up: a few milliseconds
 _EVENED = 500_000  # characters beyond which white space is not evened out, for the same reason
+_MANY = 10_000  # passages times texts: beyond this, each is looked for only where its beginning stands
+_BEGINNING = 24  # characters
 _LABEL = re.compile(
     r"[\W_]*(?:(?:document|doc|passage|context|source|chunk|result|excerpt|snippet|content|text|question|query)s?[\W_]*)*"
     r"\d*[\W_]*",
@@ -61,24 +64,47 @@ def survivors(passages: Sequence[Passage], texts: Iterable[str], asked: str = ""
     what a model has said.
     """
     kept: dict[int, Passage] = {}
+    texts = list(texts)
+    beginnings = _Beginnings(passages) if len(passages) * len(texts) > _MANY else None
     for text in texts:
-        needles, found, shown = _read(passages, text)
-        end = 0
-        for spot, following in zip_longest(found, found[1:]):
-            passage = spot.of(passages, shown)
-            heading = _heading(passage, _above(spot.start, end, shown, asked))
-            below = None if following is None else passages[following.index]
-            gap = shown[spot.end : None if following is None else following.start]
-            footing = _fields(passage, gap, below, asked)
-            whole = f"{heading}{passage.text}{footing.rstrip()}"
-            known = kept.get(spot.index)
-            if known is None or len(known.text) < len(whole):
-                kept[spot.index] = passage if whole == passage.text else replace(passage, text=whole)
-            end = max(end, spot.end + len(footing))
-        for i in _altered(needles, found, shown, asked):
-            if i not in kept or len(kept[i].text) < len(passages[i].text):
-                kept[i] = passages[i]
+        near = beginnings.in_(text) if beginnings and len(text) <= _EVENED else range(len(passages))
+        for i, passage in _surviving([passages[i] for i in near], text, asked):
+            known = kept.get(near[i])
+            if known is None or len(known.text) < len(passage.text):
+                kept[near[i]] = passage
     return [kept[i] for i in sorted(kept)]
+
+
+def _surviving(passages: Sequence[Passage], text: str, asked: str) -> Iterator[tuple[int, Passage]]:
+    needles, found, shown = _read(passages, text)
+    end = 0
+    for spot, following in zip_longest(found, found[1:]):
+        passage = spot.of(passages, shown)
+        heading = _heading(passage, _above(spot.start, end, shown, asked))
+        below = None if following is None else passages[following.index]
+        gap = shown[spot.end : None if following is None else following.start]
+        footing = _fields(passage, gap, below, asked)
+        whole = f"{heading}{passage.text}{footing.rstrip()}"
+        yield spot.index, passage if whole == passage.text else replace(passage, text=whole)
+        end = max(end, spot.end + len(footing))
+    for i in _altered(needles, found, shown, asked):
+        yield i, passages[i]
+
+
+class _Beginnings:
+    """By how passages begin, which of many may stand in a text, as where a model reads each."""
+
+    def __init__(self, passages: Sequence[Passage]) -> None:
+        self._short: list[int] = []
+        self._long: defaultdict[str, list[int]] = defaultdict(list)
+        for i, passage in enumerate(passages):
+            beginning = " ".join(passage.text.split())[:_BEGINNING]
+            (self._long[beginning] if len(beginning) == _BEGINNING else self._short).append(i)
+
+    def in_(self, text: str) -> list[int]:
+        shown = " ".join(text.split())
+        there = {shown[i : i + _BEGINNING] for i in range(len(shown))}
+        return sorted([*self._short, *(i for one in self._long.keys() & there for i in self._long[one])])
 
 
 def _above(start: int, end: int, text: str, asked: str) -> str:

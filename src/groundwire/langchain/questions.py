@@ -69,18 +69,18 @@ def _around(run: Run) -> Iterator[Any]:
         above = above.parent
 
 
-def history(unit: Unit, asked: str | None, answered: str) -> tuple[Turn, ...]:
+def history(unit: Unit, asked: str | None, answered: str, answering: Run | None) -> tuple[Turn, ...]:
     """The turns before the question, oldest first.
 
     A memory that the application fills itself may hold the one already in which this was ``asked`` and
     ``answered``.
     """
-    turns = _noted(unit)
+    turns = _noted(unit, answering)
     last = [turn.text.strip() for turn in turns[-2:]]
     return turns[:-2] if last == [(asked or "").strip(), answered.strip()] else turns
 
 
-def _noted(unit: Unit) -> tuple[Turn, ...]:
+def _noted(unit: Unit, answering: Run | None) -> tuple[Turn, ...]:
     outputs = chat.messages(states.at(states.state(unit.run.outputs), "messages"))
     if earlier := outputs[: chat.last_turn(outputs) or 0]:
         return chat.turns(earlier)
@@ -89,8 +89,12 @@ def _noted(unit: Unit) -> tuple[Turn, ...]:
         if earlier := whole[: chat.last_turn(whole) or 0]:
             return chat.turns(earlier)
         for key, held in states.known(holder, values.HISTORY_KEYS):
-            if past := chat.messages(held):
-                if key in values.QUESTION_KEYS:  # the question itself is among them
-                    past = past[: chat.last_turn(past) or 0]
-                return chat.turns(past)
-    return ()
+            if key not in values.QUESTION_KEYS:
+                if past := chat.past(held):
+                    return past
+            elif conversation := chat.messages(held):  # the question itself is among them
+                return chat.turns(conversation[: chat.last_turn(conversation) or 0])
+    # A memory may be that of a step alone, as of the chain that fills a prompt.
+    steps = () if answering is None else answering.up_to(unit.run)
+    noted = (states.known(run.inputs, values.PAST_KEYS) for run in steps)
+    return next((past for held in noted for _, one in held if (past := chat.past(one))), ())

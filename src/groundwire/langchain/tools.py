@@ -1,7 +1,7 @@
 """What the tools of a unit brought: the documents that they found, and else what they said.
 
 What a model inside of one made of what it found is no evidence, since it may have made it up; neither is what
-a model gave to one that says it back.
+a model gave to one that says it back, nor what an agent complains of to its model.
 """
 
 from __future__ import annotations
@@ -18,6 +18,9 @@ from groundwire.langchain.sources import Quotes, Sources
 from groundwire.langchain.told import Told
 from groundwire.langchain.tree import Run, Unit
 
+# Which LangChain's older agents run in a tool's place, where a call could not be read or names no tool.
+_COMPLAINTS = ("_Exception", "invalid_tool")
+
 
 class Tools:
     """What the tools of a unit brought, as far as models were ``told`` of it."""
@@ -26,9 +29,10 @@ class Tools:
         self._sources = sources
         self._unit = unit = sources.unit
         self._told = told
-        self._given = _given(unit)
+        tools = [tool for tool in unit.tools if states.at(tool.serialized, "name") not in _COMPLAINTS]
+        self._given = _given(unit, tools)
         self._inside: dict[int, list[Run]] = {}
-        for tool in unit.tools:
+        for tool in tools:
             around = tool.scope.tool
             outermost = around is None or around is unit.run or around not in unit.tools
             self._inside.setdefault(0 if outermost else id(around), []).append(tool)
@@ -68,14 +72,14 @@ class Tools:
         return [*found, *(one for inner in self._inside.get(id(tool), ()) for one in self._of(inner))]
 
 
-def _given(unit: Unit) -> dict[int, list[str]]:
+def _given(unit: Unit, tools: Sequence[Run]) -> dict[int, list[str]]:
     """Of each tool what models gave to it, and to those before it.
 
     What was given by the application itself, such as documents to be sorted, no model has made up.
     """
     said = "\n".join(results.said_in(unit.models))
     given, to_tools = Given(), dict[int, list[str]]()
-    for tool in sorted(unit.tools, key=lambda run: run.started):
+    for tool in sorted(tools, key=lambda run: run.started):
         is_theirs = all(text in said for text in values.texts(tool.inputs))
         to_tools[id(tool)] = given.to(tool.inputs) if is_theirs else given.before
         given.found.append(chat.tool_text(tool.outputs) or "")

@@ -50,7 +50,8 @@ class Run:
 
     ``unit``, ``context`` and ``answer`` say that this very run was declared to be one, ``redone`` that it has
     asked again in other words than it was asked; ``scope`` is what it is part of, and ``notices`` what checks
-    in it have written into answers, and ``withheld`` what instead of. Runs refer upwards only, so that what
+    in it have written into answers, and ``withheld`` what instead of. ``serialized`` is what LangChain tells
+    of a prompt's template, or of a tool. Runs refer upwards only, so that what
     they hold is freed with them, and not when a garbage collection comes round. ``trace`` and
     ``places`` are whatever a listener wants to know of where the run is traced.
     """
@@ -71,7 +72,7 @@ class Run:
     context: bool = False
     answer: bool = False
     keys: Mapping[str, Any] | None = None
-    template: Any = None
+    serialized: Any = None
     tags: Sequence[str] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict)
     trace: Any = None

@@ -40,6 +40,7 @@ UNCLEAR = (
 
 DISTINCT = 8  # a shorter word than this stands in many a prompt by chance
 _OPENING = 200
+_STOPPED = "Agent stopped due to "  # what LangChain's older agents answer at a limit of calls or of time
 
 
 def answer(unit: Unit, key: str | None) -> str | None:
@@ -348,8 +349,11 @@ def problem(
 def _is_unsaid(unit: Unit, said: str) -> bool:
     """Whether a conversation ends with words of the application's own, such as those of a limit.
 
-    Its model is one that is heard: it called the tools, or the message was its own before.
+    Its model is one that is heard: it called the tools, or the message was its own before. Where an older
+    agent returns no conversation, LangChain's own words tell.
     """
+    if said.startswith(_STOPPED):
+        return not any(said.strip() == one.strip() for one in results.said_in(unit.models))
     conversation = chat.messages(states.at(states.state(unit.run.outputs), "messages"))
     shown = bool(conversation) and chat.by_model(conversation[-1]) and values.answer(conversation[-1]) == said
     if not shown or any(run.answer for run in unit.models):

@@ -45,7 +45,8 @@ ANSWER_KEYS = (
 )
 _PARSED = frozenset({"raw", "parsed", "parsing_error"})  # ``with_structured_output(include_raw=True)``
 NAMED = ("answer", "final_answer", "generation")  # for the answer; others may hold a plan as well
-HISTORY_KEYS = ("chat_history", "history", "messages", "input")
+PAST_KEYS = ("chat_history", "history")
+HISTORY_KEYS = (*PAST_KEYS, "messages", "input")
 
 
 def question(value: Any, keys: Iterable[str] = QUESTION_KEYS) -> str | None:

@@ -1,0 +1,82 @@
+"""What was said before the question, in the forms that applications keep it in."""
+
+import pytest
+from langchain_classic.chains import ConversationalRetrievalChain, RetrievalQA
+from langchain_classic.memory import ConversationBufferMemory
+from langchain_core.messages import AIMessage, HumanMessage, get_buffer_string
+from langchain_core.output_parsers import StrOutputParser
+from langchain_core.prompts import ChatPromptTemplate, PromptTemplate
+from langchain_core.runnables import RunnablePassthrough
+
+from groundwire import Role
+from groundwire.langchain import with_hallucination_check
+from tests.langchain.apps import Library, Oracle, answer, joined, question
+from tests.langchain.conftest import listening, said, whole
+from tests.langchain.wrapped_apps import CHECKER
+
+pytestmark = pytest.mark.filterwarnings("ignore::langchain_core._api.LangChainDeprecationWarning")
+
+EARLIER = [(Role.USER, "I'm a student.\nOf physics."), (Role.ASSISTANT, "Noted: a student.")]
+USER, ASSISTANT = (text for _, text in EARLIER)
+PROMPT = PromptTemplate.from_template("{history}\n{context}\n{question}")
+
+
+def told(captured):
+    return [(turn.role, turn.text) for turn in captured.interaction.history]
+
+
+@pytest.mark.parametrize("form", [tuple, list])
+def test_pairs_of_questions_and_answers_are_earlier_turns(form, heard):
+    """As LangChain's older chains take them, and as a page of Gradio's has them."""
+    chain = RunnablePassthrough.assign(context=lambda x: joined(Library().invoke(x["question"])))
+    prompt = ChatPromptTemplate.from_template("{context}\n{question}")
+    chain = chain | prompt | Oracle() | StrOutputParser()
+    chain.invoke({"question": question(1), "chat_history": [form([USER, ASSISTANT])]}, listening(heard))
+    assert said(heard.only()) == whole(1)
+    assert told(heard.only()) == EARLIER
+
+
+def test_a_question_that_nobody_has_answered_yet_is_a_turn(heard):
+    """A pair may lack its answer; what isn't text is no turn."""
+    chain = ConversationalRetrievalChain.from_llm(Oracle(), Library(), get_chat_history=str)
+    for past in ([(USER, None)], [(USER, 7)], [(USER,)], {"a": 1}):
+        chain.invoke({"question": question(1), "chat_history": past}, listening(heard))
+    assert [told(captured) for captured in heard.captured] == [EARLIER[:1], [], [], []]
+
+
+def test_the_wrapper_knows_the_pairs_of_a_conversational_chain():
+    """It reads the conversation as the callback does."""
+    judged = []
+    chain = with_hallucination_check(
+        ConversationalRetrievalChain.from_llm(Oracle(), Library()),
+        checker=CHECKER,
+        on_hallucination=lambda interaction, _: judged.append(interaction),
+    )
+    chain.invoke({"question": question(1), "chat_history": [(USER, ASSISTANT)]})
+    assert [(turn.role, turn.text) for turn in judged[0].history] == EARLIER
+
+
+def test_a_conversation_in_one_text_is_earlier_turns(heard):
+    """As LangChain writes it, whoever's names stand there; a text that begins otherwise is none."""
+    chain = RunnablePassthrough.assign(context=lambda x: joined(Library().invoke(x["question"])))
+    chain = chain | PROMPT | Oracle() | StrOutputParser()
+    messages = [HumanMessage(USER), AIMessage(ASSISTANT)]
+    spelled = get_buffer_string(messages)
+    renamed = get_buffer_string(messages, human_prefix="User", ai_prefix="Assistant")
+    for past in (spelled, renamed, f"They met.\n{spelled}", ""):
+        chain.invoke({"question": question(1), "history": past}, listening(heard))
+    assert [told(captured) for captured in heard.captured] == [EARLIER, EARLIER, [], []]
+
+
+@pytest.mark.parametrize("in_messages", [True, False])
+def test_a_memory_of_the_chain_that_fills_the_prompt_is_the_history(in_messages, heard):
+    """``RetrievalQA`` has none of its own, so applications give one to the chain inside."""
+    memory = ConversationBufferMemory(input_key="question", return_messages=in_messages)
+    inside = {"prompt": PROMPT, "memory": memory}
+    chain = RetrievalQA.from_chain_type(Oracle(), retriever=Library(), chain_type_kwargs=inside)
+    for n in (1, 2):
+        chain.invoke({"query": question(n)}, listening(heard))
+    first, second = heard.captured
+    assert (said(first), said(second)) == (whole(1), whole(2))
+    assert told(first) == []
+    assert told(second) == [(Role.USER, question(1)), (Role.ASSISTANT, answer(1))]

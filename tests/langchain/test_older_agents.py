@@ -1,0 +1,76 @@
+"""LangChain's ``AgentExecutor``: what it tells its model, or its users, that no tool or model has said."""
+
+import pytest
+from langchain_classic.agents import AgentExecutor, create_react_agent, create_tool_calling_agent
+from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder, PromptTemplate
+from langchain_core.tools import tool
+
+from groundwire import AbstentionReason
+from groundwire.host.notices import UNSAID
+from groundwire.langchain import with_hallucination_check
+from tests.langchain.apps import Oracle, question
+from tests.langchain.conftest import listening
+from tests.langchain.wrapped_apps import CHECKER, Scribe
+
+REACT = PromptTemplate.from_template("{tools} {tool_names}\nQuestion: {input}\nThought:{agent_scratchpad}")
+CHAT = ChatPromptTemplate.from_messages([("human", "{input}"), MessagesPlaceholder("agent_scratchpad")])
+MADE_UP = "A second bag costs 99 EUR."
+LOOKS_UP = "I look it up.\nAction: fees\nAction Input: second bag"
+ENDS = f"I know it now.\nFinal Answer: {MADE_UP}"
+
+
+@tool
+def fees(of: str) -> str:
+    """Tells a fee."""
+    return "A second bag costs 25 EUR."
+
+
+def reacting(*replies, **options):
+    """An agent whose model gives one reply after the other, by how often it was answered."""
+    model = Scribe(rule=lambda prompt: replies[min(prompt.count("Observation:"), len(replies) - 1)])
+    return AgentExecutor(agent=create_react_agent(model, [fees], REACT), tools=[fees], **options)
+
+
+def contexts(captured):
+    return [passage.text for passage in captured.interaction.contexts]
+
+
+@pytest.mark.parametrize("told", [True, "Keep to the format.", str])
+def test_what_is_said_of_a_reply_that_was_not_understood_is_no_evidence(told, heard):
+    """It may quote the model's own words, which would then be found in what it was told."""
+    agent = reacting(MADE_UP, ENDS, handle_parsing_errors=told)
+    agent.invoke({"input": "What does a second bag cost?"}, listening(heard))
+    assert (heard.only().problem, heard.only().interaction.answer) == (AbstentionReason.NO_CONTEXT, MADE_UP)
+
+
+@pytest.mark.parametrize("told", [True, str])
+def test_what_a_tool_said_after_such_a_reply_is_the_evidence(told, heard):
+    """A complaint takes nothing away from what is found later."""
+    agent = reacting(MADE_UP, LOOKS_UP, ENDS, handle_parsing_errors=told)
+    agent.invoke({"input": "What does a second bag cost?"}, listening(heard))
+    assert (heard.only().problem, contexts(heard.only())) == (None, ["A second bag costs 25 EUR."])
+
+
+def test_what_is_said_of_a_tool_that_is_not_there_is_no_evidence(heard):
+    """Be it told in words, or as a message of that tool's."""
+    call = {"name": "prices", "args": {"of": MADE_UP}, "id": "1"}
+    calling = create_tool_calling_agent(Oracle(call=call, reply=lambda _: MADE_UP), [fees], CHAT)
+    agents = [
+        reacting(f"I look it up.\nAction: prices\nAction Input: {MADE_UP}", ENDS),
+        AgentExecutor(agent=calling, tools=[fees]),
+    ]
+    for agent in agents:
+        agent.invoke({"input": question(1)}, listening(heard))
+    assert [(one.problem, contexts(one)) for one in heard.captured] == [(AbstentionReason.NO_CONTEXT, [])] * 2
+
+
+def test_what_an_agent_says_at_its_limit_is_no_answer(heard):
+    """No model has said it, and nothing in it can be looked up; the wrapper withholds nothing for it."""
+    agent = reacting(LOOKS_UP, max_iterations=1)
+    agent.invoke({"input": "What does a second bag cost?"}, listening(heard))
+    captured = heard.only()
+    assert (captured.problem, captured.detail) == (AbstentionReason.NO_CLAIMS, UNSAID)
+    checked = with_hallucination_check(agent, checker=CHECKER, on_hallucination="replace")
+    result = checked.invoke({"input": "What does a second bag cost?"})
+    assert result["hallucination"]["abstention"] == AbstentionReason.NO_CLAIMS
+    assert result["output"] == captured.interaction.answer
