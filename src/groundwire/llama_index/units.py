@@ -16,10 +16,11 @@ from llama_index.core.workflow import StartEvent, StopEvent
 from groundwire.core.interaction import Interaction, Passage, Turn
 from groundwire.core.verdict import AbstentionReason
 from groundwire.host.notices import WITHHELD, is_withheld, without
-from groundwire.host.seen import EDITED, folded, given_words, is_telling, share, told_of, unspoken
+from groundwire.host.seen import EDITED, folded, given_words, is_telling, share, unspoken
 from groundwire.llama_index import findings, values
 from groundwire.llama_index.made import said_in, unmade
 from groundwire.llama_index.output import notices
+from groundwire.llama_index.showing import opening, shown_in
 from groundwire.llama_index.spans import Exchange, Finding, Found, Kind, Part
 from groundwire.llama_index.words import behind, filled
 
@@ -56,7 +57,6 @@ _UNREAD = (
 )
 
 _ASKED = {Kind.QUERY: "str_or_query_bundle", Kind.SYNTHESIS: "query", Kind.CHAT: "message"}
-_OPENING = 200
 
 
 def is_answer(part: Part, result: Any) -> bool:
@@ -91,7 +91,7 @@ def _is_unread(part: Part, result: Any) -> bool:
         return False
     found = findings.passages(part.found)
     told = "\n".join(one.told for one in part.exchanges)
-    if not any(_opening(passage) in told for passage in found):
+    if not any(opening(passage) in told for passage in found):
         return False
     texts = (text for text in values.texts(result) if is_telling(text))
     return any(all(text.strip() not in passage.text for passage in found) for text in texts)
@@ -102,7 +102,7 @@ def _is_unheard(part: Part, result: Any) -> bool:
     if part.exchanges or not _answers(part, result):
         return False
     said = values.stated(result) or ""
-    return not any(_opening(passage) in said for passage in findings.passages(part.found))
+    return not any(opening(passage) in said for passage in findings.passages(part.found))
 
 
 def _is_streamed(part: Part, result: Any) -> bool:
@@ -244,17 +244,7 @@ def _shown(part: Part, found: list[Passage], said: str | None) -> list[Passage]:
     """Those that stand in what the answering model was told; all, where it was told in other words."""
     if part.kind is Kind.AGENT or not part.exchanges:
         return found  # what tools brought is told in words of their own
-    told = _told(list(part.exchanges), said, found)
-    shown = [passage for passage in found if _opening(passage) in told]
-    asked = question(part) or ""
-    if not shown:
-        return found if told_of(found, told, asked) else []
-    for passage in shown:  # what else is told is told of others
-        begin = max(0, told.find(_opening(passage)))
-        pairs = takewhile(lambda two: two[0] == two[1], zip(_body(passage), told[begin:], strict=False))
-        if same := "".join(one for one, _ in pairs):
-            told = told.replace(same, "\n")
-    return [passage for passage in found if passage in shown or told_of([passage], told, asked)]
+    return shown_in(_told(list(part.exchanges), said, found), found, question(part) or "")
 
 
 def _told(exchanges: list[Exchange], said: str | None, found: Sequence[Passage]) -> str:
@@ -279,19 +269,8 @@ def _answering(exchanges: list[Exchange], said: str, found: Sequence[Passage]) -
     shares = [share(said, "\n".join(one.words)) for one in known]
     if max(shares, default=0.0) >= EDITED:
         return known[shares.index(max(shares))]
-    shown = (one for one in last_first if said and any(_opening(passage) in one.told for passage in found))
+    shown = (one for one in last_first if said and any(opening(passage) in one.told for passage in found))
     return next(shown, last_first[0])
-
-
-def _opening(passage: Passage) -> str:
-    body = _body(passage)
-    return (body if passage.metadata else body.partition("\n\n")[0].strip())[:_OPENING]
-
-
-def _body(passage: Passage) -> str:
-    # Without the metadata, which an application that fills its own prompt may have left out.
-    rest = passage.text.partition("\n\n")[2].strip() if passage.metadata else ""
-    return rest or passage.text.strip()
 
 
 def problem(

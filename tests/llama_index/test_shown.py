@@ -1,0 +1,49 @@
+"""What was found and dropped again is no evidence: nobody was told of it."""
+
+import pytest
+from llama_index.core.tools import FunctionTool
+
+from tests.llama_index.apps import Library, Oracle, question, searching, told
+
+
+def contexts(captured):
+    return [passage.text for passage in captured.interaction.contexts]
+
+
+def found():
+    return [node.node.get_content() for node in Library().retrieve(question(7))]
+
+
+@pytest.mark.parametrize("form", ["\n\n".join, str], ids=["text", "list"])
+async def test_what_a_tool_s_code_drops_of_what_it_found_is_no_evidence(form, heard):
+    """As where it leaves out what is old, or what the user may not see."""
+
+    def look_up(input: str):  # noqa: A002 - the argument's name is what the model is told
+        """Look up what is still so."""
+        return form([text for text in found() if "built" not in text])
+
+    await searching(FunctionTool.from_defaults(look_up)).run(user_msg=question(7))
+    assert contexts(heard.only()) == [told(7)[0], told(7)[2]]
+
+
+async def test_what_a_tool_says_in_other_words_is_held_against_all_that_it_found(heard):
+    """Some model that is not heard may have written them, so they are no evidence themselves."""
+
+    def look_up(input: str):  # noqa: A002 - as above
+        """Look up."""
+        return f"{len(found())} facts are known: heavy, old, of a colour."
+
+    await searching(FunctionTool.from_defaults(look_up)).run(user_msg=question(7))
+    assert contexts(heard.only()) == told(7)
+
+
+async def test_what_a_model_writes_in_a_tool_beside_one_text_is_held_against_all_that_was_found(heard):
+    """It was told of them all."""
+
+    async def look_up(input: str):  # noqa: A002 - as above
+        """Look up."""
+        notes = await Oracle().acomplete("\n".join(found()))
+        return f"{found()[0]}\n{notes}"
+
+    await searching(FunctionTool.from_defaults(look_up)).run(user_msg=question(7))
+    assert contexts(heard.only()) == told(7)
