@@ -16,6 +16,7 @@ from llama_index.core.chat_engine import ContextChatEngine
 from llama_index.core.chat_engine.types import StreamingAgentChatResponse
 from llama_index.core.instrumentation.dispatcher import instrument_tags
 from llama_index.core.llms.llm import ToolSelection
+from llama_index.core.memory import FactExtractionMemoryBlock, Memory
 from llama_index.core.objects import ObjectIndex
 from llama_index.core.program.function_program import get_function_tool
 from llama_index.core.prompts import PromptTemplate
@@ -181,6 +182,32 @@ def test_a_history_that_is_given_counts(heard):
     """chat_history= of the call takes the memory's place."""
     given = [ChatMessage(role="user", content="topic5?"), ChatMessage(role="assistant", content="Yes.")]
     CHAT_APPS["condense question"].build().chat(question(7), chat_history=given)
+    assert [turn.text for turn in heard.only().interaction.history] == ["topic5?", "Yes."]
+
+
+class Remembers(Oracle):
+    """Notes down what was said, for a memory."""
+
+    def _message(self, messages, tools=()):
+        return ChatMessage(role="assistant", content="<facts><fact>topic5 is old.</fact></facts>")
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+async def test_a_model_of_the_memory_takes_no_history_away(streaming, heard):
+    """It is told of earlier turns once the question was put, or the answer given."""
+    block = FactExtractionMemoryBlock(name="facts", llm=Remembers())
+    kept = Memory.from_defaults(
+        token_limit=24, chat_history_token_ratio=0.5, token_flush_size=5, memory_blocks=[block]
+    )
+    given = [ChatMessage(role="user", content="topic5?"), ChatMessage(role="assistant", content="Yes.")]
+    await kept.aput_messages(given)
+    chat = ContextChatEngine.from_defaults(Library(), llm=Oracle(), memory=kept)
+    if streaming:
+        response = await chat.astream_chat(question(7))
+        assert [token async for token in response.async_response_gen()]
+    else:
+        await chat.achat(question(7))
+    assert block.facts == ["topic5 is old."]
     assert [turn.text for turn in heard.only().interaction.history] == ["topic5?", "Yes."]
 
 

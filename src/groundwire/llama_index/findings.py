@@ -40,7 +40,7 @@ def hear(part: Part, span_id: str, arguments: Mapping[str, Any]) -> None:
     above: Part | None = part
     while above is not None:
         if messages is not None:
-            above.dialogue = list(messages)
+            above.dialogues.append(list(messages))
         if exchange.told:
             above.exchanges.append(exchange)
         if isinstance(condensed, str):

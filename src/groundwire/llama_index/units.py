@@ -173,7 +173,7 @@ def question(part: Part) -> str | None:
     given = _given(part)
     likely = [given.get(key) for key in (*values.QUESTION_KEYS, "chat_history")]
     passed = [one for one in given.values() if part.kind is Kind.FLOW and _is_passed(part, one)]
-    likely += [*(passed if len(passed) == 1 else ()), part.dialogue]
+    likely += [*(passed if len(passed) == 1 else ()), *list(part.dialogues)[-1:]]
     return next(filter(None, map(values.question, likely)), None)
 
 
@@ -185,7 +185,8 @@ def _is_passed(part: Part, given: Any) -> bool:
 
 def history(part: Part, asked: str | None) -> tuple[Turn, ...]:
     """The turns before the question, oldest first: as the model saw them, else as the call was given them."""
-    if earlier := values.before(part.dialogue, asked):
+    told = (values.before(dialogue, asked) for dialogue in reversed(part.dialogues))
+    if earlier := next(filter(None, told), None):
         return earlier
     if given := _given(part).get("chat_history"):
         return values.before(given, asked) or values.turns(given)
