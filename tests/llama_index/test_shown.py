@@ -3,6 +3,7 @@
 import pytest
 from llama_index.core.tools import FunctionTool
 
+from groundwire import AbstentionReason
 from tests.llama_index.apps import Library, Oracle, question, searching, told
 
 
@@ -47,3 +48,16 @@ async def test_what_a_model_writes_in_a_tool_beside_one_text_is_held_against_all
 
     await searching(FunctionTool.from_defaults(look_up)).run(user_msg=question(7))
     assert contexts(heard.only()) == told(7)
+
+
+@pytest.mark.parametrize("nothing", [None, {}, [], "[]", "null"], ids=repr)
+async def test_a_tool_that_found_nothing_brings_nothing(nothing, heard):
+    """What Python and JSON write for it is no document."""
+
+    def look_up(input: str):  # noqa: A002 - as above
+        """Look up."""
+        return nothing
+
+    await searching(FunctionTool.from_defaults(look_up)).run(user_msg=question(7))
+    assert heard.only().problem is AbstentionReason.NO_CONTEXT
+    assert heard.only().interaction.contexts == ()

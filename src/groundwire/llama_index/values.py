@@ -236,7 +236,12 @@ def brought(
     if found or isinstance(output.raw_output, (*_RESPONSES, AgentOutput)) or not content:
         return found
     rest = "" if spoken is None else unechoed(beside(without(output.content, notices), spoken), given)
-    return [Passage(text=rest)] if rest.strip() else []
+    return [Passage(text=rest)] if _says_something(rest) else []
+
+
+def _says_something(told: str) -> bool:
+    """Whether a tool's words are not what Python and JSON write for nothing: "None", "[]", "{}"."""
+    return any(map(str.isalnum, told)) and told.strip() not in {"None", "null"}
 
 
 def tool_output(output: Any) -> Any:
