@@ -698,8 +698,19 @@ def chatted_back(said):
         lambda said: {"a": {"b": said}},
         lambda said: {"response": chatted_back(said), "sources": []},
         lambda said: {"reply": [CompletionResponse(text=said)]},
+        lambda said: {"result": "success", "reply": said},
+        lambda said: {"output": "The report has been written.", "body": {"text": said}},
     ],
-    ids=["a pair", "a list", "a key of its own", "nested", "a response under a usual key", "under another"],
+    ids=[
+        "a pair",
+        "a list",
+        "a key of its own",
+        "nested",
+        "a response under a usual key",
+        "under another",
+        "beside a word",
+        "beside a sentence",
+    ],
 )
 async def test_a_workflow_may_return_its_answer_in_any_form(form, heard):
     """What its model said and stands there is the answer."""
@@ -712,6 +723,45 @@ async def test_a_workflow_may_return_its_answer_in_any_form(form, heard):
 
     await Shaped(timeout=20).run(query=question(7))
     assert is_of(heard.only(), FLOW_APPS["workflow by hand"], 7)
+
+
+@pytest.mark.parametrize(
+    ("made", "stated"),
+    [
+        (lambda said: {"result": f"So: {said.upper()} Good luck!", "raw": said}, None),
+        (lambda said: {"result": "7 kilos", "raw": said}, "7 kilos"),
+        (lambda said: {"answer": "More than 6, less than 8.", "raw": said}, "More than 6, less than 8."),
+        (lambda said: {"result": "Seven of them.", "one": said, "two": f"topic7? {said}"}, "Seven of them."),
+    ],
+    ids=["edited", "a part", "named the answer", "one of two"],
+)
+async def test_what_a_workflow_makes_of_its_models_words_stays_its_answer(made, stated, heard):
+    """The words themselves may be returned beside it."""
+
+    class Edits(Steps):
+        @step
+        async def tell(self, ev: Fetched) -> StopEvent:
+            shown = "\n".join(node.node.get_content() for node in ev.found)
+            await Oracle(reply=lambda n: f"topic{n}? {answer(n)}").acomplete(f"{shown}\n{ev.asked}")
+            return StopEvent(result=made(str(await Oracle().acomplete(f"{shown}\n{ev.asked}"))))
+
+    await Edits(timeout=20).run(query=question(7))
+    assert heard.only().interaction.answer == (stated or f"So: {answer(7).upper()} Good luck!")
+
+
+async def test_a_query_that_a_model_has_written_is_not_the_answer_beside_it(heard):
+    """It was told of no document."""
+
+    class Rewrites(Workflow):
+        @step
+        async def tell(self, ev: StartEvent) -> StopEvent:
+            query = str(await Oracle(reply=lambda n: f"How heavy is topic{n}?").acomplete(ev.query))
+            found = await Library().aretrieve(query)
+            await Oracle().acomplete(found[0].node.get_content())
+            return StopEvent(result={"result": "Seven.", "query": query})
+
+    await Rewrites(timeout=20).run(query=question(7))
+    assert heard.only().interaction.answer == "Seven."
 
 
 class Loaded(BaseModel):

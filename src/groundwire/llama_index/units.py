@@ -16,7 +16,7 @@ from llama_index.core.workflow import StartEvent, StopEvent
 from groundwire.core.interaction import Interaction, Passage, Turn
 from groundwire.core.verdict import AbstentionReason
 from groundwire.host.notices import WITHHELD, is_withheld, without
-from groundwire.host.seen import EDITED, folded, given_words, is_telling, share, unspoken
+from groundwire.host.seen import EDITED, folded, given_words, has_part, is_telling, share, unspoken
 from groundwire.llama_index import findings, values
 from groundwire.llama_index.made import said_in, unmade
 from groundwire.llama_index.output import notices
@@ -143,10 +143,25 @@ def answer(part: Part, result: Any) -> str | None:
         return values.answer(result)
     if form := _form(part, result):
         return values.form_answer(form)
-    if (said := values.stated(result)) is not None:
+    said, told = values.stated(result), _told_in(part, result)
+    if said is not None and (values.is_named_answer(result) or not _is_beside(part, said, told)):
         return said
-    told = _told_in(part, result)
     return told.pop() if len(told) == 1 else None
+
+
+def _is_beside(part: Part, said: str, told: set[str]) -> bool:
+    """Whether a text under a usual key, such as "ok", is none of a model's, and the answer stands beside it.
+
+    That is the only text of a model's there, which that one gave from documents.
+    """
+    if len(told) != 1 or said.strip() in told:
+        return False
+    (own,) = told
+    if not is_telling(own) or has_part(said, own) or has_part(own, said):
+        return False
+    begun = [opening(passage) for passage in findings.passages(part.found)]
+    answering = (one for one in part.exchanges if own in map(str.strip, one.words))
+    return any(begin in one.told for one in answering for begin in begun)
 
 
 def claimed(part: Part | None, answer: str | None, response: Any) -> str | None:

@@ -33,6 +33,7 @@ from groundwire.host.notices import without
 from groundwire.host.seen import beside, unechoed
 
 ANSWER_KEYS = ("answer", "final_answer", "response", "result", "output", "text")
+_SURE_KEYS = ("answer", "final_answer")  # the others may hold a status, too
 QUESTION_KEYS = ("query", "question", "user_msg", "input", "message", "query_str", "user_query", "prompt")
 
 NOTHING = "Empty Response"
@@ -94,6 +95,12 @@ def stated(value: Any) -> str | None:
         held = (_leaf(leaf.get(key)) for key in ANSWER_KEYS)  # a text, or a response of any kind
         leaf = next((said for said in held if isinstance(said, str)), None)
     return None if leaf is None else str(leaf)
+
+
+def is_named_answer(value: Any) -> bool:
+    """Whether what was answered stands under a key that is given to nothing else."""
+    leaf = _leaf(value)
+    return isinstance(leaf, Mapping) and any(leaf.get(key) is not None for key in _SURE_KEYS)
 
 
 def _is_form(value: Any) -> bool:
