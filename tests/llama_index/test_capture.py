@@ -38,7 +38,15 @@ from llama_index.core.schema import (
 )
 from llama_index.core.tools import FunctionTool, QueryEngineTool, RetrieverTool, ToolMetadata, function_tool
 from llama_index.core.tools.types import BaseToolAsyncAdapter
-from llama_index.core.workflow import StartEvent, StopEvent, Workflow, step
+from llama_index.core.workflow import (
+    Context,
+    HumanResponseEvent,
+    InputRequiredEvent,
+    StartEvent,
+    StopEvent,
+    Workflow,
+    step,
+)
 from llama_index.core.workflow.errors import WorkflowCancelledByUser
 from llama_index_instrumentation import get_dispatcher
 from pydantic import BaseModel
@@ -958,6 +966,44 @@ async def test_a_workflow_s_answer_that_can_t_be_read_is_told_of(heard, caplog):
     (told_once,) = caplog.messages
     assert 'under a key such as "answer"' in told_once
     assert heard.captured == []
+
+
+async def test_an_answer_after_a_pause_that_was_saved_is_told_of(heard, caplog):
+    """Its documents were retrieved by another run, perhaps in another process. In one run they are known."""
+
+    class Confirms(Workflow):
+        @step
+        async def fetch(self, ctx: Context, ev: StartEvent) -> InputRequiredEvent:
+            found = await Library().aretrieve(ev.query)
+            await ctx.store.set("shown", f"From this: {found[0].node.get_content()}\n{ev.query}")
+            return InputRequiredEvent()
+
+        @step
+        async def tell(self, ctx: Context, ev: HumanResponseEvent) -> StopEvent:
+            return StopEvent(result=str(await Oracle().acomplete(await ctx.store.get("shown"))))
+
+    async def paused(app):
+        running = app.run(query=question(7))
+        async for event in running.stream_events():
+            if isinstance(event, InputRequiredEvent):
+                return running
+        return None
+
+    at_once = await paused(Confirms())
+    at_once.ctx.send_event(HumanResponseEvent())
+    await at_once
+    assert heard.only().interaction.answer == answer(7)
+    assert "saved Context" not in caplog.text
+    before = await paused(Confirms())
+    saved = before.ctx.to_dict()
+    await before.cancel_run()
+    for _ in range(2):
+        later = Confirms()
+        goes_on = later.run(ctx=Context.from_dict(later, saved))
+        goes_on.ctx.send_event(HumanResponseEvent())
+        assert await goes_on == answer(7)
+    assert heard.only()
+    assert caplog.text.count("saved Context") == 1
 
 
 async def test_a_workflow_that_retrieves_nothing_is_no_answer(heard):

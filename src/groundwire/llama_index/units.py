@@ -56,6 +56,11 @@ _UNREAD = (
     f"judge it with {_BY_HAND}"
 )
 
+_RESUMED = (
+    "went on from a saved Context and returned what a model said: groundwire sees nothing of what was "
+    f"retrieved before that, so it judges nothing there; judge what is said of documents with {_BY_HAND}"
+)
+
 _ASKED = {Kind.QUERY: "str_or_query_bundle", Kind.SYNTHESIS: "query", Kind.CHAT: "message"}
 
 
@@ -72,6 +77,8 @@ def untold(part: Part, result: Any) -> str | None:
         return _MADE_FURTHER
     if _is_streamed(part, result):
         return _STREAMED
+    if _is_resumed(part) and not (part.found or part.answered) and _told_in(part, result):
+        return _RESUMED
     return _UNREAD if _is_unread(part, result) else None
 
 
@@ -83,6 +90,11 @@ def _is_made_further(part: Part, result: Any) -> bool:
     answers = [said_in(finding) for finding in part.found if finding.how is Found.ANSWERED]
     told = [said] if said else values.texts(result)
     return part.streamed and any(is_telling(unspoken(text, answers)) for text in told)
+
+
+def _is_resumed(part: Part) -> bool:
+    """Whether a run began in the midst of its steps: with a state to go on from, and no event to start it."""
+    return part.arguments.get("init_state") is not None and part.arguments.get("start_event") is None
 
 
 def _is_unread(part: Part, result: Any) -> bool:
