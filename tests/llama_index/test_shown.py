@@ -1,10 +1,12 @@
 """What was found and dropped again is no evidence: nobody was told of it."""
 
 import pytest
+from llama_index.core.base.llms.types import ChatMessage, CitableBlock, TextBlock
 from llama_index.core.tools import FunctionTool
+from llama_index.core.workflow import StopEvent, step
 
 from groundwire import AbstentionReason
-from tests.llama_index.apps import Library, Oracle, question, searching, told
+from tests.llama_index.apps import Fetched, Library, Oracle, Steps, question, searching, told
 
 
 def contexts(captured):
@@ -61,3 +63,32 @@ async def test_a_tool_that_found_nothing_brings_nothing(nothing, heard):
     await searching(FunctionTool.from_defaults(look_up)).run(user_msg=question(7))
     assert heard.only().problem is AbstentionReason.NO_CONTEXT
     assert heard.only().interaction.contexts == ()
+
+
+def citable(text):
+    return CitableBlock(title="A leaf", source="7.md", content=[TextBlock(text=text)])
+
+
+async def test_what_a_tool_returns_to_be_cited_is_evidence(heard):
+    """LlamaIndex hands a provider such blocks beside the text."""
+
+    def look_up(input: str):  # noqa: A002 - as above
+        """Look up."""
+        return [citable("topic7 weighs 7 kilos."), TextBlock(text="See above.")]
+
+    await searching(FunctionTool.from_defaults(look_up)).run(user_msg=question(7))
+    assert contexts(heard.only()) == ["topic7 weighs 7 kilos.\nSee above."]
+
+
+async def test_what_a_model_is_shown_to_be_cited_counts_as_shown(heard):
+    """A workflow may fill a message with them."""
+
+    class Cites(Steps):
+        @step
+        async def tell(self, ev: Fetched) -> StopEvent:
+            blocks = [citable(node.node.get_content()) for node in ev.found[:2]]
+            message = ChatMessage(role="user", blocks=[*blocks, TextBlock(text=ev.asked)])
+            return StopEvent(result=await Oracle().achat([message]))
+
+    await Cites().run(query=question(7))
+    assert contexts(heard.only()) == told(7)[:2]

@@ -28,7 +28,7 @@ def hear(part: Part, span_id: str, arguments: Mapping[str, Any]) -> None:
     prompt = next((one for one in given if isinstance(one, str)), None)
     messages = next((one for one in given if isinstance(one, list | tuple) and one), None)
     condensed = (arguments.get("prompt_args") or {}).get("chat_history")
-    contents = (m.content for m in messages or () if isinstance(m, ChatMessage) and m.content)
+    contents = filter(None, (values.shown_text(m) for m in messages or () if isinstance(m, ChatMessage)))
     filled = (
         arguments.get("prompt_args") if "output_cls" in arguments else None
     )  # a form's, for some by itself
