@@ -16,6 +16,7 @@ from llama_index.core.chat_engine import ContextChatEngine
 from llama_index.core.chat_engine.types import StreamingAgentChatResponse
 from llama_index.core.instrumentation.dispatcher import instrument_tags
 from llama_index.core.llms.llm import ToolSelection
+from llama_index.core.memory import FactExtractionMemoryBlock, Memory
 from llama_index.core.objects import ObjectIndex
 from llama_index.core.program.function_program import get_function_tool
 from llama_index.core.prompts import PromptTemplate
@@ -37,7 +38,15 @@ from llama_index.core.schema import (
 )
 from llama_index.core.tools import FunctionTool, QueryEngineTool, RetrieverTool, ToolMetadata, function_tool
 from llama_index.core.tools.types import BaseToolAsyncAdapter
-from llama_index.core.workflow import StartEvent, StopEvent, Workflow, step
+from llama_index.core.workflow import (
+    Context,
+    HumanResponseEvent,
+    InputRequiredEvent,
+    StartEvent,
+    StopEvent,
+    Workflow,
+    step,
+)
 from llama_index.core.workflow.errors import WorkflowCancelledByUser
 from llama_index_instrumentation import get_dispatcher
 from pydantic import BaseModel
@@ -181,6 +190,32 @@ def test_a_history_that_is_given_counts(heard):
     """chat_history= of the call takes the memory's place."""
     given = [ChatMessage(role="user", content="topic5?"), ChatMessage(role="assistant", content="Yes.")]
     CHAT_APPS["condense question"].build().chat(question(7), chat_history=given)
+    assert [turn.text for turn in heard.only().interaction.history] == ["topic5?", "Yes."]
+
+
+class Remembers(Oracle):
+    """Notes down what was said, for a memory."""
+
+    def _message(self, messages, tools=()):
+        return ChatMessage(role="assistant", content="<facts><fact>topic5 is old.</fact></facts>")
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+async def test_a_model_of_the_memory_takes_no_history_away(streaming, heard):
+    """It is told of earlier turns once the question was put, or the answer given."""
+    block = FactExtractionMemoryBlock(name="facts", llm=Remembers())
+    kept = Memory.from_defaults(
+        token_limit=24, chat_history_token_ratio=0.5, token_flush_size=5, memory_blocks=[block]
+    )
+    given = [ChatMessage(role="user", content="topic5?"), ChatMessage(role="assistant", content="Yes.")]
+    await kept.aput_messages(given)
+    chat = ContextChatEngine.from_defaults(Library(), llm=Oracle(), memory=kept)
+    if streaming:
+        response = await chat.astream_chat(question(7))
+        assert [token async for token in response.async_response_gen()]
+    else:
+        await chat.achat(question(7))
+    assert block.facts == ["topic5 is old."]
     assert [turn.text for turn in heard.only().interaction.history] == ["topic5?", "Yes."]
 
 
@@ -671,8 +706,19 @@ def chatted_back(said):
         lambda said: {"a": {"b": said}},
         lambda said: {"response": chatted_back(said), "sources": []},
         lambda said: {"reply": [CompletionResponse(text=said)]},
+        lambda said: {"result": "success", "reply": said},
+        lambda said: {"output": "The report has been written.", "body": {"text": said}},
     ],
-    ids=["a pair", "a list", "a key of its own", "nested", "a response under a usual key", "under another"],
+    ids=[
+        "a pair",
+        "a list",
+        "a key of its own",
+        "nested",
+        "a response under a usual key",
+        "under another",
+        "beside a word",
+        "beside a sentence",
+    ],
 )
 async def test_a_workflow_may_return_its_answer_in_any_form(form, heard):
     """What its model said and stands there is the answer."""
@@ -685,6 +731,45 @@ async def test_a_workflow_may_return_its_answer_in_any_form(form, heard):
 
     await Shaped(timeout=20).run(query=question(7))
     assert is_of(heard.only(), FLOW_APPS["workflow by hand"], 7)
+
+
+@pytest.mark.parametrize(
+    ("made", "stated"),
+    [
+        (lambda said: {"result": f"So: {said.upper()} Good luck!", "raw": said}, None),
+        (lambda said: {"result": "7 kilos", "raw": said}, "7 kilos"),
+        (lambda said: {"answer": "More than 6, less than 8.", "raw": said}, "More than 6, less than 8."),
+        (lambda said: {"result": "Seven of them.", "one": said, "two": f"topic7? {said}"}, "Seven of them."),
+    ],
+    ids=["edited", "a part", "named the answer", "one of two"],
+)
+async def test_what_a_workflow_makes_of_its_models_words_stays_its_answer(made, stated, heard):
+    """The words themselves may be returned beside it."""
+
+    class Edits(Steps):
+        @step
+        async def tell(self, ev: Fetched) -> StopEvent:
+            shown = "\n".join(node.node.get_content() for node in ev.found)
+            await Oracle(reply=lambda n: f"topic{n}? {answer(n)}").acomplete(f"{shown}\n{ev.asked}")
+            return StopEvent(result=made(str(await Oracle().acomplete(f"{shown}\n{ev.asked}"))))
+
+    await Edits(timeout=20).run(query=question(7))
+    assert heard.only().interaction.answer == (stated or f"So: {answer(7).upper()} Good luck!")
+
+
+async def test_a_query_that_a_model_has_written_is_not_the_answer_beside_it(heard):
+    """It was told of no document."""
+
+    class Rewrites(Workflow):
+        @step
+        async def tell(self, ev: StartEvent) -> StopEvent:
+            query = str(await Oracle(reply=lambda n: f"How heavy is topic{n}?").acomplete(ev.query))
+            found = await Library().aretrieve(query)
+            await Oracle().acomplete(found[0].node.get_content())
+            return StopEvent(result={"result": "Seven.", "query": query})
+
+    await Rewrites(timeout=20).run(query=question(7))
+    assert heard.only().interaction.answer == "Seven."
 
 
 class Loaded(BaseModel):
@@ -881,6 +966,44 @@ async def test_a_workflow_s_answer_that_can_t_be_read_is_told_of(heard, caplog):
     (told_once,) = caplog.messages
     assert 'under a key such as "answer"' in told_once
     assert heard.captured == []
+
+
+async def test_an_answer_after_a_pause_that_was_saved_is_told_of(heard, caplog):
+    """Its documents were retrieved by another run, perhaps in another process. In one run they are known."""
+
+    class Confirms(Workflow):
+        @step
+        async def fetch(self, ctx: Context, ev: StartEvent) -> InputRequiredEvent:
+            found = await Library().aretrieve(ev.query)
+            await ctx.store.set("shown", f"From this: {found[0].node.get_content()}\n{ev.query}")
+            return InputRequiredEvent()
+
+        @step
+        async def tell(self, ctx: Context, ev: HumanResponseEvent) -> StopEvent:
+            return StopEvent(result=str(await Oracle().acomplete(await ctx.store.get("shown"))))
+
+    async def paused(app):
+        running = app.run(query=question(7))
+        async for event in running.stream_events():
+            if isinstance(event, InputRequiredEvent):
+                return running
+        return None
+
+    at_once = await paused(Confirms())
+    at_once.ctx.send_event(HumanResponseEvent())
+    await at_once
+    assert heard.only().interaction.answer == answer(7)
+    assert "saved Context" not in caplog.text
+    before = await paused(Confirms())
+    saved = before.ctx.to_dict()
+    await before.cancel_run()
+    for _ in range(2):
+        later = Confirms()
+        goes_on = later.run(ctx=Context.from_dict(later, saved))
+        goes_on.ctx.send_event(HumanResponseEvent())
+        assert await goes_on == answer(7)
+    assert heard.only()
+    assert caplog.text.count("saved Context") == 1
 
 
 async def test_a_workflow_that_retrieves_nothing_is_no_answer(heard):

@@ -9,7 +9,7 @@ from llama_index.core.evaluation import BatchEvalRunner
 from llama_index.core.query_engine import RetryQueryEngine
 from llama_index.core.tools import FunctionTool
 
-from groundwire import Checker, ConfigurationError, Policy
+from groundwire import AbstentionReason, Checker, ConfigurationError, Policy
 from groundwire.core import wire
 from groundwire.detectors.lexical import Lexical
 from groundwire.llama_index import HallucinationEvaluator, HallucinationResult
@@ -80,6 +80,16 @@ def test_what_could_not_be_judged_is_invalid_and_says_why(case, way):
     assert result.invalid_reason
     assert result.feedback
     assert result.hallucination["status"] == "abstained"
+
+
+@pytest.mark.parametrize("way", ["evaluate", "aevaluate"])
+@pytest.mark.parametrize("given", [{"response": "a", "contexts": nodes(2)}, {"response": 3, "contexts": FEE}])
+def test_what_can_t_be_read_is_no_failure_of_a_model(given, way):
+    """Who reads that one failed would look for it in the wrong place."""
+    result = getattr(evaluator(), way)(**given)
+    result = asyncio.run(result) if way == "aevaluate" else result
+    assert result.hallucination["abstention"] == AbstentionReason.UNREADABLE_INPUT
+    assert "must be a str" in result.invalid_reason
 
 
 def responses():

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import time
 
 import pytest
 from llama_index.core import PromptTemplate, VectorStoreIndex
@@ -11,6 +12,7 @@ from llama_index.core.llms.llm import ToolSelection
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.query_engine import CustomQueryEngine
 from llama_index.core.response_synthesizers import get_response_synthesizer
+from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import IndexNode, NodeWithScore, TextNode
 from llama_index.core.tools import FunctionTool
 from llama_index.core.workflow import StartEvent, StopEvent, Workflow, step
@@ -328,3 +330,33 @@ def test_nodes_that_code_writes_stay_evidence(heard):
 
     engine(node_postprocessors=[Cuts()]).query(question(7))
     assert seen(heard.only()) == [f"Of {one.node_id}: {one.node.text[:9]}" for one in nodes(7)]
+
+
+class Notes(Oracle):
+    """Writes a list of its own of each text."""
+
+    def _said(self, text):
+        number = text.rpartition(" ")[2]
+        return "\n".join(f"- In case {number} rule {i} allows members one more of them." for i in range(25))
+
+
+class Many(BaseRetriever):
+    """Finds forty nodes."""
+
+    def _retrieve(self, query_bundle):
+        return [NodeWithScore(node=TextNode(text=f"topic7 in case {i}"), score=0.5) for i in range(40)]
+
+
+def test_it_takes_no_long_time_to_know_what_a_model_has_written_of_many_nodes(heard):
+    """The application waits for it."""
+    app = engine(
+        "simple_summarize",
+        retriever=Many(),
+        node_postprocessors=[Compresses(written=lambda text: str(Notes().complete(text)))],
+    )
+    started = time.process_time()
+    app.query(question(7))
+    assert time.process_time() - started < 3.0
+    assert [passage.text for passage in heard.only().interaction.contexts] == [
+        f"topic7 in case {i}" for i in range(40)
+    ]

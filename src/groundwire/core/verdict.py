@@ -81,7 +81,8 @@ class AbstentionReason(StrEnum):
     checked, or none could be read. PARTIAL_ANSWER: a stream was not read to its end. TIMEOUT: it took too
     long. MODEL_FAILED, UNREADABLE_REPLY: a call to the judge's model failed, or its reply could not be read.
     UNAVAILABLE: that model keeps failing. OVER_BUDGET: a budget is spent, too many answers wait, or the text
-    is too large. NOT_SAMPLED: the checker is switched off. UNREADABLE_INPUT: a row of a table can't be read.
+    is too large. NOT_SAMPLED: the checker is switched off. UNREADABLE_INPUT: a row of a table, or what an
+    evaluator was given, can't be read.
     """
 
     NO_CONTEXT = "NO_CONTEXT"

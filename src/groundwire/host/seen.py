@@ -25,13 +25,13 @@ _PAIRS = 2  # of characters make a word
 _STATEMENT = 8  # words that nobody says by chance
 _SOUGHT = 8  # words of what is sought tell whether it may stand in a text at all
 _HEAD = 200  # characters of a text tell whether it may stand in what is sought
-_BETWEEN = r"(?>(?:\\[nrt]|[\W_])*)"  # two words, as ``words`` has it
+_BETWEEN = re.compile(r"(?:\\[nrt]|[\W_])*+")  # two words, as ``words`` has it
 # A field of JSON, or of what Python printed, in which a search says what it was asked for.
 _QUERY = re.compile(
     r"""((["'])(?:q|query|search_query)\2\s*:\s*)("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')""", re.DOTALL
 )
 _LETTERS = re.compile(r"[a-z]{4,}")
-_MOST = 100_000  # characters that are looked through: a tenth of a second
+MOST = 100_000  # characters that are looked through: a tenth of a second
 _MOST_VALUES, _VALUE = 1_000, 20  # of a structure, and characters of a text that count for one
 # What a tool says that did nothing but keep what it was given.
 _KEPT = re.compile(
@@ -63,7 +63,7 @@ def told_of(passages: Iterable[Passage], told: str, asked: str) -> bool:
     Those of the question aside. Passages without words of their own can't be missed, and neither can any in
     a very long text.
     """
-    if len(told) > _MOST:
+    if len(told) > MOST:
         return True
     question, prompt = _folded(asked), _folded(told)
     known = _telling(question)
@@ -85,15 +85,15 @@ def has_part(told: str, said: str, asked: str = "") -> bool:
 
     All of them where they are fewer; and none that stand in the question, too.
     """
-    own = _folded(said[:_MOST])
+    own = _folded(said[:MOST])
     length = min(_RUN, len(own))
-    there = word_runs(_folded(told[:_MOST]), length) - word_runs(_folded(asked), length)
+    there = word_runs(_folded(told[:MOST]), length) - word_runs(_folded(asked), length)
     return not there.isdisjoint(word_runs(own, length))
 
 
 def folded(text: str) -> str:
     """The words of a text, of a very long one the first, so that one such text stands in another."""
-    return _joined(_folded(text[:_MOST]))
+    return _joined(_folded(text[:MOST]))
 
 
 def beside(text: str, spoken: Iterable[str]) -> str:
@@ -254,7 +254,7 @@ def is_made_of(answer: str, said: Sequence[str]) -> bool:
 
 def is_telling(said: str) -> bool:
     """Whether words are too many to stand in another text by chance: "yes" and "not relevant" are not."""
-    return _are_telling(_folded(said))
+    return _are_telling(_folded(said[:_HEAD])) or (len(said) > _HEAD and _are_telling(_folded(said)))
 
 
 def _are_telling(folded: Iterable[str]) -> bool:
@@ -287,7 +287,7 @@ def _sought(plain: str, spoken: Iterable[str]) -> list[list[str]]:
     lower = plain.lower()
     sought = []
     for one in dict.fromkeys(spoken):
-        if len(one) <= _MOST and _may_meet(lower, head, one) and (folded := _folded(one)):
+        if len(one) <= MOST and _may_meet(lower, head, one) and (folded := _folded(one)):
             within = set(head).issubset(folded)
             if within or (_are_telling(folded) and _may_hold(lower, folded)):
                 sought.append(folded)
@@ -308,7 +308,23 @@ def _may_hold(lower: str, folded: Sequence[str]) -> bool:
     if not all(word in lower for word in first):
         return False
     overlapping = max(first) >= _UNSPACED
-    return overlapping or re.search(_BETWEEN.join(map(re.escape, first)), lower) is not None
+    return overlapping or _in_a_row(lower, first)
+
+
+def _in_a_row(lower: str, sought: Sequence[str]) -> bool:
+    """Whether words stand one after the other. Not by a pattern of them, which takes longer to be made."""
+    begin = lower.find(sought[0])
+    while begin >= 0:
+        end = begin
+        for word in sought:
+            if not lower.startswith(word, end):
+                break
+            end += len(word)
+            end = between.end() if (between := _BETWEEN.match(lower, end)) else end
+        else:
+            return True
+        begin = lower.find(sought[0], begin + 1)
+    return False
 
 
 def _unescaped(text: str) -> str:

@@ -11,16 +11,14 @@ import inspect
 import logging
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any
 from uuid import UUID
 
 from llama_index.core.chat_engine.types import StreamingAgentChatResponse
 from llama_index_instrumentation.span import BaseSpan
 from llama_index_instrumentation.span_handlers import BaseSpanHandler
-from pydantic import PrivateAttr
 
 from groundwire.core.fork import renew_after_fork
 from groundwire.core.interaction import Interaction, Passage
@@ -28,6 +26,7 @@ from groundwire.core.secrets import Traced
 from groundwire.core.verdict import AbstentionReason
 from groundwire.judge.isolation import JUDGING
 from groundwire.llama_index import findings, units, values
+from groundwire.llama_index.hearing import Spans
 from groundwire.llama_index.made import LATEST, kept
 from groundwire.llama_index.spans import (
     ANSWERING,
@@ -348,55 +347,3 @@ class _Listening:
             "a stream",
             lambda: self.capture.tell(self.part, self.found, text, self.response(), partial=partial),
         )
-
-
-class Spans(BaseSpanHandler[BaseSpan]):
-    """What LlamaIndex calls: it tells each span to the captures that listen at that moment.
-
-    It keeps no spans of its own, for the base class keeps all that ever ended.
-    """
-
-    _listening: Callable[[], Iterable[Capture]] = PrivateAttr()
-
-    def __init__(self, listening: Callable[[], Iterable[Capture]]) -> None:
-        super().__init__()
-        self._listening = listening
-
-    @classmethod
-    def class_name(cls) -> str:
-        return "GroundwireSpanHandler"
-
-    def span_enter(
-        self,
-        id_: str,
-        bound_args: inspect.BoundArguments,
-        instance: Any = None,
-        parent_id: str | None = None,
-        tags: dict[str, Any] | None = None,
-        **_: Any,
-    ) -> None:
-        for one in self._listening():
-            one.guard("a span", partial(one.enter, id_, bound_args, instance, parent_id, tags))
-
-    def span_exit(
-        self, id_: str, bound_args: Any, instance: Any = None, result: Any = None, **_: Any
-    ) -> None:
-        del bound_args
-        for one in self._listening():
-            one.guard("an answer", partial(one.leave, id_, instance, result))
-            one.settle()
-
-    def span_drop(self, id_: str, bound_args: Any, instance: Any = None, err: Any = None, **_: Any) -> None:
-        del bound_args
-        for one in self._listening():
-            one.guard("a failed span", partial(one.drop, id_, instance, err))
-            one.settle()
-
-    def new_span(self, *_: Any, **__: Any) -> None:
-        """Nothing: see span_enter."""
-
-    def prepare_to_exit_span(self, *_: Any, **__: Any) -> None:
-        """Nothing: see span_exit."""
-
-    def prepare_to_drop_span(self, *_: Any, **__: Any) -> None:
-        """Nothing: see span_drop."""

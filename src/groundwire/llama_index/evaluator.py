@@ -18,8 +18,9 @@ from llama_index.core.prompts.mixin import PromptDictType
 from pydantic import Field
 
 from groundwire.checker import Checker, checker_problems, default_checker
-from groundwire.core.errors import ConfigurationError
+from groundwire.core.errors import ConfigurationError, InputError
 from groundwire.core.interaction import Interaction, Passage
+from groundwire.core.secrets import brief
 from groundwire.core.verdict import Abstention, AbstentionReason, Outcome, Verdict
 from groundwire.host.actions import note
 from groundwire.host.judging import ajudged, failure, judged
@@ -131,20 +132,25 @@ class HallucinationEvaluator(BaseEvaluator):
     def _evaluated(self, query: Any, said: Any, found: Any) -> HallucinationResult:
         try:
             outcome: Outcome = judged(self._checker, _interaction(query, said, found))
-        except AbstainedError as error:
-            outcome = error.abstention
         except Exception as error:  # as above
-            outcome = failure(error)
+            outcome = _unjudged(error)
         return _result(query, said, found, outcome)
 
     async def _aevaluated(self, query: Any, said: Any, found: Any) -> HallucinationResult:
         try:
             outcome: Outcome = await ajudged(self._checker, _interaction(query, said, found))
-        except AbstainedError as error:
-            outcome = error.abstention
         except Exception as error:  # as above
-            outcome = failure(error)
+            outcome = _unjudged(error)
         return _result(query, said, found, outcome)
+
+
+def _unjudged(error: Exception) -> Abstention:
+    """Why there is no verdict: a policy asks for an error, what was given can't be judged, or it failed."""
+    if isinstance(error, AbstainedError):
+        return error.abstention
+    if isinstance(error, InputError):
+        return Abstention(why=AbstentionReason.UNREADABLE_INPUT, detail=brief(error))
+    return failure(error)
 
 
 def _read(response: Any) -> None:

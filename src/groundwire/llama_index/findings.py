@@ -17,6 +17,7 @@ from groundwire.host.seen import folded, given_words, is_statement, is_telling, 
 from groundwire.llama_index import values, words
 from groundwire.llama_index.made import LATEST, kept, made, unmade
 from groundwire.llama_index.output import notices
+from groundwire.llama_index.showing import shown_in
 from groundwire.llama_index.spans import ANSWERING, Exchange, Finding, Found, Kind, Part
 
 
@@ -27,7 +28,7 @@ def hear(part: Part, span_id: str, arguments: Mapping[str, Any]) -> None:
     prompt = next((one for one in given if isinstance(one, str)), None)
     messages = next((one for one in given if isinstance(one, list | tuple) and one), None)
     condensed = (arguments.get("prompt_args") or {}).get("chat_history")
-    contents = (m.content for m in messages or () if isinstance(m, ChatMessage) and m.content)
+    contents = filter(None, (values.shown_text(m) for m in messages or () if isinstance(m, ChatMessage)))
     filled = (
         arguments.get("prompt_args") if "output_cls" in arguments else None
     )  # a form's, for some by itself
@@ -39,7 +40,7 @@ def hear(part: Part, span_id: str, arguments: Mapping[str, Any]) -> None:
     above: Part | None = part
     while above is not None:
         if messages is not None:
-            above.dialogue = list(messages)
+            above.dialogues.append(list(messages))
         if exchange.told:
             above.exchanges.append(exchange)
         if isinstance(condensed, str):
@@ -176,8 +177,7 @@ def _brought(around: Part, part: Part, result: Any) -> Finding:
     known = passages(around.found)
     own = [text for text in given_words(part.arguments) if not any(text.strip() in one.text for one in known)]
     said = values.tool_words(result)
-    # A tool may be called by way of another that is the same to an agent.
-    inside = passages([found for found in part.found if not part.direct or found.direct != said])
+    inside = _found_inside(part, said)
     spoken = None if part.streamed else [*_fields(part.spoken), *_said_before(around, said or "", known)]
     brought = values.brought(
         result, inside, spoken=spoken, given=[*own, *around.given], notices=part.added, made=part.made
@@ -185,6 +185,20 @@ def _brought(around: Part, part: Part, result: Any) -> Finding:
     around.given.extend(filter(is_statement, own))
     direct = said if part.direct and not inside else None
     return Finding(how=Found.BROUGHT, passages=brought, direct=direct)
+
+
+def _found_inside(part: Part, said: str | None) -> list[Passage]:
+    """What was found inside a tool; where code alone has made its words of that, what they show of it.
+
+    Code drops what it doesn't need. Where it shows nothing, somebody may have said all of it in other words.
+    """
+    # A tool may be called by way of another that is the same to an agent.
+    found = [one for one in part.found if not part.direct or one.direct != said]
+    inside = passages(found)
+    by_code = not part.spoken and not part.streamed and all(one.how is Found.RETRIEVED for one in found)
+    if not inside or not by_code:
+        return inside
+    return shown_in(said or "", inside, "\n".join(given_words(part.arguments))) or inside
 
 
 def _said_before(around: Part, told: str, known: Sequence[Passage]) -> list[str]:

@@ -24,7 +24,8 @@ from groundwire.core.sink import Sink
 from groundwire.host.observer import Mode, Observed
 from groundwire.host.record import Record
 from groundwire.host.watching import Watching
-from groundwire.llama_index.capture import Capture, Captured, Spans
+from groundwire.llama_index.capture import Capture, Captured
+from groundwire.llama_index.hearing import Spans
 from groundwire.tracing.otel import OpenTelemetrySink
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from llama_index.core.schema import NodeWithScore
 
 from groundwire.host.notices import without
-from groundwire.host.seen import beside, folded, is_telling, unspoken
+from groundwire.host.seen import MOST, beside, folded, is_telling, unspoken
 from groundwire.llama_index import values
 from groundwire.llama_index.spans import ANSWERING, Exchange, Finding, Kind, Part
 from groundwire.llama_index.words import behind, fields
@@ -46,10 +46,11 @@ def made(part: Part, result: Any) -> dict[str, Sequence[NodeWithScore]]:
     given = values.nodes(part.arguments.get("nodes")) if part.kind is Kind.SIFT else []
     found = [node for finding in looked for node in finding.nodes]
     known = {(node.node.node_id, node.node.get_content()) for node in (*given, *found)}
+    done = {made_id for at in part.outward for made_id in at.made}
     left = [
         node
         for node in values.nodes(result)
-        if (node.node.node_id, node.node.get_content()) not in known and node.node.node_id not in part.made
+        if (node.node.node_id, node.node.get_content()) not in known and node.node.node_id not in done
     ]
     if not left:
         return {}
@@ -78,6 +79,7 @@ class _Sources:
         self._kind = part.kind
         self._nodes = nodes
         self._heard = heard
+        self._words = {one: {piece: folded(piece) for piece in _pieces(one)} for one in heard}
         asked = [values.question(at.arguments.get(key)) for at in part.outward for key in _ASKED]
         self._asked = {folded(one) for one in asked if one and is_telling(one)}
         self._ids = {node.node.node_id for node in nodes}
@@ -91,7 +93,7 @@ class _Sources:
 
     def of(self, node: NodeWithScore, text: str) -> Sequence[NodeWithScore] | None:
         """What a model had been told that has written a node; None where none has."""
-        writers = [one for one in self._heard if self._has_written(one, text)]
+        writers = [one for one in self._may_write(text) if self._has_written(one, text)]
         if not writers:
             return self._nodes if self._may_be_streamed(node, text) else None
         same = [one for one in self._nodes if one.node.node_id == node.node.node_id]
@@ -100,9 +102,18 @@ class _Sources:
         told = behind(writers, self._heard)
         return [one for one in self._nodes if one.node.get_content().strip()[:_HEAD] in told] or self._nodes
 
+    def _may_write(self, text: str) -> Iterable[Exchange]:
+        """Those whose words stand in a text, or it in them: to look closely at many takes long."""
+        if len(text) > MOST:
+            return self._heard
+        there = folded(text)
+        return [
+            one for one in self._heard if any(w in there or there in w for w in self._words[one].values())
+        ]
+
     def _has_written(self, exchange: Exchange, text: str) -> bool:
         """Whether a model has written this, and did not take it from what it was told beside the question."""
-        words = list(_pieces(exchange))
+        words = self._words[exchange]
         if not words or unspoken(text, words) == text:
             return False
         told = folded(exchange.told)
@@ -110,7 +121,7 @@ class _Sources:
             told = told.replace(asked, " ")
         if folded(text) in told:
             return False
-        own = [one for one in words if folded(one) not in told]
+        own = [piece for piece, one in words.items() if one not in told]
         if not self._nodes:  # it may have been found by a query, or a guess, that says the same
             return not beside(text, own)
         return unspoken(text, own) != text
@@ -125,7 +136,7 @@ class _Sources:
 
     def _rest(self, node: NodeWithScore, text: str, writers: Sequence[Exchange]) -> list[NodeWithScore]:
         """What a node says beside its writers, where it comes from elsewhere, such as a query's result."""
-        rest = unspoken(text, (one for writer in writers for one in _pieces(writer)))
+        rest = unspoken(text, (one for writer in writers for one in self._words[writer]))
         if self._kind is not Kind.RETRIEVER or not is_telling(rest):
             return []
         (left,) = kept([node])

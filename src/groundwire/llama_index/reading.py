@@ -20,7 +20,8 @@ from groundwire.core.interaction import Interaction, Passage
 from groundwire.core.secrets import Traced
 from groundwire.core.verdict import Abstention, AbstentionReason
 from groundwire.llama_index import units, values
-from groundwire.llama_index.capture import Capture, Spans
+from groundwire.llama_index.capture import Capture
+from groundwire.llama_index.hearing import Spans
 from groundwire.llama_index.spans import Part
 
 _LOG = logging.getLogger(__name__)

@@ -27,6 +27,9 @@ from llama_index.core.workflow import Workflow
 from groundwire.core.interaction import Passage
 
 _EXCHANGES = 200  # of models that are remembered of one span
+_DIALOGUES = (
+    20  # of them, whose messages are: a memory may have a model of its own, to be asked after the answer
+)
 
 SKIP = "groundwire:skip"
 """In ``instrument_tags``: what runs under it is not looked at."""
@@ -185,7 +188,8 @@ class Part:
 
     exchanges: deque[Exchange] = field(default_factory=lambda: deque(maxlen=_EXCHANGES))
     searches: deque[Exchange] = field(default_factory=lambda: deque(maxlen=_EXCHANGES))  # in retrievers
-    dialogue: Sequence[Any] = ()  # the messages that the last model was given
+    # The messages that models were given, the last one's last.
+    dialogues: deque[Sequence[Any]] = field(default_factory=lambda: deque(maxlen=_DIALOGUES))
     condensed: str = ""  # the conversation that a model was to condense
     spoken: list[str] = field(default_factory=list)  # by models and engines directly inside,
     streamed: bool = False  # unless they streamed

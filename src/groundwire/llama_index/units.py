@@ -16,10 +16,11 @@ from llama_index.core.workflow import StartEvent, StopEvent
 from groundwire.core.interaction import Interaction, Passage, Turn
 from groundwire.core.verdict import AbstentionReason
 from groundwire.host.notices import WITHHELD, is_withheld, without
-from groundwire.host.seen import EDITED, folded, given_words, is_telling, share, told_of, unspoken
+from groundwire.host.seen import EDITED, folded, given_words, has_part, is_telling, share, unspoken
 from groundwire.llama_index import findings, values
 from groundwire.llama_index.made import said_in, unmade
 from groundwire.llama_index.output import notices
+from groundwire.llama_index.showing import opening, shown_in
 from groundwire.llama_index.spans import Exchange, Finding, Found, Kind, Part
 from groundwire.llama_index.words import behind, filled
 
@@ -55,8 +56,12 @@ _UNREAD = (
     f"judge it with {_BY_HAND}"
 )
 
+_RESUMED = (
+    "went on from a saved Context and returned what a model said: groundwire sees nothing of what was "
+    f"retrieved before that, so it judges nothing there; judge what is said of documents with {_BY_HAND}"
+)
+
 _ASKED = {Kind.QUERY: "str_or_query_bundle", Kind.SYNTHESIS: "query", Kind.CHAT: "message"}
-_OPENING = 200
 
 
 def is_answer(part: Part, result: Any) -> bool:
@@ -72,6 +77,8 @@ def untold(part: Part, result: Any) -> str | None:
         return _MADE_FURTHER
     if _is_streamed(part, result):
         return _STREAMED
+    if _is_resumed(part) and not (part.found or part.answered) and _told_in(part, result):
+        return _RESUMED
     return _UNREAD if _is_unread(part, result) else None
 
 
@@ -85,13 +92,18 @@ def _is_made_further(part: Part, result: Any) -> bool:
     return part.streamed and any(is_telling(unspoken(text, answers)) for text in told)
 
 
+def _is_resumed(part: Part) -> bool:
+    """Whether a run began in the midst of its steps: with a state to go on from, and no event to start it."""
+    return part.arguments.get("init_state") is not None and part.arguments.get("start_event") is None
+
+
 def _is_unread(part: Part, result: Any) -> bool:
     """Whether something is told that no document says, and a model was told of documents."""
     if part.answered or not part.exchanges:
         return False
     found = findings.passages(part.found)
     told = "\n".join(one.told for one in part.exchanges)
-    if not any(_opening(passage) in told for passage in found):
+    if not any(opening(passage) in told for passage in found):
         return False
     texts = (text for text in values.texts(result) if is_telling(text))
     return any(all(text.strip() not in passage.text for passage in found) for text in texts)
@@ -102,7 +114,7 @@ def _is_unheard(part: Part, result: Any) -> bool:
     if part.exchanges or not _answers(part, result):
         return False
     said = values.stated(result) or ""
-    return not any(_opening(passage) in said for passage in findings.passages(part.found))
+    return not any(opening(passage) in said for passage in findings.passages(part.found))
 
 
 def _is_streamed(part: Part, result: Any) -> bool:
@@ -143,10 +155,25 @@ def answer(part: Part, result: Any) -> str | None:
         return values.answer(result)
     if form := _form(part, result):
         return values.form_answer(form)
-    if (said := values.stated(result)) is not None:
+    said, told = values.stated(result), _told_in(part, result)
+    if said is not None and (values.is_named_answer(result) or not _is_beside(part, said, told)):
         return said
-    told = _told_in(part, result)
     return told.pop() if len(told) == 1 else None
+
+
+def _is_beside(part: Part, said: str, told: set[str]) -> bool:
+    """Whether a text under a usual key, such as "ok", is none of a model's, and the answer stands beside it.
+
+    That is the only text of a model's there, which that one gave from documents.
+    """
+    if len(told) != 1 or said.strip() in told:
+        return False
+    (own,) = told
+    if not is_telling(own) or has_part(said, own) or has_part(own, said):
+        return False
+    begun = [opening(passage) for passage in findings.passages(part.found)]
+    answering = (one for one in part.exchanges if own in map(str.strip, one.words))
+    return any(begin in one.told for one in answering for begin in begun)
 
 
 def claimed(part: Part | None, answer: str | None, response: Any) -> str | None:
@@ -173,7 +200,7 @@ def question(part: Part) -> str | None:
     given = _given(part)
     likely = [given.get(key) for key in (*values.QUESTION_KEYS, "chat_history")]
     passed = [one for one in given.values() if part.kind is Kind.FLOW and _is_passed(part, one)]
-    likely += [*(passed if len(passed) == 1 else ()), part.dialogue]
+    likely += [*(passed if len(passed) == 1 else ()), *list(part.dialogues)[-1:]]
     return next(filter(None, map(values.question, likely)), None)
 
 
@@ -185,7 +212,8 @@ def _is_passed(part: Part, given: Any) -> bool:
 
 def history(part: Part, asked: str | None) -> tuple[Turn, ...]:
     """The turns before the question, oldest first: as the model saw them, else as the call was given them."""
-    if earlier := values.before(part.dialogue, asked):
+    told = (values.before(dialogue, asked) for dialogue in reversed(part.dialogues))
+    if earlier := next(filter(None, told), None):
         return earlier
     if given := _given(part).get("chat_history"):
         return values.before(given, asked) or values.turns(given)
@@ -244,17 +272,7 @@ def _shown(part: Part, found: list[Passage], said: str | None) -> list[Passage]:
     """Those that stand in what the answering model was told; all, where it was told in other words."""
     if part.kind is Kind.AGENT or not part.exchanges:
         return found  # what tools brought is told in words of their own
-    told = _told(list(part.exchanges), said, found)
-    shown = [passage for passage in found if _opening(passage) in told]
-    asked = question(part) or ""
-    if not shown:
-        return found if told_of(found, told, asked) else []
-    for passage in shown:  # what else is told is told of others
-        begin = max(0, told.find(_opening(passage)))
-        pairs = takewhile(lambda two: two[0] == two[1], zip(_body(passage), told[begin:], strict=False))
-        if same := "".join(one for one, _ in pairs):
-            told = told.replace(same, "\n")
-    return [passage for passage in found if passage in shown or told_of([passage], told, asked)]
+    return shown_in(_told(list(part.exchanges), said, found), found, question(part) or "")
 
 
 def _told(exchanges: list[Exchange], said: str | None, found: Sequence[Passage]) -> str:
@@ -279,19 +297,8 @@ def _answering(exchanges: list[Exchange], said: str, found: Sequence[Passage]) -
     shares = [share(said, "\n".join(one.words)) for one in known]
     if max(shares, default=0.0) >= EDITED:
         return known[shares.index(max(shares))]
-    shown = (one for one in last_first if said and any(_opening(passage) in one.told for passage in found))
+    shown = (one for one in last_first if said and any(opening(passage) in one.told for passage in found))
     return next(shown, last_first[0])
-
-
-def _opening(passage: Passage) -> str:
-    body = _body(passage)
-    return (body if passage.metadata else body.partition("\n\n")[0].strip())[:_OPENING]
-
-
-def _body(passage: Passage) -> str:
-    # Without the metadata, which an application that fills its own prompt may have left out.
-    rest = passage.text.partition("\n\n")[2].strip() if passage.metadata else ""
-    return rest or passage.text.strip()
 
 
 def problem(

@@ -9,11 +9,19 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from types import MappingProxyType
 from typing import Any
 
 from llama_index.core.agent.workflow import AgentOutput, ToolCallResult
-from llama_index.core.base.llms.types import ChatMessage, ChatResponse, CompletionResponse, MessageRole
+from llama_index.core.base.llms.types import (
+    ChatMessage,
+    ChatResponse,
+    CitableBlock,
+    CompletionResponse,
+    MessageRole,
+    TextBlock,
+)
 from llama_index.core.base.response.schema import (
     AsyncStreamingResponse,
     PydanticResponse,
@@ -33,6 +41,7 @@ from groundwire.host.notices import without
 from groundwire.host.seen import beside, unechoed
 
 ANSWER_KEYS = ("answer", "final_answer", "response", "result", "output", "text")
+_SURE_KEYS = ("answer", "final_answer")  # the others may hold a status, too
 QUESTION_KEYS = ("query", "question", "user_msg", "input", "message", "query_str", "user_query", "prompt")
 
 NOTHING = "Empty Response"
@@ -94,6 +103,12 @@ def stated(value: Any) -> str | None:
         held = (_leaf(leaf.get(key)) for key in ANSWER_KEYS)  # a text, or a response of any kind
         leaf = next((said for said in held if isinstance(said, str)), None)
     return None if leaf is None else str(leaf)
+
+
+def is_named_answer(value: Any) -> bool:
+    """Whether what was answered stands under a key that is given to nothing else."""
+    leaf = _leaf(value)
+    return isinstance(leaf, Mapping) and any(leaf.get(key) is not None for key in _SURE_KEYS)
 
 
 def _is_form(value: Any) -> bool:
@@ -232,11 +247,16 @@ def brought(
         return []
     own = nodes(output.raw_output)
     found = passages(unmade(own, made)) or list(inside)
-    content = output.content.strip() if not own else ""
-    if found or isinstance(output.raw_output, (*_RESPONSES, AgentOutput)) or not content:
+    content = "" if own else shown_text(output)
+    if found or isinstance(output.raw_output, (*_RESPONSES, AgentOutput)) or not content.strip():
         return found
-    rest = "" if spoken is None else unechoed(beside(without(output.content, notices), spoken), given)
-    return [Passage(text=rest)] if rest.strip() else []
+    rest = "" if spoken is None else unechoed(beside(without(content, notices), spoken), given)
+    return [Passage(text=rest)] if _says_something(rest) else []
+
+
+def _says_something(told: str) -> bool:
+    """Whether a tool's words are not what Python and JSON write for nothing: "None", "[]", "{}"."""
+    return any(map(str.isalnum, told)) and told.strip() not in {"None", "null"}
 
 
 def tool_output(output: Any) -> Any:
@@ -246,7 +266,13 @@ def tool_output(output: Any) -> Any:
 
 def tool_words(output: Any) -> str | None:
     """What a tool said."""
-    return output.content.strip() if isinstance(output, ToolOutput) else None
+    return shown_text(output).strip() if isinstance(output, ToolOutput) else None
+
+
+def shown_text(held: ChatMessage | ToolOutput) -> str:
+    """All the text that a message, or what a tool returned, shows a model, that which it may cite as well."""
+    blocks = (one.content if isinstance(one, CitableBlock) else [one] for one in held.blocks)
+    return "\n".join(one.text for one in chain.from_iterable(blocks) if isinstance(one, TextBlock))
 
 
 def tool_results(value: Any) -> list[ToolCallResult]:
