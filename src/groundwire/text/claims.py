@@ -149,7 +149,7 @@ class _Page:
     def _read_text(self, line: Line, span: Span, after: str) -> None:
         quoted = _QUOTED.match(line.text)
         begin = quoted.end() if quoted else 0
-        if begin == len(line.text) or RULE.fullmatch(line.text, begin):
+        if begin == len(line.text) or RULE.fullmatch(line.text, begin) or line.text in _FORMULA_MARKS:
             self._mask(span)
             return
         is_item = False
@@ -250,6 +250,7 @@ _CODE = re.compile(
     r"[{}]|;[ \t]*+$|\s[=<>]=?\s|[-=]>|</|\w\(\)|^[ \t]*+(?:[#$]|//|import\b|def\b|class\b|[\w./-]++\s--?\w)",
     re.MULTILINE,
 )
+_FORMULA_MARKS = ("$$", "\\[", "\\]")
 _PROSE = 5  # words: fewer are a command or a name
 _ANNOUNCEMENT = re.compile(r"[^:\n]{3,120}:\s++(?=\S)")
 _SIGNED = 2
