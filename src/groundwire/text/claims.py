@@ -70,13 +70,18 @@ def _may_be_all(sentence: str) -> bool:
 
 
 def _unsigned(answer: str, claims: list[Span]) -> list[Span]:
-    """Without who signs: the last line, below "Best regards,"."""
-    if len(claims) < _SIGNED:
-        return claims
-    parting, last = claims[-2:]
-    between = answer[parting.end - 1 : last.start]
-    signs = "," in between and "\n" in between and courtesy.is_regards(parting.of(answer))
-    return claims[:-1] if signs and _NAME.fullmatch(last.of(answer)) else claims
+    """Without who signs: the lines of names below "Best regards,"."""
+    left: list[Span] = []
+    signing, before = 0, 0
+    for claim in claims:
+        words, between = claim.of(answer), answer[max(0, before - 1) : claim.start]
+        if signing and "\n" in between and _NAME.fullmatch(words) and (signing < _SIGNED or "," in between):
+            signing -= 1
+        else:
+            left.append(claim)
+            signing = _SIGNED if courtesy.is_regards(words) else 0
+        before = claim.end
+    return left
 
 
 class _Page:
@@ -200,7 +205,9 @@ def _statements(answer: str, spans: Iterable[Span]) -> list[Span]:
 
 
 def _claims(words: str) -> bool:
-    return not _REFERENCES.fullmatch(words) and any(c.isalnum() for c in words)
+    if _REFERENCES.fullmatch(words) or _TO_FILL_IN.fullmatch(words):
+        return False
+    return any(c.isalnum() for c in words)
 
 
 def _unmarked(answer: str, span: Span) -> Span:
@@ -253,10 +260,16 @@ _CODE = re.compile(
 _FORMULA_MARKS = ("$$", "\\[", "\\]")
 _PROSE = 5  # words: fewer are a command or a name
 _ANNOUNCEMENT = re.compile(r"[^:\n]{3,120}:\s++(?=\S)")
-_SIGNED = 2
+_SIGNED = 3  # lines
 _CAPITALISED = r"[^\W\d_a-z][\w'’-]*+"
 _NAME = re.compile(
-    rf"(?:(?:[Tt]he|[Yy]our) )?{_CAPITALISED}(?: (?:{_CAPITALISED}|of|the|and|&|from|at|team)){{0,5}}"
+    rf"(?:(?:[Tt]he|[Yy]our|[Ii]hre?|[Vv]otre|[Ss]u) )?{_CAPITALISED}(?: (?:{_CAPITALISED}|of|the|and|&|from|at|team)){{0,5}}"
+)
+# What a letter leaves open: "[Your Name]".
+_TO_FILL_IN = re.compile(
+    r"(?:\[(?:(?:your|insert|the|recipient|customer|company|sender|team|contact|phone|job|first|last)\b[^\[\]\n]{0,40}"
+    r"|name|position|title|date|signature|address|e-?mail|ihr name|votre nom|su nombre|tu nombre)\][\s,.!:|]*)+",
+    re.IGNORECASE,
 )
 _NUMBERS_ROWS = re.compile(r"\|?\s*+(?:#|no\.?|nr\.?|s\.? ?no\.?|sr\. no\.|step|row)\s*+\|", re.IGNORECASE)
 _ROW_NUMBER = re.compile(r"\|?\s*+(?P<number>\d{1,3})\.?\s*+\|")

@@ -21,12 +21,13 @@ def said(answer: str) -> str:
       ``"sources": [1, 2]``. Other members stay as they are. Objects without a sentence are left alone: they
       are records.
     * HTML's tags, which give way to the layout that they stand for.
-    * Whom it addresses in a first line of its own ("Dear Ms. Smith,"), and a label before the whole ("Final
-      answer:", "TL;DR:", "Assistant:").
+    * Whom it addresses in a first line of its own ("Dear Ms. Smith,"), a letter's subject above such a line,
+      and a label before the whole ("Final answer:", "TL;DR:", "Assistant:").
     """
     answer = answer.replace("\ufeff", " ")  # the mark of a file's beginning
     start = said_from(answer)
     text = laid_out(_unwrapped("\n" * start + answer[start:]))
+    text = _SUBJECT.sub(lambda head: "\n" * len(head.group()), text)
     text = _after(_SALUTATION.match(text), text)
     return _after(_LABEL.match(text), text)
 
@@ -99,10 +100,17 @@ def _is_sentence(string: re.Match[str]) -> bool:
 # Of so many words; fewer are a name, a figure or a choice.
 _SENTENCE = 4
 _OBJECT = re.compile(r"\A\s*+(?:```(?:json)?[^\S\n]*+\n)?\s*+(?P<object>\{.*\})\s*+(?:```\s*+)?\Z", re.DOTALL)
-_SALUTATION = re.compile(
-    r"""\s*+(?i:dear|hello|hi|hey|guten\ tag|hallo|liebe[r]?|bonjour|hola|ciao)
-        (?:\ (?:there|all|everyone|team|customer|sir|madam|[A-Z][\w'’.-]{0,20})){0,4}[,!][^\S\n]*+\n""",
-    re.VERBOSE,
+_ADDRESSED = r"""
+    (?i:dear|hello|hi|hey|guten\ tag|hallo|liebe[r]?|sehr\ geehrte[r]?|bonjour|ch[eè]re?|madame|monsieur|hola
+      |estimad[oa]s?|querid[oa]s?|ciao|gentile|prezad[oa]s?|car[oa]s?|beste|geachte)
+    (?:,?\ (?:there|all|everyone|team|folks|colleagues|customer|sir|madam|or|and|und|et|y|e|en
+      |[A-Z][\w'’.-]{0,20}|\[[^\[\]\n]{1,40}\])){0,4}[,!:][^\S\n]*+\n
+"""
+_SALUTATION = re.compile(rf"\s*+{_ADDRESSED}", re.VERBOSE)
+_SUBJECT = re.compile(
+    rf"""^[*_>\ ]{{0,6}}(?:Subject(?:\ [Ll]ine)?|Betreff|Objet|Asunto|Oggetto|Assunto|Onderwerp)
+        [*_]{{0,3}}\s?:[^\n]{{0,200}}\n[>\s]{{0,6}}{_ADDRESSED}""",
+    re.VERBOSE | re.MULTILINE,
 )
 _LABEL = re.compile(
     r"""\s*+[*_#>"]{0,4}+\s*+
