@@ -263,12 +263,14 @@ _ANNOUNCEMENT = re.compile(r"[^:\n]{3,120}:\s++(?=\S)")
 _SIGNED = 3  # lines
 _CAPITALISED = r"[^\W\d_a-z][\w'’-]*+"
 _NAME = re.compile(
-    rf"(?:(?:[Tt]he|[Yy]our|[Ii]hre?|[Vv]otre|[Ss]u) )?{_CAPITALISED}(?: (?:{_CAPITALISED}|of|the|and|&|from|at|team)){{0,5}}"
+    rf"(?:(?:[Tt]he|[Yy]our|[Ii]hre?|[Vv]otre|[Ss]u) )?{_CAPITALISED}"
+    rf"(?: (?:{_CAPITALISED}|of|the|and|&|from|at|team)){{0,5}}"
 )
 # What a letter leaves open: "[Your Name]".
 _TO_FILL_IN = re.compile(
-    r"(?:\[(?:(?:your|insert|the|recipient|customer|company|sender|team|contact|phone|job|first|last)\b[^\[\]\n]{0,40}"
-    r"|name|position|title|date|signature|address|e-?mail|ihr name|votre nom|su nombre|tu nombre)\][\s,.!:|]*)+",
+    r"(?:\[(?:(?:your|insert|recipient|customer|company|sender|team|contact|phone|job|first|last)\b"
+    r"[^\[\]\n]{0,40}|name|position|title|date|signature|address|e-?mail|ihr name|votre nom|su nombre)\]"
+    r"[\s,.!:|]*)+",
     re.IGNORECASE,
 )
 _NUMBERS_ROWS = re.compile(r"\|?\s*+(?:#|no\.?|nr\.?|s\.? ?no\.?|sr\. no\.|step|row)\s*+\|", re.IGNORECASE)
