@@ -47,6 +47,11 @@ DRESSED = [
     "{0}.<sup>1</sup> {1}.\u00b2",
     "{0} (source: passage 1). {1} (sources: 1, 2).",
     "{0}.[^1] {1}.\n\n[^1]: Document 1",
+    "{0} <ref>1</ref>. {1}<citation>Pets</citation>.",
+    "{0} [1, p. 3]. {1} (doc_id=2).",
+    "{0}.\u00b9 {1}.\u00b2\n\n\u00b9 Source: fees.pdf, p. 3\n\u00b2 Pets",
+    "**1. Bags**\n{0}.\n\n**2. Dogs**\n{1}.",
+    "{0}. {1}.<|im_end|>",
     "{0}\\. {1}\\.",
     "{0}.\\n\\n{1}.",
 ]

@@ -84,6 +84,9 @@ ANSWERS = [
     ("**Bags**\n\n**Total: 40 euros**\n\n**Two are free.**", ["Total: 40 euros", "Two are free."]),
     ("**42 million**", ["42 million"]),
     ("**Bags**\n**Pets:**", ["Bags", "Pets:"]),
+    ("**1. Bags**\nTwo are free.\n**Step 2: Pets**\nOne is.", ["Two are free.", "One is."]),
+    ("**1. Total: 40 euros**\n**2. Two are free.**", ["1. Total: 40 euros", "2. Two are free."]),
+    ("bags: two\nmin_fee: 5 EUR\npets.max: 1", ["bags: two", "min_fee: 5 EUR", "pets.max: 1"]),
     ("**Two are free. One is not.** Ask *us*.", ["Two are free.", "One is not.", "Ask *us*."]),
     ("`40 euros`", ["40 euros"]),
     ("| Fare | Bags |\n|:---|---:|\n| Eco | 1 pc. Max 23 kg |\n| Biz | 2 |\n\nAsk.", [

@@ -194,6 +194,8 @@ def _is_title(body: str, *, is_item: bool) -> bool:
         label = body[:-1]
         return body[-1] in ":：" and len(label) <= 40 and len(label.split()) <= 3 and not _DIGIT.search(label)
     title = bold["title"]
+    marker = None if NUMBERED_DAY.match(title) else MARKER.match(title)
+    title = title[marker.end() :] if marker else title
     if bold["colon"] or title[-1] in ":：":
         return True
     return not (is_item or title[-1] in ".!?。" or _DIGIT.search(title) or len(title.split()) > 10)

@@ -20,13 +20,14 @@ def said(answer: str) -> str:
       that hold sentences; and members in which the answer only speaks of itself, ``"confidence": 0.9`` or
       ``"sources": [1, 2]``. Other members stay as they are. Objects without a sentence are left alone: they
       are records.
-    * HTML's tags, which give way to the layout that they stand for.
+    * HTML's tags, which give way to the layout that they stand for, and a model's own marks ("<|eot_id|>").
     * Whom it addresses in a first line of its own ("Dear Ms. Smith,"), a letter's subject above such a line,
       and a label before the whole ("Final answer:", "TL;DR:", "Assistant:").
     """
     answer = answer.replace("\ufeff", " ")  # the mark of a file's beginning
     start = said_from(answer)
-    text = laid_out(_unwrapped("\n" * start + answer[start:]))
+    text = _TEMPLATE.sub(lambda mark: " " * len(mark.group()), "\n" * start + answer[start:])
+    text = laid_out(_unwrapped(text))
     text = _SUBJECT.sub(lambda head: "\n" * len(head.group()), text)
     text = _after(_SALUTATION.match(text), text)
     return _after(_LABEL.match(text), text)
@@ -97,6 +98,7 @@ def _is_sentence(string: re.Match[str]) -> bool:
     return len(string.group().split()) >= _SENTENCE
 
 
+_TEMPLATE = re.compile(r"<\|[a-z_]{2,30}\|>|\[/?INST\]|<</?SYS>>|<(?:start|end)_of_turn>")
 # Of so many words; fewer are a name, a figure or a choice.
 _SENTENCE = 4
 _OBJECT = re.compile(r"\A\s*+(?:```(?:json)?[^\S\n]*+\n)?\s*+(?P<object>\{.*\})\s*+(?:```\s*+)?\Z", re.DOTALL)
@@ -126,10 +128,15 @@ _READ = {"n": " \n", "r": " \n", "t": "  ", '"': ' "', "/": " /"}
 _ABOUT_ITSELF = re.compile(
     r"""\"(?: (?:confidence|certainty)(?:_?(?:score|level))? | relevance_?score
            | (?:sources?|citations?|references?|passages?|documents?)(?:_?(?:ids?|used))?
+           | page(?:_?(?:number|no))? | (?:doc|chunk|source|passage)_?(?:id|index|number)
         )\"\s*+:\s*+
         (?: -?\d[\d.]*+%?
           | \"(?:very[ ])?(?:high|medium|low|\d[\d.]*+[ ]?%?)\"
           | \[\s*+(?>(?:\"?\d{1,3}\"?\s*+(?:,\s*+)?)*)\]
-        )""",
+        )
+      | \"(?:(?:is_?|answer_?)?(?:found|grounded|answerable)|(?:has|can)_?answer)\"\s*+:\s*+(?:true|false)\b
+      | \"lang(?:uage)?\"\s*+:\s*+\"[a-z]{2}(?:-[A-Z]{2})?\"
+      | \"(?:follow_?ups?|suggested|related|next)(?:_?questions?)?\"\s*+:\s*+
+        \[\s*+(?>(?:\"[^\"\n]{1,200}\?\"\s*+(?:,\s*+)?)*)\]""",
     re.VERBOSE | re.IGNORECASE,
 )
