@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 from groundwire.core.span import Span
-from groundwire.text import courtesy, itself, sentences
+from groundwire.text import courtesy, disclaimers, itself, sentences
 from groundwire.text.layout import FENCE, HEADING, MARKER, NUMBERED_DAY, RULE, Line, lines
 from groundwire.text.said import said
 
@@ -66,7 +66,9 @@ def _states_nothing(sentence: str) -> bool:
 
 def _may_be_all(sentence: str) -> bool:
     """Whether a sentence claims nothing beside others, but affirms or declines where it stands alone."""
-    return courtesy.is_opening(sentence) or itself.is_disclaimer(sentence)
+    return (
+        courtesy.is_opening(sentence) or itself.is_disclaimer(sentence) or disclaimers.is_disclaimer(sentence)
+    )
 
 
 def _unsigned(answer: str, claims: list[Span]) -> list[Span]:

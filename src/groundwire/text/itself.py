@@ -34,6 +34,7 @@ _ANNOUNCING = frozenset(["here", "below", "following", "found", "find", "based",
 _ANSWERS = frozenset(
     """
     answer answers response summary overview breakdown explanation information details points facts findings
+    comparison example examples draft timeline
     results list steps context documents document sources source passages passage what everything question
     """.split()  # noqa: SIM905
 )
@@ -45,7 +46,7 @@ _BESIDE = (
         """
         sure certainly okay ok above key main relevant important concise brief short quick detailed step given
         provided supplied retrieved available contexts text texts article articles excerpt excerpts materials
-        content query request regarding can could all tell topic
+        content query request regarding can could all tell topic email e-mail letter reply
         """.split()  # noqa: SIM905
     )
 )
@@ -79,7 +80,12 @@ _GIVEN = (
     "(?:context|documents?|sources?|passages?|information|text|materials?)(?: (?:provided|given|above))?"
 )
 _ONLY = "(?:(?:solely|only|entirely) )?"
-_BASED = f"{_NOTED}(?:provided )?{_ONLY}based {_ONLY}on {_GIVEN}"
+_FAULTS = (
+    "(?:(?:,? and| but)(?: it| as such)? (?:may|might|can) (?:not be (?:complete|exhaustive|accurate"
+    "|up to date)"
+    "|be (?:incomplete|incorrect|inaccurate|outdated)|contain (?:errors|mistakes|inaccuracies)))?"
+)
+_BASED = f"(?:note: )?{_NOTED}(?:provided )?{_ONLY}based {_ONLY}on {_GIVEN}{_FAULTS}"
 _TAKEN = (
     "(?:this|the|these|all)(?: the)? (?:answer|information|details|facts)(?: above)? "
     f"(?:is|are|comes?|was|were) {_ONLY}(?:based on|from|taken from|drawn from) {_GIVEN}"
@@ -87,7 +93,8 @@ _TAKEN = (
 _USED = f"i (?:have )?(?:only )?used {_GIVEN} to answer (?:this|the|your) question"
 _PURPOSE = (
     f"{_NOTED}(?:provided )?for (?:general )?(?:informational|educational|information|general) "
-    "(?:purposes|use) only"
+    "(?:purposes|use) only(?:,? and (?:is not|does not constitute|should not be considered)(?: any)? "
+    "(?:legal|medical|financial|professional|tax) advice)?"
 )
 _ALL = (
     "(?:that['’]s|that is|this is) (?:all|everything)(?: the (?:information|details))? (?:that )?"
@@ -96,14 +103,27 @@ _ALL = (
 _MADE = (
     "(?:disclaimer: )?(?:(?:this|the|my) (?:answer|response|text|content|summary) (?:was|is|has been) )?"
     "(?:generated|written|created|produced) by (?:an )?ai(?: assistant| model)?"
+    f"{_FAULTS}|ai-generated"
 )
 _MISTAKES = (
     "(?:i(?:['’]m| am) an ai(?: assistant| model)?(?: and (?:can|may|might) make mistakes)?"
     "|ai-generated content (?:may|might|can) "
     "(?:be (?:incorrect|inaccurate|wrong)|contain (?:errors|mistakes)))"
 )
+_VERIFY = (
+    "(?:please )?(?:always )?(?:verify|double-check) (?:important |critical |all |any )?"
+    "(?:information|facts|details|answers?)(?: independently)?"
+)
+_STEPS = (
+    "(?:(?:ok|okay|alright|sure|so|well|hmm),? )?let(?:['’]s| me| us) (?:break (?:this|it|that"
+    "|things) down|walk (?:you )?through (?:this|it)|take a look"
+    "|think|go through (?:this|it|them)|see|check|explain|summari[sz]e)(?: (?:step by step|for you"
+    "|together|in detail"
+    "|one by one|carefully|about (?:this|it)))*:?"
+)
 _DESCRIBING = re.compile(
-    rf"(?:{_CONFIDENCE}|{_BASED}|{_TAKEN}|{_USED}|{_PURPOSE}|{_ALL}|{_MADE}|{_MISTAKES})[\s!.…]*",
+    rf"(?:{_VERIFY}|{_STEPS}|{_CONFIDENCE}|{_BASED}|{_TAKEN}|{_USED}|{_PURPOSE}|{_ALL}|{_MADE}"
+    rf"|{_MISTAKES})[\s!.…]*",
     re.IGNORECASE,
 )
 _LIMITS = re.compile(
