@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from groundwire.core.span import Span
 from groundwire.text import tokens
 
 
@@ -21,6 +22,11 @@ def is_of_itself(sentence: str) -> bool:
         return True
     announces = not _ANNOUNCING.isdisjoint(words) and not _ANSWERS.isdisjoint(words)
     return announces and _BESIDE.issuperset(words)
+
+
+def attributions(sentence: str) -> list[Span]:
+    """Where a sentence only says whence it has what it says: "According to the provided context"."""
+    return [Span(*found.span()) for found in _ATTRIBUTION.finditer(sentence)]
 
 
 def is_disclaimer(sentence: str) -> bool:
@@ -78,6 +84,11 @@ _NOTED = "(?:please )?(?:note that )?(?:this|the|my)(?: answer| response| summar
 _GIVEN = (
     "(?:the |your )?(?:(?:provided|given|retrieved|available|supplied|above) )?"
     "(?:context|documents?|sources?|passages?|information|text|materials?)(?: (?:provided|given|above))?"
+)
+_ATTRIBUTION = re.compile(
+    r"\b(?:according to|based (?:solely |only )?(?:up)?on|as (?:per|stated in|mentioned in|described in)) "
+    rf"{_GIVEN}\b",
+    re.IGNORECASE,
 )
 _ONLY = "(?:(?:solely|only|entirely) )?"
 _FAULTS = (
