@@ -235,6 +235,21 @@ def test_an_address_decides_no_language():
     assert verdict.claims[0].support is Support.SUPPORTED
 
 
+@pytest.mark.parametrize("detector", ["lexical", "embedded"])
+@pytest.mark.parametrize(
+    "before", ["**Q: {}**\n\n**A:** ", "**{}**\n\n", "You asked: {}\n\n", "Question: {}\nAnswer: "]
+)
+def test_a_question_that_is_said_over_again_is_no_statement(detector, before):
+    """Whatever figure it has; another question is one."""
+    asked = "Does a second bag cost 95 EUR?"
+    answer = before.format(asked) + "No, a second bag costs 75 EUR."
+    outcome = gw.Checker(detector).check(gw.Interaction(question=asked, contexts=[FEES], answer=answer))
+    assert [claim.span.of(answer) for claim in outcome.claims if "95" in claim.text] == []
+    assert not outcome.hallucinated
+    other = gw.Interaction(question="Does a bag cost 80 EUR?", contexts=[FEES], answer=answer)
+    assert any("95" in claim.text for claim in gw.Checker(detector).check(other).claims)
+
+
 CHAT = (
     gw.Turn(
         role="user", text="I have worked here for two years, and our baby is due in March. How long is leave?"
