@@ -32,8 +32,8 @@ def cut(answer: str) -> list[Span]:
       that it answered in, HTML's tags and a label before the whole ("Answer:") are no part of the answer.
     * Markers of sources ("[1]", "(Passage 2)"), courtesies ("Sure!", "Have a nice day!") and who signs below
       them, questions back to the asker ("Which one do you mean?"), what only speaks of the answer ("Here is
-      what I found:") and marks without a letter or digit claim nothing. "Sure!" is judged where it is the
-      whole answer: it may affirm.
+      what I found:"), disclaimers ("This is no legal advice.") and marks without a letter or digit claim
+      nothing. "Sure!" and a disclaimer are judged where they are the whole answer: it may affirm or decline.
     """
     given, answer = answer, said(answer)
     page = _Page(answer)
