@@ -47,6 +47,11 @@ DRESSED = [
     "{0}.<sup>1</sup> {1}.\u00b2",
     "{0} (source: passage 1). {1} (sources: 1, 2).",
     "{0}.[^1] {1}.\n\n[^1]: Document 1",
+    "{0} <ref>1</ref>. {1}<citation>Pets</citation>.",
+    "{0} [1, p. 3]. {1} (doc_id=2).",
+    "{0}.\u00b9 {1}.\u00b2\n\n\u00b9 Source: fees.pdf, p. 3\n\u00b2 Pets",
+    "**1. Bags**\n{0}.\n\n**2. Dogs**\n{1}.",
+    "{0}. {1}.<|im_end|>",
     "{0}\\. {1}\\.",
     "{0}.\\n\\n{1}.",
 ]
@@ -228,6 +233,21 @@ def test_an_address_decides_no_language():
         contexts=[FEES], answer="A second bag costs 75 EUR. Read more: https://a.example.com/help"
     )
     assert verdict.claims[0].support is Support.SUPPORTED
+
+
+@pytest.mark.parametrize("detector", ["lexical", "embedded"])
+@pytest.mark.parametrize(
+    "before", ["**Q: {}**\n\n**A:** ", "**{}**\n\n", "You asked: {}\n\n", "Question: {}\nAnswer: "]
+)
+def test_a_question_that_is_said_over_again_is_no_statement(detector, before):
+    """Whatever figure it has; another question is one."""
+    asked = "Does a second bag cost 95 EUR?"
+    answer = before.format(asked) + "No, a second bag costs 75 EUR."
+    outcome = gw.Checker(detector).check(gw.Interaction(question=asked, contexts=[FEES], answer=answer))
+    assert [claim.span.of(answer) for claim in outcome.claims if "95" in claim.text] == []
+    assert not outcome.hallucinated
+    other = gw.Interaction(question="Does a bag cost 80 EUR?", contexts=[FEES], answer=answer)
+    assert any("95" in claim.text for claim in gw.Checker(detector).check(other).claims)
 
 
 CHAT = (

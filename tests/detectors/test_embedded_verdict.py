@@ -65,6 +65,16 @@ class TestSupported:
         claim = judged("The sky is blue 40 metres up, and blue.", SKY, score=0.1, reading=reading)
         assert claim.reason.startswith("not flagged, though “40 metres”")
 
+    def test_nor_does_a_name_that_no_passage_has_and_it_is_named_first(self):
+        claim = judged("The azure sky is Brennick's.", SKY, score=0.1, reading=YES)
+        assert claim.reason == "not flagged, though “Brennick's” and 1 more are not in the documents"
+
+    def test_words_that_only_say_what_it_goes_by_are_no_other_words(self):
+        claim = judged("According to the given documents, the sky is blue.", SKY, score=0.1, reading=YES)
+        assert claim.reason == "its words are in the documents"
+        claim = judged("Based on the context, the sky is azure.", SKY, score=0.1, reading=YES)
+        assert claim.reason == "follows from the documents, in other words: “azure”"
+
     def test_a_claim_that_may_not_be_supported_is_not_said_to_be(self):
         """Its score makes the answer MEDIUM: the reasons of both say so."""
         claim = judged("The sky is azure.", SKY, score=0.3, reading=YES)

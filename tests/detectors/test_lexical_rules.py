@@ -425,6 +425,18 @@ class TestRefusals:
         assert judge(answer, POOL).grounded
 
 
+@pytest.mark.parametrize("guess", ["No: ", "A: No, ", "Unfortunately not: ", "Not really – ", "Not quite. "])
+@pytest.mark.parametrize("detector", ["lexical", "embedded"])
+def test_what_denies_a_guess_denies_nothing_of_the_document(guess, detector):
+    """It stands for itself before what is said."""
+    interaction = Interaction(
+        question="Can I swim on Tuesdays?",
+        contexts=["Tuesdays are cleaning days for everybody."],
+        answer=f'{guess}"Tuesdays are cleaning days for everybody."',
+    )
+    assert not Checker(detector).check(interaction).hallucinated
+
+
 def test_an_answer_of_courtesies_states_nothing():
     assert judge("Have a nice day!", POOL).why == "NO_CLAIMS"
 
@@ -527,10 +539,10 @@ class TestWords:
         ("scores", "said"),
         [
             ([0.1], "The statement is supported by the documents."),
-            ([0.1, 0.2], "All 2 statements are supported by the documents."),
+            ([0.1, 0.2], "Both statements are supported by the documents."),
             ([0.35], "The statement may not be supported by the documents."),
             ([0.1, 0.35], "1 of 2 statements may not be supported by the documents."),
-            ([0.35, 0.45], "All 2 statements may not be supported by the documents."),
+            ([0.35, 0.45], "Both statements may not be supported by the documents."),
         ],
     )
     def test_a_summary_doubts_what_the_level_doubts(self, scores, said):
@@ -556,7 +568,7 @@ class TestWords:
         ("others", "said"),
         [
             ([(Support.UNSUPPORTED, 0.41)], "The documents may say otherwise: perhaps."),
-            ([(Support.UNSUPPORTED, 0.9)], "All 2 statements are not supported by the documents."),
+            ([(Support.UNSUPPORTED, 0.9)], "Both statements are not supported by the documents."),
             (
                 [(Support.SUPPORTED, 0.1), (Support.UNSUPPORTED, 0.9)],
                 "2 of 3 statements are not supported by the documents.",

@@ -22,7 +22,8 @@ def left(answer, *sources):
         " [1]", "[2, 3]", " [1][3]", " [1-3]", "[^1]", "[^note]", " [[1]](https://x.example/a)",
         "【1†source】", "【4:0†dogs.pdf】", "【3】", " ¹", "²", "¹,²", "<sup>1</sup>", " [doc1]",
         " [citation:1]", " [Source 2]", " (Document 1)", " (Document 1, p. 3)", " (see documents 1 and 2)",
-        " (passages 1-3; page 4)", " (p. 12)",
+        " (passages 1-3; page 4)", " (p. 12)", " [1, p. 3]", " [2, section 4.1]",
+        " [chunk_id: 2]", " (doc_id=2)",
     ],
 )  # fmt: skip
 def test_numbers_of_sources_point_and_state_nothing(pointer):
@@ -35,6 +36,7 @@ def test_numbers_of_sources_point_and_state_nothing(pointer):
     [
         "Dogs travel free (2019).", "a fee (75 EUR)", "items [sic]", "5 m² of 3 km²", "(3)", "【注意】",
         "(Section 4.2)", "[2019]", "Reference: a letter of the bank.", "Sources of energy differ.",
+        "Documents: 2", "Passages: 3", "¹ Two dogs", "[2, 3 EUR]",
     ],
 )  # fmt: skip
 def test_what_states_something_is_no_pointer(said):
@@ -53,6 +55,9 @@ def test_what_states_something_is_no_pointer(said):
         ("Free.\n\n**Sources:**\n- fees.pdf\n- dogs.pdf\n\nBye.", "Free.\n\n\n\n\n\nBye."),
         ("Free.\n## References\n[1] Fees of the airline\n[2] A made up title", "Free.\n\n\n A made up title"),
         ("Free.\nSources: [1], [2]", "Free.\n"),
+        ("Free.\n**Sources used:** Document 1, Document 2", "Free.\n"),
+        ("Free.\nSource(s): fees.pdf\nRelevant passages: 1, 3", "Free.\n\n"),
+        ("Free.¹\n\n¹ Source: fees.pdf, p. 3\n² Fees of the airline", "Free.\n\n\n"),
     ],
 )
 def test_a_name_points_where_a_passage_goes_by_it(answer, rest):

@@ -50,6 +50,31 @@ You're very welcome – good luck with your exam!
 Wishing you and your family all the best.
 Is there anything else you'd like to know about the parental leave?
 I hope that clears things up, and enjoy your time off!
+Thanks for reaching out to Acme Travel!
+Thank you all for your hard work!
+I'm sorry you're not feeling well.
+Congratulations, by the way!
+I'd be happy to explain!
+I can help with that.
+Yours sincerely,
+Happy travels!
+I'm here if you need anything else.
+Let me know if you'd like details on sports equipment!
+If you have any other questions about remote work, just let me know.
+Let me know which one you prefer!
+If you tell me your route, I can give you the exact price.
+Please contact our support team if you need further assistance.
+Feel free to adjust the tone!
+I hope this helps you plan your trip!
+Haben Sie noch weitere Fragen?
+Vielen Dank für Ihre Nachricht.
+Avez-vous d'autres questions ?
+¿Te puedo ayudar en algo más?
+Hai altre domande?
+Posso ajudar com mais alguma coisa?
+Heeft u nog andere vragen?
+还有其他问题吗？
+他にご質問はありますか？
 """.strip().splitlines()
 ASKED = """
 Which airline do you mean?
@@ -63,8 +88,28 @@ Thanks for asking!
 Would you like me to go into more detail?
 Is there anything else you'd like to know?
 Would you like help with anything else?
+Would you like to know more about the nature reserve?
+Would you like me to draft an email to your landlord?
+Do you have any other questions?
+Want me to look up the fees?
+Could you check your confirmation e-mail and tell me the fare type?
+Is there a specific plan you're interested in?
+How big is your dog?
+How long is yours?
 """.strip().splitlines()
 STATED = """
+Would you like a free upgrade?
+Do you want me to book the seat for 5 EUR?
+How big is your free bag?
+If you give us the receipt, we will refund you.
+If you tell me your plan, I can give you a refund.
+Let me know your refund is due.
+Let us know your request within a week.
+Feel free to adjust the fee.
+I can help with refunds.
+That's annoying because it is closed.
+Thanks for reaching out to Acme, which flies to Rome.
+I'm sorry you're having trouble because the lift is closed.
 Could you tell me why a bag costs 75 EUR?
 Did you know that dogs travel free of charge?
 Do you want the full refund that every ticket includes?

@@ -126,6 +126,7 @@ def test_a_long_sentence_takes_no_time():
     """
     Das ist nicht ohne Unterlagen möglich.
     Dazu wird nicht mehr die Unterlage benötigt.
+    Dazu gibt es keine Angabe von Gründen, die nötig wäre.
     In den Unterlagen steht, dass das Frühstück nicht enthalten ist.
     Für die Bestellung haben wir keine persönlichen Angaben gespeichert.
     Ce médicament n'est pas indiqué.
@@ -151,6 +152,7 @@ def test_what_a_document_denies_in_another_language_is_a_claim(sentence):
 @pytest.mark.parametrize(
     "sentence",
     """
+    Dazu enthält die Benutzungsordnung leider keine Angaben.
     Darüber steht nichts in den Dokumenten.
     Cela n'est pas indiqué dans le document.
     Il prezzo non è indicato nei documenti.

@@ -28,6 +28,10 @@ def words(answer):
         (f'```json\n{{"answer": "{PLAIN}"}}\n```', PLAIN),
         (json.dumps({"answer": PLAIN, "confidence": 0.92, "relevance_score": 3, "sources": ["1", 2]}), PLAIN),
         (json.dumps({"answer": PLAIN, "certainty": "very high", "citations": []}), PLAIN),
+        (json.dumps({"answer": PLAIN, "found": True, "language": "en", "page": 3, "chunk_id": 7}), PLAIN),
+        (json.dumps({"answer": PLAIN, "follow_up_questions": ["Do cats pay?", "Why?"]}), PLAIN),
+        (f"{PLAIN}<|eot_id|>", PLAIN),
+        (f"{PLAIN} [/INST]", PLAIN),
     ],
 )
 def test_only_what_is_said_is_left(answer, left):
@@ -43,6 +47,10 @@ def test_only_what_is_said_is_left(answer, left):
             '"fee": "75 EUR" "bags": 2 "dogs": true',
         ),
         (json.dumps({"answer": PLAIN, "sources": ["The Lancet"]}), '"The Lancet"'),
+        (
+            json.dumps({"answer": PLAIN, "next": ["Cats pay"], "language": "Dutch"}),
+            '"Cats pay" "language": "Dutch"',
+        ),
         (json.dumps({"answer": PLAIN, "confidence": "It was measured in May."}), "It was measured in May."),
     ],
 )

@@ -20,6 +20,7 @@ PROSE = [
     "The desk opens at 5 p.m. Eastern.| Come early.",
     "The desk closes at 5 p.m.| Passengers wait at gate B.| Then they board.",
     "See No. 5 and Fig. 3.| Both apply.",
+    "The town is Brennick (pop. 23,400).| They sing pop.| It sells.",
     "Is it free?| No.| That costs 10 euros.",
     "We flew to the U.S. Senate hearing.| It was long.",
     "She lives in the U.S.| They do too.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -14,6 +15,7 @@ from groundwire.text.claims import cut
 from groundwire.text.markup import outside_tags
 from groundwire.text.plain import Plain
 from groundwire.text.said import said
+from groundwire.text.tokens import texts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +49,7 @@ class AsRead:
         answer = dress.undressed(spoken, pointers)
         passages = tuple(_once([dress.passage(passage.text) for passage in interaction.contexts]))
         spans = [(answer.left(span), span) for span in cut(interaction.answer)]
+        spans = [pair for pair in spans if not _asks_again(pair[0].of(answer.text), interaction)] or spans
         return cls(
             interaction=replace(
                 interaction,
@@ -84,6 +87,20 @@ class AsRead:
         span = self.passages[evidence.passage].stood(evidence.span)
         span = outside_tags(self.original.contexts[evidence.passage].text, span)
         return Evidence.cite(self.original, evidence.passage, span)
+
+
+def _asks_again(said: str, interaction: Interaction) -> bool:
+    """Whether a sentence of an answer only says the question over again: "Q: Is it 75 EUR?"."""
+    if not said.rstrip(' *_"”').endswith(("?", "？")):
+        return False
+    asked = texts((interaction.question or "").casefold())
+    again = texts(_ASKED.sub("", said).casefold())
+    return len(asked) > 1 and again == asked
+
+
+_ASKED = re.compile(
+    r"\W*(?:q(?:uestion)?\s*:|you(?:r question(?: was)?| asked| want to know)\W*:)", re.IGNORECASE
+)
 
 
 def _asked(interaction: Interaction) -> str:

@@ -79,8 +79,9 @@ class ReadJudging(Judging):
         evidence = claim.evidence or self._nearest(seen, read)
         if seen.missing and read.reading.supported > max(read.reading.unsupported, read.reading.contradicted):
             claim = replace(claim, support=Support.INFERRED)
-            if not (self._unknown(seen) or self._doubtful(score)):
-                said = self._listed(self._missing_runs(seen))
+            told = self._told_nowhere(seen)
+            if told and not (self._unknown(seen) or seen.missing_names or self._doubtful(score)):
+                said = self._listed(told)
                 claim = replace(claim, reason=f"follows from the documents, in other words: {said}")
         return replace(claim, evidence=evidence)
 

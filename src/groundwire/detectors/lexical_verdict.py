@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cached_property
 from typing import Any
 
@@ -12,7 +13,7 @@ from groundwire.core.interaction import Interaction
 from groundwire.core.span import Span, union
 from groundwire.detectors.lexical_conflict import Conflict, conflict_in, quoted, whole
 from groundwire.detectors.lexical_seen import BARE_KNOWN, BARE_UNKNOWN, HARMLESS, Answer, Seen
-from groundwire.text import facts
+from groundwire.text import facts, itself
 from groundwire.text.facts import Status
 from groundwire.text.overlap import Context, Match
 
@@ -124,11 +125,19 @@ class Judging:
     def _missing_runs(self, seen: Seen) -> list[Span]:
         """The words and names that are nowhere in the documents, neighbours as one.
 
-        Without the question's own words, where there are others: they are no invention of the answer's.
+        Without the question's own words, and those that only say what the answer goes by ("according to the
+        context"), where there are others: they are no invention of the answer's.
         """
-        worded, content = seen.worded, set(seen.worded.content)
         missing = {*seen.missing, *(i for run in seen.missing_names for i in run)}
-        missing = {i for i in missing if worded.stems[i] not in self._asked} or missing
+        return self._runs(seen, self._invented(seen, missing) or missing)
+
+    def _invented(self, seen: Seen, missing: AbstractSet[int]) -> set[int]:
+        by = itself.attributions(seen.span.of(self.interaction.answer))
+        own = {i for i in missing if not any(map(seen.worded.words[i].span.overlaps, by))}
+        return {i for i in own if seen.worded.stems[i] not in self._asked} or own
+
+    def _runs(self, seen: Seen, missing: Iterable[int]) -> list[Span]:
+        worded, content = seen.worded, set(seen.worded.content)
         runs: list[Span] = []
         for i in sorted(missing):
             span = worded.words[i].span
@@ -187,10 +196,12 @@ class Judging:
         return f"not flagged, but in doubt: {reason}" if self._doubtful(score) else reason
 
     def _told_nowhere(self, seen: Seen) -> list[Span]:
-        """The words and facts of a claim that are nowhere in the documents, facts first: they tell more."""
+        """The words and facts of a claim that are nowhere in the documents, the most telling first."""
         unknown = [*self._unknown(seen), *self._only_asked(seen)]
-        told = union([*(self._missing_runs(seen) if seen.missing else []), *unknown])
-        return sorted(told, key=lambda span: not any(map(span.overlaps, unknown)))
+        missing = {*seen.missing, *(i for run in seen.missing_names for i in run)} if seen.missing else set()
+        told = union([*self._runs(seen, self._invented(seen, missing)), *unknown])
+        names = [seen.place(run) for run in seen.missing_names]
+        return sorted(told, key=lambda span: [not any(map(span.overlaps, some)) for some in (unknown, names)])
 
     def _doubtful(self, score: float) -> bool:
         """Whether a claim that is not flagged makes its answer one that may not be supported."""
@@ -263,7 +274,7 @@ def summary(claims: Sequence[Claim], grading: Grading) -> str:
         return f"{_share(doubtful, claims)} may not be supported by the documents."
     if len(claims) == 1:
         return "The statement is supported by the documents."
-    return f"All {len(claims)} statements are supported by the documents."
+    return f"{_all(claims)} are supported by the documents."
 
 
 def _is_high(claim: Claim, grading: Grading) -> bool:
@@ -276,8 +287,11 @@ _STOPPED = (".”", "!”", "?”")
 def _share(some: Sequence[Claim], claims: Sequence[Claim]) -> str:
     if len(claims) == 1:
         return "The statement"
-    return (
-        f"{len(some)} of {len(claims)} statements"
-        if len(some) < len(claims)
-        else f"All {len(claims)} statements"
-    )
+    return f"{len(some)} of {len(claims)} statements" if len(some) < len(claims) else _all(claims)
+
+
+def _all(claims: Sequence[Claim]) -> str:
+    return "Both statements" if len(claims) == _BOTH else f"All {len(claims)} statements"
+
+
+_BOTH = 2

@@ -86,7 +86,7 @@ _AND = r"(?:\ ?[,;:/&–-]\ ?|\ and\ |\ )"
 _NUMBERS = rf"\d{{1,3}}(?:{_AND}\d{{1,3}}){{0,20}}"
 _LABEL = (
     r"(?:doc(?:ument)?|source|passage|citation|cite|ref(?:erence)?|context|chunk|snippet|excerpt|page|pp?|pg)s?"
-    r"[\ \u00a0.:\#_-]{0,3}"
+    r"(?:[\ _-]?id)?[\ \u00a0.:\#_=-]{0,3}"
 )
 _ITEMS = rf"{_LABEL}\d{{1,3}}(?:{_AND}(?:{_LABEL})?\d{{1,3}}){{0,20}}"
 _SUPERSCRIPT = "[¹²³⁴⁵⁶⁷⁸⁹⁰]"
@@ -94,6 +94,7 @@ _NUMBERED = re.compile(
     rf"""[ \u00a0]{{0,2}}(?:
           \[\[?\^?{_NUMBERS}\]?\](?:\([^()\s]{{1,500}}\))?
         | \[\^[\w-]{{1,20}}\]
+        | \[\^?\d{{1,3}},\ (?:pp?|pages?|sec|sections?|ch|lines?)\.?\ ?\d{{1,4}}(?:[-–.]\d{{1,4}})?\]
         | [(\[](?:(?:see|cf\.?|from|in|sources?:|ref(?:erence)?s?:)\ )?(?:the\ )?{_ITEMS}[)\]]
         | 【(?:[^【】†\n]{{0,60}}†[^【】\n]{{0,60}}|{_NUMBERS})】
         | <sup>[\W\d]{{1,20}}</sup>
@@ -107,8 +108,15 @@ _FILE = re.compile(
     re.IGNORECASE,
 )
 _ADDRESS = re.compile(r"https?://[^\s()<>\[\]\"']{3,300}[\w/]", re.IGNORECASE)
+# "Sources:", "Source(s) used:", "Relevant passages:"; "Documents:" may name what somebody has to bring.
+_SOURCES = (
+    r"(?:relevant |cited |used |supporting )?(?:sources?|references?|citations?)(?:\(s\)|(?: used| cited)?\b)"
+    r"|(?:relevant|cited|used|supporting) (?:passages?|documents?)\b"
+    r"|(?:passages?|documents?) (?:used|cited)\b"
+)
 _HEAD = re.compile(
-    r"(?m)^\W{0,10}(?:(?:sources?|references?|citations?)\b\W{0,4}(?::\W{0,4}|$)|\[\^\w{1,8}\]:\W{0,4})",
+    rf"(?m)^(?:\W|{_SUPERSCRIPT}){{0,10}}(?:(?:{_SOURCES})\W{{0,4}}(?::\W{{0,4}}|$)|\[\^\w{{1,8}}\]:\W{{0,4}})"
+    rf"|(?m:^){_SUPERSCRIPT}{{1,2}}[:.]?\s(?=\S)",
     re.IGNORECASE,
 )
 _OTHER = re.compile(r"\w")

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 from groundwire.core.span import Span
-from groundwire.text import courtesy, itself, sentences
+from groundwire.text import courtesy, disclaimers, itself, sentences
 from groundwire.text.layout import FENCE, HEADING, MARKER, NUMBERED_DAY, RULE, Line, lines
 from groundwire.text.said import said
 
@@ -32,8 +32,8 @@ def cut(answer: str) -> list[Span]:
       that it answered in, HTML's tags and a label before the whole ("Answer:") are no part of the answer.
     * Markers of sources ("[1]", "(Passage 2)"), courtesies ("Sure!", "Have a nice day!") and who signs below
       them, questions back to the asker ("Which one do you mean?"), what only speaks of the answer ("Here is
-      what I found:") and marks without a letter or digit claim nothing. "Sure!" is judged where it is the
-      whole answer: it may affirm.
+      what I found:"), disclaimers ("This is no legal advice.") and marks without a letter or digit claim
+      nothing. "Sure!" and a disclaimer are judged where they are the whole answer: it may affirm or decline.
     """
     given, answer = answer, said(answer)
     page = _Page(answer)
@@ -66,17 +66,24 @@ def _states_nothing(sentence: str) -> bool:
 
 def _may_be_all(sentence: str) -> bool:
     """Whether a sentence claims nothing beside others, but affirms or declines where it stands alone."""
-    return courtesy.is_opening(sentence) or itself.is_disclaimer(sentence)
+    return (
+        courtesy.is_opening(sentence) or itself.is_disclaimer(sentence) or disclaimers.is_disclaimer(sentence)
+    )
 
 
 def _unsigned(answer: str, claims: list[Span]) -> list[Span]:
-    """Without who signs: the last line, below "Best regards,"."""
-    if len(claims) < _SIGNED:
-        return claims
-    parting, last = claims[-2:]
-    between = answer[parting.end - 1 : last.start]
-    signs = "," in between and "\n" in between and courtesy.is_regards(parting.of(answer))
-    return claims[:-1] if signs and _NAME.fullmatch(last.of(answer)) else claims
+    """Without who signs: the lines of names below "Best regards,"."""
+    left: list[Span] = []
+    signing, before = 0, 0
+    for claim in claims:
+        words, between = claim.of(answer), answer[max(0, before - 1) : claim.start]
+        if signing and "\n" in between and _NAME.fullmatch(words) and (signing < _SIGNED or "," in between):
+            signing -= 1
+        else:
+            left.append(claim)
+            signing = _SIGNED if courtesy.is_regards(words) else 0
+        before = claim.end
+    return left
 
 
 class _Page:
@@ -149,7 +156,7 @@ class _Page:
     def _read_text(self, line: Line, span: Span, after: str) -> None:
         quoted = _QUOTED.match(line.text)
         begin = quoted.end() if quoted else 0
-        if begin == len(line.text) or RULE.fullmatch(line.text, begin):
+        if begin == len(line.text) or RULE.fullmatch(line.text, begin) or line.text in _FORMULA_MARKS:
             self._mask(span)
             return
         is_item = False
@@ -189,6 +196,8 @@ def _is_title(body: str, *, is_item: bool) -> bool:
         label = body[:-1]
         return body[-1] in ":：" and len(label) <= 40 and len(label.split()) <= 3 and not _DIGIT.search(label)
     title = bold["title"]
+    marker = None if NUMBERED_DAY.match(title) else MARKER.match(title)
+    title = title[marker.end() :] if marker else title
     if bold["colon"] or title[-1] in ":：":
         return True
     return not (is_item or title[-1] in ".!?。" or _DIGIT.search(title) or len(title.split()) > 10)
@@ -200,7 +209,9 @@ def _statements(answer: str, spans: Iterable[Span]) -> list[Span]:
 
 
 def _claims(words: str) -> bool:
-    return not _REFERENCES.fullmatch(words) and any(c.isalnum() for c in words)
+    if _REFERENCES.fullmatch(words) or _TO_FILL_IN.fullmatch(words):
+        return False
+    return any(c.isalnum() for c in words)
 
 
 def _unmarked(answer: str, span: Span) -> Span:
@@ -250,12 +261,21 @@ _CODE = re.compile(
     r"[{}]|;[ \t]*+$|\s[=<>]=?\s|[-=]>|</|\w\(\)|^[ \t]*+(?:[#$]|//|import\b|def\b|class\b|[\w./-]++\s--?\w)",
     re.MULTILINE,
 )
+_FORMULA_MARKS = ("$$", "\\[", "\\]")
 _PROSE = 5  # words: fewer are a command or a name
 _ANNOUNCEMENT = re.compile(r"[^:\n]{3,120}:\s++(?=\S)")
-_SIGNED = 2
+_SIGNED = 3  # lines
 _CAPITALISED = r"[^\W\d_a-z][\w'’-]*+"
 _NAME = re.compile(
-    rf"(?:(?:[Tt]he|[Yy]our) )?{_CAPITALISED}(?: (?:{_CAPITALISED}|of|the|and|&|from|at|team)){{0,5}}"
+    rf"(?:(?:[Tt]he|[Yy]our|[Ii]hre?|[Vv]otre|[Ss]u) )?{_CAPITALISED}"
+    rf"(?: (?:{_CAPITALISED}|of|the|and|&|from|at|team)){{0,5}}"
+)
+# What a letter leaves open: "[Your Name]".
+_TO_FILL_IN = re.compile(
+    r"(?:\[(?:(?:your|insert|recipient|customer|company|sender|team|contact|phone|job|first|last)\b"
+    r"[^\[\]\n]{0,40}|name|position|title|date|signature|address|e-?mail|ihr name|votre nom|su nombre)\]"
+    r"[\s,.!:|]*)+",
+    re.IGNORECASE,
 )
 _NUMBERS_ROWS = re.compile(r"\|?\s*+(?:#|no\.?|nr\.?|s\.? ?no\.?|sr\. no\.|step|row)\s*+\|", re.IGNORECASE)
 _ROW_NUMBER = re.compile(r"\|?\s*+(?P<number>\d{1,3})\.?\s*+\|")

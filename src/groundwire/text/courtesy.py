@@ -46,24 +46,35 @@ def _sentence(*lists: str) -> re.Pattern[str]:
     name = r"(?-i:(?:M(?:r|s|rs)\.? )?[A-Z][\w-]+)"
     one = rf"(?:{phrases})(?:, {name}| {name}(?=[,!]))?"
     joined = rf"(?:(?:[,;!]|,? and|[,;!]? [-–—])? {one})"
-    whole = rf"{one}{joined}{{0,{_JOINED}}}[\s!.,…🙂😊👋🎉👍]*"
+    whole = rf"[¡¿]?{one}{joined}{{0,{_JOINED}}}[\s!.,…。！？🙂😊👋🎉👍]*"
     return re.compile(whole.replace("'", "['’]"), re.IGNORECASE)
 
 
 _POLITE = _sentence(GREETING, PARTING)
 _OPENING = _sentence(AFFIRMING, GREETING, PARTING)
 _REGARDS = re.compile(
-    r"regards|wishes|sincerely|cheers|best|grüßen?|cordialement|saludos|saluti|groet", re.IGNORECASE
+    r"regards|wishes|sincerely|cheers|best|thank|yours|warmly|respectfully|travels|flight|grüßen?|cordialement|saludos|saluti|groet",
+    re.IGNORECASE,
+)
+_OFFERED = (
+    r"(?:explain|elaborate|clarify|summari[sz]e|check|look|draft|write|list|calculate|compare|find|translate|walk"
+    r"|go|show|help|provide|give|share|create)"
 )
 _ASKING = re.compile(
     r"(?:(?:sorry|and|but|so|first|please),? )?(?:"
     r"(?:could|can|would|will|may|might) (?:you|i|we) (?:please |kindly |also |just )*"
-    r"(?:tell|clarify|specify|provide|share|give|let|confirm|say|ask|know|describe|explain|elaborate)\b"
+    r"(?:tell|clarify|specify|provide|share|give|let|confirm|say|ask|know|describe|explain|elaborate"
+    r"|check|look|send|rephrase|paste|upload|show|name|narrow)\b"
     r"|(?:which|what|where|when|who|how \w+)\b[^.!?,;:\d]* (?:(?:do|are|were|would|will|have|can) you\b"
     r"|did you (?:mean|book|order|buy|pay|use|receive|travel|fly|stay)\b)"
-    r"|(?:which|what) (?:is|are|was|were) your\b"
+    r"|(?:which|what|how \w+) (?:is|are|was|were) yours?\b|what's your\b"
+    r"|(?:would you like|do you want|want|shall|should) (?:me to|us to|i) <offered>\b"
+    r"|would you like (?:to (?:know|learn|hear|see|explore) more|(?:some |any )?(?:more|further|additional) "
+    r"|help\b|an (?:example|overview)|a (?:summary|list|draft|comparison))"
+    r"|do you have any (?:other |further |more |additional )?(?:questions|concerns)\b"
+    r"|is there (?:an?|any|anything) (?:specific|particular)\b[^.!?,;:\d]* (?:you|i)\b"
     r"|do you (?:mean|want|need|have in mind)\b|are you (?:asking|looking|referring|interested)\b"
-    r")[^.!?;:\d]*\?[\s?!🙂😊]*",
+    r")[^.!?;:\d]*\?[\s?!🙂😊]*".replace("<offered>", _OFFERED),
     re.IGNORECASE,
 )
 # In a question, what states something beside it: "the refund that every ticket includes", "our guarantee".

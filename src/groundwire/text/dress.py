@@ -12,6 +12,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 
 from groundwire.core.span import Span
+from groundwire.text import formulas
 from groundwire.text.documents import laid_open
 from groundwire.text.markup import laid_out, without_scripts
 from groundwire.text.plain import Edit, Plain
@@ -34,7 +35,7 @@ def undressed(text: str, besides: Iterable[Span] = ()) -> Plain:
     * A word that is divided at the end of a line is whole again; ">" before a quoted line is left out, and so
       are an encyclopaedia's references ("in May.[12]").
     * Figures that a tokeniser took apart ("3, 500") are in one piece, where it left none so.
-    * Formulas lose the marks around them ("$5$", "\(5\)"), and marks their backslash ("5\%", "1\.").
+    * Formulas are written in plain signs (``formulas``), and marks lose their backslash ("5\%", "1\.").
     """
     edits = [Edit(span) for span in besides]
     if _DRESSED.search(text) is not None:
@@ -56,6 +57,7 @@ def _edits(text: str) -> Iterator[Edit]:
     for pattern in _LEFT_OUT:
         for match in pattern.finditer(text):
             yield from (Edit(Span(*match.span(group))) for group in range(1, pattern.groups + 1))
+    yield from formulas.edits(text)
     for match in _DIVIDED.finditer(text):
         yield Edit(Span(*match.span("gap" if match["first"] in _COMPOUNDING else "division")))
     yield from _joined(text)
@@ -115,11 +117,6 @@ _WRITTEN: tuple[tuple[re.Pattern[str], Callable[[str], str]], ...] = (
 _LEFT_OUT = (
     re.compile(r"(?m)^[ \t]*+((?>(?:>[ ]?)+))(?=[^\s\d=>]|\d{1,3}[.)]\s|$)"),
     re.compile(r"(?<=[a-z.!?)”])((?>(?:\[\d{1,3}\])+))(?=[\s.,;:)]|\Z)"),
-    # As Pandoc reads it: no blank beside the marks on the inner side, and no digit after them.
-    re.compile(
-        r"(?<![\w$\\])(\$)(?:\d[\d.,+*/=^%() -]{0,80}|[^\s\d$.,][^$\n]{0,200})(?<=[^\s$\\])(\$)(?![\d$])"
-    ),
-    re.compile(r"(\\\()[^\n]{1,200}?(\\\))"),
     re.compile(r"(\\)[.\-!#+*_\[\]$%&>|~`]"),
 )
 # "re-" and "fund", but "five-" and "year".

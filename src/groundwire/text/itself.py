@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from groundwire.core.span import Span
 from groundwire.text import tokens
 
 
@@ -23,6 +24,11 @@ def is_of_itself(sentence: str) -> bool:
     return announces and _BESIDE.issuperset(words)
 
 
+def attributions(sentence: str) -> list[Span]:
+    """Where a sentence only says whence it has what it says: "According to the provided context"."""
+    return [Span(*found.span()) for found in _ATTRIBUTION.finditer(sentence)]
+
+
 def is_disclaimer(sentence: str) -> bool:
     """Whether a sentence only says what an AI can't do. Where it stands alone, it declines to answer."""
     return len(sentence) <= _LONGEST and _LIMITS.fullmatch(sentence) is not None
@@ -34,6 +40,7 @@ _ANNOUNCING = frozenset(["here", "below", "following", "found", "find", "based",
 _ANSWERS = frozenset(
     """
     answer answers response summary overview breakdown explanation information details points facts findings
+    comparison example examples draft timeline
     results list steps context documents document sources source passages passage what everything question
     """.split()  # noqa: SIM905
 )
@@ -45,7 +52,7 @@ _BESIDE = (
         """
         sure certainly okay ok above key main relevant important concise brief short quick detailed step given
         provided supplied retrieved available contexts text texts article articles excerpt excerpts materials
-        content query request regarding can could all tell topic
+        content query request regarding can could all tell topic email e-mail letter reply
         """.split()  # noqa: SIM905
     )
 )
@@ -78,8 +85,18 @@ _GIVEN = (
     "(?:the |your )?(?:(?:provided|given|retrieved|available|supplied|above) )?"
     "(?:context|documents?|sources?|passages?|information|text|materials?)(?: (?:provided|given|above))?"
 )
+_ATTRIBUTION = re.compile(
+    r"\b(?:according to|based (?:solely |only )?(?:up)?on|as (?:per|stated in|mentioned in|described in)) "
+    rf"{_GIVEN}\b",
+    re.IGNORECASE,
+)
 _ONLY = "(?:(?:solely|only|entirely) )?"
-_BASED = f"{_NOTED}(?:provided )?{_ONLY}based {_ONLY}on {_GIVEN}"
+_FAULTS = (
+    "(?:(?:,? and| but)(?: it| as such)? (?:may|might|can) (?:not be (?:complete|exhaustive|accurate"
+    "|up to date)"
+    "|be (?:incomplete|incorrect|inaccurate|outdated)|contain (?:errors|mistakes|inaccuracies)))?"
+)
+_BASED = f"(?:note: )?{_NOTED}(?:provided )?{_ONLY}based {_ONLY}on {_GIVEN}{_FAULTS}"
 _TAKEN = (
     "(?:this|the|these|all)(?: the)? (?:answer|information|details|facts)(?: above)? "
     f"(?:is|are|comes?|was|were) {_ONLY}(?:based on|from|taken from|drawn from) {_GIVEN}"
@@ -87,7 +104,8 @@ _TAKEN = (
 _USED = f"i (?:have )?(?:only )?used {_GIVEN} to answer (?:this|the|your) question"
 _PURPOSE = (
     f"{_NOTED}(?:provided )?for (?:general )?(?:informational|educational|information|general) "
-    "(?:purposes|use) only"
+    "(?:purposes|use) only(?:,? and (?:is not|does not constitute|should not be considered)(?: any)? "
+    "(?:legal|medical|financial|professional|tax) advice)?"
 )
 _ALL = (
     "(?:that['’]s|that is|this is) (?:all|everything)(?: the (?:information|details))? (?:that )?"
@@ -96,14 +114,27 @@ _ALL = (
 _MADE = (
     "(?:disclaimer: )?(?:(?:this|the|my) (?:answer|response|text|content|summary) (?:was|is|has been) )?"
     "(?:generated|written|created|produced) by (?:an )?ai(?: assistant| model)?"
+    f"{_FAULTS}|ai-generated"
 )
 _MISTAKES = (
     "(?:i(?:['’]m| am) an ai(?: assistant| model)?(?: and (?:can|may|might) make mistakes)?"
     "|ai-generated content (?:may|might|can) "
     "(?:be (?:incorrect|inaccurate|wrong)|contain (?:errors|mistakes)))"
 )
+_VERIFY = (
+    "(?:please )?(?:always )?(?:verify|double-check) (?:important |critical |all |any )?"
+    "(?:information|facts|details|answers?)(?: independently)?"
+)
+_STEPS = (
+    "(?:(?:ok|okay|alright|sure|so|well|hmm),? )?let(?:['’]s| me| us) (?:break (?:this|it|that"
+    "|things) down|walk (?:you )?through (?:this|it)|take a look"
+    "|think|go through (?:this|it|them)|see|check|explain|summari[sz]e)(?: (?:step by step|for you"
+    "|together|in detail"
+    "|one by one|carefully|about (?:this|it)))*:?"
+)
 _DESCRIBING = re.compile(
-    rf"(?:{_CONFIDENCE}|{_BASED}|{_TAKEN}|{_USED}|{_PURPOSE}|{_ALL}|{_MADE}|{_MISTAKES})[\s!.…]*",
+    rf"(?:{_VERIFY}|{_STEPS}|{_CONFIDENCE}|{_BASED}|{_TAKEN}|{_USED}|{_PURPOSE}|{_ALL}|{_MADE}"
+    rf"|{_MISTAKES})[\s!.…]*",
     re.IGNORECASE,
 )
 _LIMITS = re.compile(

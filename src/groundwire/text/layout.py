@@ -101,6 +101,8 @@ def _stands_apart(before: str, line: str, width: int) -> bool:
         return True
     if _CLOSES.search(before) or HEADING.match(before) or FENCE.match(before) or RULE.fullmatch(before):
         return True
+    if _NAMED.match(line) and _NAMED.match(before):
+        return True
     if line[0].islower():
         return False
     if _KEYED.match(line) and _KEYED.match(before):
@@ -138,6 +140,7 @@ _OPENS = re.compile(
 )
 _CLOSES = re.compile(r"[:：|]\Z|\A(\*\*|__).*\1\Z")
 _KEYED = re.compile(r"[^\W\d_][^:.!?\n]{0,40}+:\s")
+_NAMED = re.compile(r"[^\W\d_][\w.-]{0,40}+:\s")  # of settings, "min_size: 3", in small letters too
 _WRAPPED = (30, 200)  # in characters: narrower lines are addresses or verse, wider ones are whole paragraphs
 
 _RECORD = re.compile(r"(?:[^\"'{\[\n]{0,80}[:=]\s*+)?(?=[{\[]\s*+(?:[{\[]\s*+){0,3}[\"'])")

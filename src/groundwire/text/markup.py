@@ -12,7 +12,7 @@ def laid_out(text: str) -> str:
     r"""``text`` with layout of the same length in place of HTML's tags and of escaped breaks.
 
     * What is a block of its own begins and ends a line; items, headings and cells get the mark that markdown
-      has for them, words in bold are between "**".
+      has for them, words in bold are between "**", and what names a source ("<ref>") is between brackets.
     * Of links their address stays, and of pictures and tables what they say: it may be invented.
     * A tag is one of the names that HTML has, or that prompts wrap texts in ("<answer>", "<document>"), with
       attributes or none; "<5 mg", "<name>" and "<b and c>" are none.
@@ -59,8 +59,9 @@ def _instead(tag: re.Match[str]) -> str:
     if tag["name"] is None:
         return "\n" * len(tag.group())
     name, width = tag["name"].lower(), len(tag.group())
-    if name in _BOLD:
-        return "**".ljust(width, UNSEEN) if tag["closes"] else "**".rjust(width, UNSEEN)
+    if name in _AROUND:
+        begins, ends = _AROUND[name]
+        return ends.ljust(width, UNSEEN) if tag["closes"] else begins.rjust(width, UNSEEN)
     said = None if tag["closes"] else _SAID.search(tag.group())
     if said is not None:
         return f"{' ' * said.start()}{said.group()}".ljust(width)
@@ -73,7 +74,7 @@ def _instead(tag: re.Match[str]) -> str:
 
 _BREAK = re.compile(r"(?:(?<=[.!?;,)\]\"'*”\s])|(?<=\\n))\\n|\\n(?=\\n|[*•#-]|\d{1,2}\.)|(?<=:)\\n(?![a-z])")
 # Called so by HTML, or by prompts around what they hand over.
-_BOLD = frozenset(["b", "strong"])
+_AROUND = {**dict.fromkeys(["b", "strong"], ("**", "**")), **dict.fromkeys(["citation", "ref"], ("[", "]"))}
 _INLINE = frozenset("a i em u s small mark font span code kbd abbr cite q time label".split())  # noqa: SIM905
 _CELLS = frozenset(["td", "th"])
 _MARKS = {"li": "- ", **{f"h{n}": "# " for n in range(1, 7)}}
@@ -84,7 +85,7 @@ _BLOCKS = """
     source passage excerpt chunk text
 """
 _NAMES = "|".join(
-    sorted({*_BOLD, *_INLINE, *_CELLS, *_MARKS, *_BLOCKS.split()}, key=lambda name: (-len(name), name))
+    sorted({*_AROUND, *_INLINE, *_CELLS, *_MARKS, *_BLOCKS.split()}, key=lambda name: (-len(name), name))
 )
 _ATTRIBUTE = (
     r"""\s++[\w:-]{1,40}+\s*+=\s*+(?:"[^"<>]{0,2000}+"|'[^'<>]{0,2000}+'|[^\s"'<>=]{1,500}+)"""

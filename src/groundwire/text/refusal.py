@@ -122,6 +122,11 @@ _OTHERS = (
         r"\b(?:nicht|keine|nichts)\b.{0,40}"
         r"\b(?:erwähn|enthalten|hervor|angegeben|informationen|angaben|gesagt|steht|beantwort)"
     ),
+    (
+        r"\A\W*(?:leider )?(?:dazu|hierzu|darüber) "
+        r"(?:enthält|enthalten|macht|machen|gibt|geben|nennt|findet sich|finden sich)\b.{0,60}"
+        r"\bkeine? (?:\w+ )?(?:angaben?|informationen|hinweise?|auskunft)\W*\Z"
+    ),
     r"\bes gibt (?:dazu |hierzu |darüber )?keine (?:informationen|angaben)\b",
     (
         r"\b(?:habe ich|haben wir|liegen (?:mir|uns)|finde ich|finden wir)\b.{0,30}"

@@ -20,13 +20,15 @@ def said(answer: str) -> str:
       that hold sentences; and members in which the answer only speaks of itself, ``"confidence": 0.9`` or
       ``"sources": [1, 2]``. Other members stay as they are. Objects without a sentence are left alone: they
       are records.
-    * HTML's tags, which give way to the layout that they stand for.
-    * Whom it addresses in a first line of its own ("Dear Ms. Smith,"), and a label before the whole ("Final
-      answer:", "TL;DR:", "Assistant:").
+    * HTML's tags, which give way to the layout that they stand for, and a model's own marks ("<|eot_id|>").
+    * Whom it addresses in a first line of its own ("Dear Ms. Smith,"), a letter's subject above such a line,
+      and a label before the whole ("Final answer:", "TL;DR:", "Assistant:").
     """
     answer = answer.replace("\ufeff", " ")  # the mark of a file's beginning
     start = said_from(answer)
-    text = laid_out(_unwrapped("\n" * start + answer[start:]))
+    text = _TEMPLATE.sub(lambda mark: " " * len(mark.group()), "\n" * start + answer[start:])
+    text = laid_out(_unwrapped(text))
+    text = _SUBJECT.sub(lambda head: "\n" * len(head.group()), text)
     text = _after(_SALUTATION.match(text), text)
     return _after(_LABEL.match(text), text)
 
@@ -96,13 +98,21 @@ def _is_sentence(string: re.Match[str]) -> bool:
     return len(string.group().split()) >= _SENTENCE
 
 
+_TEMPLATE = re.compile(r"<\|[a-z_]{2,30}\|>|\[/?INST\]|<</?SYS>>|<(?:start|end)_of_turn>")
 # Of so many words; fewer are a name, a figure or a choice.
 _SENTENCE = 4
 _OBJECT = re.compile(r"\A\s*+(?:```(?:json)?[^\S\n]*+\n)?\s*+(?P<object>\{.*\})\s*+(?:```\s*+)?\Z", re.DOTALL)
-_SALUTATION = re.compile(
-    r"""\s*+(?i:dear|hello|hi|hey|guten\ tag|hallo|liebe[r]?|bonjour|hola|ciao)
-        (?:\ (?:there|all|everyone|team|customer|sir|madam|[A-Z][\w'’.-]{0,20})){0,4}[,!][^\S\n]*+\n""",
-    re.VERBOSE,
+_ADDRESSED = r"""
+    (?i:dear|hello|hi|hey|guten\ tag|hallo|liebe[r]?|sehr\ geehrte[r]?|bonjour|ch[eè]re?|madame|monsieur|hola
+      |estimad[oa]s?|querid[oa]s?|ciao|gentile|prezad[oa]s?|car[oa]s?|beste|geachte)
+    (?:,?\ (?:there|all|everyone|team|folks|colleagues|customer|sir|madam|or|and|und|et|y|e|en
+      |[A-Z][\w'’.-]{0,20}|\[[^\[\]\n]{1,40}\])){0,4}[,!:][^\S\n]*+\n
+"""
+_SALUTATION = re.compile(rf"\s*+{_ADDRESSED}", re.VERBOSE)
+_SUBJECT = re.compile(
+    rf"""^[*_>\ ]{{0,6}}(?:Subject(?:\ [Ll]ine)?|Betreff|Objet|Asunto|Oggetto|Assunto|Onderwerp)
+        [*_]{{0,3}}\s?:[^\n]{{0,200}}\n[>\s]{{0,6}}{_ADDRESSED}""",
+    re.VERBOSE | re.MULTILINE,
 )
 _LABEL = re.compile(
     r"""\s*+[*_#>"]{0,4}+\s*+
@@ -118,10 +128,15 @@ _READ = {"n": " \n", "r": " \n", "t": "  ", '"': ' "', "/": " /"}
 _ABOUT_ITSELF = re.compile(
     r"""\"(?: (?:confidence|certainty)(?:_?(?:score|level))? | relevance_?score
            | (?:sources?|citations?|references?|passages?|documents?)(?:_?(?:ids?|used))?
+           | page(?:_?(?:number|no))? | (?:doc|chunk|source|passage)_?(?:id|index|number)
         )\"\s*+:\s*+
         (?: -?\d[\d.]*+%?
           | \"(?:very[ ])?(?:high|medium|low|\d[\d.]*+[ ]?%?)\"
           | \[\s*+(?>(?:\"?\d{1,3}\"?\s*+(?:,\s*+)?)*)\]
-        )""",
+        )
+      | \"(?:(?:is_?|answer_?)?(?:found|grounded|answerable)|(?:has|can)_?answer)\"\s*+:\s*+(?:true|false)\b
+      | \"lang(?:uage)?\"\s*+:\s*+\"[a-z]{2}(?:-[A-Z]{2})?\"
+      | \"(?:follow_?ups?|suggested|related|next)(?:_?questions?)?\"\s*+:\s*+
+        \[\s*+(?>(?:\"[^\"\n]{1,200}\?\"\s*+(?:,\s*+)?)*)\]""",
     re.VERBOSE | re.IGNORECASE,
 )

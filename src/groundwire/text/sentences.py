@@ -180,7 +180,7 @@ _NEVER_LAST = frozenset(
 )
 _BEFORE_NUMBER = frozenset(
     """
-    no nos num fig figs eq eqs sec sect ch chap vol vols pp p pg Art Arts para paras par ref refs cl ver
+    no nos num pop fig figs eq eqs sec sect ch chap vol vols pp p pg Art Arts para paras par ref refs cl ver
     Abs kap bd s n pág pag стр рис табл п гл
     """.split()  # noqa: SIM905
 )

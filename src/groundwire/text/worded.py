@@ -53,11 +53,17 @@ def in_language(worded: Worded, text: str, spoken: str) -> Worded:
 
 
 def _answering(text: str) -> int:
-    """1 where a text begins with a "no" that stands for itself: "No, it is closed" denies a guess alone."""
-    return int(_NO.match(text) is not None)
+    """How many words a text begins with that deny a guess alone: "No, it is closed", "Not quite: ..."."""
+    answering = _NO.match(text)
+    return len(tokens.texts(answering.group())) if answering else 0
 
 
-_NO = re.compile(r"\W*(?:no|nope|nein|non|não|nee)(?:[,.:;!]|\s?[–—]|\s-\s)", re.IGNORECASE)
+_NO = re.compile(
+    r"\W*(?:(?:a|answer)\W{0,3}:\W{0,4})?(?:(?:no|nope|nein|non|não|nee)"
+    r"|(?:(?:unfortunately|sadly|regrettably|probably),? )?not(?: really| quite| exactly| necessarily| yet)?)"
+    r"(?:[,.:;!]|\s?[–—]|\s-\s)",
+    re.IGNORECASE,
+)
 
 
 def _worded(texts: Sequence[str], *, first: int = 0) -> Worded:

@@ -1,0 +1,88 @@
+"""What an answer says to be on the safe side: that it is no legal advice, that a doctor is to be asked.
+
+Whole sentences alone, in English, of closed sets of words. Whom to turn to is somebody in general: who names
+a desk, a number or a deadline states something.
+"""
+
+from __future__ import annotations
+
+import re
+
+
+def is_disclaimer(sentence: str) -> bool:
+    """Whether a sentence only limits what an answer is good for, or sends the asker to whom all go."""
+    return len(sentence) <= _LONGEST and _SAFE.fullmatch(sentence) is not None
+
+
+_LONGEST = 200
+_FIELD = "(?:legal|medical|financial|tax|investment|professional|veterinary)"
+_FIELDS = f"{_FIELD}(?:(?:,|,? or|,? and|/) ?{_FIELD}){{0,3}}"
+_EXPERT = (
+    f"(?:(?:qualified|licensed|trained|local|{_FIELD}|health ?care|mental health) )*(?:doctor|physician"
+    f"|pharmacist|"
+    "lawyer|attorney|solicitor|advis[oe]r|accountant|professional|expert|specialist|provider|practitioner|"
+    "veterinarian|vet|therapist|dentist)s?"
+)
+_EXPERTS = f"(?:an? |your |the |other )?{_EXPERT}(?: (?:or|and) (?:an? |your )?{_EXPERT}){{0,2}}"
+_CASE = (
+    "your (?:own |specific |individual |particular |personal )?"
+    "(?:situation|case|needs|circumstances|condition)"
+)
+_KIND = (
+    "(?:any |the )?(?:(?:more|further|additional|personali[sz]ed|specific|individual|proper|accurate|current|"
+    f"detailed|up-to-date|latest|most|recent|official|{_FIELD})(?: and|,)? ){{0,4}}"
+)
+_HELP = (
+    f"{_KIND}(?:information|details|advice|guidance|help|assistance|clarification|confirmation|updates"
+    f"|diagnosis"
+    "|treatment)(?: (?:and|or) (?:advice|guidance|treatment|help|details|assistance))?"
+    f"(?: (?:tailored to|for|on|about) {_CASE})?"
+)
+_SO = (
+    f"(?: (?:for (?:{_HELP}|{_CASE})"
+    "|before (?:you )?(?:tak|us|start|stopp?|chang|mak)(?:e|ing) (?:(?:any|a|new|your|this|other) ){0,3}"
+    "(?:medications?|medicines?|treatments?|supplements?|decisions?)"
+    "|if (?:you have (?:any )?(?:questions|concerns|doubts)|you(?:'re| are) (?:unsure|in doubt)"
+    "|(?:the |your )?(?:symptoms?|pain|problems?) (?:persists?|worsens?|continues?))))?"
+)
+_IF = (
+    "(?:(?:if (?:the |your )?(?:symptoms?|pain|problems?) (?:persists?|worsens?|continues?)"
+    f"|if you(?:'re| are) (?:unsure|in doubt)|if in doubt|for {_HELP}),? )?"
+)
+_PLEASE = (
+    "(?:(?:please|always|remember to|be sure to|make sure to|you (?:should|may want to|can)"
+    "|it(?:'s| is) (?:always )?(?:best|recommended|important|advisable|a good idea) to"
+    "|(?:i(?:'d| would)? )?(?:recommend|suggest|advise)) )*"
+)
+_ASK = "(?:consult(?:ing)?(?: with)?|see|seeing|(?:speak|talk)(?:ing)? (?:to|with)|check(?:ing)? with|ask)"
+_TURN = (
+    "(?:contact(?:ing)?|reach(?:ing)? out to|check(?:ing)?(?: with)?|visit(?:ing)?|refer(?:ring)? to"
+    "|consult(?:ing)?|see)"
+)
+_WHERE = (
+    "(?:(?:the|your|our|their) )?(?:(?:official|relevant|respective) )?(?:website|customer (?:service"
+    "|support|care)|"
+    "(?:support|help ?desk|service)(?: team)?|provider|company|manufacturer|airline|authority|authorities)"
+    "(?: directly)?"
+)
+_THIS = (
+    "(?:(?:please )?note that )?(?:this|it|(?:this|the|my) (?:information|answer|response|content|summary))"
+)
+_NO_ADVICE = (
+    f"{_THIS} (?:is(?: not|n't)(?: (?:meant|intended) (?:as|to be)| a substitute for| considered)?"
+    "|(?:does not|doesn't|should not|shouldn't|is not meant to|cannot|can't) "
+    f"(?:constitute|replace|be (?:considered|taken as|construed as|seen as)))(?: any| as)? {_FIELDS} advice"
+)
+_NO_EXPERT = (
+    rf"(?:(?:please )?note that )?(?:as an ai(?: \w+){{0,2}},? )?i(?:'m| am) (?:not (?:an? )?{_EXPERT}"
+    r"|(?:just |only )?an ai(?: (?:language )?(?:model|assistant))?)"
+)
+_CANT = (
+    "(?:i )?(?:can(?:not|'t)|do(?: not|n't)|am (?:unable|not able) to) "
+    f"(?:give|provide|offer) {_FIELDS} advice"
+)
+_ONE = f"(?:{_NO_ADVICE}|{_NO_EXPERT}|{_CANT}|{_IF}{_PLEASE}(?:{_ASK} {_EXPERTS}|{_TURN} {_WHERE}){_SO})"
+_LABEL = r"[*_]{0,3}(?:(?:disclaimer|note|important(?: note)?|reminder|please note)[*_]{0,3}:[*_]{0,3} )?"
+_SAFE = re.compile(
+    rf"{_LABEL}{_ONE}(?:(?:,|;)?(?: and| so| but)? {_ONE}){{0,2}}[\s!.…]*".replace("'", "['’]"), re.IGNORECASE
+)
