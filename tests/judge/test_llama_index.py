@@ -25,7 +25,7 @@ from llama_index.core.llms.callbacks import llm_chat_callback
 from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, TextNode
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from groundwire import AbstentionReason, Checker, ConfigurationError, Interaction, Judge, Usage
 from groundwire.core.plan import Complete, Completed, Embed
@@ -249,3 +249,49 @@ def test_the_spies_would_notice(settings):
     shared = model(callback_manager=CallbackManager([settings]))
     shared.chat([ChatMessage(role="user", content="You judge.")])
     assert "You judge." in str(told(settings))
+
+
+class Form(BaseModel):
+    level: str
+
+
+class Speaking(Scripted):
+    """One that a structured model asks: by its own prompt, through ``chat``."""
+
+    name_: str = "one"
+
+    @property
+    def metadata(self):
+        return LLMMetadata(model_name=self.name_, is_chat_model=True)
+
+    @llm_chat_callback()
+    def chat(self, messages, **kwargs):
+        self.heard.append((self.temperature, self.max_tokens, " ".join(m.content for m in messages)))
+        return ChatResponse(message=ChatMessage(role="assistant", content='{"level": "low"}'))
+
+
+def test_a_structured_model_asks_the_judge_s_own_copy_of_another():
+    """No handler of the application's hears it, and it is asked as any other model is."""
+    handler = LlamaDebugHandler(print_trace_on_end=False)
+    llm = Speaking(system_prompt="Talk like a pirate.", callback_manager=CallbackManager([handler]))
+    judge = Judge(llm.as_structured_llm(Form), parameters={"max_tokens": 7})
+    assert ask(judge).texts == ('{"level":"low"}',)
+    ask(judge, Complete(system="You judge.", user='Is {it} {"so": 1}?', temperature=0.9))
+    assert [told[:2] for told in llm.heard] == [(0.5, 7), (0.9, 7)]
+    assert 'Is {it} {"so": 1}?' in llm.heard[1][2]
+    assert "pirate" not in str(llm.heard)
+    assert handler.get_event_pairs(CBEventType.LLM) == []
+    assert llm.max_tokens == 100
+
+
+def test_structured_models_around_different_models_are_different_models():
+    memory = Memory()
+
+    def calls(**fields):
+        one = Judge(Speaking(**fields).as_structured_llm(Form), memory=memory)
+        return ask(one).usage.calls
+
+    assert calls(temperature=0.0) == 1
+    assert calls(temperature=0.0) == 0
+    assert calls(temperature=0.0, name_="other") == 1
+    assert [calls(temperature=0.5) for _ in range(2)] == [1, 1]  # what varies is not remembered

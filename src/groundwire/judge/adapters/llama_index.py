@@ -8,9 +8,10 @@ neither read nor changed, and no engine, memory or prompt helper of LlamaIndex i
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from llama_index.core.base.llms.base import BaseLLM
 from llama_index.core.base.llms.types import ChatMessage, ChatResponse, MessageRole
 from llama_index.core.callbacks import CallbackManager
 
@@ -30,21 +31,22 @@ class LlamaIndexChat(Ungrounding):
             raise ConfigurationError(
                 f"model: the LlamaIndex object {type(model).__qualname__!r} can't judge; expected an LLM"
             )
-        unknown = sorted(parameters.keys() - type(model).model_fields.keys())
+        inner = list(_models(model))
+        unknown = sorted(parameters.keys() - {field for one in inner for field in type(one).model_fields})
         problems = [f"parameters: {type(model).__qualname__} has no field {name!r}" for name in unknown]
-        problems += client_problems([model], parameters)
+        problems += client_problems(inner, parameters)
         if problems:
             raise ConfigurationError(*problems)
         self._model = own(model, parameters)
         metadata = self._model.metadata
         self.name = metadata.model_name if metadata.model_name != "unknown" else type(model).__qualname__
         self.identity = _identity(self._model)
-        self.varies = (getattr(self._model, "temperature", None) or 0) > 0
+        self.varies = any((getattr(one, "temperature", None) or 0) > 0 for one in _models(self._model))
 
     def complete(self, request: Complete) -> Completed:
         model = self._model
-        if request.temperature is not None and "temperature" in type(model).model_fields:
-            model = model.model_copy(update={"temperature": request.temperature})
+        if request.temperature is not None:
+            model = own(model, {"temperature": request.temperature})
         reply = model.chat(
             [
                 ChatMessage(role=MessageRole.SYSTEM, content=request.system),
@@ -72,20 +74,38 @@ class LlamaIndexEmbedder:
 
 
 def own(model: Any, parameters: Mapping[str, Any]) -> Any:
-    """A copy of the model that no handler hears; clients are shared with the original."""
+    """A copy of the model and of all models in it, that no handler hears; clients are the original's.
+
+    It has ``parameters`` in those of its fields that are named so, and no system prompt of the application's,
+    which a model with a structured reply would put before the judge's.
+    """
     manager = CallbackManager([])
     manager.set_handlers([])
-    return model.model_copy(update={**parameters, "callback_manager": manager})
+    wanted = {"system_prompt": None, **parameters, "callback_manager": manager}
+    mine = {name: value for name, value in wanted.items() if name in type(model).model_fields}
+    inner = {name: own(value, parameters) for name, value in model if isinstance(value, BaseLLM)}
+    return model.model_copy(update={**mine, **inner})
+
+
+def _models(model: Any) -> Iterator[Any]:
+    """The model and those that it asks in turn, as one does whose replies are to have a structure."""
+    yield model
+    for _, value in model:
+        if isinstance(value, BaseLLM):
+            yield from _models(value)
 
 
 def _identity(model: Any) -> str:
-    fields = sorted(
-        (name, told(value))
-        for name, value in model
-        if isinstance(value, str | int | float | dict) and "key" not in name
-    )
+    fields = sorted((name, _described(value)) for name, value in model if "key" not in name)
     identity = repr((type(model).__module__, type(model).__qualname__, fields))
     return hashlib.sha256(identity.encode()).hexdigest()
+
+
+def _described(value: Any) -> Any:
+    """A field's value, as far as it tells a model from another one: clients and managers don't."""
+    if isinstance(value, BaseLLM):
+        return _identity(value)
+    return told(value) if isinstance(value, str | int | float | dict | type) else None
 
 
 def _told(reply: ChatResponse) -> Mapping[str, Any]:
