@@ -224,6 +224,8 @@ def test_no_region_is_a_mistake_in_the_settings(bedrock, monkeypatch):
         "This model doesn't support system messages. Try again without system messages.",
         "System role not supported",
         "Unsupported value: 'messages[0].role' does not support 'system' with this model.",
+        "Developer instruction is not enabled for models/gemma-3-27b-it",
+        "Conversation roles must alternate user/assistant/user/assistant/...",
     ],
 )
 def test_what_a_system_message_says_stands_before_the_rest_where_none_is_taken(bedrock, message):

@@ -251,6 +251,40 @@ def test_the_spies_would_notice(settings):
     assert "You judge." in str(told(settings))
 
 
+class RefusedError(Exception):
+    status_code = 400
+
+
+class Choosy(Scripted):
+    """Behind a server that takes neither a temperature nor a system message."""
+
+    temperature: float | None = None
+
+    @llm_chat_callback()
+    def chat(self, messages, **kwargs):
+        roles = [message.role.value for message in messages]
+        self.heard.append((self.temperature, roles))
+        if self.temperature is not None:
+            raise RefusedError("`temperature` is deprecated for this model.")
+        if "system" in roles:
+            raise RefusedError("This model doesn't support system messages.")
+        return ChatResponse(message=ChatMessage(role="assistant", content=messages[0].content))
+
+
+def test_what_a_server_refuses_is_left_out_at_once_and_from_then_on():
+    llm = Choosy()
+    judge = Judge(llm)
+    request = Complete(system="You judge.", user="Is it so?", temperature=1.0, alternatives=1)
+    assert [ask(judge, request).texts for _ in range(2)] == [("You judge.\n\nIs it so?",)] * 2
+    both = ["system", "user"]
+    assert llm.heard == [(1.0, both), (None, both), (None, ["user"]), (None, ["user"])]
+
+
+def test_a_model_that_was_told_0_gives_no_samples_where_another_temperature_is_refused():
+    reply = ask(Judge(Choosy(temperature=0.0)), Complete(system="s", user="u", temperature=1.0, samples=2))
+    assert (reply.reason, "temperature" in reply.detail) == (AbstentionReason.MODEL_FAILED, True)
+
+
 class Form(BaseModel):
     level: str
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
@@ -24,18 +23,17 @@ from pydantic import BaseModel
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.plan import Complete, Completed, Token
 from groundwire.core.verdict import Usage
-from groundwire.judge.adapters import Ungrounding, client_problems, provider_name
+from groundwire.judge.adapters import client_problems, provider_name
 from groundwire.judge.adapters.function import identity as function_identity
+from groundwire.judge.adapters.refusals import Yielding
 from groundwire.judge.adapters.stopped import stopped
 from groundwire.judge.adapters.windows import cuts_silently, require_whole
-from groundwire.judge.failures import of_the_request
 
 TAG = "groundwire:judge"
-_NO_SYSTEM = re.compile(r"\bsystem['\"]? (?:role|message|prompt|instruction)|['\"]system['\"]", re.IGNORECASE)
 _HOLDS = (Runnable, list, tuple, dict)  # what a model may stand in
 
 
-class LangChainChat(Ungrounding):
+class LangChainChat(Yielding):
     """A Runnable that takes messages and gives a message or a text."""
 
     def __init__(
@@ -56,53 +54,14 @@ class LangChainChat(Ungrounding):
         self.varies = any(one > 0 for one in own_temperatures)
         # What is bound around a model gives one reply; a field "n" is OpenAI's, and others have taken it up.
         self.several = isinstance(self._model, BaseChatModel) and "n" in type(self._model).model_fields
-        # Without a temperature, what was told 0 would give each sample alike, which passes for being sure.
         self._needs_temperature = any(one == 0 for one in own_temperatures)
-        self._untold = self._untempered = self._in_one = False
         self._cuts = bool(inner) and all(map(cuts_silently, inner))
 
     def complete(self, request: Complete) -> Completed:
-        asked = replace(request, alternatives=0) if self._untold else request
-        asked = replace(asked, temperature=None) if self._untempered else asked
-        asked = _in_one_message(asked) if self._in_one else asked
-        reply = self._asked(asked, several=self.several and request.samples > 1)
+        reply = self._asked(request)
         if self._cuts:
             require_whole(request.system, request.user, read=reply.usage.input_tokens)
         return reply
-
-    def _asked(self, request: Complete, *, several: bool) -> Completed:
-        """The reply. A temperature, system message, log probabilities or ``n`` once refused is sent no more.
-
-        Many models have fields for all of them and a server that knows none. Some servers pass over ``n``:
-        then there are fewer texts than samples.
-        """
-        try:
-            reply = self._sent(request, several=several)
-        except Exception as error:
-            if not _refused(error):
-                raise
-            if request.temperature is not None and self._tells_of_temperature(error):
-                reply = self._asked(replace(request, temperature=None), several=several)
-                self._untempered = True
-            elif request.system and _NO_SYSTEM.search(str(error)):
-                reply = self._asked(_in_one_message(request), several=several)
-                self._in_one = True
-            elif request.alternatives:
-                reply = self._asked(replace(request, alternatives=0), several=several)
-                self._untold = True
-            elif several:
-                reply = self._asked(request, several=False)
-                self.several = False
-            else:
-                raise
-            return reply
-        if several and len(reply.texts) < request.samples:
-            self.several = False
-        return reply
-
-    def _tells_of_temperature(self, error: Exception) -> bool:
-        """Whether the model can do without the temperature that was refused, if it was."""
-        return "temperature" in str(error).lower() and not self._needs_temperature
 
     def _sent(self, request: Complete, *, several: bool) -> Completed:
         system = [SystemMessage(request.system)] if request.system else []
@@ -151,13 +110,6 @@ class LangChainChat(Ungrounding):
         return self._variants[key]
 
 
-def _in_one_message(request: Complete) -> Complete:
-    """The same with what the system message says before the rest of the user's."""
-    before = f"{request.system}\n\n"
-    prefix = request.prefix and len(before) + request.prefix
-    return replace(request, system="", user=before + request.user, prefix=prefix)
-
-
 def own(model: Any, parameters: Mapping[str, Any] = MappingProxyType({})) -> Any:
     """A copy of the model, through whatever is bound around it, that no handler hears.
 
@@ -187,11 +139,6 @@ def own(model: Any, parameters: Mapping[str, Any] = MappingProxyType({})) -> Any
             "config_factories": [],  # listeners
         }
     return model.model_copy(update=changed)
-
-
-def _refused(error: Exception) -> bool:
-    """Whether what was asked for is a mistake to the server, or to its client."""
-    return of_the_request(error) or isinstance(error, TypeError) or "logprobs" in str(error)
 
 
 def identity(model: Any) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from llama_index.core.base.llms.base import BaseLLM
@@ -18,12 +19,13 @@ from llama_index.core.callbacks import CallbackManager
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.plan import Complete, Completed, Embedded
 from groundwire.core.verdict import Usage
-from groundwire.judge.adapters import Ungrounding, client_problems, provider_name
+from groundwire.judge.adapters import client_problems, provider_name
 from groundwire.judge.adapters.function import read_vectors, told
+from groundwire.judge.adapters.refusals import Yielding
 from groundwire.judge.adapters.stopped import stopped
 
 
-class LlamaIndexChat(Ungrounding):
+class LlamaIndexChat(Yielding):
     """A LlamaIndex LLM, asked through ``chat``: ``predict`` would put the LLM's own system prompt first."""
 
     def __init__(self, model: Any, parameters: Mapping[str, Any]) -> None:
@@ -41,18 +43,20 @@ class LlamaIndexChat(Ungrounding):
         metadata = self._model.metadata
         self.name = metadata.model_name if metadata.model_name != "unknown" else type(model).__qualname__
         self.identity = _identity(self._model)
-        self.varies = any((getattr(one, "temperature", None) or 0) > 0 for one in _models(self._model))
+        temperatures = [getattr(one, "temperature", None) for one in _models(self._model)]
+        self.varies = any((one or 0) > 0 for one in temperatures)
+        self._needs_temperature = 0 in temperatures
 
     def complete(self, request: Complete) -> Completed:
+        return self._asked(replace(request, alternatives=0))  # nobody reads log probabilities here
+
+    def _sent(self, request: Complete, *, several: bool) -> Completed:
+        del several  # which no LlamaIndex model gives
         model = self._model
         if request.temperature is not None:
             model = own(model, {"temperature": request.temperature})
-        reply = model.chat(
-            [
-                ChatMessage(role=MessageRole.SYSTEM, content=request.system),
-                ChatMessage(role=MessageRole.USER, content=request.user),
-            ]
-        )
+        system = [ChatMessage(role=MessageRole.SYSTEM, content=request.system)] if request.system else []
+        reply = model.chat([*system, ChatMessage(role=MessageRole.USER, content=request.user)])
         # .content joins the text blocks and leaves thinking out.
         why = stopped(_told(reply))
         return Completed(
