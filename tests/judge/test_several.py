@@ -5,8 +5,8 @@ import json
 
 import pytest
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage
-from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.messages import AIMessage, AIMessageChunk
+from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 
 from groundwire import AbstentionReason, Checker, ConfigurationError, Judge, Usage, Verdict
 from groundwire.core.budget import Budget, counted
@@ -53,6 +53,25 @@ def test_samples_are_one_request_where_the_model_takes_their_number():
     assert reply.texts == ("hello 0", "hello 1", "hello 2")
     assert [n for n, _ in model.seen] == [3]
     assert (reply.usage.calls, reply.usage.input_tokens, reply.usage.output_tokens) == (1, 100, 21)
+
+
+class Streaming(Many):
+    """A model that was told to stream, and reads parts of all its replies as those of one, as OpenAI's do."""
+
+    streaming: bool = False
+
+    def _stream(self, messages, stop=None, run_manager=None, **kwargs):
+        self.seen.append((self.n, "streamed"))
+        for word in self.reply.split():
+            for i in range(self.n):
+                yield ChatGenerationChunk(message=AIMessageChunk(f"{word} {i} "))
+
+
+def test_samples_of_a_model_that_streams_are_not_woven_into_one():
+    model = Streaming(seen=[], streaming=True)
+    assert asked(Judge(model), samples=3).texts == ("hello 0", "hello 1", "hello 2")
+    assert asked(Judge(model)).texts == ("hello 0 ",)
+    assert [n for n, how in model.seen if how == "streamed"] == [1]
 
 
 def test_samples_are_requests_of_their_own_elsewhere():

@@ -103,7 +103,8 @@ class LangChainChat(Yielding):
         if request.samples > 1:
             wanted["cache"] = False  # one of its own, too, has the same reply for each of them
         if several:
-            wanted["n"] = request.samples
+            # Clients that stream read the parts of all replies as those of one.
+            wanted |= {"n": request.samples, "streaming": False, "disable_streaming": True}
         key = tuple(wanted.items())
         if key not in self._variants:
             self._variants[key] = own(self._model, wanted)
