@@ -6,6 +6,8 @@ import operator
 import time
 
 import pytest
+from langchain.chat_models import init_chat_model
+from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.runnables import RunnableLambda
 from pydantic import BaseModel
 
@@ -322,6 +324,39 @@ def test_parameters_reach_the_service_and_a_request_s_temperature_wins(bedrock):
     told = [body["inferenceConfig"] for _, body in bedrock.requests]
     assert told[0] == {"temperature": 0.0, "maxTokens": 99, "topP": 0.5, "stopSequences": ["END"]}
     assert [one["temperature"] for one in told] == [0.0, 0.8]
+
+
+class Hears(BaseCallbackHandler):
+    def __init__(self):
+        self.heard = []
+
+    def on_chat_model_start(self, serialized, messages, **kwargs):
+        self.heard.append(messages)
+
+
+@pytest.mark.parametrize("around", [lambda model: model, lambda model: model.with_retry()])
+def test_a_model_whose_fields_a_call_may_choose_is_the_judge_s_own_copy_too(bedrock, around):
+    """As ``init_chat_model(configurable_fields=...)`` makes it: a model of its own for each call."""
+    handler, memory = Hears(), Memory()
+
+    def configurable(model, **fields):
+        name = f"bedrock_converse:{model}"
+        chat = init_chat_model(name, configurable_fields="any", callbacks=[handler], cache=True, **fields)
+        return Judge(around(chat), parameters={"max_tokens": 99}, memory=memory)
+
+    one = configurable(MODEL, temperature=0)
+    assert (one.model, ask(one).texts) == (MODEL, ("scripted",))
+    one.perform([Complete(system="s", user="u", temperature=0.8)], timeout=None)
+    told = [body["inferenceConfig"] for _, body in bedrock.requests]
+    assert told == [{"temperature": 0, "maxTokens": 99}, {"temperature": 0.8, "maxTokens": 99}]
+    assert ask(configurable(MODEL, temperature=0)).usage.calls == 0  # remembered
+    assert ask(configurable("amazon.nova-pro-v1:0", temperature=0)).usage.calls == 1
+    assert handler.heard == []
+
+
+def test_a_model_of_which_each_call_has_to_choose_all_is_refused():
+    with pytest.raises(ConfigurationError, match="name one there"):
+        Judge(init_chat_model())
 
 
 def test_a_guardrail_is_passed_through(bedrock):

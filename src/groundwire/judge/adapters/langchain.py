@@ -39,8 +39,8 @@ class LangChainChat(Yielding):
     def __init__(
         self, model: Runnable[Any, Any], parameters: Mapping[str, Any] = MappingProxyType({})
     ) -> None:
-        self.name = _name(model)
         self._model = own(model, parameters)
+        self.name = _name(self._model)
         self._variants: dict[tuple[tuple[str, Any], ...], Any] = {(): self._model}
         inner = _models(self._model)
         known = {field for one in inner for field in type(one).model_fields}
@@ -118,6 +118,7 @@ def own(model: Any, parameters: Mapping[str, Any] = MappingProxyType({})) -> Any
     to use it; a cache that the model was given itself stays. It has ``parameters`` in those
     of its fields that are named so. Clients, rate limiters and all else are shared with the original.
     """
+    model = _chosen(model)
     if type(model) in (list, tuple):
         return type(model)(own(item, parameters) for item in model)
     if isinstance(model, dict):  # what runs side by side, such as both halves of include_raw=True
@@ -140,6 +141,21 @@ def own(model: Any, parameters: Mapping[str, Any] = MappingProxyType({})) -> Any
             "config_factories": [],  # listeners
         }
     return model.model_copy(update=changed)
+
+
+def _chosen(model: Any) -> Any:
+    """The model that ``init_chat_model`` makes for each call, where a call may choose some of its fields.
+
+    No call of a judge's chooses any: it is the same each time. Raises ConfigurationError where it is none.
+    """
+    if type(model).__qualname__ != "_ConfigurableModel":
+        return model
+    try:
+        return model._model()  # noqa: SLF001 - nothing else tells which model it is
+    except Exception as error:  # each provider refuses what it is made with by errors of its own
+        raise ConfigurationError(
+            f"model: init_chat_model(configurable_fields=...) makes none by itself: {error}; name one there"
+        ) from error
 
 
 def identity(model: Any) -> str:
