@@ -8,6 +8,7 @@ import time
 import pytest
 from langchain.chat_models import init_chat_model
 from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.exceptions import OutputParserException
 from langchain_core.runnables import RunnableLambda
 from pydantic import BaseModel
 
@@ -28,6 +29,7 @@ from groundwire.core.plan import Complete, Completed, Embed, Failed, Ground
 from groundwire.detectors.bedrock_grounding import BedrockGrounding
 from groundwire.detectors.cascade.cascade import Cascade
 from groundwire.detectors.cascade.stages import Stage
+from groundwire.judge.breaker import Breaker
 from groundwire.judge.limits import Limits
 from groundwire.judge.memory import Memory
 from groundwire.judge.prices import Price
@@ -294,6 +296,49 @@ def test_structured_output_that_could_not_be_parsed_is_told_as_it_was_said(bedro
 
 class Verdict(BaseModel):
     score: float
+
+
+def test_structured_output_that_does_not_fit_is_asked_for_again_and_is_no_failure(bedrock):
+    """LangChain raises for such a reply, or returns nothing, where the raw message is not asked for."""
+    called = {"toolUse": {"toolUseId": "t", "name": "Verdict", "input": {"score": "much"}}}
+    model = from_string(f"bedrock:{MODEL}").with_structured_output(Verdict)
+    for reply in (says([called], stop="tool_use"), says("I can't say.")):
+        bedrock.always = reply
+        one = Judge(model, breaker=Breaker(failures=1))
+        outcome = Checker("judge", judge=one).check(INTERACTION)
+        assert (outcome.why, outcome.usage.calls) == (AbstentionReason.UNREADABLE_REPLY, 2)
+        assert "doesn't fit the schema" in outcome.detail
+        assert one.breakers["model"].opened == 0
+
+
+class ModelRefusalError(Exception):
+    """As langchain-core's since 1.7.5."""
+
+
+class OpenAIRefusalError(ModelRefusalError):
+    """As langchain-openai raises it for structured output that a model refuses."""
+
+
+class LengthFinishReasonError(Exception):
+    """As OpenAI's client raises it for structured output that was cut off."""
+
+
+def test_what_a_provider_refuses_or_cuts_off_is_a_reply_whose_end_is_told(bedrock):
+    raised = (
+        (OutputParserException("not JSON", llm_output="It is so."), "It is so.", None),
+        (OpenAIRefusalError("no"), "", "withheld (refusal)"),
+        (LengthFinishReasonError("cut"), "", "cut off (length)"),
+    )
+    for error, text, told in raised:
+
+        def parse(message, error=error):
+            raise error
+
+        one = Judge(from_string(f"bedrock:{MODEL}") | parse, breaker=Breaker(failures=1))
+        reply = ask(one)
+        assert reply.texts == (text,)
+        assert [told in why for why in reply.stopped] == ([True] if told else [])
+        assert one.breakers["model"].opened == 0
 
 
 def test_a_reply_that_calls_a_tool_is_what_it_was_called_with(bedrock):

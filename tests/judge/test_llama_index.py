@@ -30,6 +30,7 @@ from pydantic import BaseModel, Field
 from groundwire import AbstentionReason, Checker, ConfigurationError, Interaction, Judge, Usage
 from groundwire.core.plan import Complete, Completed, Embed
 from groundwire.judge.adapters.llama_index import LlamaIndexChat
+from groundwire.judge.breaker import Breaker
 from groundwire.judge.isolation import JUDGING
 from groundwire.judge.memory import Memory
 
@@ -293,6 +294,7 @@ class Speaking(Scripted):
     """One that a structured model asks: by its own prompt, through ``chat``."""
 
     name_: str = "one"
+    says: str = '{"level": "low"}'
 
     @property
     def metadata(self):
@@ -301,7 +303,7 @@ class Speaking(Scripted):
     @llm_chat_callback()
     def chat(self, messages, **kwargs):
         self.heard.append((self.temperature, self.max_tokens, " ".join(m.content for m in messages)))
-        return ChatResponse(message=ChatMessage(role="assistant", content='{"level": "low"}'))
+        return ChatResponse(message=ChatMessage(role="assistant", content=self.says))
 
 
 def test_a_structured_model_asks_the_judge_s_own_copy_of_another():
@@ -316,6 +318,14 @@ def test_a_structured_model_asks_the_judge_s_own_copy_of_another():
     assert "pirate" not in str(llm.heard)
     assert handler.get_event_pairs(CBEventType.LLM) == []
     assert llm.max_tokens == 100
+
+
+@pytest.mark.parametrize("says", ['{"level": 7}', "It is low.", '{"lev'])
+def test_a_structured_reply_that_does_not_fit_is_a_reply_and_no_failure(says):
+    judge = Judge(Speaking(says=says).as_structured_llm(Form), breaker=Breaker(failures=1))
+    (why,) = ask(judge).stopped
+    assert "doesn't fit the schema" in why
+    assert judge.breakers["model"].failures_in_a_row == 0
 
 
 def test_structured_models_around_different_models_are_different_models():

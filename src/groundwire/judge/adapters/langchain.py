@@ -26,7 +26,8 @@ from groundwire.core.verdict import Usage
 from groundwire.judge.adapters import client_problems, provider_name
 from groundwire.judge.adapters.function import identity as function_identity
 from groundwire.judge.adapters.refusals import Yielding
-from groundwire.judge.adapters.stopped import stopped
+from groundwire.judge.adapters.stopped import UNFIT, stopped, unread
+from groundwire.judge.adapters.unparsed import unparsed
 from groundwire.judge.adapters.windows import cuts_silently, require_whole
 
 TAG = "groundwire:judge"
@@ -70,7 +71,15 @@ class LangChainChat(Yielding):
             model = self._variant(request, several=True)
             return _samples(model.generate([messages], tags=[TAG], run_name="groundwire judge"))
         config = RunnableConfig(tags=[TAG], run_name="groundwire judge")
-        reply = self._variant(request).invoke(messages, config=config)
+        model = self._variant(request)
+        try:
+            reply = model.invoke(messages, config=config)
+        except Exception as error:
+            if isinstance(model, BaseLanguageModel) or (told := unparsed(error)) is None:
+                raise
+            return told
+        if reply is None:  # of a structured output
+            return unread(UNFIT)
         if isinstance(reply, str):
             return Completed(texts=(str(reply),), usage=Usage(calls=1))
         if isinstance(reply, Mapping | BaseModel) and not isinstance(reply, BaseMessage):

@@ -15,6 +15,7 @@ from typing import Any
 from llama_index.core.base.llms.base import BaseLLM
 from llama_index.core.base.llms.types import ChatMessage, ChatResponse, MessageRole
 from llama_index.core.callbacks import CallbackManager
+from llama_index.core.llms.structured_llm import StructuredLLM
 
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.plan import Complete, Completed, Embedded
@@ -22,7 +23,8 @@ from groundwire.core.verdict import Usage
 from groundwire.judge.adapters import client_problems, provider_name
 from groundwire.judge.adapters.function import read_vectors, told
 from groundwire.judge.adapters.refusals import Yielding
-from groundwire.judge.adapters.stopped import stopped
+from groundwire.judge.adapters.stopped import UNFIT, stopped, unread
+from groundwire.judge.failures import of_the_request
 
 
 class LlamaIndexChat(Yielding):
@@ -56,7 +58,12 @@ class LlamaIndexChat(Yielding):
         if request.temperature is not None:
             model = own(model, {"temperature": request.temperature})
         system = [ChatMessage(role=MessageRole.SYSTEM, content=request.system)] if request.system else []
-        reply = model.chat([*system, ChatMessage(role=MessageRole.USER, content=request.user)])
+        try:
+            reply = model.chat([*system, ChatMessage(role=MessageRole.USER, content=request.user)])
+        except (TypeError, ValueError) as error:  # as programs tell of what they can't parse
+            if not isinstance(model, StructuredLLM) or of_the_request(error):
+                raise
+            return unread(f"{UNFIT} ({type(error).__qualname__})")
         # .content joins the text blocks and leaves thinking out.
         why = stopped(_told(reply))
         return Completed(
