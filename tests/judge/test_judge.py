@@ -101,6 +101,14 @@ def test_content_in_blocks_is_read_without_its_thoughts():
     assert reply.texts == ("so",)
 
 
+def test_a_refusal_in_a_block_of_its_own_says_why_there_is_no_text():
+    """As models behind OpenAI's Responses have it."""
+    refusal = AIMessage(content=[{"type": "refusal", "refusal": "I can't."}])
+    (reply,) = ask(Judge(GenericFakeChatModel(messages=iter([refusal]))))
+    assert reply.texts == ("",)
+    assert "withheld (refusal)" in reply.stopped[0]
+
+
 def test_a_runnable_that_gives_neither_message_nor_text_has_failed():
     (reply,) = ask(Judge(RunnableLambda(lambda messages: 7)))
     assert reply.detail == "TypeError: the model returned int, expected a message or a str"

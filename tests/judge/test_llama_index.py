@@ -91,6 +91,14 @@ def test_a_reply_comes_back_with_its_tokens_and_without_its_thoughts():
     [
         ({"stopReason": "max_tokens"}, "cut off (max_tokens)"),
         ({"choices": [SimpleNamespace(finish_reason="content_filter")]}, "withheld (content_filter)"),
+        (
+            {"choices": [SimpleNamespace(finish_reason="stop", message=SimpleNamespace(refusal="No."))]},
+            "withheld (refusal)",
+        ),
+        (  # as the client of OpenAI's Responses has it
+            {"status": "incomplete", "incomplete_details": SimpleNamespace(reason="max_output_tokens")},
+            "cut off (max_output_tokens)",
+        ),
     ],
 )
 def test_a_reply_that_was_stopped_says_by_what(raw, told):

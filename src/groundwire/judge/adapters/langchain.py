@@ -270,8 +270,16 @@ def _said(reply: BaseMessage) -> str:
 
 def _stopped(*replies: BaseMessage) -> tuple[str, ...]:
     """Why each reply was stopped; nothing where none was."""
-    told = tuple(stopped({**one.additional_kwargs, **one.response_metadata}) for one in replies)
+    told = tuple(
+        stopped({"refusal": _refuses(one), **one.additional_kwargs, **one.response_metadata})
+        for one in replies
+    )
     return told if any(told) else ()
+
+
+def _refuses(reply: BaseMessage) -> bool:
+    """Whether a block of the reply's content is a refusal, as OpenAI's Responses have it."""
+    return any(isinstance(block, Mapping) and block.get("type") == "refusal" for block in reply.content)
 
 
 def _cache_point(kept: str, rest: str) -> list[Any]:

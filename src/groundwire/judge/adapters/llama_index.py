@@ -123,7 +123,10 @@ def _told(reply: ChatResponse) -> Mapping[str, Any]:
     """What came with the reply, of which OpenAI's have a part with their choices."""
     raw = _fields(reply.raw)
     choices = raw.get("choices")
-    return {**_fields(choices[0] if isinstance(choices, list) and choices else None), **raw}
+    first = _fields(choices[0] if isinstance(choices, list) and choices else None)
+    refusal = _fields(first.get("message")).get("refusal") or reply.additional_kwargs.get("refusal")
+    incomplete = _fields(raw.get("incomplete_details"))
+    return {**first, **raw, "refusal": refusal, "incomplete_details": incomplete}
 
 
 def _fields(value: Any) -> Mapping[str, Any]:
