@@ -176,5 +176,5 @@ def _numbered(steps: Sequence[str]) -> str:
     return "\n".join(f"{i}. {step}" for i, step in enumerate(steps, 1))
 
 
-_SCORE = re.compile(r'"score"\s*:\s*"?(?P<score>[1-5])(?![\d.,])')
+_SCORE = re.compile(r'"score"\s*:\s*"?(?P<score>[1-5])(?!\d|[.,]\d)')
 _ONE_SCORE = re.compile(r"[^\w.,]*([1-5])[^\w.,]*", re.ASCII)
