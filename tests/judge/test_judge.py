@@ -118,6 +118,7 @@ class ChatOllama(FakeListChatModel):
     """As langchain-ollama's: it counts the tokens that its server has read."""
 
     read: int
+    num_ctx: int | None = None
 
     def _generate(self, messages, stop=None, run_manager=None, **kwargs):
         usage = {"input_tokens": self.read, "output_tokens": 1, "total_tokens": self.read + 1}
@@ -135,10 +136,30 @@ def test_a_prompt_of_which_ollama_read_a_part_gets_no_reply_and_says_what_to_set
         assert "parameters={'num_ctx': 10240}" in reply.detail
 
 
-@pytest.mark.parametrize("read", [0, 3_100, 9_000])
-def test_a_prompt_that_may_have_been_read_whole_gets_its_reply(read):
+@pytest.mark.parametrize(
+    ("read", "window"),
+    [
+        (4_098, None),  # half of 8,192, as a prompt above it is cut to
+        (4_096, None),  # all of it, as older servers cut
+        (5_002, 10_000),
+        (8_000, 8_000),  # full: whatever more was sent has not been read
+    ],
+)
+def test_as_many_tokens_as_a_cut_leaves_are_a_part(read, window):
+    """The prompt has some 7,100 tokens by its length, and fewer letters than tell by themselves."""
     long = Complete(system="s", user="The fee is 25 EUR. " * 1_500)
-    (reply,) = Judge(ChatOllama(responses=[], read=read)).perform([long], timeout=None)
+    model = ChatOllama(responses=[], read=read, num_ctx=window)
+    (reply,) = Judge(model).perform([long], timeout=None)
+    assert f"the server has read {read} tokens, a part" in reply.detail
+
+
+@pytest.mark.parametrize(
+    ("read", "window"),
+    [(0, None), (3_100, None), (9_000, None), (6_002, 12_000), (8_194, 16_384), (7_999, 8_000)],
+)
+def test_a_prompt_that_may_have_been_read_whole_gets_its_reply(read, window):
+    long = Complete(system="s", user="The fee is 25 EUR. " * 1_500)
+    (reply,) = Judge(ChatOllama(responses=[], read=read, num_ctx=window)).perform([long], timeout=None)
     assert reply.texts == ("so",)
 
 

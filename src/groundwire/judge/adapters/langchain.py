@@ -28,7 +28,7 @@ from groundwire.judge.adapters.function import identity as function_identity
 from groundwire.judge.adapters.refusals import Yielding
 from groundwire.judge.adapters.stopped import UNFIT, stopped, unread
 from groundwire.judge.adapters.unparsed import unparsed
-from groundwire.judge.adapters.windows import cuts_silently, require_whole
+from groundwire.judge.adapters.windows import cuts_silently, require_whole, window_of
 
 TAG = "groundwire:judge"
 _HOLDS = (Runnable, list, tuple, dict)  # what a model may stand in
@@ -57,11 +57,12 @@ class LangChainChat(Yielding):
         self.several = isinstance(self._model, BaseChatModel) and "n" in type(self._model).model_fields
         self._needs_temperature = any(one == 0 for one in own_temperatures)
         self._cuts = bool(inner) and all(map(cuts_silently, inner))
+        self._window = window_of(inner)
 
     def complete(self, request: Complete) -> Completed:
         reply = self._asked(request)
         if self._cuts:
-            require_whole(request.system, request.user, read=reply.usage.input_tokens)
+            require_whole(request.system, request.user, read=reply.usage.input_tokens, window=self._window)
         return reply
 
     def _sent(self, request: Complete, *, several: bool) -> Completed:
