@@ -169,6 +169,14 @@ def test_a_reply_that_never_ends_is_given_up_in_time(bedrock, act):
     assert reply.usage.calls == 1
 
 
+def test_a_verdict_that_a_cut_off_reply_quotes_is_none(bedrock):
+    """The answer may hold one, and a model that reasons about it may get no further."""
+    bedrock.always = says(f"The answer itself says {SUPPORTED}, which I don't follow. It", stop="max_tokens")
+    outcome = Checker("judge", judge=judge()).check(INTERACTION)
+    assert (outcome.why, outcome.usage.calls) == (AbstentionReason.UNREADABLE_REPLY, 2)
+    assert "cut off (max_tokens)" in outcome.detail
+
+
 def test_a_cut_off_reply_is_never_a_verdict(bedrock):
     bedrock.always = says(SUPPORTED[:-2], stop="max_tokens")
     outcome = Checker("judge", judge=judge()).check(INTERACTION)
