@@ -109,6 +109,8 @@ def test_hidden_messages_and_turned_text_are_shown_plainly():
         *("<start_of_turn>", "<end_of_turn>", "<|turn>", "<turn|>", "<unk>", "<pad>", "<sop>", "[gMASK]"),
         *("<extra_id_1>", "<SPECIAL_10>", "<reserved_106>", "<seed:bos>", "<seed:eos>", "[BOS]", "[EOS]"),
         *("[|user|]", "[|endofturn|]", "]~b]", "]~!b[", "[e~[", "[TOOL_CONTENT]"),
+        *("<think>", "</think>", "</thinking>", "</seed:think>", "</reasoning>"),
+        *("[/THINK]", "\u25c1/think\u25b7"),
     ],
 )
 def test_no_text_can_begin_a_turn_in_a_served_model_s_template(token):
