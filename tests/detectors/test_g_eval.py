@@ -69,6 +69,24 @@ def test_the_weighted_score_is_that_of_an_independent_computation(likely):
     assert weighted_score(reply.tokens[0], chosen) == pytest.approx(expected)
 
 
+def test_a_score_that_stands_before_the_reason_is_weighted_too():
+    """Many models put it there, above all those that fill in a schema of their own."""
+    head = Token(text='{"score": ', logprob=0.0)
+    likely = tuple((text, math.log(p)) for text, p in {"4": 0.6, "5": 0.3, "1": 0.1}.items())
+    score = Token(text="4", logprob=math.log(0.6), alternatives=likely)
+    tail = Token(text=', "reason": "because"}', logprob=0.0)
+    reply = Completed(texts=('{"score": 4, "reason": "because"}',), tokens=((head, score, tail),))
+    outcome, player = judged(reply)
+    assert (outcome.score, player.calls) == (pytest.approx(0.25), 1)
+
+
+@pytest.mark.parametrize("written", ["4.5", "4,5", "45"])
+def test_a_figure_that_begins_with_a_score_is_none(written):
+    token = Token(text="4", logprob=0.0, alternatives=(("4", 0.0),))
+    text = Token(text=f"{written[1:]}, ", logprob=0.0)
+    assert weighted_score((Token(text='"score": ', logprob=0.0), token, text), 4.0) is None
+
+
 def test_a_score_in_the_reason_is_not_taken_for_the_score():
     text = form(2, reason='they say "score": 5')
     tokens = tuple(Token(text=c, logprob=0.0, alternatives=((c, 0.0),)) for c in text)

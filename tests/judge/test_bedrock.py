@@ -6,6 +6,9 @@ import operator
 import time
 
 import pytest
+from langchain.chat_models import init_chat_model
+from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.exceptions import OutputParserException
 from langchain_core.runnables import RunnableLambda
 from pydantic import BaseModel
 
@@ -26,6 +29,7 @@ from groundwire.core.plan import Complete, Completed, Embed, Failed, Ground
 from groundwire.detectors.bedrock_grounding import BedrockGrounding
 from groundwire.detectors.cascade.cascade import Cascade
 from groundwire.detectors.cascade.stages import Stage
+from groundwire.judge.breaker import Breaker
 from groundwire.judge.limits import Limits
 from groundwire.judge.memory import Memory
 from groundwire.judge.prices import Price
@@ -165,6 +169,14 @@ def test_a_reply_that_never_ends_is_given_up_in_time(bedrock, act):
     assert reply.usage.calls == 1
 
 
+def test_a_verdict_that_a_cut_off_reply_quotes_is_none(bedrock):
+    """The answer may hold one, and a model that reasons about it may get no further."""
+    bedrock.always = says(f"The answer itself says {SUPPORTED}, which I don't follow. It", stop="max_tokens")
+    outcome = Checker("judge", judge=judge()).check(INTERACTION)
+    assert (outcome.why, outcome.usage.calls) == (AbstentionReason.UNREADABLE_REPLY, 2)
+    assert "cut off (max_tokens)" in outcome.detail
+
+
 def test_a_cut_off_reply_is_never_a_verdict(bedrock):
     bedrock.always = says(SUPPORTED[:-2], stop="max_tokens")
     outcome = Checker("judge", judge=judge()).check(INTERACTION)
@@ -224,6 +236,8 @@ def test_no_region_is_a_mistake_in_the_settings(bedrock, monkeypatch):
         "This model doesn't support system messages. Try again without system messages.",
         "System role not supported",
         "Unsupported value: 'messages[0].role' does not support 'system' with this model.",
+        "Developer instruction is not enabled for models/gemma-3-27b-it",
+        "Conversation roles must alternate user/assistant/user/assistant/...",
     ],
 )
 def test_what_a_system_message_says_stands_before_the_rest_where_none_is_taken(bedrock, message):
@@ -292,6 +306,49 @@ class Verdict(BaseModel):
     score: float
 
 
+def test_structured_output_that_does_not_fit_is_asked_for_again_and_is_no_failure(bedrock):
+    """LangChain raises for such a reply, or returns nothing, where the raw message is not asked for."""
+    called = {"toolUse": {"toolUseId": "t", "name": "Verdict", "input": {"score": "much"}}}
+    model = from_string(f"bedrock:{MODEL}").with_structured_output(Verdict)
+    for reply in (says([called], stop="tool_use"), says("I can't say.")):
+        bedrock.always = reply
+        one = Judge(model, breaker=Breaker(failures=1))
+        outcome = Checker("judge", judge=one).check(INTERACTION)
+        assert (outcome.why, outcome.usage.calls) == (AbstentionReason.UNREADABLE_REPLY, 2)
+        assert "doesn't fit the schema" in outcome.detail
+        assert one.breakers["model"].opened == 0
+
+
+class ModelRefusalError(Exception):
+    """As langchain-core's since 1.7.5."""
+
+
+class OpenAIRefusalError(ModelRefusalError):
+    """As langchain-openai raises it for structured output that a model refuses."""
+
+
+class LengthFinishReasonError(Exception):
+    """As OpenAI's client raises it for structured output that was cut off."""
+
+
+def test_what_a_provider_refuses_or_cuts_off_is_a_reply_whose_end_is_told(bedrock):
+    raised = (
+        (OutputParserException("not JSON", llm_output="It is so."), "It is so.", None),
+        (OpenAIRefusalError("no"), "", "withheld (refusal)"),
+        (LengthFinishReasonError("cut"), "", "cut off (length)"),
+    )
+    for error, text, told in raised:
+
+        def parse(message, error=error):
+            raise error
+
+        one = Judge(from_string(f"bedrock:{MODEL}") | parse, breaker=Breaker(failures=1))
+        reply = ask(one)
+        assert reply.texts == (text,)
+        assert [told in why for why in reply.stopped] == ([True] if told else [])
+        assert one.breakers["model"].opened == 0
+
+
 def test_a_reply_that_calls_a_tool_is_what_it_was_called_with(bedrock):
     """A model that has the form as its tool often says a word before it calls it."""
     called = {"toolUse": {"toolUseId": "t", "name": "Verdict", "input": json.loads(SUPPORTED)}}
@@ -320,6 +377,39 @@ def test_parameters_reach_the_service_and_a_request_s_temperature_wins(bedrock):
     told = [body["inferenceConfig"] for _, body in bedrock.requests]
     assert told[0] == {"temperature": 0.0, "maxTokens": 99, "topP": 0.5, "stopSequences": ["END"]}
     assert [one["temperature"] for one in told] == [0.0, 0.8]
+
+
+class Hears(BaseCallbackHandler):
+    def __init__(self):
+        self.heard = []
+
+    def on_chat_model_start(self, serialized, messages, **kwargs):
+        self.heard.append(messages)
+
+
+@pytest.mark.parametrize("around", [lambda model: model, lambda model: model.with_retry()])
+def test_a_model_whose_fields_a_call_may_choose_is_the_judge_s_own_copy_too(bedrock, around):
+    """As ``init_chat_model(configurable_fields=...)`` makes it: a model of its own for each call."""
+    handler, memory = Hears(), Memory()
+
+    def configurable(model, **fields):
+        name = f"bedrock_converse:{model}"
+        chat = init_chat_model(name, configurable_fields="any", callbacks=[handler], cache=True, **fields)
+        return Judge(around(chat), parameters={"max_tokens": 99}, memory=memory)
+
+    one = configurable(MODEL, temperature=0)
+    assert (one.model, ask(one).texts) == (MODEL, ("scripted",))
+    one.perform([Complete(system="s", user="u", temperature=0.8)], timeout=None)
+    told = [body["inferenceConfig"] for _, body in bedrock.requests]
+    assert told == [{"temperature": 0, "maxTokens": 99}, {"temperature": 0.8, "maxTokens": 99}]
+    assert ask(configurable(MODEL, temperature=0)).usage.calls == 0  # remembered
+    assert ask(configurable("amazon.nova-pro-v1:0", temperature=0)).usage.calls == 1
+    assert handler.heard == []
+
+
+def test_a_model_of_which_each_call_has_to_choose_all_is_refused():
+    with pytest.raises(ConfigurationError, match="name one there"):
+        Judge(init_chat_model())
 
 
 def test_a_guardrail_is_passed_through(bedrock):

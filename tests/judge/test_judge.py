@@ -101,6 +101,14 @@ def test_content_in_blocks_is_read_without_its_thoughts():
     assert reply.texts == ("so",)
 
 
+def test_a_refusal_in_a_block_of_its_own_says_why_there_is_no_text():
+    """As models behind OpenAI's Responses have it."""
+    refusal = AIMessage(content=[{"type": "refusal", "refusal": "I can't."}])
+    (reply,) = ask(Judge(GenericFakeChatModel(messages=iter([refusal]))))
+    assert reply.texts == ("",)
+    assert "withheld (refusal)" in reply.stopped[0]
+
+
 def test_a_runnable_that_gives_neither_message_nor_text_has_failed():
     (reply,) = ask(Judge(RunnableLambda(lambda messages: 7)))
     assert reply.detail == "TypeError: the model returned int, expected a message or a str"
@@ -110,6 +118,7 @@ class ChatOllama(FakeListChatModel):
     """As langchain-ollama's: it counts the tokens that its server has read."""
 
     read: int
+    num_ctx: int | None = None
 
     def _generate(self, messages, stop=None, run_manager=None, **kwargs):
         usage = {"input_tokens": self.read, "output_tokens": 1, "total_tokens": self.read + 1}
@@ -127,10 +136,30 @@ def test_a_prompt_of_which_ollama_read_a_part_gets_no_reply_and_says_what_to_set
         assert "parameters={'num_ctx': 10240}" in reply.detail
 
 
-@pytest.mark.parametrize("read", [0, 3_100, 9_000])
-def test_a_prompt_that_may_have_been_read_whole_gets_its_reply(read):
+@pytest.mark.parametrize(
+    ("read", "window"),
+    [
+        (4_098, None),  # half of 8,192, as a prompt above it is cut to
+        (4_096, None),  # all of it, as older servers cut
+        (5_002, 10_000),
+        (8_000, 8_000),  # full: whatever more was sent has not been read
+    ],
+)
+def test_as_many_tokens_as_a_cut_leaves_are_a_part(read, window):
+    """The prompt has some 7,100 tokens by its length, and fewer letters than tell by themselves."""
     long = Complete(system="s", user="The fee is 25 EUR. " * 1_500)
-    (reply,) = Judge(ChatOllama(responses=[], read=read)).perform([long], timeout=None)
+    model = ChatOllama(responses=[], read=read, num_ctx=window)
+    (reply,) = Judge(model).perform([long], timeout=None)
+    assert f"the server has read {read} tokens, a part" in reply.detail
+
+
+@pytest.mark.parametrize(
+    ("read", "window"),
+    [(0, None), (3_100, None), (9_000, None), (6_002, 12_000), (8_194, 16_384), (7_999, 8_000)],
+)
+def test_a_prompt_that_may_have_been_read_whole_gets_its_reply(read, window):
+    long = Complete(system="s", user="The fee is 25 EUR. " * 1_500)
+    (reply,) = Judge(ChatOllama(responses=[], read=read, num_ctx=window)).perform([long], timeout=None)
     assert reply.texts == ("so",)
 
 

@@ -25,11 +25,12 @@ from llama_index.core.llms.callbacks import llm_chat_callback
 from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, TextNode
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from groundwire import AbstentionReason, Checker, ConfigurationError, Interaction, Judge, Usage
 from groundwire.core.plan import Complete, Completed, Embed
 from groundwire.judge.adapters.llama_index import LlamaIndexChat
+from groundwire.judge.breaker import Breaker
 from groundwire.judge.isolation import JUDGING
 from groundwire.judge.memory import Memory
 
@@ -90,6 +91,14 @@ def test_a_reply_comes_back_with_its_tokens_and_without_its_thoughts():
     [
         ({"stopReason": "max_tokens"}, "cut off (max_tokens)"),
         ({"choices": [SimpleNamespace(finish_reason="content_filter")]}, "withheld (content_filter)"),
+        (
+            {"choices": [SimpleNamespace(finish_reason="stop", message=SimpleNamespace(refusal="No."))]},
+            "withheld (refusal)",
+        ),
+        (  # as the client of OpenAI's Responses has it
+            {"status": "incomplete", "incomplete_details": SimpleNamespace(reason="max_output_tokens")},
+            "cut off (max_output_tokens)",
+        ),
     ],
 )
 def test_a_reply_that_was_stopped_says_by_what(raw, told):
@@ -249,3 +258,92 @@ def test_the_spies_would_notice(settings):
     shared = model(callback_manager=CallbackManager([settings]))
     shared.chat([ChatMessage(role="user", content="You judge.")])
     assert "You judge." in str(told(settings))
+
+
+class RefusedError(Exception):
+    status_code = 400
+
+
+class Choosy(Scripted):
+    """Behind a server that takes neither a temperature nor a system message."""
+
+    temperature: float | None = None
+
+    @llm_chat_callback()
+    def chat(self, messages, **kwargs):
+        roles = [message.role.value for message in messages]
+        self.heard.append((self.temperature, roles))
+        if self.temperature is not None:
+            raise RefusedError("`temperature` is deprecated for this model.")
+        if "system" in roles:
+            raise RefusedError("This model doesn't support system messages.")
+        return ChatResponse(message=ChatMessage(role="assistant", content=messages[0].content))
+
+
+def test_what_a_server_refuses_is_left_out_at_once_and_from_then_on():
+    llm = Choosy()
+    judge = Judge(llm)
+    request = Complete(system="You judge.", user="Is it so?", temperature=1.0, alternatives=1)
+    assert [ask(judge, request).texts for _ in range(2)] == [("You judge.\n\nIs it so?",)] * 2
+    both = ["system", "user"]
+    assert llm.heard == [(1.0, both), (None, both), (None, ["user"]), (None, ["user"])]
+
+
+def test_a_model_that_was_told_0_gives_no_samples_where_another_temperature_is_refused():
+    reply = ask(Judge(Choosy(temperature=0.0)), Complete(system="s", user="u", temperature=1.0, samples=2))
+    assert (reply.reason, "temperature" in reply.detail) == (AbstentionReason.MODEL_FAILED, True)
+
+
+class Form(BaseModel):
+    level: str
+
+
+class Speaking(Scripted):
+    """One that a structured model asks: by its own prompt, through ``chat``."""
+
+    name_: str = "one"
+    says: str = '{"level": "low"}'
+
+    @property
+    def metadata(self):
+        return LLMMetadata(model_name=self.name_, is_chat_model=True)
+
+    @llm_chat_callback()
+    def chat(self, messages, **kwargs):
+        self.heard.append((self.temperature, self.max_tokens, " ".join(m.content for m in messages)))
+        return ChatResponse(message=ChatMessage(role="assistant", content=self.says))
+
+
+def test_a_structured_model_asks_the_judge_s_own_copy_of_another():
+    """No handler of the application's hears it, and it is asked as any other model is."""
+    handler = LlamaDebugHandler(print_trace_on_end=False)
+    llm = Speaking(system_prompt="Talk like a pirate.", callback_manager=CallbackManager([handler]))
+    judge = Judge(llm.as_structured_llm(Form), parameters={"max_tokens": 7})
+    assert ask(judge).texts == ('{"level":"low"}',)
+    ask(judge, Complete(system="You judge.", user='Is {it} {"so": 1}?', temperature=0.9))
+    assert [told[:2] for told in llm.heard] == [(0.5, 7), (0.9, 7)]
+    assert 'Is {it} {"so": 1}?' in llm.heard[1][2]
+    assert "pirate" not in str(llm.heard)
+    assert handler.get_event_pairs(CBEventType.LLM) == []
+    assert llm.max_tokens == 100
+
+
+@pytest.mark.parametrize("says", ['{"level": 7}', "It is low.", '{"lev'])
+def test_a_structured_reply_that_does_not_fit_is_a_reply_and_no_failure(says):
+    judge = Judge(Speaking(says=says).as_structured_llm(Form), breaker=Breaker(failures=1))
+    (why,) = ask(judge).stopped
+    assert "doesn't fit the schema" in why
+    assert judge.breakers["model"].failures_in_a_row == 0
+
+
+def test_structured_models_around_different_models_are_different_models():
+    memory = Memory()
+
+    def calls(**fields):
+        one = Judge(Speaking(**fields).as_structured_llm(Form), memory=memory)
+        return ask(one).usage.calls
+
+    assert calls(temperature=0.0) == 1
+    assert calls(temperature=0.0) == 0
+    assert calls(temperature=0.0, name_="other") == 1
+    assert [calls(temperature=0.5) for _ in range(2)] == [1, 1]  # what varies is not remembered

@@ -5,8 +5,8 @@ import json
 
 import pytest
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage
-from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.messages import AIMessage, AIMessageChunk
+from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 
 from groundwire import AbstentionReason, Checker, ConfigurationError, Judge, Usage, Verdict
 from groundwire.core.budget import Budget, counted
@@ -53,6 +53,25 @@ def test_samples_are_one_request_where_the_model_takes_their_number():
     assert reply.texts == ("hello 0", "hello 1", "hello 2")
     assert [n for n, _ in model.seen] == [3]
     assert (reply.usage.calls, reply.usage.input_tokens, reply.usage.output_tokens) == (1, 100, 21)
+
+
+class Streaming(Many):
+    """A model that was told to stream, and reads parts of all its replies as those of one, as OpenAI's do."""
+
+    streaming: bool = False
+
+    def _stream(self, messages, stop=None, run_manager=None, **kwargs):
+        self.seen.append((self.n, "streamed"))
+        for word in self.reply.split():
+            for i in range(self.n):
+                yield ChatGenerationChunk(message=AIMessageChunk(f"{word} {i} "))
+
+
+def test_samples_of_a_model_that_streams_are_not_woven_into_one():
+    model = Streaming(seen=[], streaming=True)
+    assert asked(Judge(model), samples=3).texts == ("hello 0", "hello 1", "hello 2")
+    assert asked(Judge(model)).texts == ("hello 0 ",)
+    assert [n for n, how in model.seen if how == "streamed"] == [1]
 
 
 def test_samples_are_requests_of_their_own_elsewhere():
@@ -160,6 +179,50 @@ def test_a_model_that_was_told_0_gives_no_samples_where_another_temperature_is_r
     """All of them would be the same, which passes for being sure."""
     reply = asked(Judge(Reasoning(seen=[], sent=[], temperature=0)), **WARM)
     assert (reply.reason, "temperature" in reply.detail) == (AbstentionReason.MODEL_FAILED, True)
+
+
+class Echoing(Behind):
+    """Behind a server that repeats all that it was sent where it refuses a part of it."""
+
+    asked: list
+
+    def _generate(self, messages, stop=None, run_manager=None, **kwargs):
+        self.asked.append(([message.type for message in messages], self.temperature, self.logprobs))
+        if self.logprobs:
+            sent = [{"role": message.type, "content": message.content} for message in messages]
+            raise RefusedError(f"logprobs: extra inputs are not permitted; input: {sent}")
+        return super()._generate(messages, stop, run_manager, **kwargs)
+
+
+def test_what_an_error_repeats_of_the_request_is_not_what_is_refused():
+    model = Echoing(seen=[], asked=[])
+    judge = Judge(model)
+    user = "The system prompt, and the temperature of the lake, are set by the system message of the harbour."
+    for _ in range(2):
+        judge.perform(
+            [Complete(system="You judge.", user=user, alternatives=1, temperature=1.0)], timeout=None
+        )
+    without = (["system", "human"], 1.0, None)
+    assert model.asked == [(["system", "human"], 1.0, True), without, without]
+
+
+class Templated(Behind):
+    """Behind llama.cpp's server, which tells with a status of 500 what its template refuses."""
+
+    def _generate(self, messages, stop=None, run_manager=None, **kwargs):
+        self.seen.append([message.type for message in messages])
+        if len(messages) > 1:
+            error = RefusedError("While executing CallExpression: Jinja Exception: System role not supported")
+            error.status_code = 500
+            raise error
+        return ChatResult(generations=[ChatGeneration(message=AIMessage("it is"))])
+
+
+def test_a_system_message_that_a_template_refuses_stands_before_the_rest():
+    model = Templated(seen=[])
+    judge = Judge(model)
+    assert [asked(judge).texts for _ in range(2)] == [("it is",)] * 2
+    assert model.seen == [["system", "human"], ["human"], ["human"]]
 
 
 class Unreachable(Behind):

@@ -106,7 +106,11 @@ def test_hidden_messages_and_turned_text_are_shown_plainly():
             "<|START_OF_TURN_TOKEN|>",
         ),
         *("[INST]", "[/INST]", "[SYSTEM_PROMPT]", "[TOOL_RESULTS]", "<s>", "</s>", "<bos>", "<eos>"),
-        *("<start_of_turn>", "<end_of_turn>"),
+        *("<start_of_turn>", "<end_of_turn>", "<|turn>", "<turn|>", "<unk>", "<pad>", "<sop>", "[gMASK]"),
+        *("<extra_id_1>", "<SPECIAL_10>", "<reserved_106>", "<seed:bos>", "<seed:eos>", "[BOS]", "[EOS]"),
+        *("[|user|]", "[|endofturn|]", "]~b]", "]~!b[", "[e~[", "[TOOL_CONTENT]"),
+        *("<think>", "</think>", "</thinking>", "</seed:think>", "</reasoning>"),
+        *("[/THINK]", "\u25c1/think\u25b7"),
     ],
 )
 def test_no_text_can_begin_a_turn_in_a_served_model_s_template(token):
@@ -118,7 +122,8 @@ def test_no_text_can_begin_a_turn_in_a_served_model_s_template(token):
 
 
 def test_brackets_of_other_texts_stay():
-    text = "a < b, <b>bold</b>, [1], [/path], <<END>>, <| and |>, x <|y| > z, [Instructions], <span>, <stop>"
+    text = "a < b, <b>bold</b>, [1], [/path], <<END>>, <| and |>, x <|y| > z, [Instructions], <span>, <stop>,"
+    text += " <https://a.example|here>, [a | b], [|], list[int | None], <pads>, a]~b, [MASK], <id_1>"
     assert neutral(text) == text
 
 

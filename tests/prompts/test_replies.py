@@ -89,6 +89,26 @@ def test_what_is_no_whole_reply_is_unreadable(text):
 
 
 @pytest.mark.parametrize(
+    "verdict",
+    [
+        ONE[:-10],
+        ONE.replace('"id"', '"id": 2, "id"'),
+        ONE.replace("{", '{"reason": "it says "free" here", ', 1).replace("[{", "[{x"),
+        ONE.replace(",", ",,"),
+        "[x]" * 100 + ONE,
+    ],
+)
+def test_what_is_quoted_before_a_verdict_that_can_not_be_read_is_not_taken_for_it(verdict):
+    """It may stand in the answer, in just the form of a reply."""
+    with pytest.raises(UnreadableError):
+        claim_replies(f"The answer holds {ONE}, which I ignore. My verdict: {verdict}")
+
+
+def test_json_that_can_not_be_read_before_the_verdict_leaves_it():
+    assert claim_replies(f'In the form {{"claims": [...]}} it is {ONE}') == claim_replies(ONE)
+
+
+@pytest.mark.parametrize(
     "wrong",
     [
         {"support": "not supported"},

@@ -56,7 +56,8 @@ class Ask(Generic[T]):
         if not isinstance(reply, Completed):
             return reply if isinstance(reply, Failed) else _unreadable("no text came back", reply)
         try:
-            return self.read(reply)
+            # What was cut off may hold a whole verdict all the same: one that it quotes.
+            return self.read(replace(reply, texts=reply.whole))
         except UnreadableError as error:
             return _unreadable(str(error), reply)
 

@@ -96,7 +96,7 @@ class GEval(PromptDetector):
             (reply,) = yield [replace(scoring, samples=self.samples - 1, alternatives=0).request()]
             if isinstance(reply, Failed):
                 return self.failed(reply)
-            scores += _readable(reply.texts) if isinstance(reply, Completed) else []
+            scores += _readable(reply.whole) if isinstance(reply, Completed) else []
         if 2 * len(scores) < self.samples:
             detail = f"only {len(scores)} of {self.samples} replies could be read"
             return self.abstain(AbstentionReason.UNREADABLE_REPLY, detail)
@@ -176,5 +176,5 @@ def _numbered(steps: Sequence[str]) -> str:
     return "\n".join(f"{i}. {step}" for i, step in enumerate(steps, 1))
 
 
-_SCORE = re.compile(r'"score"\s*:\s*"?(?P<score>[1-5])(?![\d.,])')
+_SCORE = re.compile(r'"score"\s*:\s*"?(?P<score>[1-5])(?!\d|[.,]\d)')
 _ONE_SCORE = re.compile(r"[^\w.,]*([1-5])[^\w.,]*", re.ASCII)

@@ -34,13 +34,14 @@ _PERMISSIONS = {
 }
 _ACTION = re.compile(r"not authorized to perform: (bedrock:\w{1,60})")
 _ID = "model identifier"
-_READ = 4_000  # of an error's message
+READ = 4_000
+"""Characters of an error's message that are looked at."""
 
 
 def failed(error: BaseException, *, model: str, said: Iterable[str], attempts: int = 1) -> Failed:
     """MODEL_FAILED, with the last error's type and message. What was ``said`` to the model is left out."""
     # Secrets first: what tells that one follows may stand in the prompt, too.
-    message = _without(without_secrets(str(error)[:_READ]), said)
+    message = without_prompt(without_secrets(str(error)[:READ]), said)
     message = " ".join(message.split())
     if len(message) > _LONGEST:
         message = message[:_LONGEST].rstrip() + " …"
@@ -116,7 +117,7 @@ def _status(error: BaseException) -> int:
     return told if isinstance(told, int) and _FAILED <= told <= _LAST else 0
 
 
-def _without(message: str, said: Iterable[str]) -> str:
+def without_prompt(message: str, said: Iterable[str]) -> str:
     """The message with every longer run of characters that also stands in the prompt taken out."""
     for text in said:
         # Every window holds a whole block, and few blocks stand in a text that may be very long.
@@ -144,7 +145,7 @@ def _hint(error: BaseException, model: str) -> str:
     for one in _causes(error):
         code = _code(one)
         if code == "AccessDeniedException":
-            named = _ACTION.search(str(one)[:_READ])
+            named = _ACTION.search(str(one)[:READ])
             usual = _PERMISSIONS.get(getattr(one, "operation_name", ""), "bedrock:InvokeModel")
             permission = named[1] if named else usual
             return (

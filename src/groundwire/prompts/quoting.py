@@ -26,10 +26,14 @@ _HIDDEN = re.compile(
     f"(?P<dropped>\r(?=\n)|[{_INVISIBLE}])|(?P<line>[\r{_BREAKS}])|(?P<lone>[\ud800-\udfff])"
 )
 # Where a server writes messages into a template, these end a turn and begin another one, wherever they stand:
-# those of Llama, ChatML, Phi, DeepSeek, Mistral and Gemma.
+# those of Llama, ChatML, Phi, DeepSeek, Mistral, Gemma, GLM, Nemotron, EXAONE, Seed and MiniMax.
+# And what ends a model's thinking would have its reply read from there on, where it quotes such a text.
 _OPENS_TURN = re.compile(
-    r"<(?=[|\uff5c][^\s<>|\uff5c]{1,60}[|\uff5c]>|(?:start|end)_of_turn>|/?s>|[be]os>|</?SYS>>)"
-    r"|\[(?=/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS)\])",
+    r"<(?=[|\uff5c][^\s<>|\uff5c]{1,60}[|\uff5c]?>|[^\s<>|\uff5c]{1,60}[|\uff5c]>|</?SYS>>|/?s>"
+    r"|(?:(?:start|end)_of_turn|(?:seed:)?[be]os|unk|pad|[se]op"
+    r"|/?(?:seed:)?(?:think|thinking|thoughts?|reasoning)|(?:extra_id|special|reserved)_[0-9]{1,4})>)"
+    r"|\[(?=/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_(?:CALLS|RESULTS|CONTENT)|[BE]OS|gMASK|THINK)\])"
+    r"|\[(?=\|[^\s\[\]|]{1,60}\|\]|e~\[)|\](?=~!?b[\[\]])|\u25c1(?=/?think\u25b7)",
     re.IGNORECASE,
 )
 _BRACKET = "\N{MATHEMATICAL LEFT ANGLE BRACKET}"

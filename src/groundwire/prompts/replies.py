@@ -50,13 +50,16 @@ def objects(text: str, wanted: Callable[[Any], T | None]) -> T:
     """The one JSON value in a reply that is ``wanted`` (it says so by returning something of it).
 
     UnreadableError when there is none, or when there are two that differ: which of them is meant would be
-    a guess, and one may be quoted from the text that is judged.
+    a guess, and one may be quoted from the text that is judged. So it may be where JSON follows that can't be
+    read, for a verdict comes last.
     """
     found: list[T] = []
     lacking = "no JSON of the kind asked for"
     for value in _values(without_thoughts(text)):
         if value is _CUT_OFF:
             lacking = "the JSON is cut off; where that goes on, the model needs a higher max_tokens"
+        if value is _CUT_OFF or value is _BROKEN:
+            found.clear()
         elif (one := wanted(value)) is not None and one not in found:
             found.append(one)
     if len(found) != 1:
@@ -189,7 +192,7 @@ _FENCE = re.compile(r"^[^\S\n]*+```[\w-]*+[^\S\n]*+$", re.MULTILINE)
 
 
 def _values(text: str) -> Iterator[Any]:
-    """Every outermost JSON object and list in the text, in order; at the end, whether one was cut off."""
+    """Every outermost JSON object and list in the text, in order, and where one is broken or was cut off."""
     if len(text) > _LONGEST:
         raise UnreadableError(f"the reply has {len(text)} characters")
     at = 0
@@ -199,15 +202,19 @@ def _values(text: str) -> Iterator[Any]:
             return
         try:
             value, at = _DECODER.raw_decode(text, start.start())
-        except json.JSONDecodeError as error:
-            if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated"):
+        except (ValueError, RecursionError) as error:
+            if isinstance(error, json.JSONDecodeError) and (
+                error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated")
+            ):
                 yield _CUT_OFF  # what stands inside was never finished
                 return
-            at = start.end()
-        except (ValueError, RecursionError):
+            if _LIKE_JSON.match(text, start.start()):
+                yield _BROKEN
             at = start.end()
         else:
             yield value
+    if _START.search(text, at):
+        yield _BROKEN  # nobody looks there
 
 
 def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -220,7 +227,8 @@ def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
 
 
-_CUT_OFF = object()
+_CUT_OFF, _BROKEN = object(), object()
 _START = re.compile(r"[{\[]")
+_LIKE_JSON = re.compile(r"(?:\[\s*+)?\{\s*+\"")
 # Not strict: a quotation that runs over lines is often copied with its line breaks as they are.
 _DECODER = json.JSONDecoder(object_pairs_hook=_pairs, parse_constant=_no_constant, strict=False)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
@@ -24,25 +23,25 @@ from pydantic import BaseModel
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.plan import Complete, Completed, Token
 from groundwire.core.verdict import Usage
-from groundwire.judge.adapters import Ungrounding, client_problems, provider_name
+from groundwire.judge.adapters import client_problems, provider_name
 from groundwire.judge.adapters.function import identity as function_identity
-from groundwire.judge.adapters.stopped import stopped
-from groundwire.judge.adapters.windows import cuts_silently, require_whole
-from groundwire.judge.failures import of_the_request
+from groundwire.judge.adapters.refusals import Yielding
+from groundwire.judge.adapters.stopped import UNFIT, stopped, unread
+from groundwire.judge.adapters.unparsed import unparsed
+from groundwire.judge.adapters.windows import cuts_silently, require_whole, window_of
 
 TAG = "groundwire:judge"
-_NO_SYSTEM = re.compile(r"\bsystem['\"]? (?:role|message|prompt|instruction)|['\"]system['\"]", re.IGNORECASE)
 _HOLDS = (Runnable, list, tuple, dict)  # what a model may stand in
 
 
-class LangChainChat(Ungrounding):
+class LangChainChat(Yielding):
     """A Runnable that takes messages and gives a message or a text."""
 
     def __init__(
         self, model: Runnable[Any, Any], parameters: Mapping[str, Any] = MappingProxyType({})
     ) -> None:
-        self.name = _name(model)
         self._model = own(model, parameters)
+        self.name = _name(self._model)
         self._variants: dict[tuple[tuple[str, Any], ...], Any] = {(): self._model}
         inner = _models(self._model)
         known = {field for one in inner for field in type(one).model_fields}
@@ -56,53 +55,15 @@ class LangChainChat(Ungrounding):
         self.varies = any(one > 0 for one in own_temperatures)
         # What is bound around a model gives one reply; a field "n" is OpenAI's, and others have taken it up.
         self.several = isinstance(self._model, BaseChatModel) and "n" in type(self._model).model_fields
-        # Without a temperature, what was told 0 would give each sample alike, which passes for being sure.
         self._needs_temperature = any(one == 0 for one in own_temperatures)
-        self._untold = self._untempered = self._in_one = False
         self._cuts = bool(inner) and all(map(cuts_silently, inner))
+        self._window = window_of(inner)
 
     def complete(self, request: Complete) -> Completed:
-        asked = replace(request, alternatives=0) if self._untold else request
-        asked = replace(asked, temperature=None) if self._untempered else asked
-        asked = _in_one_message(asked) if self._in_one else asked
-        reply = self._asked(asked, several=self.several and request.samples > 1)
+        reply = self._asked(request)
         if self._cuts:
-            require_whole(request.system, request.user, read=reply.usage.input_tokens)
+            require_whole(request.system, request.user, read=reply.usage.input_tokens, window=self._window)
         return reply
-
-    def _asked(self, request: Complete, *, several: bool) -> Completed:
-        """The reply. A temperature, system message, log probabilities or ``n`` once refused is sent no more.
-
-        Many models have fields for all of them and a server that knows none. Some servers pass over ``n``:
-        then there are fewer texts than samples.
-        """
-        try:
-            reply = self._sent(request, several=several)
-        except Exception as error:
-            if not _refused(error):
-                raise
-            if request.temperature is not None and self._tells_of_temperature(error):
-                reply = self._asked(replace(request, temperature=None), several=several)
-                self._untempered = True
-            elif request.system and _NO_SYSTEM.search(str(error)):
-                reply = self._asked(_in_one_message(request), several=several)
-                self._in_one = True
-            elif request.alternatives:
-                reply = self._asked(replace(request, alternatives=0), several=several)
-                self._untold = True
-            elif several:
-                reply = self._asked(request, several=False)
-                self.several = False
-            else:
-                raise
-            return reply
-        if several and len(reply.texts) < request.samples:
-            self.several = False
-        return reply
-
-    def _tells_of_temperature(self, error: Exception) -> bool:
-        """Whether the model can do without the temperature that was refused, if it was."""
-        return "temperature" in str(error).lower() and not self._needs_temperature
 
     def _sent(self, request: Complete, *, several: bool) -> Completed:
         system = [SystemMessage(request.system)] if request.system else []
@@ -111,7 +72,15 @@ class LangChainChat(Ungrounding):
             model = self._variant(request, several=True)
             return _samples(model.generate([messages], tags=[TAG], run_name="groundwire judge"))
         config = RunnableConfig(tags=[TAG], run_name="groundwire judge")
-        reply = self._variant(request).invoke(messages, config=config)
+        model = self._variant(request)
+        try:
+            reply = model.invoke(messages, config=config)
+        except Exception as error:
+            if isinstance(model, BaseLanguageModel) or (told := unparsed(error)) is None:
+                raise
+            return told
+        if reply is None:  # of a structured output
+            return unread(UNFIT)
         if isinstance(reply, str):
             return Completed(texts=(str(reply),), usage=Usage(calls=1))
         if isinstance(reply, Mapping | BaseModel) and not isinstance(reply, BaseMessage):
@@ -144,18 +113,12 @@ class LangChainChat(Ungrounding):
         if request.samples > 1:
             wanted["cache"] = False  # one of its own, too, has the same reply for each of them
         if several:
-            wanted["n"] = request.samples
+            # Clients that stream read the parts of all replies as those of one.
+            wanted |= {"n": request.samples, "streaming": False, "disable_streaming": True}
         key = tuple(wanted.items())
         if key not in self._variants:
             self._variants[key] = own(self._model, wanted)
         return self._variants[key]
-
-
-def _in_one_message(request: Complete) -> Complete:
-    """The same with what the system message says before the rest of the user's."""
-    before = f"{request.system}\n\n"
-    prefix = request.prefix and len(before) + request.prefix
-    return replace(request, system="", user=before + request.user, prefix=prefix)
 
 
 def own(model: Any, parameters: Mapping[str, Any] = MappingProxyType({})) -> Any:
@@ -165,6 +128,7 @@ def own(model: Any, parameters: Mapping[str, Any] = MappingProxyType({})) -> Any
     to use it; a cache that the model was given itself stays. It has ``parameters`` in those
     of its fields that are named so. Clients, rate limiters and all else are shared with the original.
     """
+    model = _chosen(model)
     if type(model) in (list, tuple):
         return type(model)(own(item, parameters) for item in model)
     if isinstance(model, dict):  # what runs side by side, such as both halves of include_raw=True
@@ -189,9 +153,19 @@ def own(model: Any, parameters: Mapping[str, Any] = MappingProxyType({})) -> Any
     return model.model_copy(update=changed)
 
 
-def _refused(error: Exception) -> bool:
-    """Whether what was asked for is a mistake to the server, or to its client."""
-    return of_the_request(error) or isinstance(error, TypeError) or "logprobs" in str(error)
+def _chosen(model: Any) -> Any:
+    """The model that ``init_chat_model`` makes for each call, where a call may choose some of its fields.
+
+    No call of a judge's chooses any: it is the same each time. Raises ConfigurationError where it is none.
+    """
+    if type(model).__qualname__ != "_ConfigurableModel":
+        return model
+    try:
+        return model._model()  # noqa: SLF001 - nothing else tells which model it is
+    except Exception as error:  # each provider refuses what it is made with by errors of its own
+        raise ConfigurationError(
+            f"model: init_chat_model(configurable_fields=...) makes none by itself: {error}; name one there"
+        ) from error
 
 
 def identity(model: Any) -> str:
@@ -297,8 +271,16 @@ def _said(reply: BaseMessage) -> str:
 
 def _stopped(*replies: BaseMessage) -> tuple[str, ...]:
     """Why each reply was stopped; nothing where none was."""
-    told = tuple(stopped({**one.additional_kwargs, **one.response_metadata}) for one in replies)
+    told = tuple(
+        stopped({"refusal": _refuses(one), **one.additional_kwargs, **one.response_metadata})
+        for one in replies
+    )
     return told if any(told) else ()
+
+
+def _refuses(reply: BaseMessage) -> bool:
+    """Whether a block of the reply's content is a refusal, as OpenAI's Responses have it."""
+    return any(isinstance(block, Mapping) and block.get("type") == "refusal" for block in reply.content)
 
 
 def _cache_point(kept: str, rest: str) -> list[Any]:

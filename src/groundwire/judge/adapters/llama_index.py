@@ -8,21 +8,26 @@ neither read nor changed, and no engine, memory or prompt helper of LlamaIndex i
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from llama_index.core.base.llms.base import BaseLLM
 from llama_index.core.base.llms.types import ChatMessage, ChatResponse, MessageRole
 from llama_index.core.callbacks import CallbackManager
+from llama_index.core.llms.structured_llm import StructuredLLM
 
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.plan import Complete, Completed, Embedded
 from groundwire.core.verdict import Usage
-from groundwire.judge.adapters import Ungrounding, client_problems, provider_name
+from groundwire.judge.adapters import client_problems, provider_name
 from groundwire.judge.adapters.function import read_vectors, told
-from groundwire.judge.adapters.stopped import stopped
+from groundwire.judge.adapters.refusals import Yielding
+from groundwire.judge.adapters.stopped import UNFIT, stopped, unread
+from groundwire.judge.failures import of_the_request
 
 
-class LlamaIndexChat(Ungrounding):
+class LlamaIndexChat(Yielding):
     """A LlamaIndex LLM, asked through ``chat``: ``predict`` would put the LLM's own system prompt first."""
 
     def __init__(self, model: Any, parameters: Mapping[str, Any]) -> None:
@@ -30,27 +35,35 @@ class LlamaIndexChat(Ungrounding):
             raise ConfigurationError(
                 f"model: the LlamaIndex object {type(model).__qualname__!r} can't judge; expected an LLM"
             )
-        unknown = sorted(parameters.keys() - type(model).model_fields.keys())
+        inner = list(_models(model))
+        unknown = sorted(parameters.keys() - {field for one in inner for field in type(one).model_fields})
         problems = [f"parameters: {type(model).__qualname__} has no field {name!r}" for name in unknown]
-        problems += client_problems([model], parameters)
+        problems += client_problems(inner, parameters)
         if problems:
             raise ConfigurationError(*problems)
         self._model = own(model, parameters)
         metadata = self._model.metadata
         self.name = metadata.model_name if metadata.model_name != "unknown" else type(model).__qualname__
         self.identity = _identity(self._model)
-        self.varies = (getattr(self._model, "temperature", None) or 0) > 0
+        temperatures = [getattr(one, "temperature", None) for one in _models(self._model)]
+        self.varies = any((one or 0) > 0 for one in temperatures)
+        self._needs_temperature = 0 in temperatures
 
     def complete(self, request: Complete) -> Completed:
+        return self._asked(replace(request, alternatives=0))  # nobody reads log probabilities here
+
+    def _sent(self, request: Complete, *, several: bool) -> Completed:
+        del several  # which no LlamaIndex model gives
         model = self._model
-        if request.temperature is not None and "temperature" in type(model).model_fields:
-            model = model.model_copy(update={"temperature": request.temperature})
-        reply = model.chat(
-            [
-                ChatMessage(role=MessageRole.SYSTEM, content=request.system),
-                ChatMessage(role=MessageRole.USER, content=request.user),
-            ]
-        )
+        if request.temperature is not None:
+            model = own(model, {"temperature": request.temperature})
+        system = [ChatMessage(role=MessageRole.SYSTEM, content=request.system)] if request.system else []
+        try:
+            reply = model.chat([*system, ChatMessage(role=MessageRole.USER, content=request.user)])
+        except (TypeError, ValueError) as error:  # as programs tell of what they can't parse
+            if not isinstance(model, StructuredLLM) or of_the_request(error):
+                raise
+            return unread(f"{UNFIT} ({type(error).__qualname__})")
         # .content joins the text blocks and leaves thinking out.
         why = stopped(_told(reply))
         return Completed(
@@ -72,27 +85,48 @@ class LlamaIndexEmbedder:
 
 
 def own(model: Any, parameters: Mapping[str, Any]) -> Any:
-    """A copy of the model that no handler hears; clients are shared with the original."""
+    """A copy of the model and of all models in it, that no handler hears; clients are the original's.
+
+    It has ``parameters`` in those of its fields that are named so, and no system prompt of the application's,
+    which a model with a structured reply would put before the judge's.
+    """
     manager = CallbackManager([])
     manager.set_handlers([])
-    return model.model_copy(update={**parameters, "callback_manager": manager})
+    wanted = {"system_prompt": None, **parameters, "callback_manager": manager}
+    mine = {name: value for name, value in wanted.items() if name in type(model).model_fields}
+    inner = {name: own(value, parameters) for name, value in model if isinstance(value, BaseLLM)}
+    return model.model_copy(update={**mine, **inner})
+
+
+def _models(model: Any) -> Iterator[Any]:
+    """The model and those that it asks in turn, as one does whose replies are to have a structure."""
+    yield model
+    for _, value in model:
+        if isinstance(value, BaseLLM):
+            yield from _models(value)
 
 
 def _identity(model: Any) -> str:
-    fields = sorted(
-        (name, told(value))
-        for name, value in model
-        if isinstance(value, str | int | float | dict) and "key" not in name
-    )
+    fields = sorted((name, _described(value)) for name, value in model if "key" not in name)
     identity = repr((type(model).__module__, type(model).__qualname__, fields))
     return hashlib.sha256(identity.encode()).hexdigest()
+
+
+def _described(value: Any) -> Any:
+    """A field's value, as far as it tells a model from another one: clients and managers don't."""
+    if isinstance(value, BaseLLM):
+        return _identity(value)
+    return told(value) if isinstance(value, str | int | float | dict | type) else None
 
 
 def _told(reply: ChatResponse) -> Mapping[str, Any]:
     """What came with the reply, of which OpenAI's have a part with their choices."""
     raw = _fields(reply.raw)
     choices = raw.get("choices")
-    return {**_fields(choices[0] if isinstance(choices, list) and choices else None), **raw}
+    first = _fields(choices[0] if isinstance(choices, list) and choices else None)
+    refusal = _fields(first.get("message")).get("refusal") or reply.additional_kwargs.get("refusal")
+    incomplete = _fields(raw.get("incomplete_details"))
+    return {**first, **raw, "refusal": refusal, "incomplete_details": incomplete}
 
 
 def _fields(value: Any) -> Mapping[str, Any]:

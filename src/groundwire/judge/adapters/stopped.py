@@ -8,6 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from groundwire.core.plan import Completed
+from groundwire.core.verdict import Usage
+
+UNFIT = "the reply doesn't fit the schema of the model's output"
 _PLACES = ("stopReason", "stop_reason", "finish_reason", "done_reason")
 _CUT = frozenset({"max_tokens", "max_output_tokens", "length"})
 _FULL = frozenset({"model_context_window_exceeded", "model_length"})
@@ -29,6 +33,11 @@ def stopped(told: Mapping[str, Any]) -> str:
         if word.lower() in _WITHHELD:
             return f"the reply was withheld ({word}) by the model, its provider or a guardrail"
     return ""
+
+
+def unread(why: str) -> Completed:
+    """A reply of which nothing is known but why: its model is there, and may be asked again."""
+    return Completed(texts=("",), usage=Usage(calls=1), stopped=(why,))
 
 
 def _words(told: Mapping[str, Any]) -> Iterator[str]:
