@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import json
+import math
 import os
 import shutil
 from base64 import b64encode
@@ -223,4 +224,4 @@ class _File(_Part):
 
 
 def _figures(one: _Figure) -> dict[str, float]:
-    return {name: float("nan") if value is None else value for name, value in one.model_dump().items()}
+    return {name: math.nan if value is None else value for name, value in one.model_dump().items()}

@@ -77,17 +77,25 @@ def test_precision_at_a_recall_is_on_scikit_learns_curve(rows, recall):
 @settings(max_examples=30)
 @given(ROWS)
 def test_curves_enclose_scikit_learns_areas(rows):
-    """The drawn ROC curve has the AUROC's area: thinning leaves out nothing of a short curve."""
+    """Drawn curves have the area of AUROC and of average precision: thinning leaves a short one as it is."""
     data = arrays(rows)
     points = curves.roc(data)
     across, up = (np.array(part) for part in zip(*points, strict=True))
     assert theirs.auc(across, up) == pytest.approx(metrics.auroc(data))
+    across, up = (np.array(part) for part in zip(*curves.precision_recall(data), strict=True))
+    assert theirs.auc(across, up) == pytest.approx(metrics.average_precision(data))
     cut = curves.sweep(data)[40]
     flagged = data.scores >= 0.4
     assert (cut.hit, cut.false) == (
         (flagged & (data.labels == 1)).sum(),
         (flagged & (data.labels == 0)).sum(),
     )
+
+
+def test_one_score_for_all_answers_is_a_level_line_of_precision():
+    """As flagging everything is: at no recall is it above a method that orders answers at all."""
+    data = arrays([(label, 0.5, 1.0) for label in (1, 0, 0, 0)])
+    assert curves.precision_recall(data) == [(0.0, 0.25), (1.0, 0.25)]
 
 
 def test_words_are_measured_by_characters_and_by_sentences():

@@ -13,6 +13,7 @@ import warnings
 from decimal import Decimal
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -660,6 +661,9 @@ FEES = [{"text": "It's 25\xa0EUR.\nBags:", "metadata": {"page": 75}}, {"text": "
     [
         repr([{**fee, "score": np.float32(0.75)} for fee in FEES]),
         repr([{**fee, "score": float("nan"), "vector": np.array([0.75, 1.0])} for fee in FEES]),
+        repr([{**fee, "score": float("-inf"), "when": pd.NaT} for fee in FEES]),
+        json.dumps([{**fee, "score": float("-inf")} for fee in FEES]),
+        repr([{**fee, "score": None} for fee in FEES]).replace("None", "NaN"),
         str(np.array(FEES, dtype=object)),
         str(tuple(fee["text"] for fee in FEES)),
         "".join(f"{{'document.content': {fee['text']!r}, 'document.score': 0.75}}\n " for fee in FEES).join(
@@ -694,7 +698,8 @@ def test_passages_that_a_program_printed_are_their_texts_alone(cell):
 
 
 @pytest.mark.parametrize(
-    "cell", ["['It is 25 EUR.', None]", "[None 'It is 25 EUR.']", "[nan]", "[null, NaN]"]
+    "cell",
+    ["['It is 25 EUR.', None]", "[None 'It is 25 EUR.']", "[nan]", "[NaN, 'It is 25 EUR.']", "[null, NaN]"],
 )
 def test_a_null_among_printed_passages_is_told(cell):
     """As it is where lists are lists; its print is no text that was retrieved."""

@@ -21,6 +21,9 @@ WIDTH, HEIGHT = 380, 320
 _PLANE = Plane(width=WIDTH, height=HEIGHT, left=40, right=12, top=14, bottom=40)
 _x, _y = _PLANE.x, _PLANE.y
 _FEW = 10  # answers of a bin from which on a line through it says more than chance
+_WIDE = 6.8  # of a character of a label
+_BESIDE, _ABOVE, _LISTED = 24, 44, 50  # characters of a name beside a dot, above its scores, in a legend
+_Label = tuple[float, float, float]  # how far down it stands, where it begins and ends
 COLOURS = ("#1f5fbf", "#c2571a", "#1b7f5c", "#8a4fc1", "#b3387f", "#8a6d00", "#0f7f95", "#5d6066")
 _STYLE = (
     "text{font:11.5px system-ui,'Segoe UI',Roboto,'Noto Sans','DejaVu Sans',Arial,sans-serif;fill:#55585d}"
@@ -117,7 +120,9 @@ def spread(report: Report, name: str) -> str:
     for at, method in enumerate(methods):
         told = drawn[method]
         middle = 18 + at * step + 32
-        parts.append(f'<text class="label" x="{_x(0)}" y="{middle - 36}">{_named(method)}</text>')
+        parts.append(
+            f'<text class="label" x="{_x(0)}" y="{middle - 36}">{escape(_short(method, _ABOVE))}</text>'
+        )
         for kind, up in (("hallucinated", True), ("grounded", False)):
             counts = told["spread"][kind]
             parts.append(bars(_PLANE, counts, kind, middle=middle, tall=29, up=up, what=kind))
@@ -179,26 +184,40 @@ def cost(report: Report, what: str = "seconds_p50") -> str:
         value = bottom + step / 10
         parts.append(f'<path class="grid" d="M{_x(0)} {up(value)}H{_x(1)}"/>')
         parts.append(f'<text x="{_x(0) - 6}" y="{up(value) + 4}" text-anchor="end">{tick(value)}</text>')
-    taken: list[tuple[float, float, float]] = []
+    taken: list[_Label] = []
     for name, spent, figure in sorted(known, key=lambda one: -one[2]["value"]):
         x, y = across(spent), up(figure["value"])
-        left = x > _x(0.62)
-        size = 6.8 * len(name)
-        start, end = (x - 9 - size, x - 9) if left else (x + 9, x + 9 + size)
-        place = y + 4
-        while any(abs(place - other) < 13 and start < b and a < end for other, a, b in taken):
-            place += 13
-        taken.append((place, start, end))
         told = f"{name}: AUROC {figure['value']:.3f}, {_AGAINST[what]} {spent:.3g}"
         mark = (
             f'<path class="whisker" d="M{x} {up(figure["low"])}V{up(figure["high"])}"/>'
             f'<circle class="dot" cx="{x}" cy="{y}" r="5"><title>{escape(one_line(told))}</title></circle>'
-            f'<text class="label" x="{x - 9 if left else x + 9}" y="{place:.1f}" '
-            f'text-anchor="{"end" if left else "start"}">{_named(name)}</text>'
         )
-        parts.append(_group(report, name, mark))
+        parts.append(_group(report, name, mark + _label(_short(name, _BESIDE), x, y, taken)))
     titles = _titles(_AGAINST[what], "AUROC")
     return _svg(f"AUROC against {_AGAINST[what]}", HEIGHT, "".join(parts) + titles)
+
+
+def _label(name: str, x: float, y: float, taken: list[_Label]) -> str:
+    """The name beside a dot, above or below others; "" where no place is near, for the dot tells it, too."""
+    size = _WIDE * len(name)
+    left = x > _x(0.62) or x + 9 + size > WIDTH
+    start, end = (x - 9 - size, x - 9) if left else (x + 9, x + 9 + size)
+    rows = (y + 4 + away for step in range(4) for away in (13 * step, -13 * step))
+    for place in rows:
+        free = all(abs(place - other) >= 13 or start >= b or a >= end for other, a, b in taken)
+        if free and _y(1) <= place <= _y(0):
+            taken.append((place, start, end))
+            return (
+                f'<text class="label" x="{x - 9 if left else x + 9}" y="{place:.1f}" '
+                f'text-anchor="{"end" if left else "start"}">{escape(name)}</text>'
+            )
+    return ""
+
+
+def _short(name: str, most: int) -> str:
+    """The name in so many characters: its middle is left out, for names often differ at their end."""
+    name = one_line(name)
+    return name if len(name) <= most else f"{name[: most // 2]}…{name[most // 2 + 1 - most :]}"
 
 
 def _spent(card: Mapping[str, Any], what: str) -> float | None:
@@ -230,12 +249,11 @@ def alone(svg: str, report: Report) -> str:
     width, height = (float(part) for part in head.partition('viewBox="0 0 ')[2].partition('"')[0].split())
     rows, x, y = [], 12.0, height + 14
     for one in report["methods"]:
-        size = 26 + 6.6 * len(one["name"])
+        name = _short(one["name"], _LISTED)
+        size = 26 + 6.6 * len(name)
         if x + size > width:
             x, y = 12.0, y + 16
-        mark = (
-            f'<path class="line" d="M{x} {y - 4}h14"/><text x="{x + 18}" y="{y}">{_named(one["name"])}</text>'
-        )
+        mark = f'<path class="line" d="M{x} {y - 4}h14"/><text x="{x + 18}" y="{y}">{escape(name)}</text>'
         rows.append(_group(report, one["name"], mark))
         x += size
     whole = y + 10

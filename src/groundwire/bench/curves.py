@@ -41,11 +41,15 @@ def roc(data: Labelled) -> Points:
 
 
 def precision_recall(data: Labelled) -> Points:
-    """Recall against precision; none where labels are alike."""
+    """Recall against precision, in the steps whose area is average precision; none where labels are alike.
+
+    scikit-learn's curve begins at a precision of 1 that no threshold has: a straight line from there would
+    show a method of one score for all answers as better than any other (Davis and Goadrich, 2006).
+    """
     if len(np.unique(data.labels)) < 2:
         return ()
     precision, recall, _ = precision_recall_curve(data.labels, data.scores, sample_weight=data.weights)
-    return _thinned(recall, precision)
+    return _thinned(np.repeat(recall[::-1], 2)[1:-1], np.repeat(precision[-2::-1], 2))
 
 
 def spread(data: Labelled, bins: int = BINS) -> tuple[list[int], list[int]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
@@ -78,14 +79,18 @@ class Labels:
 
 @dataclass(frozen=True, kw_only=True)
 class Figure:
-    """A measured value and the middle 95 % of it over resampled sources; NaN where it means nothing."""
+    """A measured value and the middle 95 % of it over resampled sources; NaN where it means nothing.
+
+    A value whose interval would mean nothing has ``math.nan`` for both of its ends.
+    """
 
     value: float
     low: float
     high: float
 
     def __str__(self) -> str:
-        return f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}]"
+        value = f"{self.value:.3f}"
+        return value if math.isnan(self.low) else f"{value} [{self.low:.3f}, {self.high:.3f}]"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 # How a list begins that str() wrote, and hardly a text in brackets: what comes then costs time to read.
-_BEGINS = re.compile(r"""[\[(]\s*(?:[\[({'"]|(?:None|nan|array)\b|[A-Z]\w*\()""")
+_BEGINS = re.compile(r"""[\[(]\s*(?:[\[({'"]|(?:None|nan|NaN|array)\b|[A-Z]\w*\()""")
+_NO_NUMBERS = ("nan", "NaN", "NaT", "inf", "Infinity")  # as Python, pandas and JSON print them, and -inf
 _LAYOUT = (tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER)
 _ATOMS = (tokenize.STRING, tokenize.NUMBER, tokenize.NAME)
 # What warnings a process shows is one list of all its threads: two that put it aside at once would lose it.
@@ -35,7 +36,7 @@ def _printed(text: str) -> Any:
     """The list that ``text`` is the print of, as pandas writes a column of lists; None where it is none.
 
     Objects such as LangChain's Documents are dicts of what they show; of a number or a time in a type of its
-    own (``np.float32(0.83)``) the value is taken, and NaN is None.
+    own (``np.float32(0.83)``) the value is taken, and NaN, NaT and infinities are None.
     """
     if not _BEGINS.match(text):
         return None
@@ -93,7 +94,7 @@ def _value(node: ast.expr) -> Any:
             return {_value(key): _value(value) for key, value in zip(keys, values, strict=True) if key}
         case ast.Call():
             return _called(node)
-        case ast.Name(id="nan" | "inf"):
+        case ast.Name(id=name) | ast.UnaryOp(operand=ast.Name(id=name)) if name in _NO_NUMBERS:
             return None
     return ast.literal_eval(node)
 

@@ -78,6 +78,22 @@ def test_scores_that_are_too_sure_are_calibrated_on_answers_held_out():
     assert tuned.after["calibration_error"].value < tuned.before["calibration_error"].value
 
 
+@pytest.mark.parametrize(
+    ("kind", "given", "why"),
+    [
+        ("isotonic", examples(60), "takes 50 answers of each label"),
+        ("platt", [replace(one, label=not one.label) for one in examples(60)], "hardly rise with the labels"),
+    ],
+)
+def test_a_calibration_that_was_asked_for_and_is_not_there_is_told(kind, given, why):
+    tuned = tuning.tune(*judged(given), calibration=kind).tuned
+    assert tuned.calibration is None
+    assert [why in one for one in tuned.warnings if f"no calibration was fitted, though {kind!r}" in one] == [
+        True
+    ]
+    assert not any("was asked for" in one for one in tuning.tune(*judged(given)).tuned.warnings)
+
+
 def test_the_rule_from_claims_is_chosen_where_it_is_better():
     """The detector says its worst claim; what tells is how many are bad."""
     rng = np.random.default_rng(1)

@@ -5,7 +5,8 @@ import pytest
 from scipy import stats
 from sklearn.metrics import roc_auc_score
 
-from groundwire.bench import tuning
+from groundwire.bench import metrics, tuning
+from groundwire.bench.intervals import interval
 from groundwire.bench.tuning import Target, measured
 from groundwire.bench.tuning.procedure import Procedure
 from groundwire.bench.tuning.rows import folds
@@ -80,6 +81,17 @@ def test_without_a_mistake_a_share_is_no_surer_than_so_many_sources_can_tell():
     for name in ("recall", "precision", "f1", "auroc"):
         assert found.figures[name].low == pytest.approx(1 - upper), name
     assert found.figures["accuracy"].low == pytest.approx(1 - stats.beta.ppf(0.975, 1, 60))
+
+
+def test_a_calibration_error_has_no_interval():
+    """Of scores that are exactly right, the middle of the resamples would lie above 0 and above the value."""
+    rng = np.random.default_rng(6)
+    scores = np.round(rng.random(240), 2)
+    data = rows(scores, rng.random(240) < scores)
+    told = measured.as_they_are(data)["calibration_error"]
+    assert told.value == metrics.ece(data.labelled(scores))
+    assert interval(metrics.ece, data.labelled(scores))[0] > told.value
+    assert str(told) == f"{told.value:.3f}"
 
 
 def test_how_many_labels_would_do_is_more_than_there_are():

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from groundwire.bench import metrics
 from groundwire.bench.tuning import Target, TuningError, calibrating
-from groundwire.bench.tuning.procedure import Procedure, levels
+from groundwire.bench.tuning.procedure import Procedure, best_rule, levels
 from groundwire.bench.tuning.rows import folds
 from groundwire.bench.tuning.sweep import Sweep
 from tests.bench.tuning.drawn import rows
@@ -102,6 +102,16 @@ def test_another_rule_is_taken_only_where_it_is_better():
     assert pick(worse, good) == "other"
     assert pick(good, worse) == "own"
     assert pick(good, as_good) == "own"
+
+
+@pytest.mark.parametrize("few", [True, False])
+@pytest.mark.parametrize("target", ["recall>=0.9", "misses<=0.4 with 0.5", "false_alarms<=0.4 with 0.5"])
+def test_rules_are_compared_also_where_a_resample_has_answers_of_one_kind_alone(target, few):
+    """Of four answers of a kind among forty, one resample in fifty has none."""
+    rng = np.random.default_rng(0)
+    labels = (np.arange(40) < 4) == few
+    columns = np.round(0.5 * labels[:, None] + 0.5 * rng.random((40, 2)), 3)
+    assert best_rule(rows(columns, labels), Target.parse(target), seed=0) in ("own", "rule 1")
 
 
 @given(

@@ -18,7 +18,7 @@ from groundwire.core.calibration import Calibration, Isotonic, Platt, Temperatur
 # From the simplest on: of two that do as well, the first is chosen.
 NONE, TEMPERATURE, PLATT, ISOTONIC = KINDS = ("none", "temperature", "platt", "isotonic")
 _RISE = 1e-3  # how much of the figure itself a step curve keeps, so that nothing becomes equal
-_FEW = 50  # below so many answers of one label, a curve of steps follows every one of them
+FEW = 50  # below so many answers of one label, a curve of steps follows every one of them
 
 
 def choose(  # noqa: PLR0917 - arrays of the same answers
@@ -33,7 +33,7 @@ def choose(  # noqa: PLR0917 - arrays of the same answers
 
     A simpler one wins while it is within a standard error of the best, over the parts (Breiman et al., 1984).
     """
-    kinds = [kind for kind in kinds if kind != ISOTONIC or min(labels.sum(), (~labels).sum()) >= _FEW]
+    kinds = [kind for kind in kinds if kind != ISOTONIC or min(labels.sum(), (~labels).sum()) >= FEW]
     if len(kinds) < 2:
         return kinds[0] if kinds else NONE
     parts = folds(labels, groups, seed=seed)

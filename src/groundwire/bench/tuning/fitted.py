@@ -251,6 +251,7 @@ def _tuned(
         held_out=worth.figures,
         warnings=(
             *worth.warnings,
+            *_uncalibrated(procedure.calibrations, reading),
             *repeated([one.example for one in labelled]),
             *_missing(missing, len(rows)),
         ),
@@ -295,6 +296,16 @@ def _promise(target: Target) -> str:
         f"of the answers that it judges, at most {target.bound:.3g} of the {kind}, on the mean over sources, "
         f"with a confidence of {target.confidence:.3g}, if answers to come are like those that were labelled"
     )
+
+
+def _uncalibrated(asked: Sequence[str], reading: Reading) -> Iterator[str]:
+    """A calibration that was asked for by its name and is not there."""
+    if len(asked) > 1 or asked[0] == reading.kind:
+        return
+    why = "these scores hardly rise with the labels"
+    if asked[0] == calibrating.ISOTONIC:
+        why = f"isotonic regression takes {calibrating.FEW} answers of each label to be fitted to"
+    yield f"no calibration was fitted, though {asked[0]!r} was asked for: {why}"
 
 
 def _missing(missing: Counter[str], judged: int) -> Iterator[str]:

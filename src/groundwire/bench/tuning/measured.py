@@ -37,9 +37,6 @@ OF_FLAGS: Mapping[str, Callable[[Flagged], float]] = MappingProxyType(
         "misses": metrics.misses,
     }
 )
-OF_SCORES: Mapping[str, Callable[[Labelled], float]] = MappingProxyType(
-    {"brier": metrics.brier, "calibration_error": metrics.ece}
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,10 +84,15 @@ def _held_out(rows: Rows, found: HeldOut) -> dict[str, Figure]:
 
 
 def _figures(flagged: Flagged, scored: Labelled, ranked: Labelled) -> dict[str, Figure]:
-    """Every measure that means something on these answers, with 95 % intervals over sources."""
+    """Every measure that means something on these answers, with 95 % intervals over sources.
+
+    But the calibration error has none: chance alone makes one, and drawing sources anew adds as much again,
+    so that the middle of the resamples lies above the truth and often above the value itself.
+    """
     found = {name: figure(measure, flagged) for name, measure in OF_FLAGS.items()}
     found["auroc"] = figure(metrics.auroc_within, ranked)
-    found |= {name: figure(measure, scored) for name, measure in OF_SCORES.items()}
+    found["brier"] = figure(metrics.brier, scored)
+    found["calibration_error"] = Figure(value=metrics.ece(scored), low=math.nan, high=math.nan)
     return {name: value for name, value in found.items() if value is not None}
 
 

@@ -134,7 +134,8 @@ class Target:
     def _best(self, sweep: Sweep) -> int:
         wanted, kept = np.nan_to_num(self._wanted(sweep), nan=-1.0), self._kept(sweep)
         if not kept.any():
-            return int(np.nanargmax(self._bounded(sweep)))
+            # All are NaN where a resample has no answer of the kind that the bound is about.
+            return int(np.nan_to_num(self._bounded(sweep), nan=-np.inf).argmax())
         # Of equal ones the highest threshold: it flags least.
         wanted = np.where(kept, wanted, -np.inf)
         return len(wanted) - 1 - int(wanted[::-1].argmax())
