@@ -8,6 +8,7 @@ import re
 import socket
 import sqlite3
 import stat
+import sys
 import threading
 import traceback
 from contextlib import closing
@@ -26,6 +27,7 @@ from groundwire import (
     ConfigurationError,
     InputError,
     Interaction,
+    MissingExtraError,
     Policy,
     Role,
     Turn,
@@ -485,6 +487,13 @@ def test_migrations_make_exactly_the_tables_that_the_code_knows(url, opened):
 def test_mistakes_are_named_early(options, said):
     with pytest.raises(ConfigurationError, match=said):
         Monitor(**options)
+
+
+def test_who_lacks_the_driver_is_told_the_extra_that_brings_it(monkeypatch):
+    """The extra ``monitor`` has none for PostgreSQL."""
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(MissingExtraError, match=re.escape("pip install 'groundwire[postgres]'")):
+        Monitor("postgresql://user@127.0.0.1/answers")
 
 
 def test_exports_hold_no_formula_and_are_read_again(store):

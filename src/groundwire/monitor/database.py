@@ -228,7 +228,8 @@ class Database:
             engine = sa.create_engine(self.url, connect_args={"timeout": self._busy}, **quiet)
         except ModuleNotFoundError as error:
             package = error.name or "a database driver"
-            raise MissingExtraError(f"a monitor on {self.name}", package=package, extra="monitor") from error
+            extra = "monitor" if self.is_sqlite else "postgres"
+            raise MissingExtraError(f"a monitor on {self.name}", package=package, extra=extra) from error
         event.listen(engine, "connect", self._prepare)
         event.listen(engine, "begin", _begin)
         return engine
