@@ -179,7 +179,28 @@ def test_a_filter_takes_nothing_for_something_else():
     with pytest.raises(ConfigurationError) as caught:
         Filter(**wrong)
     assert [name for name in wrong if name not in str(caught.value) and name != "levels"] == []
-    assert "'red' is not a valid Level" in str(caught.value)
+    assert "levels must be some of 'low', 'medium', 'high', not ('red',)" in str(caught.value)
+
+
+@pytest.mark.parametrize("levels", [5, None, (None,)])
+def test_what_are_no_levels_is_named(levels):
+    with pytest.raises(ConfigurationError, match="levels must be some of 'low', 'medium', 'high', not"):
+        Filter(levels=levels)
+
+
+def test_the_first_and_the_last_moment_that_python_knows_are_moments(store):
+    """As whoever wants no bound writes them."""
+    keep(store, 0.9)
+    first, last = dt.datetime.min, dt.datetime.max  # noqa: DTZ901 - as people write them
+    assert store.count(Filter(since=first, until=last)) == 1
+    assert store.count(Filter(until=first)) == 0
+
+
+def test_a_limit_of_any_size_is_a_limit(store):
+    """``sys.maxsize`` means all, and one more is beyond what a database can count."""
+    keep(store, 0.9, 0.1)
+    assert len(store.page(limit=sys.maxsize).lines) == 2
+    assert store.left("ann", most=10**30) == 2
 
 
 @pytest.mark.parametrize("score", [(None, 0.5), ("low", "high"), ("0.1", 1), (0.5,), (1, 0), {0.1: 1}])

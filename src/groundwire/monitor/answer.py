@@ -217,7 +217,11 @@ def moment(microseconds: int) -> datetime:
 
 def microseconds(at: datetime) -> int:
     """A time as the store keeps it; one without a zone is local, as Python takes it."""
-    return round(at.timestamp() * 1e6)
+    try:
+        seconds = at.timestamp()
+    except (ValueError, OverflowError):  # ``datetime.min``, whose local time is of no year that there is
+        seconds = at.replace(tzinfo=UTC).timestamp()
+    return round(seconds * 1e6)
 
 
 def tag_text(value: object) -> str:

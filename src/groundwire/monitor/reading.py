@@ -26,6 +26,7 @@ from groundwire.monitor.thresholds import Reviewed
 from groundwire.monitor.writer import Writer
 
 ALL = Filter()
+_FARTHEST = 2**62  # where a database begins to count no further
 
 
 class Reading:
@@ -177,7 +178,10 @@ def queue_of(queue: Queue | str) -> Queue:
 
 
 def count_of(name: str, value: int) -> int:
-    """The number, from 1 on. Raises InputError for anything else."""
+    """The number, from 1 on. Raises InputError for anything else.
+
+    One that is too large for a database, such as ``sys.maxsize`` and one more, is as good as any above.
+    """
     if not isinstance(value, int) or value < 1:
         raise InputError(f"{name} must be a whole number from 1 on, not {value!r}")
-    return value
+    return min(value, _FARTHEST)
