@@ -85,7 +85,7 @@ def test_corrected_spans_are_kept_as_they_are_sent(client, store):
 
 
 def test_undo_brings_back_what_stood_before(client, store):
-    """Nothing, where nothing was said before; else the earlier word, whatever was changed since."""
+    """Nothing, where nothing was said before; else the earlier word."""
     (key,) = keep(store, bags())
     path, root = go(client, f"/answers/{key}?queue=newest", opinion="agree")
     assert "Saved" in flash(root)
@@ -95,7 +95,6 @@ def test_undo_brings_back_what_stood_before(client, store):
 
     store.review(key, "unsure", reviewer="Ann", note="earlier", spans=[(0, 1)], source="cli")
     go(client, f"/answers/{key}?queue=newest", opinion="agree")
-    go(client, f"/answers/{key}?queue=newest", opinion="disagree")
     go(client, f"/answers/{key}/undo?queue=newest", on="")
     (said,) = store.feedback(key)
     assert (str(said.opinion), said.note, said.spans, said.source) == (
@@ -104,6 +103,17 @@ def test_undo_brings_back_what_stood_before(client, store):
         (Span(0, 1),),
         "cli",
     )
+
+
+def test_undo_of_a_second_thought_brings_back_the_first(client, store):
+    """The last review is undone, and not all that was said here; one that is sent twice is one review."""
+    (key,) = keep(store, bags())
+    go(client, f"/answers/{key}?queue=newest", opinion="agree", note="a careful note")
+    for _ in range(2):
+        go(client, f"/answers/{key}?queue=newest", opinion="disagree", note="by mistake")
+    go(client, f"/answers/{key}/undo?queue=newest", on="")
+    (said,) = store.feedback(key)
+    assert (str(said.opinion), said.note) == ("agree", "a careful note")
 
 
 def test_undo_takes_nothing_back_twice(client, store):

@@ -101,7 +101,7 @@ def _review(request: Request, form: FormData) -> Response:
     note = _text(form, "note").replace("\r\n", "\n").strip()  # as a form sends what was one character
     if len(note) > _LONGEST_NOTE:
         raise InputError(f"a note may have {_LONGEST_NOTE:,} characters, not {len(note):,}")
-    monitor.review(
+    said = monitor.review(
         kept.id,
         _text(form, "opinion"),
         reviewer=reviewer,
@@ -111,7 +111,7 @@ def _review(request: Request, form: FormData) -> Response:
         note=note,
         source="page",
     )
-    sitting_of(request, wants).reviewed(kept.id, earlier)
+    sitting_of(request, wants).reviewed(said, earlier)
     where = f"/answers/{kept.id}" if wants.queue is None else "/review"
     return RedirectResponse(f"{where}{wants.query(said=kept.id)}", status_code=303)
 
