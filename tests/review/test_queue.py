@@ -248,8 +248,12 @@ def test_a_wrong_review_is_refused_and_named(client, store, data, said):
 
 
 def test_unknown_answers_and_queues_are_named(client, store):
-    assert client.get("/answers/nothing").status_code == 404
-    assert client.post("/answers/nothing", data={"opinion": "agree"}).status_code == 404
+    """As one that a retention has deleted while it was looked at."""
+    for answer in (client.get("/answers/gone"), client.post("/answers/gone", data={"opinion": "agree"})):
+        assert answer.status_code == 404
+        assert "no answer with the id &#39;gone&#39; is kept" in answer.text
+        assert "or it was deleted" in answer.text
+    assert "There is no such page." in client.get("/nowhere").text
     answer = client.get("/review?queue=best")
     assert (answer.status_code, "uncertain, flagged" in answer.text) == (400, True)
     answer = client.get("/review?queue=random&outcome=hallucinated")

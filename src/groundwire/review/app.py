@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from http import HTTPStatus
 from math import inf
 
 from starlette.applications import Starlette
@@ -74,7 +75,11 @@ def create_app(
             Middleware(Guard, token=Secret(token), refuse=refusal),
             Middleware(login.WhoReviews),
         ],
-        exception_handlers={HTTPException: _http, GroundwireError: _refused, StoreError: _away},
+        exception_handlers={
+            HTTPException: _http,
+            GroundwireError: _refused,
+            StoreError: _away,
+        },
     )
     app.state.monitor = monitor
     app.state.token = Secret(token)
@@ -90,7 +95,7 @@ def _home(request: Request) -> Response:
 
 def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    why = "There is no such page." if error.status_code == 404 else str(error.detail)
+    why = "There is no such page." if error.detail == HTTPStatus.NOT_FOUND.phrase else str(error.detail)
     return refusal(request, error.status_code, why)
 
 
