@@ -11,7 +11,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
@@ -77,6 +77,7 @@ def create_app(
         ],
         exception_handlers={
             HTTPException: _http,
+            ClientDisconnect: _hung_up,
             GroundwireError: _refused,
             StoreError: _away,
         },
@@ -97,6 +98,12 @@ def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     why = "There is no such page." if error.detail == HTTPStatus.NOT_FOUND.phrase else str(error.detail)
     return refusal(request, error.status_code, why)
+
+
+def _hung_up(request: Request, error: Exception) -> Response:
+    """What nobody hears: the browser has gone before it had sent all."""
+    del request, error
+    return Response(status_code=400)
 
 
 def _refused(request: Request, error: Exception) -> Response:
