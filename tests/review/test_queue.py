@@ -165,6 +165,19 @@ def test_the_way_back_and_forth(client, store):
     assert shown(path) == ids[1]
 
 
+def test_a_review_is_of_whom_the_page_spoke_to(client, store):
+    """Somebody else may have given a name since, in another tab of the same browser."""
+    (key,) = keep(store, bags())
+    _, root = go(client, f"/answers/{key}?queue=newest")
+    form = root.one("form", "reviewbar")
+    sent = {
+        one.attrs["name"]: one.attrs["value"] for one in form.all("input") if one.attrs["type"] == "hidden"
+    }
+    client.cookies.set("groundwire-reviewer", "Bob")
+    go(client, f"/answers/{key}?queue=newest", opinion="agree", **sent)
+    assert [said.reviewer for said in store.feedback(key)] == ["Ann"]
+
+
 def test_two_people_are_given_two_answers(client, store):
     ids = keep(store, plain(0.1), plain(0.2))
     path, _ = go(client, "/review?queue=newest")

@@ -95,6 +95,8 @@ async def review(request: Request) -> Response:
 
 
 def _review(request: Request, form: FormData) -> Response:
+    # Whoever the page spoke to: another name may have been given since, in another tab.
+    request.state.reviewer = _text(form, "reviewer") or request.state.reviewer
     wants, monitor, reviewer = asked.read(request.query_params), monitor_of(request), reviewer_of(request)
     kept = kept_of(request)
     earlier = _own(monitor, kept.id, reviewer)
