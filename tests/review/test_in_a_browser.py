@@ -207,6 +207,24 @@ def test_what_a_reviewer_wrote_stays_as_it_was_when_it_is_saved_again(visit, sto
     assert (said.reviewer, said.note, said.opinion) == (name, note, "disagree")
 
 
+def test_what_was_stopped_while_it_was_saved_can_be_saved_again(visit, store):
+    """A click must not be lost for good where a connection hung, and somebody stopped waiting."""
+    (key,) = keep(store, bags())
+    page = visit()
+    page.clock.install()
+    page.goto(f"/answers/{key}")
+    page.route("**/answers/*", lambda route: route.abort("aborted"))
+    page.locator("#note").fill("written before")
+    page.locator(".choice.agree").click()
+    page.locator("#save").click()
+    expect(page.locator("#save")).to_be_disabled()
+    page.unroute("**/answers/*")
+    page.clock.run_for(6000)
+    page.locator("#save").click()
+    page.wait_for_url("**said=**")
+    assert store.feedback(key)[0].note == "written before"
+
+
 TEXTS = [
     "plain text",
     "😀 one 👩‍🚀 two 🇩🇪 three é e\u0301",
