@@ -38,6 +38,7 @@ from groundwire.core.verdict import Degraded, Route, StageReport, Step
 from groundwire.monitor import Filter, Monitor, Redaction, Retention, Sampling, StoreError
 from groundwire.monitor.answer import Row
 from groundwire.monitor.database import Database, Durability
+from groundwire.monitor.retention import shrink
 from groundwire.monitor.sampling import Why
 from groundwire.monitor.schema import answers
 from groundwire.monitor.spool import Spool
@@ -426,6 +427,18 @@ def test_what_is_deleted_gives_its_room_back_to_the_disk(tmp_path, opened):
     assert store.forget("user_id", "ann") == 2000
     assert sum(path.stat().st_size for path in tmp_path.glob("answers.db*")) < before / 10
     assert store.count() == 20
+
+
+def test_room_that_can_not_be_given_back_now_is_an_error_of_the_store(tmp_path, opened):
+    """As where another process is at it, or the disk is full."""
+    store = opened(timeout=0.2)
+    keep(store, *[0.1] * 50, answer="A bag costs 75 EUR." * 100)
+    with store._database.writing() as connection:
+        connection.execute(sa.delete(answers))
+    with closing(sqlite3.connect(tmp_path / "answers.db")) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreError, match="can't be used now: database is locked"):
+            shrink(store._database)
 
 
 def test_a_process_that_does_not_live_for_long_prunes_too(url, opened):

@@ -118,6 +118,16 @@ class Database:
                 self._opened = None  # the next use makes the tables anew
             raise
 
+    @contextmanager
+    def sqlite(self) -> Iterator[Any]:
+        """A cursor of SQLite itself, some of whose statements may be in no transaction. Raises StoreError."""
+        with self._told(), closing(self.ready().raw_connection()) as opened:
+            try:
+                with closing(opened.cursor()) as cursor:
+                    yield cursor
+            except sqlite3.Error as error:
+                raise StoreError(f"{self.name} can't be used now: {error}") from error
+
     def _hurry(self, connection: sa.Connection) -> None:
         """Wait no longer for another's lock than SQLite does: what waits is kept on disk meanwhile."""
         if not self.is_sqlite:
