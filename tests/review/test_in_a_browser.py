@@ -428,6 +428,21 @@ def test_axe_finds_nothing_serious(visit, store, scheme, size, pages):
     assert {name: faults for name, faults in found.items() if faults} == {}
 
 
+@pytest.mark.parametrize("path", ["/dashboard", "/answers?since=2026-11-01"])
+@pytest.mark.parametrize("width", [320, 360, 390])
+def test_no_field_of_a_filter_covers_another_on_a_phone(visit, store, width, path):
+    """A date has a width of its own, which two of them side by side don't find there."""
+    keep(store, bags())
+    page = visit(path, viewport={"width": width, "height": 740})
+    boxes = page.evaluate(
+        """() => [...document.querySelectorAll("form.filters > .field > :is(input, select)")]
+            .map((one) => [one.getBoundingClientRect(), one.closest(".field").getBoundingClientRect()])
+            .map(([own, field]) => [own.left - field.left, field.right - own.right])"""
+    )
+    assert boxes
+    assert min(room for both in boxes for room in both) >= -0.5
+
+
 def grave(page):
     violations = Axe().run(page).response["violations"]
     return [
