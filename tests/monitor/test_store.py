@@ -14,8 +14,9 @@ import traceback
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from uuid import uuid4
+from uuid import UUID, uuid4
 
+import numpy as np
 import pytest
 import sqlalchemy as sa
 from hypothesis import HealthCheck, given, settings
@@ -325,6 +326,18 @@ def test_a_person_is_forgotten(tmp_path, opened, url):
     store.close()
     for path in tmp_path.glob("answers.db*"):
         assert b"Ann's own" not in path.read_bytes()
+
+
+@pytest.mark.parametrize("redact", [None, Redaction("emails")], ids=["as they are", "masked"])
+@pytest.mark.parametrize(
+    "user", [UUID("0db89bfb-6c01-4548-86ec-a8ecb3283509"), np.int64(7)], ids=["uuid", "numpy"]
+)
+def test_a_person_is_forgotten_whose_id_is_no_text(opened, user, redact):
+    """As databases and tables give it: nothing would be deleted, and nobody told."""
+    store = opened(redact=redact)
+    keep(store, 0.9, user_id=user)
+    assert store.count(Filter(tags={"user_id": user})) == 1
+    assert store.forget("user_id", str(user)) == 1
 
 
 def test_a_person_is_forgotten_whose_tag_found_no_room(store):
