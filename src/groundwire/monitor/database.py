@@ -119,7 +119,7 @@ class Database:
             raise
 
     @contextmanager
-    def sqlite(self) -> Iterator[Any]:
+    def bare(self) -> Iterator[Any]:
         """A cursor of SQLite itself, some of whose statements may be in no transaction. Raises StoreError."""
         with self._told(), closing(self.ready().raw_connection()) as opened:
             try:

@@ -110,18 +110,18 @@ def _shrinking(database: Database) -> Iterator[None]:
     if database.is_sqlite:
         free = _free(database)
         while free > 0:
-            with database.sqlite() as cursor:
+            with database.bare() as cursor:
                 # As a script, for a statement without columns would be left after its first page.
                 cursor.executescript(f"PRAGMA incremental_vacuum({_PAGES})")
             free -= _PAGES
             yield
-        with database.sqlite() as cursor:
+        with database.bare() as cursor:
             cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
 
 def _free(database: Database) -> int:
     """How many pages of a SQLite file are of nothing."""
-    with database.sqlite() as cursor:
+    with database.bare() as cursor:
         return int(cursor.execute("PRAGMA freelist_count").fetchone()[0])
 
 
