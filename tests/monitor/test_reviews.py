@@ -2,6 +2,7 @@
 
 import random
 from dataclasses import replace
+from datetime import timedelta
 
 import numpy as np
 import pytest
@@ -93,6 +94,19 @@ def test_a_reservation_ends(store):
     keep(store, 0.9)
     assert store.next("ann", reserve=0.001)
     assert [row.id for row in store.next("bob")] == [row.id for row in store.rows()]
+
+
+@pytest.mark.parametrize("seconds", [0, -1, float("nan"), float("inf"), 1e300, "600", timedelta(minutes=10)])
+def test_a_reservation_is_for_some_time(store, seconds):
+    """One that had ended before it began would give the same answer to two people."""
+    keep(store, 0.9)
+    with pytest.raises(InputError, match="reserve must be a number of seconds above 0 and below a billion"):
+        store.next("ann", reserve=seconds)
+
+
+def test_an_id_that_is_passed_over_may_stand_alone(store):
+    (key,) = keep(store, 0.9)
+    assert store.next("ann", without=key) == []
 
 
 def test_a_random_queue_takes_no_filter_that_looks_at_outcomes(store):

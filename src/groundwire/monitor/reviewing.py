@@ -16,7 +16,7 @@ from groundwire.monitor.answer import LONGEST_TAG_NAME, Ids, Kept, kept_text, ta
 from groundwire.monitor.filters import Filter
 from groundwire.monitor.labels import Labels
 from groundwire.monitor.queues import Queue
-from groundwire.monitor.reading import ALL, Reading, count_of, queue_of
+from groundwire.monitor.reading import ALL, Reading, count_of, queue_of, seconds_of
 from groundwire.monitor.retention import shrink
 from groundwire.monitor.reviews import Feedback, Opinion
 from groundwire.monitor.schema import feedback, reservations, tags
@@ -51,9 +51,9 @@ class Reviewing(Reading):
             queue_of(queue),
             reviewer=reviews.reviewer_of(reviewer),
             limit=count_of("limit", limit),
-            seconds=reserve,
+            seconds=seconds_of("reserve", reserve),
             reviewers=count_of("reviewers", reviewers),
-            without=without,
+            without=[without] if isinstance(without, str) else without,
         )
         return list(self._shelf.whole(ids))
 

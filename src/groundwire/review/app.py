@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from http import HTTPStatus
-from math import inf
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -16,9 +15,10 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from groundwire.core.errors import ConfigurationError, GroundwireError
+from groundwire.core.errors import ConfigurationError, GroundwireError, InputError
 from groundwire.core.secrets import Secret
 from groundwire.monitor import Monitor, StoreError
+from groundwire.monitor.reading import seconds_of
 from groundwire.review import answer, answers, dashboard, login, queue
 from groundwire.review.app_state import Settings
 from groundwire.review.guard import Guard, SafeHeaders
@@ -54,8 +54,10 @@ def create_app(
         )
     if not (isinstance(reviewers, int) and reviewers >= 1):
         problems.append(f"reviewers must be a whole number from 1 on, not {reviewers!r}")
-    if not 0 < reserve < inf:
-        problems.append(f"reserve must be a number of seconds above 0, not {reserve!r}")
+    try:
+        seconds_of("reserve", reserve)
+    except InputError as error:
+        problems.append(str(error))
     if problems:
         raise ConfigurationError(*problems)
     routes: list[BaseRoute] = [
