@@ -529,6 +529,8 @@ def test_migrations_make_exactly_the_tables_that_the_code_knows(url, opened):
         ({"capacity": 0, "timeout": -1}, "capacity must be a number above 0.*timeout must be"),
         ({"spool_megabytes": float("inf")}, "spool_megabytes must be a number above 0"),
         ({"alerts": ["pager"]}, "an alert must be callable"),
+        ({"alerts": print}, r"alerts must be a list of callables, such as \[log_alert\], not <built-in"),
+        ({"alerts": None}, "alerts must be a list of callables"),
     ],
 )
 def test_mistakes_are_named_early(options, said):
