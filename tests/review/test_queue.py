@@ -84,6 +84,14 @@ def test_corrected_spans_are_kept_as_they_are_sent(client, store):
     assert store.feedback(key)[0].spans is None
 
 
+def test_an_answer_may_have_thousands_of_marks(client, store):
+    """As a long one has where the detector marked every sentence, and a reviewer corrects one."""
+    (key,) = keep(store, plain(0.9, answer="word " * 4000))
+    marks = [f"{start}:{start + 4}" for start in range(0, 20_000, 5)]
+    go(client, f"/answers/{key}", opinion="agree", corrected="1", span=marks)
+    assert len(store.feedback(key)[0].spans) == 4000
+
+
 def test_undo_brings_back_what_stood_before(client, store):
     """Nothing, where nothing was said before; else the earlier word."""
     (key,) = keep(store, bags())

@@ -47,6 +47,7 @@ KEYS = (
 
 MOST_LEFT = 1000
 _LONGEST_NOTE = 10_000
+_MOST_FIELDS = 100_000  # each mark is one; how many bytes a form may have is for the guard
 
 
 def answer(request: Request) -> Response:
@@ -90,7 +91,7 @@ def answer(request: Request) -> Response:
 
 async def review(request: Request) -> Response:
     """Keeps what the reviewer says, and goes on."""
-    form = await request.form()
+    form = await request.form(max_fields=_MOST_FIELDS)
     return await run_in_threadpool(_review, request, form)
 
 
