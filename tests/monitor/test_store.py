@@ -634,6 +634,15 @@ def test_why_a_file_can_not_be_used_is_said(opened):
         store.review(key, "agree", reviewer="r", note="n" * 100_000)
 
 
+def test_a_file_that_the_system_refuses_is_an_error_of_the_store(tmp_path, opened, caplog):
+    """As on a disk that is read-only, or without a right: whoever shows a store's errors shows this one."""
+    (tmp_path / "file").touch()
+    store = opened(f"sqlite:///{tmp_path}/file/answers.db")
+    assert "outcomes are kept on disk until it can be opened" in caplog.text
+    with pytest.raises(StoreError, match=r"answers\.db can't be used now: (File exists|Not a directory)"):
+        store.count()
+
+
 def test_the_end_of_a_password_is_never_taken_for_a_host():
     with pytest.raises(ConfigurationError, match="written %40 there") as raised:
         Monitor("postgresql://ann:pass@word@127.0.0.1/kept")

@@ -193,7 +193,7 @@ class Database:
                         self.engine.dispose()
                     try:
                         self._migrate()
-                    except SQLAlchemyError as error:
+                    except (SQLAlchemyError, OSError) as error:
                         raise self._unusable(error) from error
                     self._opened = self._file()
         return self.engine
