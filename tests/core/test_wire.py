@@ -6,6 +6,7 @@ import json
 import math
 from decimal import Decimal
 from enum import Enum
+from uuid import UUID
 
 import numpy as np
 import pytest
@@ -189,6 +190,7 @@ class Opaque:
         (Opaque(), f"{__name__}.Opaque"),
         (json.dumps, "json.dumps"),
         (Decimal("0.10"), "Decimal('0.10')"),
+        (UUID(int=1), "00000000-0000-0000-0000-000000000001"),
     ],
 )
 def test_a_value_is_told_without_the_place_in_memory_where_it_lies(value, told):

@@ -142,8 +142,12 @@ def test_a_shorter_history_has_no_reference():
 def test_settings_that_can_not_work_are_named():
     with pytest.raises(ConfigurationError, match=r"reference must.*window must.*false_alarms must"):
         Drift(reference=1, window=1, false_alarms=2)
+    with pytest.raises(ConfigurationError, match=r"false_alarms must be a number .* not '0\.01'"):
+        Drift(false_alarms="0.01")
     with pytest.raises(ConfigurationError, match="http"):
         Webhook(url="file:///etc/passwd")
+    with pytest.raises(ConfigurationError, match="timeout must be a number of seconds above 0, not '5'"):
+        Webhook(url="http://127.0.0.1/hook", timeout="5")
 
 
 class Hook(http.server.BaseHTTPRequestHandler):

@@ -2,7 +2,9 @@
 
 import random
 from dataclasses import replace
+from datetime import timedelta
 
+import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
@@ -36,6 +38,12 @@ def test_of_an_abstention_only_the_reviewer_knows_the_truth(store):
         ("agree", {"hallucinated": False}, "says hallucinated=True, and False was given"),
         ("agree", {"spans": [(0, 99)]}, "inside the answer of 19 characters, not 0 to 99"),
         ("agree", {"kind": "odd"}, "kind must be one of"),
+        ("unsure", {"hallucinated": "no"}, "hallucinated must be True, False or None, not 'no'"),
+        ("agree", {"spans": "0:5"}, "spans must be a list of spans, not '0:5'"),
+        ("agree", {"spans": (0, 5)}, r"a span must be a Span or \(start, end\) in characters, not 0"),
+        ("agree", {"spans": [(0.5, 5)]}, "a span must be a Span or"),
+        ("agree", {"spans": [{"start": 0, "end": 5}]}, "a span must be a Span or"),
+        ("agree", {"note": 5}, "note must be a text, not 5"),
     ],
 )
 def test_a_wrong_review_is_refused(store, opinion, options, said):
@@ -43,6 +51,15 @@ def test_a_wrong_review_is_refused(store, opinion, options, said):
     with pytest.raises(InputError, match=said):
         store.review(key, opinion, **{"reviewer": "ann", **options})
     assert store.feedback(key) == ()
+
+
+@pytest.mark.parametrize("yes", [True, 1, np.True_, np.int64(1)])
+def test_labels_of_a_table_and_a_note_that_nobody_wrote_are_kept_as_what_they_mean(store, yes):
+    """As an application hands them on; a note of None was kept as the word."""
+    (key,) = keep(store, 0.9)
+    said = store.review(key, "agree", reviewer="ann", hallucinated=yes, spans=[(np.int64(0), 5)], note=None)
+    assert (said.hallucinated, said.spans, said.note) == (True, (Span(0, 5),), "")
+    assert store.feedback(key) == (said,)
 
 
 def test_blind_reviewers_see_others_only_after_their_own_word(store):
@@ -77,6 +94,19 @@ def test_a_reservation_ends(store):
     keep(store, 0.9)
     assert store.next("ann", reserve=0.001)
     assert [row.id for row in store.next("bob")] == [row.id for row in store.rows()]
+
+
+@pytest.mark.parametrize("seconds", [0, -1, float("nan"), float("inf"), 1e300, "600", timedelta(minutes=10)])
+def test_a_reservation_is_for_some_time(store, seconds):
+    """One that had ended before it began would give the same answer to two people."""
+    keep(store, 0.9)
+    with pytest.raises(InputError, match="reserve must be a number of seconds above 0 and below a billion"):
+        store.next("ann", reserve=seconds)
+
+
+def test_an_id_that_is_passed_over_may_stand_alone(store):
+    (key,) = keep(store, 0.9)
+    assert store.next("ann", without=key) == []
 
 
 def test_a_random_queue_takes_no_filter_that_looks_at_outcomes(store):

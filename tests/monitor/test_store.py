@@ -8,13 +8,15 @@ import re
 import socket
 import sqlite3
 import stat
+import sys
 import threading
 import traceback
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from uuid import uuid4
+from uuid import UUID, uuid4
 
+import numpy as np
 import pytest
 import sqlalchemy as sa
 from hypothesis import HealthCheck, given, settings
@@ -26,6 +28,7 @@ from groundwire import (
     ConfigurationError,
     InputError,
     Interaction,
+    MissingExtraError,
     Policy,
     Role,
     Turn,
@@ -36,6 +39,7 @@ from groundwire.core.verdict import Degraded, Route, StageReport, Step
 from groundwire.monitor import Filter, Monitor, Redaction, Retention, Sampling, StoreError
 from groundwire.monitor.answer import Row
 from groundwire.monitor.database import Database, Durability
+from groundwire.monitor.retention import shrink
 from groundwire.monitor.sampling import Why
 from groundwire.monitor.schema import answers
 from groundwire.monitor.spool import Spool
@@ -177,7 +181,28 @@ def test_a_filter_takes_nothing_for_something_else():
     with pytest.raises(ConfigurationError) as caught:
         Filter(**wrong)
     assert [name for name in wrong if name not in str(caught.value) and name != "levels"] == []
-    assert "'red' is not a valid Level" in str(caught.value)
+    assert "levels must be some of 'low', 'medium', 'high', not ('red',)" in str(caught.value)
+
+
+@pytest.mark.parametrize("levels", [5, None, (None,)])
+def test_what_are_no_levels_is_named(levels):
+    with pytest.raises(ConfigurationError, match="levels must be some of 'low', 'medium', 'high', not"):
+        Filter(levels=levels)
+
+
+def test_the_first_and_the_last_moment_that_python_knows_are_moments(store):
+    """As whoever wants no bound writes them."""
+    keep(store, 0.9)
+    first, last = dt.datetime.min, dt.datetime.max  # noqa: DTZ901 - as people write them
+    assert store.count(Filter(since=first, until=last)) == 1
+    assert store.count(Filter(until=first)) == 0
+
+
+def test_a_limit_of_any_size_is_a_limit(store):
+    """``sys.maxsize`` means all, and one more is beyond what a database can count."""
+    keep(store, 0.9, 0.1)
+    assert len(store.page(limit=sys.maxsize).lines) == 2
+    assert store.left("ann", most=10**30) == 2
 
 
 @pytest.mark.parametrize("score", [(None, 0.5), ("low", "high"), ("0.1", 1), (0.5,), (1, 0), {0.1: 1}])
@@ -303,6 +328,18 @@ def test_a_person_is_forgotten(tmp_path, opened, url):
         assert b"Ann's own" not in path.read_bytes()
 
 
+@pytest.mark.parametrize("redact", [None, Redaction("emails")], ids=["as they are", "masked"])
+@pytest.mark.parametrize(
+    "user", [UUID("0db89bfb-6c01-4548-86ec-a8ecb3283509"), np.int64(7)], ids=["uuid", "numpy"]
+)
+def test_a_person_is_forgotten_whose_id_is_no_text(opened, user, redact):
+    """As databases and tables give it: nothing would be deleted, and nobody told."""
+    store = opened(redact=redact)
+    keep(store, 0.9, user_id=user)
+    assert store.count(Filter(tags={"user_id": user})) == 1
+    assert store.forget("user_id", str(user)) == 1
+
+
 def test_a_person_is_forgotten_whose_tag_found_no_room(store):
     """An answer has 32 tags; what else is among its metadata tells whose it is all the same."""
     many = {f"name {n}": n for n in range(40)}
@@ -405,6 +442,18 @@ def test_what_is_deleted_gives_its_room_back_to_the_disk(tmp_path, opened):
     assert store.count() == 20
 
 
+def test_room_that_can_not_be_given_back_now_is_an_error_of_the_store(tmp_path, opened):
+    """As where another process is at it, or the disk is full."""
+    store = opened(timeout=0.2)
+    keep(store, *[0.1] * 50, answer="A bag costs 75 EUR." * 100)
+    with store._database.writing() as connection:
+        connection.execute(sa.delete(answers))
+    with closing(sqlite3.connect(tmp_path / "answers.db")) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreError, match="can't be used now: database is locked"):
+            shrink(store._database)
+
+
 def test_a_process_that_does_not_live_for_long_prunes_too(url, opened):
     """As a worker that is replaced every few minutes, or a job that keeps a handful of answers a day."""
     keep(opened(url), 0.9, 0.1)
@@ -480,11 +529,20 @@ def test_migrations_make_exactly_the_tables_that_the_code_knows(url, opened):
         ({"capacity": 0, "timeout": -1}, "capacity must be a number above 0.*timeout must be"),
         ({"spool_megabytes": float("inf")}, "spool_megabytes must be a number above 0"),
         ({"alerts": ["pager"]}, "an alert must be callable"),
+        ({"alerts": print}, r"alerts must be a list of callables, such as \[log_alert\], not <built-in"),
+        ({"alerts": None}, "alerts must be a list of callables"),
     ],
 )
 def test_mistakes_are_named_early(options, said):
     with pytest.raises(ConfigurationError, match=said):
         Monitor(**options)
+
+
+def test_who_lacks_the_driver_is_told_the_extra_that_brings_it(monkeypatch):
+    """The extra ``monitor`` has none for PostgreSQL."""
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(MissingExtraError, match=re.escape("pip install 'groundwire[postgres]'")):
+        Monitor("postgresql://user@127.0.0.1/answers")
 
 
 def test_exports_hold_no_formula_and_are_read_again(store):
@@ -574,6 +632,15 @@ def test_why_a_file_can_not_be_used_is_said(opened):
         connection.exec_driver_sql("PRAGMA max_page_count=1")
     with pytest.raises(StoreError, match="can't be used now: database or disk is full"):
         store.review(key, "agree", reviewer="r", note="n" * 100_000)
+
+
+def test_a_file_that_the_system_refuses_is_an_error_of_the_store(tmp_path, opened, caplog):
+    """As on a disk that is read-only, or without a right: whoever shows a store's errors shows this one."""
+    (tmp_path / "file").touch()
+    store = opened(f"sqlite:///{tmp_path}/file/answers.db")
+    assert "outcomes are kept on disk until it can be opened" in caplog.text
+    with pytest.raises(StoreError, match=r"answers\.db can't be used now: (File exists|Not a directory)"):
+        store.count()
 
 
 def test_the_end_of_a_password_is_never_taken_for_a_host():

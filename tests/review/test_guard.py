@@ -1,7 +1,9 @@
 """Who is let in, from where, what may be sent, and what a browser is told."""
 
+import asyncio
 import logging
 import socket
+from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPConnection
 from urllib.parse import urlsplit
 
@@ -163,6 +165,41 @@ def test_a_form_that_is_too_large_is_refused(client, store):
 
     form = {"Content-Type": "application/x-www-form-urlencoded"}
     assert client.post(f"/answers/{key}", content=unmeasured(), headers=form).status_code == 413
+    assert store.feedback(key) == ()
+
+
+def test_a_browser_that_hangs_up_while_it_sends_keeps_nothing_and_is_no_error(app, store):
+    """An error would fill the terminal of whoever serves the page, for every tab that is closed too early."""
+    (key,) = keep(store, bags())
+    messages = iter(
+        [
+            {"type": "http.request", "body": b"opinion=agree&no", "more_body": True},
+            {"type": "http.disconnect"},
+        ]
+    )
+    sent = []
+
+    async def receive():
+        return next(messages)
+
+    async def send(message):
+        sent.append(message["type"])
+
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": f"/answers/{key}",
+        "query_string": b"",
+        "headers": [
+            (b"host", b"127.0.0.1"),
+            (b"authorization", f"Bearer {TOKEN}".encode()),
+            (b"cookie", b"groundwire-reviewer=Ann"),
+            (b"content-type", b"application/x-www-form-urlencoded"),
+        ],
+    }
+    with ThreadPoolExecutor() as elsewhere:  # a browser of other tests keeps a loop on this thread
+        elsewhere.submit(asyncio.run, app(scope, receive, send)).result()
+    assert "http.response.start" in sent
     assert store.feedback(key) == ()
 
 

@@ -207,6 +207,24 @@ def test_what_a_reviewer_wrote_stays_as_it_was_when_it_is_saved_again(visit, sto
     assert (said.reviewer, said.note, said.opinion) == (name, note, "disagree")
 
 
+def test_what_was_stopped_while_it_was_saved_can_be_saved_again(visit, store):
+    """A click must not be lost for good where a connection hung, and somebody stopped waiting."""
+    (key,) = keep(store, bags())
+    page = visit()
+    page.clock.install()
+    page.goto(f"/answers/{key}")
+    page.route("**/answers/*", lambda route: route.abort("aborted"))
+    page.locator("#note").fill("written before")
+    page.locator(".choice.agree").click()
+    page.locator("#save").click()
+    expect(page.locator("#save")).to_be_disabled()
+    page.unroute("**/answers/*")
+    page.clock.run_for(6000)
+    page.locator("#save").click()
+    page.wait_for_url("**said=**")
+    assert store.feedback(key)[0].note == "written before"
+
+
 TEXTS = [
     "plain text",
     "😀 one 👩‍🚀 two 🇩🇪 three é e\u0301",
@@ -408,6 +426,21 @@ def test_axe_finds_nothing_serious(visit, store, scheme, size, pages):
         page.goto("/answers")
         found["signing in"] = grave(page)
     assert {name: faults for name, faults in found.items() if faults} == {}
+
+
+@pytest.mark.parametrize("path", ["/dashboard", "/answers?since=2026-11-01"])
+@pytest.mark.parametrize("width", [320, 360, 390])
+def test_no_field_of_a_filter_covers_another_on_a_phone(visit, store, width, path):
+    """A date has a width of its own, which two of them side by side don't find there."""
+    keep(store, bags())
+    page = visit(path, viewport={"width": width, "height": 740})
+    boxes = page.evaluate(
+        """() => [...document.querySelectorAll("form.filters > .field > :is(input, select)")]
+            .map((one) => [one.getBoundingClientRect(), one.closest(".field").getBoundingClientRect()])
+            .map(([own, field]) => [own.left - field.left, field.right - own.right])"""
+    )
+    assert boxes
+    assert min(room for both in boxes for room in both) >= -0.5
 
 
 def grave(page):

@@ -84,8 +84,16 @@ def test_corrected_spans_are_kept_as_they_are_sent(client, store):
     assert store.feedback(key)[0].spans is None
 
 
+def test_an_answer_may_have_thousands_of_marks(client, store):
+    """As a long one has where the detector marked every sentence, and a reviewer corrects one."""
+    (key,) = keep(store, plain(0.9, answer="word " * 4000))
+    marks = [f"{start}:{start + 4}" for start in range(0, 20_000, 5)]
+    go(client, f"/answers/{key}", opinion="agree", corrected="1", span=marks)
+    assert len(store.feedback(key)[0].spans) == 4000
+
+
 def test_undo_brings_back_what_stood_before(client, store):
-    """Nothing, where nothing was said before; else the earlier word, whatever was changed since."""
+    """Nothing, where nothing was said before; else the earlier word."""
     (key,) = keep(store, bags())
     path, root = go(client, f"/answers/{key}?queue=newest", opinion="agree")
     assert "Saved" in flash(root)
@@ -95,7 +103,6 @@ def test_undo_brings_back_what_stood_before(client, store):
 
     store.review(key, "unsure", reviewer="Ann", note="earlier", spans=[(0, 1)], source="cli")
     go(client, f"/answers/{key}?queue=newest", opinion="agree")
-    go(client, f"/answers/{key}?queue=newest", opinion="disagree")
     go(client, f"/answers/{key}/undo?queue=newest", on="")
     (said,) = store.feedback(key)
     assert (str(said.opinion), said.note, said.spans, said.source) == (
@@ -104,6 +111,17 @@ def test_undo_brings_back_what_stood_before(client, store):
         (Span(0, 1),),
         "cli",
     )
+
+
+def test_undo_of_a_second_thought_brings_back_the_first(client, store):
+    """The last review is undone, and not all that was said here; one that is sent twice is one review."""
+    (key,) = keep(store, bags())
+    go(client, f"/answers/{key}?queue=newest", opinion="agree", note="a careful note")
+    for _ in range(2):
+        go(client, f"/answers/{key}?queue=newest", opinion="disagree", note="by mistake")
+    go(client, f"/answers/{key}/undo?queue=newest", on="")
+    (said,) = store.feedback(key)
+    assert (str(said.opinion), said.note) == ("agree", "a careful note")
 
 
 def test_undo_takes_nothing_back_twice(client, store):
@@ -153,6 +171,19 @@ def test_the_way_back_and_forth(client, store):
     following = next(node for node in root.all("a") if node.attrs.get("id") == "next")
     path, _ = go(client, following.attrs["href"])
     assert shown(path) == ids[1]
+
+
+def test_a_review_is_of_whom_the_page_spoke_to(client, store):
+    """Somebody else may have given a name since, in another tab of the same browser."""
+    (key,) = keep(store, bags())
+    _, root = go(client, f"/answers/{key}?queue=newest")
+    form = root.one("form", "reviewbar")
+    sent = {
+        one.attrs["name"]: one.attrs["value"] for one in form.all("input") if one.attrs["type"] == "hidden"
+    }
+    client.cookies.set("groundwire-reviewer", "Bob")
+    go(client, f"/answers/{key}?queue=newest", opinion="agree", **sent)
+    assert [said.reviewer for said in store.feedback(key)] == ["Ann"]
 
 
 def test_two_people_are_given_two_answers(client, store):
@@ -238,8 +269,12 @@ def test_a_wrong_review_is_refused_and_named(client, store, data, said):
 
 
 def test_unknown_answers_and_queues_are_named(client, store):
-    assert client.get("/answers/nothing").status_code == 404
-    assert client.post("/answers/nothing", data={"opinion": "agree"}).status_code == 404
+    """As one that a retention has deleted while it was looked at."""
+    for answer in (client.get("/answers/gone"), client.post("/answers/gone", data={"opinion": "agree"})):
+        assert answer.status_code == 404
+        assert "no answer with the id &#39;gone&#39; is kept" in answer.text
+        assert "or it was deleted" in answer.text
+    assert "There is no such page." in client.get("/nowhere").text
     answer = client.get("/review?queue=best")
     assert (answer.status_code, "uncertain, flagged" in answer.text) == (400, True)
     answer = client.get("/review?queue=random&outcome=hallucinated")

@@ -4,6 +4,7 @@ import contextlib
 import os
 import pwd
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -69,6 +70,25 @@ class PostgresServer:
 
     def stop(self):
         self._do("pg_ctl", "-D", self._data, "-w", "-m", "immediate", "stop")
+
+    @contextlib.contextmanager
+    def halted(self):
+        """The server does nothing in here, while its machine goes on taking what is sent to it."""
+        import psycopg
+
+        (first, *_) = (self._data / "postmaster.pid").read_text().splitlines()
+        with psycopg.connect(self.url) as asking:
+            others = asking.execute(
+                "SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
+            ).fetchall()
+        halted = [int(first), *(pid for (pid,) in others)]
+        for pid in halted:
+            os.kill(pid, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for pid in halted:
+                os.kill(pid, signal.SIGCONT)
 
     def remove(self):
         with contextlib.suppress(subprocess.CalledProcessError):

@@ -8,6 +8,7 @@ from dataclasses import fields, is_dataclass
 from enum import Enum
 from numbers import Integral, Real
 from typing import Any
+from uuid import UUID
 
 # Python writes no number of more than 4,300 digits, and reads none.
 _LONGEST = 14_000  # bits
@@ -15,7 +16,7 @@ _LONGEST = 14_000  # bits
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def plain(value: Any) -> Any:  # noqa: PLR0911 - one return a kind of value reads as the table it is
+def plain(value: Any) -> Any:  # noqa: C901, PLR0911 - one return a kind of value reads as the table it is
     """Any value as JSON can hold it; what has no form there is told by its repr, or by its name.
 
     What is plain, also once it was written and read, stays as it is.
@@ -32,6 +33,8 @@ def plain(value: Any) -> Any:  # noqa: PLR0911 - one return a kind of value read
         return number if number - number == 0 else None  # NaN and the infinities are not JSON
     if isinstance(value, str):
         return valid(value)
+    if isinstance(value, UUID):  # as every program writes it, and looks for it
+        return str(value)
     if isinstance(value, Mapping):
         return {valid(str(key)): plain(item) for key, item in value.items()}
     if is_dataclass(value) and not isinstance(value, type):

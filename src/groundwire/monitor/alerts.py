@@ -53,6 +53,8 @@ class Webhook:
                 "a web hook needs an http:// or https:// URL, not one that begins "
                 + (f"with {told!r}" if told else "with neither")
             )
+        if not isinstance(self.timeout, int | float) or not 0 < self.timeout < 1e9:
+            raise ConfigurationError(f"timeout must be a number of seconds above 0, not {self.timeout!r:.60}")
 
     def __repr__(self) -> str:
         # Such URLs hold their own secrets.
@@ -103,6 +105,10 @@ class Alerts:
     """
 
     def __init__(self, alerts: Iterable[Alert], undone: Callable[[Alarm], object]) -> None:
+        if not isinstance(alerts, Iterable):
+            raise ConfigurationError(
+                f"alerts must be a list of callables, such as [log_alert], not {alerts!r:.60}"
+            )
         self._alerts = tuple(alerts)
         wrong = [alert for alert in self._alerts if not callable(alert)]
         if wrong:

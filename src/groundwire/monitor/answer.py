@@ -14,7 +14,9 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from numbers import Integral
 from typing import Any
+from uuid import UUID
 
 from groundwire.core import wire
 from groundwire.core.fork import renew_after_fork
@@ -28,6 +30,7 @@ from groundwire.monitor.sampling import Why
 LONGEST_TAG_NAME = 100
 _LONGEST_TAG = 200
 MOST_TAGS = 32
+_PLAIN = (str, Integral, float, UUID)  # numpy's whole numbers are no int
 _NULL = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
 TAG = "tag"
 """The name under which a list of bare tags, such as LangChain's, is kept."""
@@ -217,7 +220,11 @@ def moment(microseconds: int) -> datetime:
 
 def microseconds(at: datetime) -> int:
     """A time as the store keeps it; one without a zone is local, as Python takes it."""
-    return round(at.timestamp() * 1e6)
+    try:
+        seconds = at.timestamp()
+    except (ValueError, OverflowError):  # ``datetime.min``, whose local time is of no year that there is
+        seconds = at.replace(tzinfo=UTC).timestamp()
+    return round(seconds * 1e6)
 
 
 def tag_text(value: object) -> str:
@@ -235,9 +242,7 @@ def tags_of(metadata: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for name, value in metadata.items():
         if name == "tags" and isinstance(value, list | tuple):
             yield from ((TAG, tag_text(one)) for one in value if isinstance(one, str))
-        elif isinstance(value, str | int | float) and not (
-            isinstance(value, str) and len(value) > _LONGEST_TAG
-        ):
+        elif isinstance(value, _PLAIN) and not (isinstance(value, str) and len(value) > _LONGEST_TAG):
             yield tag(name, value)
 
 

@@ -48,7 +48,8 @@ def is_away(error: BaseException) -> bool:
 def cause(error: BaseException) -> str:
     """Why something failed, as whoever refused it says; the error's kind where that may be secret."""
     if isinstance(error, GroundwireError):
-        return cause(error.__cause__) if isinstance(error.__cause__, SQLAlchemyError) else str(error)
+        below = error.__cause__
+        return cause(below) if isinstance(below, SQLAlchemyError | OSError) else str(error)
     if isinstance(error, PoolTimeoutError):
         return "TimeoutError: every connection is in use"
     if isinstance(error, OSError):

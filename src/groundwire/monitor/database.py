@@ -11,7 +11,7 @@ import os
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -38,6 +38,8 @@ _SILENT = {
     "keepalives_interval": "5",
     "keepalives_count": "3",
 }
+# How much longer than another's lock a server may keep silent that has stopped, while its machine goes on.
+_STOPPED = 15.0  # seconds
 # What of a connection says which tables it leads to; libpq's own names.
 _TARGET = ("service", "hostaddr", "host", "port", "dbname", "user", "options")
 
@@ -91,17 +93,18 @@ class Database:
             if not self.is_sqlite:  # there every transaction is so
                 connection.execution_options(isolation_level="REPEATABLE READ")
             self._hurry(connection)
-            yield connection
+            with self._at_leisure(connection):
+                yield connection
 
     @contextmanager
     def writing(self) -> Iterator[sa.Connection]:
         """A transaction that writes, and commits at its end. Raises StoreError when the database is away."""
-        with self._told(), self.transaction() as connection:
+        with self._told(), self.transaction() as connection, self._at_leisure(connection):
             yield connection
 
     @contextmanager
     def transaction(self) -> Iterator[sa.Connection]:
-        """``writing`` with the database's own errors."""
+        """``writing`` with the database's own errors, and for what a server does at once."""
         try:
             with self.ready().connect() as opened:
                 connection = opened.execution_options(groundwire_writes=True)
@@ -115,10 +118,26 @@ class Database:
                 self._opened = None  # the next use makes the tables anew
             raise
 
+    @contextmanager
+    def bare(self) -> Iterator[Any]:
+        """A cursor of SQLite itself, some of whose statements may be in no transaction. Raises StoreError."""
+        with self._told(), closing(self.ready().raw_connection()) as opened:
+            try:
+                with closing(opened.cursor()) as cursor:
+                    yield cursor
+            except sqlite3.Error as error:
+                raise StoreError(f"{self.name} can't be used now: {error}") from error
+
     def _hurry(self, connection: sa.Connection) -> None:
         """Wait no longer for another's lock than SQLite does: what waits is kept on disk meanwhile."""
         if not self.is_sqlite:
             connection.execute(sa.text(f"SET LOCAL lock_timeout = {max(1, round(self._busy * 1000))}"))
+
+    def _at_leisure(self, connection: sa.Connection) -> AbstractContextManager[None]:
+        """Where there may be much to read, or to change, the server may take as long as it needs."""
+        driver: Any = connection.connection.driver_connection
+        leisure: AbstractContextManager[None] = nullcontext() if self.is_sqlite else driver.at_leisure()
+        return leisure
 
     @contextmanager
     def _told(self) -> Iterator[None]:
@@ -174,7 +193,7 @@ class Database:
                         self.engine.dispose()
                     try:
                         self._migrate()
-                    except SQLAlchemyError as error:
+                    except (SQLAlchemyError, OSError) as error:
                         raise self._unusable(error) from error
                     self._opened = self._file()
         return self.engine
@@ -206,7 +225,8 @@ class Database:
                         f"{schema.HEAD}): upgrade groundwire, or give another url"
                     )
                 if version != schema.HEAD:
-                    _upgrade(connection)
+                    with self._at_leisure(connection):
+                        _upgrade(connection)
 
     @staticmethod
     def _version(connection: sa.Connection) -> str | None:
@@ -224,14 +244,25 @@ class Database:
                 # statement that was prepared on the last one is unknown, or somebody else's of that name.
                 silent = {name: most for name, most in _SILENT.items() if name not in self.url.query}
                 arguments = {**silent, "prepare_threshold": None}
-                return sa.create_engine(self.url, pool_pre_ping=True, connect_args=arguments, **quiet)
+                engine = sa.create_engine(self.url, pool_pre_ping=True, connect_args=arguments, **quiet)
+                event.listen(engine, "do_connect", self._connect)
+                return engine
             engine = sa.create_engine(self.url, connect_args={"timeout": self._busy}, **quiet)
         except ModuleNotFoundError as error:
             package = error.name or "a database driver"
-            raise MissingExtraError(f"a monitor on {self.name}", package=package, extra="monitor") from error
+            extra = "monitor" if self.is_sqlite else "postgres"
+            raise MissingExtraError(f"a monitor on {self.name}", package=package, extra=extra) from error
         event.listen(engine, "connect", self._prepare)
         event.listen(engine, "begin", _begin)
         return engine
+
+    def _connect(self, _: object, __: object, where: list[Any], options: dict[str, Any]) -> Any:
+        """A connection to PostgreSQL, which SQLAlchemy makes of psycopg's usual kind."""
+        from groundwire.monitor.patience import Impatient  # noqa: PLC0415 - an extra
+
+        connection = Impatient.connect(*where, **options)
+        connection.patience = self._busy + _STOPPED
+        return connection
 
     def _prepare(self, connection: Any, _: object) -> None:
         connection.isolation_level = None  # transactions begin where we say

@@ -58,7 +58,7 @@ class Drift:
             )
             if not isinstance(value, int) or value < least
         ]
-        if not 0 < self.false_alarms < 1:
+        if not isinstance(self.false_alarms, int | float) or not 0 < self.false_alarms < 1:
             problems.append(f"false_alarms must be a number between 0 and 1, not {self.false_alarms!r}")
         if problems:
             raise ConfigurationError(*problems)

@@ -60,6 +60,10 @@ class Filter:
         levels = (self.levels,) if isinstance(self.levels, str) else self.levels
         try:
             object.__setattr__(self, "levels", tuple(Level(level) for level in levels))
+        except (TypeError, ValueError):
+            known = ", ".join(repr(str(level)) for level in Level)
+            problems.append(f"levels must be some of {known}, not {self.levels!r:.60}")
+        try:
             if self.abstention is not None:
                 object.__setattr__(self, "abstention", AbstentionReason(self.abstention))
         except ValueError as error:

@@ -254,7 +254,7 @@ class Monitor(Reviewing):
         try:
             with self._database.reading():
                 pass
-        except (StoreError, OSError) as error:
+        except StoreError as error:
             # Rule 5: an application must start without its monitor's database.
             _LOG.warning("%s: outcomes are kept on disk until it can be opened", error)
         self._writer.take_over()

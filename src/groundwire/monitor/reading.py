@@ -26,6 +26,8 @@ from groundwire.monitor.thresholds import Reviewed
 from groundwire.monitor.writer import Writer
 
 ALL = Filter()
+_LONGEST = 1e9  # seconds
+_FARTHEST = 2**62  # where a database begins to count no further
 
 
 class Reading:
@@ -177,7 +179,17 @@ def queue_of(queue: Queue | str) -> Queue:
 
 
 def count_of(name: str, value: int) -> int:
-    """The number, from 1 on. Raises InputError for anything else."""
+    """The number, from 1 on. Raises InputError for anything else.
+
+    One that is too large for a database, such as ``sys.maxsize`` and one more, is as good as any above.
+    """
     if not isinstance(value, int) or value < 1:
         raise InputError(f"{name} must be a whole number from 1 on, not {value!r}")
+    return min(value, _FARTHEST)
+
+
+def seconds_of(name: str, value: float) -> float:
+    """A time to wait. Raises InputError for what is none, or is longer than somebody could."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < _LONGEST:
+        raise InputError(f"{name} must be a number of seconds above 0 and below a billion, not {value!r:.60}")
     return value

@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 import sqlalchemy as sa
 
@@ -112,30 +110,19 @@ def _shrinking(database: Database) -> Iterator[None]:
     if database.is_sqlite:
         free = _free(database)
         while free > 0:
-            with _cursor(database) as cursor:
+            with database.bare() as cursor:
                 # As a script, for a statement without columns would be left after its first page.
                 cursor.executescript(f"PRAGMA incremental_vacuum({_PAGES})")
             free -= _PAGES
             yield
-        with _cursor(database) as cursor:
+        with database.bare() as cursor:
             cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
 
 def _free(database: Database) -> int:
     """How many pages of a SQLite file are of nothing."""
-    with _cursor(database) as cursor:
+    with database.bare() as cursor:
         return int(cursor.execute("PRAGMA freelist_count").fetchone()[0])
-
-
-@contextmanager
-def _cursor(database: Database) -> Iterator[Any]:
-    """SQLite itself, of which some statements may be in no transaction. Held by nobody between portions."""
-    connection = database.ready().raw_connection()
-    try:
-        with closing(connection.cursor()) as cursor:
-            yield cursor
-    finally:
-        connection.close()
 
 
 def _beyond(database: Database, megabytes: float) -> str | None:

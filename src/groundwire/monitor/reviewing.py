@@ -16,7 +16,7 @@ from groundwire.monitor.answer import LONGEST_TAG_NAME, Ids, Kept, kept_text, ta
 from groundwire.monitor.filters import Filter
 from groundwire.monitor.labels import Labels
 from groundwire.monitor.queues import Queue
-from groundwire.monitor.reading import ALL, Reading, count_of, queue_of
+from groundwire.monitor.reading import ALL, Reading, count_of, queue_of, seconds_of
 from groundwire.monitor.retention import shrink
 from groundwire.monitor.reviews import Feedback, Opinion
 from groundwire.monitor.schema import feedback, reservations, tags
@@ -51,9 +51,9 @@ class Reviewing(Reading):
             queue_of(queue),
             reviewer=reviews.reviewer_of(reviewer),
             limit=count_of("limit", limit),
-            seconds=reserve,
+            seconds=seconds_of("reserve", reserve),
             reviewers=count_of("reviewers", reviewers),
-            without=without,
+            without=[without] if isinstance(without, str) else without,
         )
         return list(self._shelf.whole(ids))
 
@@ -92,7 +92,7 @@ class Reviewing(Reading):
         hallucinated: bool | None = None,
         spans: Iterable[Span | tuple[int, int]] | None = None,
         kind: Kind | str | None = None,
-        note: str = "",
+        note: str | None = "",
         source: str = "api",
     ) -> Feedback:
         """Keep what a reviewer thinks of an outcome, in place of what the same one thought before.
@@ -115,7 +115,7 @@ class Reviewing(Reading):
         values |= {
             "answer_id": known.id,
             "at": self._ids()[1],
-            "note": kept_text(note if self._redact is None else masked(self._redact, note)),
+            "note": _note(note, self._redact),
         }
         insert = self._database.insert(feedback)
         changed = {name: insert.excluded[name] for name in values if name not in {"answer_id", "reviewer"}}
@@ -157,6 +157,13 @@ class Reviewing(Reading):
         row = {"answer_id": self._find(key), "name": name, "value": text}
         with self._database.writing() as connection:
             connection.execute(self._database.insert(tags).on_conflict_do_nothing(), row)
+
+
+def _note(note: str | None, redact: Redact | None) -> str:
+    """A note as it is kept; one that nobody wrote, as a form of an application may have it, is empty."""
+    if note is not None and not isinstance(note, str):
+        raise InputError(f"note must be a text, not {note!r:.60}")
+    return kept_text(note if redact is None else masked(redact, note)) if note else ""
 
 
 def _reservation(answer_id: str, reviewer: str) -> sa.Delete:

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from itertools import combinations
+from numbers import Integral
 from typing import Any
 
+import numpy as np
 import sqlalchemy as sa
 
 from groundwire.core.claim import Kind
@@ -82,12 +84,13 @@ def checked(
     reviewer_of(reviewer)
     _named("source", source, _LONGEST_SOURCE)
     implied = _implied(Opinion(opinion), verdict)
+    hallucinated = _truth(hallucinated)
     if implied is not None and hallucinated is not None and implied is not hallucinated:
         raise InputError(
             f"to {opinion} with this verdict says hallucinated={implied}, and {hallucinated} was given: "
             "leave it out, or change the opinion"
         )
-    marked = None if spans is None else [_span(span, answer) for span in spans]
+    marked = None if spans is None else [_span(span, answer) for span in _listed(spans)]
     return {
         "reviewer": reviewer,
         "opinion": str(Opinion(opinion)),
@@ -185,8 +188,26 @@ def _kind(kind: Kind | str) -> Kind:
     return Kind(kind)
 
 
-def _span(span: Span | tuple[int, int], answer: str | None) -> tuple[int, int]:
-    start, end = (span.start, span.end) if isinstance(span, Span) else span
+def _truth(hallucinated: Any) -> bool | None:
+    """What was given, also as a table's 0 or 1; of a "no" it is not clear whether it is a yes."""
+    if hallucinated is None:
+        return None
+    if not isinstance(hallucinated, Integral | np.bool_) or hallucinated not in {0, 1}:
+        raise InputError(f"hallucinated must be True, False or None, not {hallucinated!r:.60}")
+    return bool(hallucinated)
+
+
+def _listed(spans: object) -> Iterable[object]:
+    if isinstance(spans, str) or not isinstance(spans, Iterable):
+        raise InputError(f"spans must be a list of spans, not {spans!r:.60}")
+    return spans
+
+
+def _span(span: object, answer: str | None) -> tuple[int, int]:
+    given = (span.start, span.end) if isinstance(span, Span) else span
+    if not isinstance(given, list | tuple) or [isinstance(one, Integral) for one in given] != [True, True]:
+        raise InputError(f"a span must be a Span or (start, end) in characters, not {span!r:.60}")
+    start, end = map(int, given)
     if answer is None or not 0 <= start < end <= len(answer):
         length = "no text" if answer is None else f"{len(answer)} characters"
         raise InputError(f"a span must lie inside the answer of {length}, not {start} to {end}")

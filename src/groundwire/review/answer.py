@@ -47,6 +47,7 @@ KEYS = (
 
 MOST_LEFT = 1000
 _LONGEST_NOTE = 10_000
+_MOST_FIELDS = 100_000  # each mark is one; how many bytes a form may have is for the guard
 
 
 def answer(request: Request) -> Response:
@@ -90,18 +91,20 @@ def answer(request: Request) -> Response:
 
 async def review(request: Request) -> Response:
     """Keeps what the reviewer says, and goes on."""
-    form = await request.form()
+    form = await request.form(max_fields=_MOST_FIELDS)
     return await run_in_threadpool(_review, request, form)
 
 
 def _review(request: Request, form: FormData) -> Response:
+    # Whoever the page spoke to: another name may have been given since, in another tab.
+    request.state.reviewer = _text(form, "reviewer") or request.state.reviewer
     wants, monitor, reviewer = asked.read(request.query_params), monitor_of(request), reviewer_of(request)
     kept = kept_of(request)
     earlier = _own(monitor, kept.id, reviewer)
     note = _text(form, "note").replace("\r\n", "\n").strip()  # as a form sends what was one character
     if len(note) > _LONGEST_NOTE:
         raise InputError(f"a note may have {_LONGEST_NOTE:,} characters, not {len(note):,}")
-    monitor.review(
+    said = monitor.review(
         kept.id,
         _text(form, "opinion"),
         reviewer=reviewer,
@@ -111,7 +114,7 @@ def _review(request: Request, form: FormData) -> Response:
         note=note,
         source="page",
     )
-    sitting_of(request, wants).reviewed(kept.id, earlier)
+    sitting_of(request, wants).reviewed(said, earlier)
     where = f"/answers/{kept.id}" if wants.queue is None else "/review"
     return RedirectResponse(f"{where}{wants.query(said=kept.id)}", status_code=303)
 

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from math import inf
+from http import HTTPStatus
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from groundwire.core.errors import ConfigurationError, GroundwireError
+from groundwire.core.errors import ConfigurationError, GroundwireError, InputError
 from groundwire.core.secrets import Secret
 from groundwire.monitor import Monitor, StoreError
+from groundwire.monitor.reading import seconds_of
 from groundwire.review import answer, answers, dashboard, login, queue
 from groundwire.review.app_state import Settings
 from groundwire.review.guard import Guard, SafeHeaders
@@ -53,8 +54,10 @@ def create_app(
         )
     if not (isinstance(reviewers, int) and reviewers >= 1):
         problems.append(f"reviewers must be a whole number from 1 on, not {reviewers!r}")
-    if not 0 < reserve < inf:
-        problems.append(f"reserve must be a number of seconds above 0, not {reserve!r}")
+    try:
+        seconds_of("reserve", reserve)
+    except InputError as error:
+        problems.append(str(error))
     if problems:
         raise ConfigurationError(*problems)
     routes: list[BaseRoute] = [
@@ -74,7 +77,12 @@ def create_app(
             Middleware(Guard, token=Secret(token), refuse=refusal),
             Middleware(login.WhoReviews),
         ],
-        exception_handlers={HTTPException: _http, GroundwireError: _refused, StoreError: _away},
+        exception_handlers={
+            HTTPException: _http,
+            ClientDisconnect: _hung_up,
+            GroundwireError: _refused,
+            StoreError: _away,
+        },
     )
     app.state.monitor = monitor
     app.state.token = Secret(token)
@@ -90,8 +98,14 @@ def _home(request: Request) -> Response:
 
 def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    why = "There is no such page." if error.status_code == 404 else str(error.detail)
+    why = "There is no such page." if error.detail == HTTPStatus.NOT_FOUND.phrase else str(error.detail)
     return refusal(request, error.status_code, why)
+
+
+def _hung_up(request: Request, error: Exception) -> Response:
+    """What nobody hears: the browser has gone before it had sent all."""
+    del request, error
+    return Response(status_code=400)
 
 
 def _refused(request: Request, error: Exception) -> Response:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 
 from groundwire.monitor import Feedback
 
@@ -19,8 +20,8 @@ _LONGEST_TRAIL = 1000
 class Sitting:
     """One reviewer at one queue. ``trail`` are the answers that were shown, in their order.
 
-    ``put_off`` are those that were passed over; ``earlier`` is what the reviewer had said of an answer
-    before, for those reviewed here: None where it was nothing.
+    ``put_off`` are those that were passed over; ``earlier`` is what the reviewer's last word on an answer
+    replaced, for those reviewed here: None where it was the first.
     """
 
     trail: list[str] = field(default_factory=list)
@@ -39,9 +40,11 @@ class Sitting:
             self.put_off.append(key)
             del self.put_off[:-_LONGEST_TRAIL]
 
-    def reviewed(self, key: str, earlier: Feedback | None) -> None:
-        """Remember what an answer's review replaced; a second review of it does not count as earlier."""
-        self.earlier.setdefault(key, earlier)
+    def reviewed(self, said: Feedback, earlier: Feedback | None) -> None:
+        """Remember what a review replaced; one that is sent twice replaces nothing the second time."""
+        key = said.answer_id
+        if key not in self.earlier or earlier is None or _words(earlier) != _words(said):
+            self.earlier[key] = earlier
         if key in self.put_off:
             self.put_off.remove(key)
 
@@ -54,6 +57,11 @@ class Sitting:
         """The answer that was shown after this one; None at the end of the trail."""
         at = self.trail.index(key) + 1 if key in self.trail else len(self.trail)
         return self.trail[at] if at < len(self.trail) else None
+
+
+def _words(said: Feedback) -> Feedback:
+    """The same without when and where it was said."""
+    return replace(said, at=datetime.min.replace(tzinfo=UTC), source="")
 
 
 class Sittings:

@@ -197,8 +197,10 @@
     form.requestSubmit();
   };
   if (form) {
-    form.addEventListener("submit", () => { byId("save").disabled = true; });
-    addEventListener("pageshow", () => { byId("save").disabled = false; });
+    // Nothing tells that a form which was sent got no answer, or that somebody has stopped waiting for one.
+    const ready = () => { byId("save").disabled = false; };
+    form.addEventListener("submit", () => { byId("save").disabled = true; setTimeout(ready, 5000); });
+    addEventListener("pageshow", ready);
     const note = byId("note");
     const grow = () => { note.style.height = "auto"; note.style.height = `${Math.min(note.scrollHeight + 2, 160)}px`; };
     note.addEventListener("input", grow);
