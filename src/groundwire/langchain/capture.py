@@ -32,6 +32,7 @@ from groundwire.langchain.declared import CURRENT, KEYS, Block, key_problems
 from groundwire.langchain.labels import labels
 from groundwire.langchain.runs import ABSENT, Runs
 from groundwire.langchain.tree import Kind, Run, Unit
+from groundwire.tracing.langsmith import around
 
 _LOG = logging.getLogger(__name__)
 
@@ -160,6 +161,8 @@ class Capture(BaseCallbackHandler):
     ) -> None:
         runs, parent_id = self._runs, event.get("parent_run_id")
         try:
+            if parent_id is not None and not runs.known(parent_id):
+                parent_id = next(filter(runs.known, around(parent_id)), parent_id)
             if CURRENT.get() is not None and not runs.known(parent_id):
                 parent_id = self._enter_block()
             tags, metadata = event.get("tags"), event.get("metadata")
