@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -168,6 +169,16 @@ def test_no_text_leaves_unless_asked(backend, server):
     with_text.send(told(WRONG), HERE)
     assert with_text.flush(30)
     assert "secret words" in str(server.requests)
+
+
+def test_half_a_character_costs_no_verdict(backend, server):
+    """An answer that was cut in the midst of one holds it; the clients can't write it."""
+    sink = backend.sink(include_text=True)
+    sink.send(told(replace(WRONG, reason="fee \ud83d")), HERE)
+    assert sink.flush(30)
+    (one,) = arrived(backend, server)
+    assert one["score"] == 0.9
+    assert "fee \ufffd" in str(server.requests)
 
 
 def test_the_same_run_judged_again_has_the_same_id(backend, server):

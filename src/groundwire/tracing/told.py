@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 from uuid import UUID, uuid5
 
+from groundwire.core.plain import valid
 from groundwire.core.sink import Told
 from groundwire.core.verdict import Abstention, Outcome
 
@@ -27,14 +28,17 @@ def flat_metadata(outcome: Outcome) -> dict[str, Any]:
 
 
 def comment(outcome: Outcome, *, include_text: bool) -> str:
-    """An outcome in a sentence; with ``include_text``, the reason and the unsupported statements after it."""
+    """An outcome in a sentence; with ``include_text``, the reason and the unsupported statements after it.
+
+    In valid Unicode: clients refuse half a character, which an answer may hold, and all that goes with it.
+    """
     by = f" ({outcome.detector.name})" if outcome.detector else ""
     if isinstance(outcome, Abstention):
         neutral, told = f"Could not be judged{by}", [outcome.detail]
     else:
         unsupported = [f"- {claim.shown}" for claim in outcome.claims if claim.support.flagged]
         neutral, told = f"{outcome.wording.title}{by}", [outcome.reason, *unsupported]
-    return "\n".join([neutral, *filter(None, told)]) if include_text else neutral
+    return valid("\n".join([neutral, *filter(None, told)]) if include_text else neutral)
 
 
 def annotator(outcome: Outcome) -> Literal["LLM", "CODE"]:
