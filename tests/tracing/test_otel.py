@@ -113,6 +113,32 @@ def test_a_span_that_records_gets_attributes(telemetry):
     assert span.attributes["hallucination_score"] == 0.9
 
 
+FINE = Verdict.graded(0.1, Grading(), detector=SPEC)
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "status", "score"),
+    [
+        ((WRONG, FINE), "checked", 0.9),
+        ((FINE, WRONG), "checked", 0.9),
+        ((WRONG, ABSTAINED), "checked", 0.9),
+        ((ABSTAINED, FINE), "abstained", None),
+        ((FINE, ABSTAINED), "abstained", 0.1),
+    ],
+    ids=["wrong first", "wrong last", "wrong, unknown", "unknown, fine", "fine, unknown"],
+)
+def test_of_several_answers_in_a_span_its_attributes_tell_the_worst(outcomes, status, score, telemetry):
+    """A right answer after a wrong one must not make the request look clean; each has its event."""
+    sink = telemetry.sink()
+    with telemetry.tracer.start_as_current_span("request"):
+        for outcome in outcomes:
+            sink.send(of(outcome), locate())
+    (span,) = telemetry.spans.get_finished_spans()
+    assert span.attributes["hallucination_status"] == status
+    assert span.attributes.get("hallucination_score") == score
+    assert len(telemetry.events) == 2
+
+
 def test_what_could_not_be_judged_has_no_number(telemetry):
     """Its reason is the error's type, and nothing averages it."""
     telemetry.sink().send(of(ABSTAINED), ended(telemetry))
