@@ -196,6 +196,17 @@ def test_the_same_run_judged_again_has_the_same_id(backend, server):
         assert first["id"] == again["id"] != other["id"]
 
 
+def test_a_row_of_the_same_number_in_another_trace_is_another(backend, server):
+    """Its score must not take the other's place, nor be looked for in its trace."""
+    sink = backend.sink()
+    for trace_id in ("a" * 32, "c" * 32):
+        sink.send(told(replace(WRONG, id="7")), replace(HERE, trace_id=trace_id))
+    assert sink.flush(30)
+    first, other = arrived(backend, server)
+    assert first["id"] != other["id"]
+    assert (first["where"][0], other["where"][0]) == ("a" * 32, "c" * 32)
+
+
 def test_a_draft_is_not_sent(backend, server):
     """The answer that came in its place is."""
     sink = backend.sink()

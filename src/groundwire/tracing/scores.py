@@ -59,7 +59,7 @@ def score_of(told: Told, where: SpanIds, *, include_text: bool = False) -> Score
         label=str(outcome.why) if isinstance(outcome, Abstention) else str(outcome.level),
         comment=comment(outcome, include_text=include_text),
         metadata=flat_metadata(outcome),
-        id=str(told_id(told)),
+        id=str(told_id(told, where.trace_id)),
         annotator=annotator(outcome),
     )
 
