@@ -17,7 +17,16 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 
-from groundwire import Abstention, AbstentionReason, Claim, Grading, Span, Support, Verdict
+from groundwire import (
+    Abstention,
+    AbstentionReason,
+    Claim,
+    ConfigurationError,
+    Grading,
+    Span,
+    Support,
+    Verdict,
+)
 from groundwire.core.sink import Sinks, Told
 from groundwire.core.verdict import DetectorSpec
 from groundwire.judge.isolation import isolated
@@ -296,6 +305,17 @@ def test_a_backend_that_is_busy_is_asked_again():
         sink.flush(10)
     assert sink.flush(10)
     assert (sink.counts.delivered, sink.counts.failed) == (2, 1)
+
+
+async def awaits(score):
+    raise AssertionError("never run")
+
+
+@pytest.mark.parametrize("write", [awaits, None, "https://hooks.example.com"], ids=str)
+def test_what_could_never_write_a_score_is_refused_at_once(write):
+    """What is async would count as delivered, and nobody would have awaited it."""
+    with pytest.raises(ConfigurationError, match="write must be"):
+        ScoreSink(write)
 
 
 def test_a_score_can_hold_the_text_where_that_is_wanted():

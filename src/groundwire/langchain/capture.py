@@ -18,6 +18,7 @@ from uuid import UUID
 from langchain_core.callbacks.base import BaseCallbackHandler
 from langchain_core.callbacks.manager import BaseRunManager
 
+from groundwire.core.callables import callable_problems
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.fork import renew_after_fork
 from groundwire.core.interaction import Interaction, Passage
@@ -25,7 +26,6 @@ from groundwire.core.secrets import Traced
 from groundwire.core.verdict import AbstentionReason
 from groundwire.host.actions import Action, Decision
 from groundwire.host.notices import WITHHELD, is_withheld, without
-from groundwire.host.options import callable_problems
 from groundwire.langchain import questions, results, steps, units
 from groundwire.langchain.contexts import contexts
 from groundwire.langchain.declared import CURRENT, KEYS, Block, key_problems
