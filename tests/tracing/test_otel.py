@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 
 import pytest
 
@@ -100,6 +101,27 @@ class StandIn(trace.NonRecordingSpan):
 
     def forget(self):
         self._context = trace.INVALID_SPAN_CONTEXT
+
+
+class MovesOn:
+    """Stands for the span around its own once that has ended, as OpenInference's current span does."""
+
+    def __init__(self, span):
+        self.stands_for = span
+
+    def __getattr__(self, name):
+        return getattr(self.stands_for, name)
+
+
+def test_the_span_around_an_ended_one_gets_none_of_its_attributes(telemetry):
+    """A verdict that comes late is on its own span by the event alone."""
+    with telemetry.tracer.start_as_current_span("request") as request:
+        with telemetry.tracer.start_as_current_span("query") as query:
+            address = replace(locate(), span=MovesOn(query))
+        address.span.stands_for = request
+        telemetry.sink().send(of(WRONG), address)
+    assert trace.format_span_id(telemetry.events[0].span_id) == address.span_id
+    assert not any(span.attributes for span in telemetry.spans.get_finished_spans())
 
 
 def test_a_span_that_forgets_its_ids_is_found_all_the_same(telemetry):

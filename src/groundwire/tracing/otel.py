@@ -182,7 +182,7 @@ class OpenTelemetrySink(Sink):
         if told.action is not None:
             flat |= {f"{KEY}_action": told.action, f"{KEY}_attempts": told.attempt}
         with self._lock:
-            if where.span.is_recording() and _rank(flat) >= _rank(getattr(where.span, "attributes", None)):
+            if _records(where) and _rank(flat) >= _rank(getattr(where.span, "attributes", None)):
                 where.span.set_attributes(evaluation | flat)
         judged = trace.set_span_in_context(trace.NonRecordingSpan(where.context))
         _logs.get_logger("groundwire", VERSION, logger_provider=self._logger_provider).emit(
@@ -216,6 +216,11 @@ class OpenTelemetrySink(Sink):
             ERROR: str(outcome.why) if isinstance(outcome, Abstention) else None,
         }
         return {key: value for key, value in told.items() if value is not None}
+
+
+def _records(where: SpanAddress) -> bool:
+    """Whether the span still takes attributes. A stand-in may be for the one around it by now."""
+    return where.span.is_recording() and where.span.get_span_context().span_id == where.context.span_id
 
 
 def _rank(told: Mapping[str, Any] | None) -> tuple[int, float]:
