@@ -13,7 +13,9 @@ This module reads and checks them, naming every mistake at once; ``Checker.from_
       max_concurrency: 8
       limits: {retries: 3, requests_per_minute: 200, tokens_per_minute: 90000, budget: {cost: 20}}
       breaker: {failures: 5, cooldown: 30}              # in a row; seconds. Or off
-      prices: {MODEL_ID: {input: 0.06, output: 0.24}}   # for a million tokens
+      prices:                     # for a million tokens
+        MODEL_ID: {input: 0.06, output: 0.24}
+        ANOTHER_MODEL_ID: {input: 0.8, output: 3.2}
       memory: {mode: on, path: judge-memory.sqlite, size: 10000}
     timeout: 60                   # seconds for one check
     budget: {calls: 10}           # of one check
