@@ -1,16 +1,19 @@
 """Functions that LangSmith traces inside of chains: LangChain's callbacks never hear of them."""
 
+import pytest
 from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware
 from langchain_core.language_models import FakeMessagesListChatModel
 from langchain_core.messages import AIMessage
 from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import tool
+from langchain_core.tracers.langchain import LangChainTracer
 from langsmith import trace, traceable
 
 from groundwire import Checker
 from groundwire.langchain import GroundwireCallbackHandler, with_hallucination_check
 from tests.scripted import NovelWords
+from tests.servers.langsmith_server import forget_settings
 from tests.tracing.conftest import BAGS, Desk, Handbook, arrive, every_mode
 
 CHECKER = Checker(NovelWords())
@@ -51,6 +54,23 @@ def test_a_wrapper_judges_by_what_traced_functions_find(run, langsmith_tracing):
     arrive()
     told = [root["outputs"]["hallucination"]["score"] for root in langsmith_tracing.roots]
     assert sorted(told) == [0.0, 1.0]
+
+
+@every_mode
+@pytest.mark.parametrize("traced", ["false", "true"])
+def test_a_tracer_given_to_the_run_is_followed_into_traced_functions(
+    traced, *, run, langsmith_tracing, monkeypatch
+):
+    """The verdict goes to the project of that tracer, where the run is."""
+    monkeypatch.setenv("LANGSMITH_TRACING", traced)
+    forget_settings()
+    tracer, handler = LangChainTracer(project_name="own"), GroundwireCallbackHandler(CHECKER)
+    run(desk(), BAGS[:2], {"callbacks": [handler, tracer]})
+    arrive(handler)
+    assert sorted(feedback["score"] for feedback in langsmith_tracing.feedback) == [0.0, 1.0]
+    for feedback in langsmith_tracing.feedback:
+        assert feedback["session_id"] == str(langsmith_tracing.project_id("own"))
+        assert "parent_run_id" not in langsmith_tracing.run(feedback["run_id"])
 
 
 @tool

@@ -74,10 +74,10 @@ def locate(run_id: UUID, trace_id: UUID, started: datetime) -> RunAddress | None
 
 
 def is_inside(run_id: UUID) -> bool:
-    """Whether this context is inside of that very run as LangSmith traces it, by whatever tracer."""
+    """Whether this context is inside of that run as LangSmith traces it, by whatever tracer."""
     room = sys.modules.get("langsmith.run_helpers")
     run = None if room is None else room.get_current_run_tree()
-    return run is not None and bool(run.id == run_id)
+    return run is not None and str(run_id) in (run.dotted_order or "")  # all around it, and its own id
 
 
 def around(run_id: UUID) -> list[UUID]:
