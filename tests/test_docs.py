@@ -111,3 +111,20 @@ def test_the_page_on_settings_has_every_setting_and_shows_what_can_be_set():
     assert set(shown) == set(config.Settings.model_fields) - {"tuned"}
     assert set(shown["judge"]) == set(JudgeSettings.model_fields)
     assert config.load(shown).threshold == 0.5
+
+
+def test_the_settings_that_the_page_shows_build_a_checker(monkeypatch, tmp_path):
+    """As somebody does who copies them all and changes what differs; a port must be free for that."""
+    pytest.importorskip("langchain_aws", reason="needs groundwire[aws]")
+    pytest.importorskip("langfuse", reason="needs groundwire[langfuse]")
+    pytest.importorskip("prometheus_client", reason="needs groundwire[prometheus]")
+    page = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"^```yaml\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "not-a-key")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "groundwire.yaml").write_text(example.replace("9464", "0"), encoding="utf-8")
+    checker = gw.Checker.from_config("groundwire.yaml")
+    assert [sink.name for sink in checker.sinks.all] == ["prometheus", "langfuse"]
+    checker.sinks.all[0].close()
+    checker.monitor.close()

@@ -100,9 +100,17 @@ def _answered():
         ({"words": ()}, "words"),
         ({"words": "gold"}, "words"),
         ({"words": (" ",)}, "words"),
+        ({"words": (75,)}, "words"),
+        ({"words": (word for word in ("a", "b"))}, "words"),
         ({"words": ("a",), "score": 0.1}, "score"),
     ],
 )
 def test_settings_that_could_never_flag_are_refused(settings, told):
     with pytest.raises(gw.ConfigurationError, match=told):
         FlagsWords(**settings)
+
+
+@pytest.mark.parametrize("why", ["no context", None])
+def test_an_abstention_without_a_reason_is_refused_when_it_is_made(why):
+    with pytest.raises(gw.ConfigurationError, match="why: expected one of NO_CONTEXT"):
+        Abstains(why=why)

@@ -13,7 +13,9 @@ This module reads and checks them, naming every mistake at once; ``Checker.from_
       max_concurrency: 8
       limits: {retries: 3, requests_per_minute: 200, tokens_per_minute: 90000, budget: {cost: 20}}
       breaker: {failures: 5, cooldown: 30}              # in a row; seconds. Or off
-      prices: {MODEL_ID: {input: 0.06, output: 0.24}}   # for a million tokens
+      prices:                     # for a million tokens
+        MODEL_ID: {input: 0.06, output: 0.24}
+        ANOTHER_MODEL_ID: {input: 0.8, output: 3.2}
       memory: {mode: on, path: judge-memory.sqlite, size: 10000}
     timeout: 60                   # seconds for one check
     budget: {calls: 10}           # of one check
@@ -41,7 +43,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import replace
 from itertools import filterfalse
 from pathlib import Path
@@ -71,7 +73,7 @@ from groundwire.config_monitor import (
 )
 from groundwire.config_section import Fraction, Seconds, Section, Whole
 from groundwire.core.detector import Detector
-from groundwire.core.errors import ConfigurationError, MissingExtraError
+from groundwire.core.errors import ConfigurationError, MissingExtraError, gathered
 from groundwire.core.grading import WORDING, Grading, Level, Wording
 from groundwire.core.redaction import Redaction
 from groundwire.core.sink import Sink
@@ -253,15 +255,17 @@ def load(source: str | Path | Mapping[str, Any]) -> Settings:
         return Settings.model_validate(data)
     except ValidationError as error:
         problems = _problems([dict(one) for one in error.errors()])
-        if not any(one["loc"][:1] == ("detector",) for one in error.errors()):
-            problems += _detector_problems(data.get("detector", detectors.DEFAULT))
+        problems += _other_problems(data, {str(one["loc"][0]) for one in error.errors()})
         raise ConfigurationError(*dict.fromkeys(problems)) from None
 
 
-def _detector_problems(given: Any) -> tuple[str, ...]:
-    """What is wrong with a detector, for whoever has other mistakes to name."""
+def _other_problems(data: Mapping[str, Any], told: Container[str]) -> tuple[str, ...]:
+    """What is wrong with the settings that have the right form, for whoever has told of the others."""
+    sound = Settings.model_validate({name: value for name, value in data.items() if str(name) not in told})
+    detector = [] if "detector" in told else [lambda: settings.build(sound.detector)]
+    rest = (sound.build_redaction, sound.build_fallback, sound.check_sinks, sound.check_monitor)
     try:
-        settings.build(given)
+        gathered([*detector, *rest])
     except ConfigurationError as error:
         return error.problems
     return ()

@@ -113,7 +113,8 @@ class FlagsWords(Detector):
 
     def __post_init__(self) -> None:
         check_score("score", self.score)
-        if isinstance(self.words, str) or not self.words or not all(word.strip() for word in self.words):
+        wanted = self.words if isinstance(self.words, tuple | list | set | frozenset) else ()
+        if not wanted or not all(isinstance(word, str) and word.strip() for word in wanted):
             raise ConfigurationError(f"words: expected a tuple of words to flag, not {self.words!r}")
         if self.score < self.grading.threshold:
             raise ConfigurationError(
@@ -139,13 +140,20 @@ class FlagsWords(Detector):
 
 @dataclass(frozen=True, kw_only=True)
 class Abstains(Detector):
-    """Can't judge any answer. For tests of what an application does where nothing is known."""
+    """Can't judge any answer. For tests of what an application does where nothing is known.
+
+    Raises ConfigurationError for a ``why`` that is no reason.
+    """
 
     name: ClassVar[str] = "abstains"
     version: ClassVar[str] = "1"
 
     why: AbstentionReason = AbstentionReason.MODEL_FAILED
     detail: str = "as the test asked"
+
+    def __post_init__(self) -> None:
+        if self.why not in list(AbstentionReason):
+            raise ConfigurationError(f"why: expected one of {', '.join(AbstentionReason)}, not {self.why!r}")
 
     def detect(self, interaction: Interaction) -> Plan[Outcome]:
         """Abstain; nothing is asked of any model."""

@@ -155,7 +155,8 @@ def test_mistakes_of_every_part_are_named_together():
     assert said[-2:] == ["model 'no model' can't be set up", "sinks.0"]
     with pytest.raises(ConfigurationError) as caught:
         Checker.from_config({**parts, "threshold": 2})
-    assert [one.partition(":")[0] for one in caught.value.problems] == ["threshold", "detector"]
+    said = [one.partition(":")[0] for one in caught.value.problems]
+    assert said == ["threshold", "detector", "redact", "fallback", "sinks.0"]
 
 
 def test_what_no_setting_can_be_is_told_once():
@@ -430,6 +431,8 @@ def test_sinks_are_named_in_settings_and_told():
         ([{"langfuse": {"include_text": 1}}, "nothing"], "sinks.0: include_text must be bool"),
         ([{"langfuse": {"include_text": 1}}, "nothing"], "sinks.1: unknown sink 'nothing'"),
         ([{"opentelemetry_metrics": {"a": 1}}], "there is none to set here"),
+        (["prometheus", {"prometheus": {"port": 0}}], "sinks.1: prometheus stands here twice"),
+        ([{"prometheus": {"address": "0.0.0.0"}}], "sinks.0: address says who may ask at a port"),
     ],
 )
 def test_mistakes_in_sinks_are_named(sinks, said):

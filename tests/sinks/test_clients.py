@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -170,6 +171,16 @@ def test_no_text_leaves_unless_asked(backend, server):
     assert "secret words" in str(server.requests)
 
 
+def test_half_a_character_costs_no_verdict(backend, server):
+    """An answer that was cut in the midst of one holds it; the clients can't write it."""
+    sink = backend.sink(include_text=True)
+    sink.send(told(replace(WRONG, reason="fee \ud83d")), HERE)
+    assert sink.flush(30)
+    (one,) = arrived(backend, server)
+    assert one["score"] == 0.9
+    assert "fee \ufffd" in str(server.requests)
+
+
 def test_the_same_run_judged_again_has_the_same_id(backend, server):
     """So the backend replaces what was there; another run's, or another detector's, is another."""
     sink = backend.sink()
@@ -182,8 +193,18 @@ def test_the_same_run_judged_again_has_the_same_id(backend, server):
         assert first["id"] != other["id"]
     else:
         first, again, other = arrived(backend, server)
-        assert first["id"] == again["id"]
-        assert (other["id"] == first["id"]) == isinstance(backend, Phoenix)  # one for each span and detector
+        assert first["id"] == again["id"] != other["id"]
+
+
+def test_a_row_of_the_same_number_in_another_trace_is_another(backend, server):
+    """Its score must not take the other's place, nor be looked for in its trace."""
+    sink = backend.sink()
+    for trace_id in ("a" * 32, "c" * 32):
+        sink.send(told(replace(WRONG, id="7")), replace(HERE, trace_id=trace_id))
+    assert sink.flush(30)
+    first, other = arrived(backend, server)
+    assert first["id"] != other["id"]
+    assert (first["where"][0], other["where"][0]) == ("a" * 32, "c" * 32)
 
 
 def test_a_draft_is_not_sent(backend, server):

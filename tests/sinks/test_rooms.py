@@ -164,7 +164,14 @@ def test_a_sink_that_goes_on_breaking_is_told_once_a_minute(caplog):
     assert len([r for r in caplog.records if "send failed" in r.getMessage()]) == 1
 
 
-@pytest.mark.parametrize("given", [Remembers(), "prometheus", [print], {}])
+class Awaits(Sink):
+    """Nobody would await it, and each verdict would be lost without a word."""
+
+    async def send(self, told, where):
+        raise AssertionError("never run")
+
+
+@pytest.mark.parametrize("given", [Remembers(), "prometheus", [print], {}, [Awaits()]])
 def test_what_is_no_sink_is_refused_at_once(side, given):
     """By everything that takes one, with what was expected."""
     makers = [

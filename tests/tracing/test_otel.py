@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 
 import pytest
 
@@ -17,7 +18,16 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 
-from groundwire import Abstention, AbstentionReason, Claim, Grading, Span, Support, Verdict
+from groundwire import (
+    Abstention,
+    AbstentionReason,
+    Claim,
+    ConfigurationError,
+    Grading,
+    Span,
+    Support,
+    Verdict,
+)
 from groundwire.core.sink import Sinks, Told
 from groundwire.core.verdict import DetectorSpec
 from groundwire.judge.isolation import isolated
@@ -93,6 +103,27 @@ class StandIn(trace.NonRecordingSpan):
         self._context = trace.INVALID_SPAN_CONTEXT
 
 
+class MovesOn:
+    """Stands for the span around its own once that has ended, as OpenInference's current span does."""
+
+    def __init__(self, span):
+        self.stands_for = span
+
+    def __getattr__(self, name):
+        return getattr(self.stands_for, name)
+
+
+def test_the_span_around_an_ended_one_gets_none_of_its_attributes(telemetry):
+    """A verdict that comes late is on its own span by the event alone."""
+    with telemetry.tracer.start_as_current_span("request") as request:
+        with telemetry.tracer.start_as_current_span("query") as query:
+            address = replace(locate(), span=MovesOn(query))
+        address.span.stands_for = request
+        telemetry.sink().send(of(WRONG), address)
+    assert trace.format_span_id(telemetry.events[0].span_id) == address.span_id
+    assert not any(span.attributes for span in telemetry.spans.get_finished_spans())
+
+
 def test_a_span_that_forgets_its_ids_is_found_all_the_same(telemetry):
     """The ids are taken while it is current."""
     with telemetry.tracer.start_as_current_span("query") as span:
@@ -111,6 +142,32 @@ def test_a_span_that_records_gets_attributes(telemetry):
     (span,) = telemetry.spans.get_finished_spans()
     assert dict(span.attributes) == dict(telemetry.events[0].attributes)
     assert span.attributes["hallucination_score"] == 0.9
+
+
+FINE = Verdict.graded(0.1, Grading(), detector=SPEC)
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "status", "score"),
+    [
+        ((WRONG, FINE), "checked", 0.9),
+        ((FINE, WRONG), "checked", 0.9),
+        ((WRONG, ABSTAINED), "checked", 0.9),
+        ((ABSTAINED, FINE), "abstained", None),
+        ((FINE, ABSTAINED), "abstained", 0.1),
+    ],
+    ids=["wrong first", "wrong last", "wrong, unknown", "unknown, fine", "fine, unknown"],
+)
+def test_of_several_answers_in_a_span_its_attributes_tell_the_worst(outcomes, status, score, telemetry):
+    """A right answer after a wrong one must not make the request look clean; each has its event."""
+    sink = telemetry.sink()
+    with telemetry.tracer.start_as_current_span("request"):
+        for outcome in outcomes:
+            sink.send(of(outcome), locate())
+    (span,) = telemetry.spans.get_finished_spans()
+    assert span.attributes["hallucination_status"] == status
+    assert span.attributes.get("hallucination_score") == score
+    assert len(telemetry.events) == 2
 
 
 def test_what_could_not_be_judged_has_no_number(telemetry):
@@ -270,6 +327,17 @@ def test_a_backend_that_is_busy_is_asked_again():
         sink.flush(10)
     assert sink.flush(10)
     assert (sink.counts.delivered, sink.counts.failed) == (2, 1)
+
+
+async def awaits(score):
+    raise AssertionError("never run")
+
+
+@pytest.mark.parametrize("write", [awaits, None, "https://hooks.example.com"], ids=str)
+def test_what_could_never_write_a_score_is_refused_at_once(write):
+    """What is async would count as delivered, and nobody would have awaited it."""
+    with pytest.raises(ConfigurationError, match="write must be"):
+        ScoreSink(write)
 
 
 def test_a_score_can_hold_the_text_where_that_is_wanted():

@@ -162,6 +162,33 @@ def test_a_full_box_drops_counts_and_says_so_once(caplog):
     assert outbox.flush(5)
 
 
+def test_the_end_of_the_process_tells_how_many_were_lost_in_all():
+    """A script is over before the minute is, and would have told of the first one alone."""
+    code = textwrap.dedent(
+        """
+        import threading
+        from groundwire.tracing.outbox import Outbox
+
+        release = threading.Event()
+
+        def deliver(_):
+            release.wait()
+            raise ValueError
+
+        outbox = Outbox(deliver, what="letters", capacity=3)
+        for number in range(10):
+            outbox.post(number)
+        release.set()
+        assert outbox.flush(5)
+        """
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], check=True, timeout=60, capture_output=True, text=True
+    )
+    assert "1 were dropped so far" in done.stderr
+    assert "letters: in all, 3 failed and 7 were dropped" in done.stderr
+
+
 def test_losses_are_logged_once_without_what_the_service_said(caplog):
     """A service's words may quote the letter, so the log tells the kind of error alone, and once."""
     outbox = Outbox(Service(dict.fromkeys(range(5))), what="letters", waits=NO_WAITS)

@@ -14,6 +14,7 @@ from datetime import datetime
 from typing import Any, TypeVar
 from uuid import UUID
 
+from groundwire.core.callables import callable_problems
 from groundwire.core.interaction import Interaction
 from groundwire.core.plan import Encode, Plan, Reply, Request, through
 from groundwire.core.secrets import Traced
@@ -23,6 +24,8 @@ _LOG = logging.getLogger(__name__)
 _COMPLAIN_EVERY = 60.0  # seconds between two warnings of a kind
 DRAFT = "retry"
 """What is done about an answer that nobody is given, for another follows."""
+
+_METHODS = ("locate", "find", "send", "asked", "watch", "flush")
 
 T = TypeVar("T")
 Marks = tuple[Any, ...]
@@ -181,9 +184,15 @@ def sink_problems(sinks: object) -> list[str]:
     if sinks is None:
         return []
     if isinstance(sinks, list | tuple):
-        wrong = [one for one in sinks if not isinstance(one, Sink)]
-        return [f"sinks: expected Sinks, such as PrometheusSink(), not {one!r:.60}" for one in wrong]
+        return [problem for one in sinks for problem in _problems(one)]
     return [f"sinks must be a list of them, not {sinks!r:.60}: sinks=[PrometheusSink()]"]
+
+
+def _problems(sink: object) -> list[str]:
+    if not isinstance(sink, Sink):
+        return [f"sinks: expected Sinks, such as PrometheusSink(), not {sink!r:.60}"]
+    told = [(f"sinks: {type(sink).__name__}.{name}", getattr(sink, name)) for name in _METHODS]
+    return [problem for name, method in told for problem in callable_problems(name, method, "Told")]
 
 
 def settled_sinks(given: Sequence[Sink] | None, own: Sinks, default: Sequence[Sink] = ()) -> Sinks:

@@ -6,13 +6,13 @@ rooms, which know how their framework does it.
 
 from __future__ import annotations
 
-import inspect
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from groundwire import prompts
+from groundwire.core.callables import refused_async
 from groundwire.core.errors import ConfigurationError, GroundwireError
 from groundwire.core.interaction import Interaction
 from groundwire.core.verdict import Abstention, Outcome, Recommendation, Verdict
@@ -204,10 +204,3 @@ def _action(name: str, value: object, allowed: Sequence[Action], problems: list[
     also = "" if name == "after_retries" else ", or a callable (interaction, outcome)"
     problems.append(f"{name} must be one of {expected}{also}, not {value!r}")
     return Action.ANNOTATE
-
-
-def refused_async(name: str, value: Callable[..., object], why: str) -> list[str]:
-    """What is wrong with a callable that is async, where nobody would await it, and ``why`` nobody does."""
-    if inspect.iscoroutinefunction(value) or inspect.iscoroutinefunction(type(value).__call__):
-        return [f"{name} must be a plain callable, not the async {value!r}: {why}"]
-    return []

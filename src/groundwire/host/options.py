@@ -17,7 +17,7 @@ from groundwire.core.interaction import Interaction
 from groundwire.core.keeper import Keeper, keep, keeper_problems
 from groundwire.core.sink import Marks, Sink, Sinks, Told, settled_sinks, sink_problems
 from groundwire.core.verdict import Outcome
-from groundwire.host.actions import Action, Decider, Decision, Reactions, refused_async
+from groundwire.host.actions import Action, Decider, Decision, Reactions
 from groundwire.policy import OnAbstention
 
 
@@ -81,14 +81,6 @@ def settle_common(options: Mapping[str, Any]) -> CommonSettings:
     if problems:
         raise ConfigurationError(*problems)
     return settings
-
-
-def callable_problems(name: str, given: object, told: str) -> list[str]:
-    """What is wrong with what was given to be called with what is told, where nobody awaits it."""
-    if not callable(given):
-        return [f"{name} must be callable with a {told}, not {type(given).__qualname__}"]
-    hint = "hand what it is to do to your loop, with asyncio.run_coroutine_threadsafe"
-    return refused_async(name, given, f"nobody awaits it where it is called; {hint}")
 
 
 def unknown(options: Iterable[str], known: Mapping[str, Any]) -> list[str]:

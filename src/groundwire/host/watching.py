@@ -11,11 +11,11 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from groundwire.checker import Checker, checker_problems
+from groundwire.core.callables import callable_problems
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.keeper import Keeper, keeper_problems
 from groundwire.core.sink import Sink, sink_problems
 from groundwire.host.observer import Mode, Observer, Stats
-from groundwire.host.options import callable_problems
 from groundwire.host.record import Record
 
 

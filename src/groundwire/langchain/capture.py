@@ -18,6 +18,7 @@ from uuid import UUID
 from langchain_core.callbacks.base import BaseCallbackHandler
 from langchain_core.callbacks.manager import BaseRunManager
 
+from groundwire.core.callables import callable_problems
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.fork import renew_after_fork
 from groundwire.core.interaction import Interaction, Passage
@@ -25,13 +26,13 @@ from groundwire.core.secrets import Traced
 from groundwire.core.verdict import AbstentionReason
 from groundwire.host.actions import Action, Decision
 from groundwire.host.notices import WITHHELD, is_withheld, without
-from groundwire.host.options import callable_problems
 from groundwire.langchain import questions, results, steps, units
 from groundwire.langchain.contexts import contexts
 from groundwire.langchain.declared import CURRENT, KEYS, Block, key_problems
 from groundwire.langchain.labels import labels
 from groundwire.langchain.runs import ABSENT, Runs
 from groundwire.langchain.tree import Kind, Run, Unit
+from groundwire.tracing.langsmith import around
 
 _LOG = logging.getLogger(__name__)
 
@@ -160,6 +161,8 @@ class Capture(BaseCallbackHandler):
     ) -> None:
         runs, parent_id = self._runs, event.get("parent_run_id")
         try:
+            if parent_id is not None and not runs.known(parent_id):
+                parent_id = next(filter(runs.known, around(parent_id)), parent_id)
             if CURRENT.get() is not None and not runs.known(parent_id):
                 parent_id = self._enter_block()
             tags, metadata = event.get("tags"), event.get("metadata")

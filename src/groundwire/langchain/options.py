@@ -8,8 +8,9 @@ from typing import Any
 
 from langchain_core.runnables import Runnable
 
+from groundwire.core.callables import refused_async
 from groundwire.core.errors import ConfigurationError
-from groundwire.host.actions import Reactions, refused_async
+from groundwire.host.actions import Reactions
 from groundwire.host.options import Common, CommonSettings, common, unknown
 from groundwire.langchain.declared import key_problems
 from groundwire.langchain.output import Attach

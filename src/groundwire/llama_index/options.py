@@ -10,8 +10,9 @@ from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.chat_engine.types import BaseChatEngine
 from llama_index.core.workflow import Workflow
 
+from groundwire.core.callables import refused_async
 from groundwire.core.errors import ConfigurationError
-from groundwire.host.actions import Reactions, refused_async
+from groundwire.host.actions import Reactions
 from groundwire.host.options import Common, CommonSettings, common, unknown
 from groundwire.llama_index.output import Attach
 from groundwire.llama_index.retry import NameClaims, Retry, Revise, Revised

@@ -20,7 +20,7 @@ class PhoenixSink(ScoreSink):
 
     Its label is the level, or for an abstention the reason, and then there is no score. ``client`` is a
     Phoenix client; if left out, one that reads Phoenix's own environment variables. An annotation is replaced
-    when the same detector judges the same span again. ``include_text`` puts the reason and the unsupported
+    when the same detector judges the same run again. ``include_text`` puts the reason and the unsupported
     statements into the explanation. Raises MissingExtraError without ``groundwire[phoenix]``.
     """
 
@@ -44,7 +44,7 @@ class PhoenixSink(ScoreSink):
                 score=score.value,
                 explanation=score.comment,
                 metadata={**score.metadata, "groundwire_id": score.id, "trace_id": score.trace_id},
-                identifier=str(score.metadata.get("hallucination_detector_fingerprint", "groundwire")),
+                identifier=score.id,  # Phoenix keeps the last of each, and a span may have several answers
                 sync=True,  # the other way Phoenix never says that it has no such span
             )
         except httpx.TransportError as error:

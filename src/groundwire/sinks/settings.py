@@ -49,6 +49,12 @@ def wanted(
     """What builds each sink, with its options, and none built. Raises ConfigurationError as ``build``."""
     problems: list[str] = []
     found = [one for at, part in enumerate(given) if (one := _wanted(at, part, problems))]
+    names = [part if isinstance(part, str) else next(iter(part), "") for part in given]
+    problems += [
+        f"sinks.{at}: {name} stands here twice, and would be told of each answer twice; name it once"
+        for at, name in enumerate(names)
+        if name in _KINDS and name in names[:at]
+    ]
     if problems:
         raise ConfigurationError(*problems)
     return found
@@ -76,6 +82,8 @@ def _wanted(
             problems.append(f"{where}: unknown option {key!r:.60} of {name}; {offered}")
         elif not _fits(value, known[key]):
             problems.append(f"{where}: {key} must be {known[key]}, not {value!r:.60}")
+    if "address" in options and options.get("port") is None:
+        problems.append(f"{where}: address says who may ask at a port, and there is none; add port: 9464")
     return make, options
 
 

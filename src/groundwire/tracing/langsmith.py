@@ -39,6 +39,7 @@ _ELSEWHERE = (
     "api_key",
     "auth",
 )  # in a replica: to an agent, or another account
+_ID = 36  # characters of a run's id
 _DRAIN = 5.0  # seconds given to the host's own client to send a run that its verdict has overtaken
 
 
@@ -73,10 +74,29 @@ def locate(run_id: UUID, trace_id: UUID, started: datetime) -> RunAddress | None
 
 
 def is_inside(run_id: UUID) -> bool:
-    """Whether this context is inside of that very run as LangSmith traces it, by whatever tracer."""
+    """Whether this context is inside of that run as LangSmith traces it, by whatever tracer."""
     room = sys.modules.get("langsmith.run_helpers")
     run = None if room is None else room.get_current_run_tree()
-    return run is not None and bool(run.id == run_id)
+    return run is not None and str(run_id) in (run.dotted_order or "")  # all around it, and its own id
+
+
+def around(run_id: UUID) -> list[UUID]:
+    """The runs that LangSmith has around the one this context is in, the nearest first; none around another.
+
+    LangChain names a function that is ``@traceable`` as the parent of what runs in it, and tells no callback
+    of it. Never raises.
+    """
+    try:
+        room = sys.modules.get("langsmith.run_helpers")
+        run = None if room is None else room.get_current_run_tree()
+        if run is None or run.id != run_id:
+            return []
+        # Each part is a time and an id, from the outermost run down to this one.
+        *outer, _ = run.dotted_order.split(".")
+        return [UUID(part[-_ID:]) for part in reversed(outer)]
+    except Exception:  # rule 5: as in ``locate``
+        _LOG.debug("what is around run %s could not be read\n%s", run_id, Traced())
+        return []
 
 
 def _locate(run_id: UUID, trace_id: UUID, started: datetime) -> RunAddress | None:

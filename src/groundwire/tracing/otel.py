@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import logging
 import sys
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+from groundwire.core.fork import renew_after_fork
 from groundwire.core.secrets import Traced
 from groundwire.core.sink import Sink, Told
 from groundwire.core.verdict import Abstention, Outcome
@@ -133,10 +135,11 @@ class OpenTelemetrySink(Sink):
     """Puts outcomes on their spans.
 
     Each becomes a log event ``gen_ai.evaluation.result`` with the span's context, and flat attributes on the
-    span while it still records. ``verdict_spans`` also records a short span below the one that was judged,
-    for backends that take no log events; it has OpenInference's attributes of an evaluation, too.
-    ``include_text`` puts the reason and the unsupported statements into the explanation. The providers are
-    the global ones if left out; who batches and exports is theirs to say.
+    span while it still records: of several answers in one span, those of the worst. ``verdict_spans`` also
+    records a short span below the one that was judged, for backends that take no log events; it has
+    OpenInference's attributes of an evaluation, too. ``include_text`` puts the reason and the unsupported
+    statements into the explanation. The providers are the global ones if left out; who batches and exports is
+    theirs to say.
     """
 
     name = "opentelemetry"
@@ -153,6 +156,12 @@ class OpenTelemetrySink(Sink):
         self._tracer_provider = tracer_provider
         self._verdict_spans = verdict_spans
         self._include_text = include_text
+        self.after_fork()
+        renew_after_fork(self)
+
+    def after_fork(self) -> None:
+        """Have a lock of its own in a forked child, in which whoever held it does not exist."""
+        self._lock = threading.Lock()
 
     def locate(self, run_id: UUID | None = None, started: datetime | None = None) -> SpanAddress | None:
         """The span of the answer that is given in this context."""
@@ -172,8 +181,9 @@ class OpenTelemetrySink(Sink):
         evaluation, flat = self._evaluation(outcome), flat_metadata(outcome)
         if told.action is not None:
             flat |= {f"{KEY}_action": told.action, f"{KEY}_attempts": told.attempt}
-        if where.span.is_recording():
-            where.span.set_attributes(evaluation | flat)
+        with self._lock:
+            if _records(where) and _rank(flat) >= _rank(getattr(where.span, "attributes", None)):
+                where.span.set_attributes(evaluation | flat)
         judged = trace.set_span_in_context(trace.NonRecordingSpan(where.context))
         _logs.get_logger("groundwire", VERSION, logger_provider=self._logger_provider).emit(
             event_name=EVENT, context=judged, attributes=evaluation | flat
@@ -206,6 +216,22 @@ class OpenTelemetrySink(Sink):
             ERROR: str(outcome.why) if isinstance(outcome, Abstention) else None,
         }
         return {key: value for key, value in told.items() if value is not None}
+
+
+def _records(where: SpanAddress) -> bool:
+    """Whether the span still takes attributes. A stand-in may be for the one around it by now."""
+    return where.span.is_recording() and where.span.get_span_context().span_id == where.context.span_id
+
+
+def _rank(told: Mapping[str, Any] | None) -> tuple[int, float]:
+    """How bad it is what a span's attributes tell: flagged, not judged, grounded, and nothing at all."""
+    told = told or {}
+    score, threshold = told.get("hallucination_score"), told.get("hallucination_threshold")
+    if told.get("hallucination_status") == "abstained":
+        return 1, 0.0
+    if score is None or threshold is None:
+        return -1, 0.0
+    return (2 if score >= threshold else 0), score
 
 
 @contextmanager

@@ -86,6 +86,7 @@ class Outbox(Generic[T]):
         self._in_hand = 0
         self._threads: set[threading.Thread] = set()
         self._gave_up = False
+        self._told = (self._failed, self._dropped)
 
     def post(self, content: T) -> None:
         """Put a letter in the box; when the box is full it is dropped and counted."""
@@ -152,6 +153,11 @@ class Outbox(Generic[T]):
             _LOG.warning(
                 "%s: %d were not delivered before the process ended", self._what, self.counts.pending
             )
+        with self._changed:
+            lost = (self._failed, self._dropped)
+            untold, self._told = lost != self._told, lost
+        if untold:  # those of the last minute
+            _LOG.warning("%s: in all, %d failed and %d were dropped", self._what, *lost)
 
     def _work(self) -> None:
         while (letter := self._take()) is not None:
@@ -214,6 +220,7 @@ class Outbox(Generic[T]):
         if last is not None and now - last < _COMPLAIN_EVERY:
             return False
         self._complaints[kind] = now
+        self._told = (self._failed, self._dropped)
         return True
 
 

@@ -12,6 +12,8 @@ from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
+from groundwire.core.callables import callable_problems
+from groundwire.core.errors import ConfigurationError
 from groundwire.core.secrets import Traced
 from groundwire.core.sink import Sink, Told
 from groundwire.core.verdict import Abstention
@@ -59,7 +61,7 @@ def score_of(told: Told, where: SpanIds, *, include_text: bool = False) -> Score
         label=str(outcome.why) if isinstance(outcome, Abstention) else str(outcome.level),
         comment=comment(outcome, include_text=include_text),
         metadata=flat_metadata(outcome),
-        id=str(told_id(told)),
+        id=str(told_id(told, where.trace_id)),
         annotator=annotator(outcome),
     )
 
@@ -70,7 +72,8 @@ class ScoreSink(Sink):
     A ``write`` that raises ``TryLaterError`` is called again with the same score, five times over some 16
     seconds; any other exception loses it, which is counted, and logged once a minute. An answer that is not
     traced, or not sampled, has no span to put a score on; the log says so once. ``include_text`` puts the
-    reason and the unsupported statements into the comment. Safe to share between handlers and threads.
+    reason and the unsupported statements into the comment. Safe to share between handlers and threads. Raises
+    ConfigurationError for a ``write`` that can't be called, or that is async.
 
     >>> sink = ScoreSink(print)
     """
@@ -78,6 +81,9 @@ class ScoreSink(Sink):
     def __init__(
         self, write: Callable[[Score], object], *, what: str = "scores", include_text: bool = False
     ) -> None:
+        problems = callable_problems("write", write, "Score")
+        if problems:
+            raise ConfigurationError(*problems)
         self.name = what
         self._write = write
         self._include_text = include_text
