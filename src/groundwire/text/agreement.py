@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from groundwire.text import conversion
 from groundwire.text.clock import as_hours
 from groundwire.text.fact import Fact, Kind
+from groundwire.text.units import UNITS
 
 # What a rounding may be away from when it says "about".
 HEDGED = 0.05
@@ -15,13 +17,14 @@ _SAME = 1e-6
 
 _DURATIONS = frozenset({"time", "months"})
 _DEGREES = frozenset({"degrees", "temperature"})
+_POUNDS, _STERLING = UNITS["pounds"], UNITS["£"]
 
 
 def comparable(fact: Fact, other: Fact) -> bool:  # noqa: PLR0911 - a return for each kind
     """Whether the two could stand in each other's place: one of them would then be wrong."""
     if other.soft or fact.soft:
         return False
-    fact, other = _as_times(fact, other)
+    fact, other = _in_one_sense(fact, other)
     if fact.kind is not other.kind:
         # The same figure with another unit: "15 %" where the document has "15 EUR".
         return bool(fact.unit and other.unit) and bool(set(fact.numbers) & set(other.numbers))
@@ -42,10 +45,26 @@ def comparable(fact: Fact, other: Fact) -> bool:  # noqa: PLR0911 - a return for
     return fact.unit == other.unit or {fact.unit, other.unit} <= _DEGREES
 
 
-def _as_times(fact: Fact, other: Fact) -> tuple[Fact, Fact]:
-    """Two facts as times, where both are or stand for some: "9-17" beside a weekday; else as they are."""
+def _in_one_sense(fact: Fact, other: Fact) -> tuple[Fact, Fact]:
+    """Two facts as times or as money, where one is and the other may be; else as they are.
+
+    "9-17" beside a weekday is hours of the day, and beside "£50" pounds are no weight.
+    """
     hours = as_hours(fact), as_hours(other)
-    return hours if hours[0].kind is hours[1].kind is Kind.TIME else (fact, other)
+    if hours[0].kind is hours[1].kind is Kind.TIME:
+        return hours
+    if _STERLING in (fact.measure, other.measure):
+        return _as_money(fact), _as_money(other)
+    return fact, other
+
+
+def _as_money(fact: Fact) -> Fact:
+    """Pounds as money; any other fact as it is."""
+    if fact.measure != _POUNDS or not fact.text.lower().endswith(("pound", "pounds")):
+        return fact
+    half = len(fact.values)
+    values, highs = fact.numbers[:half], fact.numbers[half:]
+    return replace(fact, kind=Kind.MONEY, measure=_STERLING, values=values, highs=highs)
 
 
 def _within_bound(fact: Fact, other: Fact) -> bool:
@@ -87,6 +106,8 @@ def keys_of(fact: Fact) -> list[tuple[str, object]]:
         keys += [("year", int(value)) for value in fact.values if 1500 <= value < 2100]
     if (hours := as_hours(fact)) is not fact:
         keys += [(hours.unit, value) for value in (*hours.values, *hours.highs)]
+    if (money := _as_money(fact)) is not fact:
+        keys += [(money.unit, round_off(value)) for value in (*money.values, *money.highs)]
     return keys
 
 
@@ -96,7 +117,7 @@ def same(fact: Fact, other: Fact) -> bool:
         return fact.kind is other.kind
     if fact.kind is Kind.DATE or other.kind is Kind.DATE:
         return _same_date(fact, other)
-    fact, other = _as_times(fact, other)
+    fact, other = _in_one_sense(fact, other)
     if fact.unit and other.unit and fact.unit != other.unit and not {fact.unit, other.unit} <= _DEGREES:
         return False
     if fact.unit != other.unit:

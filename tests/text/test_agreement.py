@@ -1,0 +1,30 @@
+"""When two exact facts say the same, and when one would stand in the other's place."""
+
+from __future__ import annotations
+
+import pytest
+
+from groundwire.text import facts
+from groundwire.text.facts import Status
+
+
+def status(answer: str, context: str) -> Status:
+    """The status of the answer's first fact."""
+    return facts.check(facts.extract(answer)[0], facts.extract(context)).status
+
+
+@pytest.mark.parametrize(
+    ("answer", "context", "expected"),
+    [
+        ("The deposit is 50 pounds.", "A deposit of £50 is charged.", Status.FOUND),
+        ("The deposit is £50.", "A deposit of 50 pounds is charged.", Status.FOUND),
+        ("It costs 10 to 15 pounds.", "It costs £10 to £15.", Status.FOUND),
+        ("It cost 1.5 million pounds.", "It cost £1.5 million.", Status.FOUND),
+        ("The deposit is 60 pounds.", "A deposit of £50 is charged.", Status.DIFFERS),
+        ("It weighs 60 pounds.", "It weighs 50 pounds.", Status.DIFFERS),
+        ("The deposit is 50 lbs.", "A deposit of £50 is charged.", Status.DIFFERS),
+    ],
+)
+def test_pounds_are_money_beside_money(answer, context, expected):
+    """ "50 pounds" says what "£50" says; "50 lbs" doesn't."""
+    assert status(answer, context) is expected
