@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from groundwire.text import clock, spoken
-from groundwire.text.units import NUMBER_WORDS, SCALES, SIMPLE, TENS
+from groundwire.text.units import MONTHS, NUMBER_WORDS, ORDINALS, SCALES, SIMPLE, TENS
 
 
 class Shape(StrEnum):
@@ -34,6 +34,7 @@ class Shape(StrEnum):
     ARTICLE = "article"
     SPOKEN_CLOCK = "spoken clock"
     TIMES = "times"
+    ORDINAL = "ordinal"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,7 @@ class Figure:
 def find(lowered: str) -> list[Figure]:
     """The figures of a lower-case text, by where they start; they may overlap, the longer first."""
     found = [*_numerals(lowered), *_number_words(lowered), *_fractions(lowered), *_articles(lowered)]
+    found += _ordinals(lowered)
     found += [
         Figure(start, end, (value,), Shape.SPOKEN, spoken=True) for start, end, value in spoken.find(lowered)
     ]
@@ -205,6 +207,19 @@ def _fractions(lowered: str) -> Iterator[Figure]:
             continue  # read with the number words, as half is
         shape = Shape.VAGUE if over == 1 else Shape.SPOKEN
         yield Figure(*match.span(), (over / _UNDER[match["under"]],), shape, spoken=True)
+
+
+_ORDINAL_WORDS = re.compile(
+    rf"\b(?:(?P<tens>{'|'.join(TENS)})-(?P<ones>{'|'.join(list(ORDINALS)[:9])})"
+    rf"|(?P<day>{'|'.join(ORDINALS)})(?= of (?:{'|'.join(MONTHS)}|(?:each|every|the|a) month)\b))\b"
+)
+
+
+def _ordinals(lowered: str) -> Iterator[Figure]:
+    """Ordinals in words that are surely a number: "twenty-first", "the fifth of May"."""
+    for match in _ORDINAL_WORDS.finditer(lowered):
+        value = TENS[match["tens"]] + ORDINALS[match["ones"]] if match["tens"] else ORDINALS[match["day"]]
+        yield Figure(*match.span(), (value,), Shape.ORDINAL, spoken=True)
 
 
 def _articles(lowered: str) -> Iterator[Figure]:

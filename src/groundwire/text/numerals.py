@@ -82,7 +82,7 @@ _KNOWN_TAILS = frozenset({"st", "nd", "rd", "th", "s", "x", "am", "pm", "a", "p"
 # Words between a bound and its figure: "at least the first 3".
 _FILLERS = frozenset({"of", "the", "a", "an", "about"})
 _NUMBERED = frozenset(
-    {Shape.PLAIN, Shape.GROUPED, Shape.FRACTION, Shape.SPOKEN, Shape.VAGUE, Shape.ARTICLE, Shape.TIMES}
+    {*Shape} - {Shape.CLOCK, Shape.ISO, Shape.ISO_MONTH, Shape.SLASHED, Shape.CODE, Shape.SPOKEN_CLOCK}
 )
 
 
@@ -120,7 +120,7 @@ class _Reader:
                 return None
         if figure.shape in (Shape.ISO, Shape.ISO_MONTH, Shape.SLASHED):
             return self._numeric_date(figure)
-        if figure.shape is Shape.PLAIN:
+        if figure.shape in (Shape.PLAIN, Shape.ORDINAL):
             date = self._date(figure)
             if date is not None:
                 return date
@@ -228,7 +228,7 @@ class _Reader:
     def _date(self, figure: Figure) -> Fact | None:
         start, end = figure.start, figure.end
         value = figure.values[0]
-        if not value.is_integer() or not 1 <= value < 2100 or end - start > 4:
+        if not value.is_integer() or not 1 <= value < 2100 or (end - start > 4 and not figure.spoken):
             return None
         number = int(value)
         if number <= 31 and self._following(end) in MONTHS:
@@ -322,7 +322,7 @@ class _Reader:
         end, values = self._magnitude(end, values, money=currency is not None)
         if self.lowered[start - 1 : start] in ("-", "−") and self._head(start, 2)[:-1] in ("", " ", "("):
             start, values = start - 1, tuple(-value for value in values)
-        counts = None if figure.shape is Shape.TIMES else self._unit(end)
+        counts = None if figure.shape in (Shape.TIMES, Shape.ORDINAL) else self._unit(end)
         unit, stop = (UNITS[currency], end) if currency else counts or (None, end)
         if unit is not None and unit.dimension in _SIGNED and self._head(start).endswith(_MINUS):
             start, values = start - len(_MINUS), tuple(-value for value in values)
