@@ -28,3 +28,25 @@ def status(answer: str, context: str) -> Status:
 def test_pounds_are_money_beside_money(answer, context, expected):
     """ "50 pounds" says what "£50" says; "50 lbs" doesn't."""
     assert status(answer, context) is expected
+
+
+@pytest.mark.parametrize(
+    ("answer", "context", "expected"),
+    [
+        ("The drive takes 2 hours 45 minutes.", "The drive takes 2 hours 30 minutes.", Status.DIFFERS),
+        ("The drive takes 2 hours 45 minutes.", "The drive takes 2 hours.", Status.DIFFERS),
+        ("He is 5 feet 10 inches tall.", "He is 5 feet 11 inches tall.", Status.DIFFERS),
+        ("The drive takes 2 hours 45 minutes.", "The drive takes 165 minutes.", Status.FOUND),
+        ("The drive takes 2 hours.", "The drive takes 2 hours 30 minutes.", Status.FOUND),
+        ("It takes 1 hour, 20 minutes of which are rest.", "It takes 1 hour. Rest 20 minutes.", Status.FOUND),
+        (
+            "It takes 1 hour, 30 minutes of which are rest.",
+            "It takes 1 hour. Rest 20 minutes.",
+            Status.ABSENT,
+        ),
+        ("The drive takes 2 hours 45 minutes.", "There are 2 routes.", Status.ABSENT),
+    ],
+)
+def test_a_time_in_two_units_is_told_by_both(answer, context, expected):
+    """That the hours agree bears no minutes out; both parts may stand apart."""
+    assert status(answer, context) is expected

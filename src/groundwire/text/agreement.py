@@ -101,7 +101,8 @@ def keys_of(fact: Fact) -> list[tuple[str, object]]:
         keys: list[tuple[str, object]] = [("day", (m, d)) for _, m, d in fact.dates if m or d]
         return keys + [("year", y) for y, _, _ in fact.dates if y]
     keys = [(fact.unit, round_off(value)) for value in (*fact.values, *fact.highs)]
-    keys += [("raw", round_off(value)) for value in fact.numbers]
+    if not fact.is_compound:
+        keys += [("raw", round_off(value)) for value in fact.numbers]
     if not fact.unit:
         keys += [("year", int(value)) for value in fact.values if 1500 <= value < 2100]
     if (hours := as_hours(fact)) is not fact:
@@ -137,8 +138,13 @@ def _same_date(fact: Fact, other: Fact) -> bool:
 
 
 def end_to_end(fact: Fact, other: Fact, share: float) -> bool:
-    """Whether every end of ``fact`` is an end of ``other``; a single figure may be either end of a range."""
+    """Whether every end of ``fact`` is an end of ``other``; a single figure may be either end of a range.
+
+    "2 hours" says what "2 hours 30 minutes" does, roughly; "2 hours 45 minutes" says neither.
+    """
     ends = (*other.values, *other.highs)
+    if fact.is_compound:
+        return _any_near(fact.values[:1], other.values[:1] if other.is_compound else ends, share)
     if not fact.highs:
         return _any_near(fact.values, ends, share)
     if not other.highs:

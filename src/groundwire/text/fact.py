@@ -64,6 +64,11 @@ class Fact:
         """Whether its unit is metric or customary."""
         return self.measure.system if self.measure else "metric"
 
+    @property
+    def is_compound(self) -> bool:
+        """Whether it is written in two units, as "2 hours 30 minutes"; its second value is the "2 hours"."""
+        return self.kind is Kind.MEASURE and len(self.values) == 2 > len(self.numbers) == 1
+
     def ends(self) -> tuple[Fact, ...]:
         """The two ends of a range, each as a fact of its own; a fact that is no range alone."""
         if not self.highs:
@@ -71,6 +76,13 @@ class Fact:
         half = len(self.values)
         low = replace(self, highs=(), numbers=self.numbers[:half])
         return low, replace(self, values=self.highs, highs=(), numbers=self.numbers[half:])
+
+    def parts(self) -> tuple[Fact, ...]:
+        """The "2 hours" and the "30 minutes" of a compound, each a fact; none of another."""
+        if not self.is_compound:
+            return ()
+        whole, first = self.values
+        return replace(self, values=(first,)), replace(self, values=(whole - first,), numbers=())
 
     @cached_property
     def before(self) -> str:

@@ -142,7 +142,8 @@ def check(fact: Fact, known: Known | Sequence[Fact], *, near: Iterable[Fact] | N
     equals = list(islice(known.equal(fact), _LOOKED_AT))
     same_days = [other for other in equals if not on_other_days(fact, other)]
     equal = _closest(fact, same_days or equals)
-    if equal.nearest is None and fact.highs and all(map(known.has, fact.ends())):
+    apart = fact.ends() if fact.highs else fact.parts()
+    if equal.nearest is None and apart and all(map(known.has, apart)):
         return Checked(status=Status.FOUND)
     near = known.facts if near is None else near
     others = (other for other in _rivals(fact, near) if not on_other_days(fact, other))
