@@ -130,3 +130,17 @@ def test_neighbours_are_a_ratio_only_where_they_say_so():
     assert [r.values[0] for r in shares.ratios(facts.extract("one in five came"))] == [0.2]
     assert [r.values[0] for r in shares.ratios(facts.extract("3 out of 4 came"))] == [0.75]
     assert not shares.ratios(facts.extract("five in one, 1 in 2024, three and 4"))
+
+
+@pytest.mark.parametrize(
+    ("claim", "figure", "sentences", "follows"),
+    [
+        ("the code is 49 901830", "901830", ["the code is 49 901820"], False),
+        ("together that is 1,234,600", "1,234,600", ["1,000,000 here", "234,567 there"], False),
+        ("with 19 % it is 23.79 EUR", "23.79 EUR", ["it is 19.99 EUR", "19 % are added"], True),
+        ("with 15 % off it is 10.62 EUR", "10.62 EUR", ["it is 12.49 EUR", "15 % off"], True),
+    ],
+)
+def test_whole_numbers_are_exact_and_cents_are_rounded(claim, figure, sentences, follows):
+    """What is written without decimals was not rounded, however large it is."""
+    assert (derive(claim, figure, *sentences) is not None) is follows

@@ -48,7 +48,8 @@ class Result:
         """Whether it is what the figure says; a conversion has been compared in its own way."""
         if self.step is Step.CONVERSION:
             return True
-        room = max(_SAME * abs(self.value), self.slack)
+        cents = rounding(fact) if fact.kind in (Kind.MONEY, Kind.MEASURE, Kind.NUMBER) else 0.0
+        room = max(_SAME * abs(self.value), self.slack, cents)
         return any(abs(value - self.value) <= room for value in fact.values or (self.value,))
 
     def of(self, fact: Fact) -> Derived:
@@ -58,7 +59,8 @@ class Result:
         return Derived(step=self.step, sources=self.sources, said=f"{self.shown} {sign} {say(fact)}")
 
 
-_SAME = 1e-4
+# A figure of whole numbers is exact, however large it is: 901,830 is no sum of 49 and 901,820.
+_SAME = 1e-9
 
 # English words, and in other languages the surest.
 _CUES = {
