@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from groundwire.text import clock, spoken
+from groundwire.text import clock, rows, spoken
 from groundwire.text.units import MONTHS, NUMBER_WORDS, ORDINALS, SCALES, SIMPLE, TENS
 
 
@@ -73,9 +73,11 @@ _NUMERAL = re.compile(
     | (?P<iso>\d{4}-\d{1,2}-\d{1,2}(?!\d))
     | (?P<month>(?:19|20)\d\d-(?:0[1-9]|1[0-2])(?![\d-]|[.,/]\d|\ ?%))
     | (?P<slashed>\d{1,2}[/.]\d{1,2}[/.](?:\d{4}|\d{2})(?!\d))
-    | (?P<dotted>(?!\d{1,3}(?:\.\d{3}){2}\ ?(?:€|\$|£|eur|chf|dollar|pesos|reais))\d++(?:\.\d++){2,})
+    | (?P<dotted>(?![1-9]\d{0,2}(?:\.\d{3}){2}(?!\.?\d))\d++(?:\.\d++){2,})
     | (?P<clock>\d{1,2}(?::\d{1,2}(?::\d{2})?|h\d{2}|\ h\ [0-5]\d(?!\ ?(?:m|times)))(?!\d))
-    | (?P<grouped>\d{1,3}(?P<sep>[,.'’\u00a0\u202f\u2009\ ])\d{3}(?>(?:(?P=sep)\d{3})*)(?![\d-])(?:[.,]\d++)?)
+    | (?P<lakhs>\d{1,2}(?:,\d{2})+,\d{3}(?!\d)(?:\.\d++)?)
+    | (?P<grouped>\d{1,3}(?P<sep>[,.'’\u00a0\u202f\u2009\ ])\d{3}(?>(?:(?P=sep)\d{3})*)
+        (?:(?![\d-])|(?<=[,.]\d{3})(?!\d))(?:[.,]\d++)?)
     | (?P<plain>\d++(?:[.,]\d++)?)
     | (?P<vulgar>[½¼¾⅓⅔⅛⅜⅝])
     """,
@@ -112,13 +114,16 @@ def _numerals(lowered: str) -> Iterator[Figure]:
             at = named.end()
             continue
         figure = _numeral(lowered, match)
+        if "," in match.group() and rows.parts_by_commas(lowered, figure.start):
+            end = lowered.index(",", figure.start)
+            figure = Figure(figure.start, end, _readings(lowered[figure.start : end]), Shape.PLAIN)
         yield figure
         at = max(figure.end, match.start() + 1)
 
 
 def _numeral(lowered: str, match: re.Match[str]) -> Figure:  # noqa: PLR0911 - a return for each shape
     start, end = match.span()
-    name = "grouped" if match["grouped"] else match.lastgroup or "plain"
+    name = "grouped" if match["grouped"] or match["lakhs"] else match.lastgroup or "plain"
     digits = match.group()
     if end - start > _LONGEST_NUMBER:
         return Figure(start, end, (), Shape.CODE)

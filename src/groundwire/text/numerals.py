@@ -355,6 +355,8 @@ class _Reader:
         if match is None or match["word"] not in MAGNITUDES:
             return end, values
         capital = self.text[match.start("word")] == "M"
+        if self._begins_a_name(match):
+            return end, values
         if len(match["word"]) == 1 and (match["gap"] or not (match["word"] == "k" or money or capital)):
             return end, values
         return match.end(), tuple(value * MAGNITUDES[match["word"]] for value in values)
@@ -383,6 +385,8 @@ class _Reader:
             return None  # "3 $5" numbers a row
         if following and f"{word} {following}" in TWO_WORDS:
             return TWO_WORDS[f"{word} {following}"], match.end()
+        if self._begins_a_name(match):
+            return None
         if word in BETWEEN and following in UNITS and following not in TOUCHING:
             return UNITS[following], match.end()
         word = word.replace(" ", "").replace("º", "°")
@@ -393,6 +397,11 @@ class _Reader:
         if word in TOUCHING and match["gap"] and len(word) > 1:
             return None  # "1 in 5", "2 an hour"
         return UNITS[word], match.end("word")
+
+    def _begins_a_name(self, match: re.Match[str]) -> bool:
+        """Whether the one letter after a figure and a space has a number of its own: "1200 M8 bolts"."""
+        end = match.end("word")
+        return len(match["word"]) == 1 and match["gap"] != "" and self.lowered[end : end + 1].isdigit()
 
     def _is_part(self, end: int) -> bool:
         """Whether what ends here is a part, as in "half an hour" and "three quarters of a mile"."""
