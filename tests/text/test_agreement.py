@@ -50,3 +50,18 @@ def test_pounds_are_money_beside_money(answer, context, expected):
 def test_a_time_in_two_units_is_told_by_both(answer, context, expected):
     """That the hours agree bears no minutes out; both parts may stand apart."""
     assert status(answer, context) is expected
+
+
+@pytest.mark.parametrize(
+    ("answer", "context", "expected"),
+    [
+        ("It is open 8:00 to 18:00.", "Open 8:00-12:00 and 14:00-18:00.", Status.FOUND),
+        ("They cost 10 to 30 EUR.", "They cost 10-20 EUR, or 20-30 EUR with a meal.", Status.FOUND),
+        ("It weighs between 5 and 10 kg.", "It weighs 5 kg or 10 kg.", Status.FOUND),
+        ("On Saturday it is open 9:00 to 20:00.", "Mon-Fri 8:00-20:00, Sat 9:00-18:00", Status.ABSENT),
+        ("They weigh 10 to 20 kg.", "Some are 5-10 kg, others 20-30 kg.", Status.ABSENT),
+    ],
+)
+def test_a_range_from_two_ends_has_each_where_it_was(answer, context, expected):
+    """What one range ends with begins no other, and hours are not put together from other days."""
+    assert status(answer, context) is expected
