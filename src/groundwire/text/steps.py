@@ -71,12 +71,13 @@ _CUES = {
         f[ae]ll(?:s|en)? r[io]ses? rose risen drop(?:s|ped)? gr[eo]ws? grown increas(?:es?|ed|ing)
         decreas(?:es?|ed|ing) declin(?:es?|ed|ing) shr[aiu]nks? gain(?:s|ed)? los(?:t|es?|ing)
         sav(?:es?|ed|ings?) cheaper reduc(?:es?|ed|tion) cuts? discount(?:s|ed)? down
-        weniger mehr moins menos meno""",
+        minus subtract(?:s|ed|ing)? weniger mehr moins menos meno""",
     Step.PRODUCT: r"each per apiece times every multiplied je pro",
     Step.QUOTIENT: r"averag(?:e[sd]?|ing) each per apiece split shar(?:es?|ed|ing) divided every je pro",
     Step.MEAN: r"averag(?:e[sd]?|ing) mean durchschnitt\w* moyenne media",
     Step.PERIOD: r"""after before later earlier for last(?:s|ed|ing)? takes? took between from until till old
-        aged? ago since runs? ran long existed within during over ends? ended nach vor dauert après""",
+        aged? ago since runs? ran long existed within during over ends? ended open spans? nach vor
+        dauert après""",
 }
 _WORDS = {step: re.compile(rf"\b(?:{'|'.join(words.split())})\b") for step, words in _CUES.items()}
 _MAKES = frozenset({"make", "makes", "made", "come", "comes", "came", "adds", "amount", "amounts", "equals"})

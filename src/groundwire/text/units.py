@@ -98,6 +98,7 @@ _TABLE: tuple[tuple[Unit, str], ...] = (
     (Unit("frequency", 1.0), "hz hertz"),
     (Unit("percent", 1.0), "% ％ ٪ percent pct prozent procent pourcent"),
     (Unit("percentage points", 1.0), "pp"),
+    (Unit("percentage points", 0.01), "bps"),
     (Unit("USD"), "$ us$ usd dollar dollars bucks"),
     (Unit("USD", 0.01), "cent cents"),
     (Unit("EUR"), "€ eur euro euros"),
@@ -122,6 +123,7 @@ UNITS: dict[str, Unit] = {name: unit for unit, names in _TABLE for name in names
 _TWO_WORDS = (
     ("percent", "per cent, por ciento, per cento, pour cent"),
     ("pp", "percentage points, percentage point"),
+    ("bps", "basis points, basis point"),
     ("celsius", "degrees celsius, degrees c"),
     ("fahrenheit", "degrees fahrenheit, degrees f"),
     ("m2", "square metres, square meters"),
