@@ -99,7 +99,11 @@ def keys_of(fact: Fact) -> list[tuple[str, object]]:
         return [("code", fact.code)]
     if fact.kind is Kind.DATE:
         keys: list[tuple[str, object]] = [("day", (m, d)) for _, m, d in fact.dates if m or d]
+        keys += [("century", century) for y, _, _ in fact.dates if y for century in _centuries(y)]
+        keys += [("raw", float(fact.text))] if fact.may_count else []
         return keys + [("year", y) for y, _, _ in fact.dates if y]
+    if fact.is_century:
+        return [("century", int(fact.values[0]))]
     keys = [(fact.unit, round_off(value)) for value in (*fact.values, *fact.highs)]
     if not fact.is_compound:
         keys += [("raw", round_off(value)) for value in fact.numbers]
@@ -127,14 +131,23 @@ def same(fact: Fact, other: Fact) -> bool:
 
 
 def _same_date(fact: Fact, other: Fact) -> bool:
+    if fact.is_century:
+        return any(y and int(fact.values[0]) in _centuries(y) for y, _, _ in other.dates)
+    if other.is_century:
+        return False
     if fact.kind is not Kind.DATE or other.kind is not Kind.DATE:
         years = {y for y, _, _ in fact.dates} | {y for y, _, _ in other.dates}
-        return any(value in years for value in (*fact.values, *other.values))
+        return any(value in years for one in (fact, other) for value in (*one.values, *one.numbers))
     return any(
         (not m or (m, d) == (m2, d2) or (not d and m == m2)) and (not y or not y2 or y == y2)
         for y, m, d in fact.dates
         for y2, m2, d2 in other.dates
     )
+
+
+def _centuries(year: int) -> set[int]:
+    """The century of a year; of 1900, as people count, the one that it begins, too."""
+    return {(year - 1) // 100 + 1, year // 100 + 1}
 
 
 def end_to_end(fact: Fact, other: Fact, share: float) -> bool:

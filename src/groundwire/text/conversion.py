@@ -74,7 +74,7 @@ def restated(other: Fact, fact: Fact) -> str:
     number = (other.values[0] - unit.offset) / unit.factor
     if abs(number - round(number)) < 1e-6 or abs(number) >= _MANY:
         return f"{round(number):,}"
-    return f"{number:.{1 if abs(number) >= 1 else 2}f}"
+    return f"{number:.1f}" if abs(number) >= 1 else f"{number:.2g}"
 
 
 _MANY = 100

@@ -35,6 +35,7 @@ class Shape(StrEnum):
     SPOKEN_CLOCK = "spoken clock"
     TIMES = "times"
     ORDINAL = "ordinal"
+    QUARTER = "quarter"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,7 @@ class Figure:
 def find(lowered: str) -> list[Figure]:
     """The figures of a lower-case text, by where they start; they may overlap, the longer first."""
     found = [*_numerals(lowered), *_number_words(lowered), *_fractions(lowered), *_articles(lowered)]
-    found += _ordinals(lowered)
+    found += [*_ordinals(lowered), *_quarters(lowered)]
     found += [
         Figure(start, end, (value,), Shape.SPOKEN, spoken=True) for start, end, value in spoken.find(lowered)
     ]
@@ -96,6 +97,7 @@ _FRACTION_AFTER = re.compile(
     r"(?![\d/⁄])"
 )
 _SLASHES = re.compile(r"\d++(?:/\d[\d.]*+)+")
+_SEASON = re.compile(r"(?:19|20)(\d\d)/(\d\d)")
 _DIVIDED = re.compile(r"\d++/(?P<under>[1-9]\d*+) ?=")
 # "401(k)", a pension plan, is a name made of a number.
 _NAMED = re.compile(r"401\(?k\\?\)?")
@@ -150,9 +152,15 @@ def _numeral(lowered: str, match: re.Match[str]) -> Figure:  # noqa: PLR0911 - a
         if divided is not None:
             return Figure(start, divided.end("under"), (whole / int(divided["under"]),), Shape.FRACTION)
         slashes = _SLASHES.match(lowered, start) if following == "/" else None
-        if slashes is not None:
+        if slashes is not None and not _is_season(slashes.group()):
             return Figure(start, slashes.end(), (), Shape.CODE)
     return Figure(start, end, _readings(digits), Shape(name))
+
+
+def _is_season(slashes: str) -> bool:
+    """Whether it is a year and the next: "2024/25"."""
+    season = _SEASON.fullmatch(slashes)
+    return season is not None and (int(season[1]) + 1) % 100 == int(season[2])
 
 
 def _readings(digits: str) -> tuple[float, ...]:
@@ -216,15 +224,30 @@ def _fractions(lowered: str) -> Iterator[Figure]:
 
 _ORDINAL_WORDS = re.compile(
     rf"\b(?:(?P<tens>{'|'.join(TENS)})-(?P<ones>{'|'.join(list(ORDINALS)[:9])})"
-    rf"|(?P<day>{'|'.join(ORDINALS)})(?= of (?:{'|'.join(MONTHS)}|(?:each|every|the|a) month)\b))\b"
+    rf"|(?P<day>{'|'.join(ORDINALS)})"
+    rf"(?=[ -]century\b| of (?:{'|'.join(MONTHS)}|(?:each|every|the|a) month)\b))\b"
 )
 
 
 def _ordinals(lowered: str) -> Iterator[Figure]:
-    """Ordinals in words that are surely a number: "twenty-first", "the fifth of May"."""
+    """Ordinals in words that are surely a number: "twenty-first", "the fifth of May", "the third century"."""
     for match in _ORDINAL_WORDS.finditer(lowered):
         value = TENS[match["tens"]] + ORDINALS[match["ones"]] if match["tens"] else ORDINALS[match["day"]]
         yield Figure(*match.span(), (value,), Shape.ORDINAL, spoken=True)
+
+
+_QUARTER = re.compile(
+    r"\b(?:(?P<word>first|second|third|fourth)[ -]|(?P<digit>[1-4])(?:(?:st|nd|rd|th)[ -]|\.[ ]))"
+    r"quart(?:er(?! of an?\b| hour)|al)\b"
+)
+
+
+def _quarters(lowered: str) -> Iterator[Figure]:
+    """The quarters of a year: "third quarter", "3rd quarter", "3. Quartal"."""
+    if "quart" in lowered:
+        for match in _QUARTER.finditer(lowered):
+            number = ORDINALS[match["word"]] if match["word"] else float(match["digit"])
+            yield Figure(*match.span(), (number,), Shape.QUARTER)
 
 
 def _articles(lowered: str) -> Iterator[Figure]:

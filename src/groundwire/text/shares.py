@@ -43,13 +43,11 @@ def as_decimal(fact: Fact, others: Sequence[Fact]) -> Iterator[Result]:
 def left_of_all(others: Sequence[Fact]) -> Iterator[Result]:
     """What percentages leave of all, one of them or two."""
     found = [other for other in others if other.unit == "percent" and not other.highs][:_FEW]
-    for some in ((one,) for one in found):
-        yield _left(some)
-    for some in combinations(found, 2):
-        yield _left(some)
+    yield from (_left(one) for one in found)
+    yield from (_left(one, other) for one, other in combinations(found, 2))
 
 
-def _left(some: tuple[Fact, ...]) -> Result:
+def _left(*some: Fact) -> Result:
     value = _CENT - sum(one.values[0] for one in some)
     return Result(Step.DIFFERENCE, value, some, " − ".join(["100 %", *map(say, some)]))
 
