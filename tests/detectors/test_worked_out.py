@@ -73,3 +73,34 @@ def test_the_default_detector_keeps_to_what_was_measured(half):
     assert rates.caught.of == 30
     assert rates.caught.hits >= caught
     assert rates.alarms.hits <= alarms
+
+
+@pytest.mark.parametrize(
+    ("context", "right", "wrong", "figure"),
+    [
+        (
+            "The workshop runs from Monday to Thursday.",
+            "The workshop lasts four days, Monday to Thursday.",
+            "The workshop lasts five days, Monday to Thursday.",
+            "five days",
+        ),
+        (
+            "The festival takes place from 12 August 2025 to 15 August 2025.",
+            "The festival takes place for four days, from August 12 to August 15, 2025.",
+            "The festival takes place for four days, from August 11 to August 15, 2025.",
+            "August 11",
+        ),
+        (
+            "Marie Berger was born in 1964. She won the prize in 1999.",
+            "She was 35 years old when she won the prize in 1999.",
+            "She was 45 years old when she won the prize in 1999.",
+            "45 years",
+        ),
+    ],
+)
+def test_days_and_ages_are_counted_from_what_the_documents_say(context, right, wrong, figure):
+    """Days of the week, a birth elsewhere, and no date from days that were counted to another."""
+    assert not check(right, context).hallucinated
+    verdict = check(wrong, context)
+    assert verdict.hallucinated
+    assert [word.of(wrong) for claim in verdict.claims for word in claim.words] == [figure]

@@ -130,3 +130,62 @@ def test_neighbours_are_a_ratio_only_where_they_say_so():
     assert [r.values[0] for r in shares.ratios(facts.extract("one in five came"))] == [0.2]
     assert [r.values[0] for r in shares.ratios(facts.extract("3 out of 4 came"))] == [0.75]
     assert not shares.ratios(facts.extract("five in one, 1 in 2024, three and 4"))
+
+
+@pytest.mark.parametrize(
+    ("claim", "figure", "sentences", "follows"),
+    [
+        ("the code is 49 901830", "901830", ["the code is 49 901820"], False),
+        ("together that is 1,234,600", "1,234,600", ["1,000,000 here", "234,567 there"], False),
+        ("with 19 % it is 23.79 EUR", "23.79 EUR", ["it is 19.99 EUR", "19 % are added"], True),
+        ("with 15 % off it is 10.62 EUR", "10.62 EUR", ["it is 12.49 EUR", "15 % off"], True),
+    ],
+)
+def test_whole_numbers_are_exact_and_cents_are_rounded(claim, figure, sentences, follows):
+    """What is written without decimals was not rounded, however large it is."""
+    assert (derive(claim, figure, *sentences) is not None) is follows
+
+
+@pytest.mark.parametrize(
+    ("step", "claim", "figure", "sentences"),
+    [
+        (Step.PERIOD, "it lasts three months, from 1 March to 31 May", "three months", ["1 March to 31 May"]),
+        (Step.PERIOD, "it is valid for 12 months", "12 months", ["from 1 January 2024 to 31 December 2024"]),
+        (Step.PERIOD, "she was 35 years old in 1999", "35 years", ["born in 1964", "won in 1999"]),
+        (Step.PERIOD, "she was 34 years old in 1999", "34 years", ["born in 1964", "won in 1999"]),
+        (Step.PERIOD, "she was 34 years old", "34 years", ["born on 2 May 1964", "on 1 May 1999"]),
+        (Step.PERIOD, "he died at the age of 68", "68", ["Carl Jensen (1832–1901)"]),
+        (Step.PERIOD, "it is open 16 hours a day", "16 hours", ["open from 06:00 to 22:00"]),
+        (Step.SHARE, "three quarters of them (90 of 120)", "three quarters", ["of 120 members, 90 came"]),
+        (Step.SHARE, "the accuracy is 93.4 %", "93.4 %", ["accuracy=0.934"]),
+        (Step.SHARE, "the accuracy is 0.934", "0.934", ["an accuracy of 93.4 %"]),
+        (Step.DIFFERENCE, "92 % passed, the remaining 8 % did not", "8 %", ["92 % passed"]),
+        (Step.DIFFERENCE, "it rose by 25 basis points", "25 basis points", ["it was 3.25 %", "it is 3.50 %"]),
+        (
+            Step.PRODUCT,
+            "over three years that makes 12 checks",
+            "12",
+            ["checked four times a year", "three years"],
+        ),
+    ],
+)
+def test_ages_shares_and_whole_months_are_worked_out(step, claim, figure, sentences):
+    """Of the years of birth and death two ages may follow; months may run to the day before."""
+    derived = derive(claim, figure, *sentences)
+    assert derived is not None
+    assert derived.step is step
+
+
+@pytest.mark.parametrize(
+    ("claim", "figure", "sentences"),
+    [
+        ("it lasts four months, from 1 March to 31 May", "four months", ["1 March to 31 May"]),
+        ("she was 35 years old", "35 years", ["born on 2 May 1964", "on 1 May 1999"]),
+        ("she was 33 years old", "33 years", ["born in 1964", "in 1999"]),
+        ("two thirds (90 of 120) came", "two thirds", ["of 120 members, 90 came"]),
+        ("the accuracy is 94.3 %", "94.3 %", ["accuracy=0.934"]),
+        ("92 % passed and 8 % did not come", "8 %", ["92 % passed"]),
+    ],
+)
+def test_other_ages_shares_and_months_are_not(claim, figure, sentences):
+    assert derive(claim, figure, *sentences) is None

@@ -196,3 +196,8 @@ def test_stems_are_the_same_on_any_number_of_threads():
             assert all(each == alone for each in found)
     finally:
         sys.setswitchinterval(switch)
+
+
+def test_what_only_leads_on_is_no_content():
+    """ "I.e." and "e.g." say nothing that a passage could lack."""
+    assert {fold("i.e"), fold("e.g")} <= tokens.STOP_WORDS

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 
 from groundwire.detectors.lexical_places import Places
-from groundwire.text import arithmetic, conversion, facts, steps
-from groundwire.text.facts import Checked, Fact, Known, Status
+from groundwire.text import arithmetic, conversion, facts, periods, steps, weekdays
+from groundwire.text.facts import Checked, Fact, Kind, Known, Status
 from groundwire.text.overlap import Match
 
 Looked = tuple[Fact, Checked, Match | None]
@@ -36,6 +37,8 @@ class Figures(Places):
         converted = self._wrongly_converted(looked)
         borne_out = {id(fact) for fact, checked, _ in looked if checked.status is Status.FOUND}
         near = [self.context.figures_of(match)[:_NAMED] for match in self.matches]
+        if any(map(periods.is_age, self.found)):
+            near.append(tuple(fact for fact in self.known.facts if periods.is_birth(fact))[:_BIRTHS])
         cues = steps.spoken_of(self.text)
 
         def follows(fact: Fact, checked: Checked, named: Sequence[Fact]) -> Checked:
@@ -44,16 +47,18 @@ class Figures(Places):
                 return checked
             if self.given.has(fact) and self._denied(fact, checked):
                 return checked
-            if self.given.has(fact) or self.known.hours.counts_days(fact):
+            if self.given.has(fact) or self.known.hours.counts_days(fact) or self._counts_weekdays(fact):
                 return Checked(status=Status.FOUND)
             if checked.status is Status.ABSENT and _among(self.earlier, fact):
                 return Checked(status=Status.FOUND)
-            others = [other for other in named if other is not fact]
+            others = [other for other in named if other is not fact and id(other) not in counted[fact.kind]]
             stems = self.weights.keys()
             derived = arithmetic.derive(fact, named=others, near=near, cues=cues, stems=stems)
             return checked if derived is None else Checked(status=Status.FOUND, derived=derived)
 
         followed = list(looked)
+        # A time between two dates, counted to another date, is no evidence for that.
+        counted: defaultdict[Kind, set[int]] = defaultdict(set)
         # What has been worked out is a figure to go on with: 2 % of 20,000, then what is left of them.
         for _ in range(_ROUNDS):
             # Small factors may be the reader's own: "for four sets there and back, 4 × 2 × 40 EUR".
@@ -64,6 +69,8 @@ class Figures(Places):
                 for fact, checked, at in followed
             ]
             known = {id(fact) for fact, checked, _ in followed if checked.status is Status.FOUND}
+            between = {id(f) for f, c, _ in followed if c.derived and c.derived.step is steps.Step.PERIOD}
+            counted |= {Kind.DATE: between, Kind.TIME: between}
             if known <= borne_out:
                 break
             borne_out |= known
@@ -75,6 +82,17 @@ class Figures(Places):
             else (fact, checked, at)
             for fact, checked, at in followed
         )
+
+    def _counts_weekdays(self, fact: Fact) -> bool:
+        """Whether it is as many days as a sentence names by the first and the last: Monday to Thursday."""
+        if fact.unit != "time" or fact.highs or fact.values[0] not in _DAYS_OF_RUNS:
+            return False
+        there = [self.context.passages[match.passage] for match in self.matches]
+        said = [
+            passage.sentences[match.sentence].of(passage.text)
+            for passage, match in zip(there, self.matches, strict=True)
+        ]
+        return any(_DAY * len(run) == fact.values[0] for text in said for run in weekdays.runs(text))
 
     def _denied(self, fact: Fact, checked: Checked) -> bool:
         """Whether the claim affirms a figure that the question asks about, and the documents have another."""
@@ -167,6 +185,10 @@ _HELD_AGAINST = re.compile(
     r"te (?:zwaar|groot|veel|hoog|laat|vroeg|duur|lang|kort|klein|weinig))\b",
     re.IGNORECASE,
 )
+_DAY = 86_400.0
+_DAYS_OF_RUNS = frozenset(_DAY * days for days in range(2, 8))
+# Of how many people an age may be worked out from the year of birth: of more, chance makes it.
+_BIRTHS = 2
 # No more figures of a claim and a question, or of a sentence, are worked with.
 _NAMED = 24
 # So often is gone on with what was worked out: an amount, what is left, a share of that, and all together.

@@ -148,7 +148,8 @@ class Places:
             meant = [item for item in items if item.label <= named and item not in mine]
             if not others:
                 meant = [item for item in meant if not self._states(item, but=fact)]
-            if not all(any(item.fact is other for item in mine) for other in equal):
+            # A cell is read twice where its column has a unit: as it stands, and with that.
+            if not all(any(_at_one_place(item.fact, other) for item in mine) for other in equal):
                 continue
             # "Oslo has 7 trams, Bergen 3": what the first item says before its figure is said of all.
             before = _last(fact) & _last(items[0].fact) if alone else frozenset()
@@ -313,6 +314,10 @@ class _Swap:
             if here and there and more and facts.agree(fact, item.fact):
                 return True
         return False
+
+
+def _at_one_place(fact: Fact, other: Fact) -> bool:
+    return fact.source is other.source and fact.span == other.span
 
 
 def _last(fact: Fact) -> frozenset[str]:

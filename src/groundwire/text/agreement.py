@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from groundwire.text import conversion
 from groundwire.text.clock import as_hours
 from groundwire.text.fact import Fact, Kind
+from groundwire.text.units import UNITS
 
 # What a rounding may be away from when it says "about".
 HEDGED = 0.05
@@ -15,13 +17,14 @@ _SAME = 1e-6
 
 _DURATIONS = frozenset({"time", "months"})
 _DEGREES = frozenset({"degrees", "temperature"})
+_POUNDS, _STERLING = UNITS["pounds"], UNITS["£"]
 
 
 def comparable(fact: Fact, other: Fact) -> bool:  # noqa: PLR0911 - a return for each kind
     """Whether the two could stand in each other's place: one of them would then be wrong."""
     if other.soft or fact.soft:
         return False
-    fact, other = _as_times(fact, other)
+    fact, other = _in_one_sense(fact, other)
     if fact.kind is not other.kind:
         # The same figure with another unit: "15 %" where the document has "15 EUR".
         return bool(fact.unit and other.unit) and bool(set(fact.numbers) & set(other.numbers))
@@ -42,10 +45,26 @@ def comparable(fact: Fact, other: Fact) -> bool:  # noqa: PLR0911 - a return for
     return fact.unit == other.unit or {fact.unit, other.unit} <= _DEGREES
 
 
-def _as_times(fact: Fact, other: Fact) -> tuple[Fact, Fact]:
-    """Two facts as times, where both are or stand for some: "9-17" beside a weekday; else as they are."""
+def _in_one_sense(fact: Fact, other: Fact) -> tuple[Fact, Fact]:
+    """Two facts as times or as money, where one is and the other may be; else as they are.
+
+    "9-17" beside a weekday is hours of the day, and beside "£50" pounds are no weight.
+    """
     hours = as_hours(fact), as_hours(other)
-    return hours if hours[0].kind is hours[1].kind is Kind.TIME else (fact, other)
+    if hours[0].kind is hours[1].kind is Kind.TIME:
+        return hours
+    if _STERLING in (fact.measure, other.measure):
+        return _as_money(fact), _as_money(other)
+    return fact, other
+
+
+def _as_money(fact: Fact) -> Fact:
+    """Pounds as money; any other fact as it is."""
+    if fact.measure != _POUNDS or not fact.text.lower().endswith(("pound", "pounds")):
+        return fact
+    half = len(fact.values)
+    values, highs = fact.numbers[:half], fact.numbers[half:]
+    return replace(fact, kind=Kind.MONEY, measure=_STERLING, values=values, highs=highs)
 
 
 def _within_bound(fact: Fact, other: Fact) -> bool:
@@ -80,13 +99,20 @@ def keys_of(fact: Fact) -> list[tuple[str, object]]:
         return [("code", fact.code)]
     if fact.kind is Kind.DATE:
         keys: list[tuple[str, object]] = [("day", (m, d)) for _, m, d in fact.dates if m or d]
+        keys += [("century", century) for y, _, _ in fact.dates if y for century in _centuries(y)]
+        keys += [("raw", float(fact.text))] if fact.may_count else []
         return keys + [("year", y) for y, _, _ in fact.dates if y]
+    if fact.is_century:
+        return [("century", int(fact.values[0]))]
     keys = [(fact.unit, round_off(value)) for value in (*fact.values, *fact.highs)]
-    keys += [("raw", round_off(value)) for value in fact.numbers]
+    if not fact.is_compound:
+        keys += [("raw", round_off(value)) for value in fact.numbers]
     if not fact.unit:
         keys += [("year", int(value)) for value in fact.values if 1500 <= value < 2100]
     if (hours := as_hours(fact)) is not fact:
         keys += [(hours.unit, value) for value in (*hours.values, *hours.highs)]
+    if (money := _as_money(fact)) is not fact:
+        keys += [(money.unit, round_off(value)) for value in (*money.values, *money.highs)]
     return keys
 
 
@@ -96,7 +122,7 @@ def same(fact: Fact, other: Fact) -> bool:
         return fact.kind is other.kind
     if fact.kind is Kind.DATE or other.kind is Kind.DATE:
         return _same_date(fact, other)
-    fact, other = _as_times(fact, other)
+    fact, other = _in_one_sense(fact, other)
     if fact.unit and other.unit and fact.unit != other.unit and not {fact.unit, other.unit} <= _DEGREES:
         return False
     if fact.unit != other.unit:
@@ -105,9 +131,13 @@ def same(fact: Fact, other: Fact) -> bool:
 
 
 def _same_date(fact: Fact, other: Fact) -> bool:
+    if fact.is_century:
+        return any(y and int(fact.values[0]) in _centuries(y) for y, _, _ in other.dates)
+    if other.is_century:
+        return False
     if fact.kind is not Kind.DATE or other.kind is not Kind.DATE:
         years = {y for y, _, _ in fact.dates} | {y for y, _, _ in other.dates}
-        return any(value in years for value in (*fact.values, *other.values))
+        return any(value in years for one in (fact, other) for value in (*one.values, *one.numbers))
     return any(
         (not m or (m, d) == (m2, d2) or (not d and m == m2)) and (not y or not y2 or y == y2)
         for y, m, d in fact.dates
@@ -115,9 +145,19 @@ def _same_date(fact: Fact, other: Fact) -> bool:
     )
 
 
+def _centuries(year: int) -> set[int]:
+    """The century of a year; of 1900, as people count, the one that it begins, too."""
+    return {(year - 1) // 100 + 1, year // 100 + 1}
+
+
 def end_to_end(fact: Fact, other: Fact, share: float) -> bool:
-    """Whether every end of ``fact`` is an end of ``other``; a single figure may be either end of a range."""
+    """Whether every end of ``fact`` is an end of ``other``; a single figure may be either end of a range.
+
+    "2 hours" says what "2 hours 30 minutes" does, roughly; "2 hours 45 minutes" says neither.
+    """
     ends = (*other.values, *other.highs)
+    if fact.is_compound:
+        return _any_near(fact.values[:1], other.values[:1] if other.is_compound else ends, share)
     if not fact.highs:
         return _any_near(fact.values, ends, share)
     if not other.highs:

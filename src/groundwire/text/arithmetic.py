@@ -244,12 +244,16 @@ class _Worked:
         if fact.kind is Kind.PERCENT:
             there = [self._there(other) for other in found]
             yield from shares.percentages(fact, there, self.cues, alone=len(counts) == 2)
+            if _OTHER.search(fact.before) or _REST.search(fact.before):
+                yield from shares.left_of_all(there)
             return
         mine = sorted([fact, *(o for o in self.named if o.source is fact.source)], key=_start)
         said = [one for one in (fact, *shares.ratios(mine)) if shares.fraction(one)]
         said = [one for one in said if one.span.overlaps(fact.span)]
-        others = [o for o in found if o.source is not fact.source]
-        yield from chain.from_iterable(shares.stated_as(fact, one, others) for one in said)
+        for one in said:
+            others = [o for o in found if o.source is not fact.source or not o.span.overlaps(one.span)]
+            yield from shares.stated_as(fact, one, others)
+        yield from shares.as_decimal(fact, found)
 
     def _there(self, fact: Fact) -> Fact:
         """A figure of the claim's as the sentences have it, which tell what came first; else as it is."""
@@ -277,9 +281,10 @@ def _rate(fact: Fact) -> Unit | None:
     return UNITS.get(found[1].lower()) if found is not None else None
 
 
-_PER = re.compile(r"\s*(?:per|an?|each|every|/|pro|par|por|al)\s*([^\W\d_]+)")
+_PER = re.compile(r"\s*(?:times\s)?(?:per|an?|each|every|/|pro|par|por|al)\s*([^\W\d_]+)")
 _FURTHER = re.compile(r"[^.,;\d]{0,24}\bper ([^\W\d_]+)")
 _OTHER = re.compile(r"\b(?:other|remaining|leaves?|leaving)(?: the)? \Z", re.IGNORECASE)
+_REST = re.compile(r"\brest(?: of \w+| of the \w+)?(?:,| is| are| being)? \(?\Z", re.IGNORECASE)
 _LEFT = re.compile(r"(?: \w+)? (?:left|remain\w*|of (?:your|my|our|their)\b)")
 _TIMES = re.compile(r"[ -]?(?:times|fold)\b")
 

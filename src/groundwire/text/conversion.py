@@ -69,12 +69,12 @@ def restated(other: Fact, fact: Fact) -> str:
     unit = fact.measure
     if unit is None or fact.kind is not Kind.MEASURE or not other.values or other.highs:
         return ""
-    if fact.unit != other.unit or fact.measure == other.measure:
+    if fact.unit != other.unit or fact.measure == other.measure or fact.is_compound:
         return ""
     number = (other.values[0] - unit.offset) / unit.factor
     if abs(number - round(number)) < 1e-6 or abs(number) >= _MANY:
         return f"{round(number):,}"
-    return f"{number:.{1 if abs(number) >= 1 else 2}f}"
+    return f"{number:.1f}" if abs(number) >= 1 else f"{number:.2g}"
 
 
 _MANY = 100
@@ -88,7 +88,7 @@ def _right(fact: Fact, mine: float, theirs: float, other: Fact) -> bool:
     unit = fact.measure
     assert unit is not None
     written = (mine - unit.offset) / unit.factor
-    if len(fact.numbers) != len(fact.values) + len(fact.highs):
+    if fact.is_compound:
         return abs(mine - theirs) <= 0.01 * abs(mine)  # "5 ft 11 in" is as exact as its smaller part
     source = (theirs - unit.offset) / unit.factor
     if fact.unit == "data" and any(abs(written - source * _BINARY**k) <= 0.5 for k in (-2, -1, 1, 2)):

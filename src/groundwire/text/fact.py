@@ -64,6 +64,11 @@ class Fact:
         """Whether its unit is metric or customary."""
         return self.measure.system if self.measure else "metric"
 
+    @property
+    def is_compound(self) -> bool:
+        """Whether it is written in two units, as "2 hours 30 minutes"; its second value is the "2 hours"."""
+        return self.kind is Kind.MEASURE and len(self.values) == 2 > len(self.numbers) == 1
+
     def ends(self) -> tuple[Fact, ...]:
         """The two ends of a range, each as a fact of its own; a fact that is no range alone."""
         if not self.highs:
@@ -71,6 +76,13 @@ class Fact:
         half = len(self.values)
         low = replace(self, highs=(), numbers=self.numbers[:half])
         return low, replace(self, values=self.highs, highs=(), numbers=self.numbers[half:])
+
+    def parts(self) -> tuple[Fact, ...]:
+        """The "2 hours" and the "30 minutes" of a compound, each a fact; none of another."""
+        if not self.is_compound:
+            return ()
+        whole, first = self.values
+        return replace(self, values=(first,)), replace(self, values=(whole - first,), numbers=())
 
     @cached_property
     def before(self) -> str:
@@ -111,6 +123,21 @@ class Fact:
         ordinal = self.text[-2:].lower() in _ORDINAL_MARKS and _THE.search(self.before) is not None
         return ordinal and not _content(" ".join(self.after.split()[:1]))
 
+    @property
+    def is_bare_year(self) -> bool:
+        """Whether it is four digits alone, which may be a year or count something."""
+        return self.kind is Kind.DATE and len(self.text) == _YEAR and self.text.isdigit()
+
+    @cached_property
+    def may_count(self) -> bool:
+        """Whether a bare year is the value of an entry or a cell: the 1899 of ``"price": 1899``."""
+        return self.is_bare_year and _ENTRY.search(self.before) is not None
+
+    @cached_property
+    def is_century(self) -> bool:
+        """Whether it numbers a century: "18th century"."""
+        return self.kind is Kind.NUMBER and not self.highs and _CENTURY.match(self.after) is not None
+
     @cached_property
     def in_heading(self) -> bool:
         """Whether it stands in a heading, whose words name what all below it is about."""
@@ -131,6 +158,9 @@ _SPEAKER = re.compile(
 )
 _COLON = re.compile(r"(?: ?[ap]\.?m\b\.?)?[)\]]?[*_]*:\s")
 _SPEAKS = re.compile(r"[)\]]?[*_]* +[*_<]*@?\w[\w'.-]*(?: [\w'.-]+){0,2}[*_>]*:\s")
+_YEAR = 4
+_ENTRY = re.compile(r"(?:[:=|;\t] *[\"']?|,)\Z")
+_CENTURY = re.compile(r"[ -]century\b", re.IGNORECASE)
 _LINE_END = re.compile(r"\n|[.!?;]\s")
 
 

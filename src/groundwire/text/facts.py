@@ -110,6 +110,16 @@ class Known:
         """Whether any known fact says the same."""
         return next(self.equal(fact), None) is not None
 
+    def has_part(self, fact: Fact, part: Fact, at: int) -> bool:
+        """Whether a part of a fact is said, and not of other days of the week.
+
+        The first end of a range is none's second: "8 to 20" is not borne out by "8 to 18" and "20 to 22".
+        """
+        return any(
+            not on_other_days(fact, other) and (not other.highs or agree(part, other.ends()[at]))
+            for other in self.equal(part)
+        )
+
     def _within(self, fact: Fact, share: float) -> Iterator[Fact]:
         for value in fact.values:
             for other in self._around(fact.unit, value, share * abs(value)):
@@ -142,7 +152,8 @@ def check(fact: Fact, known: Known | Sequence[Fact], *, near: Iterable[Fact] | N
     equals = list(islice(known.equal(fact), _LOOKED_AT))
     same_days = [other for other in equals if not on_other_days(fact, other)]
     equal = _closest(fact, same_days or equals)
-    if equal.nearest is None and fact.highs and all(map(known.has, fact.ends())):
+    apart = fact.ends() if fact.highs else fact.parts()
+    if equal.nearest is None and apart and all(map(known.has_part, (fact, fact), apart, (0, -1))):
         return Checked(status=Status.FOUND)
     near = known.facts if near is None else near
     others = (other for other in _rivals(fact, near) if not on_other_days(fact, other))

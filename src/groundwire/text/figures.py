@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from groundwire.text import clock, spoken
-from groundwire.text.units import NUMBER_WORDS, SCALES, SIMPLE, TENS
+from groundwire.text import clock, rows, spoken
+from groundwire.text.units import MONTHS, NUMBER_WORDS, ORDINALS, SCALES, SIMPLE, TENS
 
 
 class Shape(StrEnum):
@@ -34,6 +34,8 @@ class Shape(StrEnum):
     ARTICLE = "article"
     SPOKEN_CLOCK = "spoken clock"
     TIMES = "times"
+    ORDINAL = "ordinal"
+    QUARTER = "quarter"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,7 @@ class Figure:
 def find(lowered: str) -> list[Figure]:
     """The figures of a lower-case text, by where they start; they may overlap, the longer first."""
     found = [*_numerals(lowered), *_number_words(lowered), *_fractions(lowered), *_articles(lowered)]
+    found += [*_ordinals(lowered), *_quarters(lowered)]
     found += [
         Figure(start, end, (value,), Shape.SPOKEN, spoken=True) for start, end, value in spoken.find(lowered)
     ]
@@ -71,9 +74,11 @@ _NUMERAL = re.compile(
     | (?P<iso>\d{4}-\d{1,2}-\d{1,2}(?!\d))
     | (?P<month>(?:19|20)\d\d-(?:0[1-9]|1[0-2])(?![\d-]|[.,/]\d|\ ?%))
     | (?P<slashed>\d{1,2}[/.]\d{1,2}[/.](?:\d{4}|\d{2})(?!\d))
-    | (?P<dotted>(?!\d{1,3}(?:\.\d{3}){2}\ ?(?:€|\$|£|eur|chf|dollar|pesos|reais))\d++(?:\.\d++){2,})
+    | (?P<dotted>(?![1-9]\d{0,2}(?:\.\d{3}){2}(?!\.?\d))\d++(?:\.\d++){2,})
     | (?P<clock>\d{1,2}(?::\d{1,2}(?::\d{2})?|h\d{2}|\ h\ [0-5]\d(?!\ ?(?:m|times)))(?!\d))
-    | (?P<grouped>\d{1,3}(?P<sep>[,.'’\u00a0\u202f\u2009\ ])\d{3}(?>(?:(?P=sep)\d{3})*)(?![\d-])(?:[.,]\d++)?)
+    | (?P<lakhs>\d{1,2}(?:,\d{2})+,\d{3}(?!\d)(?:\.\d++)?)
+    | (?P<grouped>\d{1,3}(?P<sep>[,.'’\u00a0\u202f\u2009\ ])\d{3}(?>(?:(?P=sep)\d{3})*)
+        (?:(?![\d-])|(?<=[,.]\d{3})(?!\d))(?:[.,]\d++)?)
     | (?P<plain>\d++(?:[.,]\d++)?)
     | (?P<vulgar>[½¼¾⅓⅔⅛⅜⅝])
     """,
@@ -92,6 +97,7 @@ _FRACTION_AFTER = re.compile(
     r"(?![\d/⁄])"
 )
 _SLASHES = re.compile(r"\d++(?:/\d[\d.]*+)+")
+_SEASON = re.compile(r"(?:19|20)(\d\d)/(\d\d)")
 _DIVIDED = re.compile(r"\d++/(?P<under>[1-9]\d*+) ?=")
 # "401(k)", a pension plan, is a name made of a number.
 _NAMED = re.compile(r"401\(?k\\?\)?")
@@ -110,13 +116,16 @@ def _numerals(lowered: str) -> Iterator[Figure]:
             at = named.end()
             continue
         figure = _numeral(lowered, match)
+        if "," in match.group() and rows.parts_by_commas(lowered, figure.start):
+            end = lowered.index(",", figure.start)
+            figure = Figure(figure.start, end, _readings(lowered[figure.start : end]), Shape.PLAIN)
         yield figure
         at = max(figure.end, match.start() + 1)
 
 
 def _numeral(lowered: str, match: re.Match[str]) -> Figure:  # noqa: PLR0911 - a return for each shape
     start, end = match.span()
-    name = "grouped" if match["grouped"] else match.lastgroup or "plain"
+    name = "grouped" if match["grouped"] or match["lakhs"] else match.lastgroup or "plain"
     digits = match.group()
     if end - start > _LONGEST_NUMBER:
         return Figure(start, end, (), Shape.CODE)
@@ -143,9 +152,15 @@ def _numeral(lowered: str, match: re.Match[str]) -> Figure:  # noqa: PLR0911 - a
         if divided is not None:
             return Figure(start, divided.end("under"), (whole / int(divided["under"]),), Shape.FRACTION)
         slashes = _SLASHES.match(lowered, start) if following == "/" else None
-        if slashes is not None:
+        if slashes is not None and not _is_season(slashes.group()):
             return Figure(start, slashes.end(), (), Shape.CODE)
     return Figure(start, end, _readings(digits), Shape(name))
+
+
+def _is_season(slashes: str) -> bool:
+    """Whether it is a year and the next: "2024/25"."""
+    season = _SEASON.fullmatch(slashes)
+    return season is not None and (int(season[1]) + 1) % 100 == int(season[2])
 
 
 def _readings(digits: str) -> tuple[float, ...]:
@@ -205,6 +220,34 @@ def _fractions(lowered: str) -> Iterator[Figure]:
             continue  # read with the number words, as half is
         shape = Shape.VAGUE if over == 1 else Shape.SPOKEN
         yield Figure(*match.span(), (over / _UNDER[match["under"]],), shape, spoken=True)
+
+
+_ORDINAL_WORDS = re.compile(
+    rf"\b(?:(?P<tens>{'|'.join(TENS)})-(?P<ones>{'|'.join(list(ORDINALS)[:9])})"
+    rf"|(?P<day>{'|'.join(ORDINALS)})"
+    rf"(?=[ -]century\b| of (?:{'|'.join(MONTHS)}|(?:each|every|the|a) month)\b))\b"
+)
+
+
+def _ordinals(lowered: str) -> Iterator[Figure]:
+    """Ordinals in words that are surely a number: "twenty-first", "the fifth of May", "the third century"."""
+    for match in _ORDINAL_WORDS.finditer(lowered):
+        value = TENS[match["tens"]] + ORDINALS[match["ones"]] if match["tens"] else ORDINALS[match["day"]]
+        yield Figure(*match.span(), (value,), Shape.ORDINAL, spoken=True)
+
+
+_QUARTER = re.compile(
+    r"\b(?:(?P<word>first|second|third|fourth)[ -]|(?P<digit>[1-4])(?:(?:st|nd|rd|th)[ -]|\.[ ]))"
+    r"quart(?:er(?! of an?\b| hour)|al)\b"
+)
+
+
+def _quarters(lowered: str) -> Iterator[Figure]:
+    """The quarters of a year: "third quarter", "3rd quarter", "3. Quartal"."""
+    if "quart" in lowered:
+        for match in _QUARTER.finditer(lowered):
+            number = ORDINALS[match["word"]] if match["word"] else float(match["digit"])
+            yield Figure(*match.span(), (number,), Shape.QUARTER)
 
 
 def _articles(lowered: str) -> Iterator[Figure]:

@@ -24,6 +24,7 @@ def with_units(
     the figures of each.
     """
     note: str | None = None
+    own: list[str] = []
     units: list[str] = []
     inside = False
     for number, row in enumerate(rows):
@@ -33,11 +34,15 @@ def with_units(
         if not inside:
             inside = True
             note = _noted(text) if note is None else note
-            units = [_unit(cell) or note for cell in row.of(text).split("|")]
+            cells = row.of(text).split("|")
+            all_in = _all_in(cells[1]) or note
+            own = [_unit(cell) for cell in cells]
+            units = [unit or all_in for unit in own]
         for fact in found[number]:
-            if fact.kind is Kind.NUMBER and not (fact.highs or fact.label):
+            if (fact.kind is Kind.NUMBER and not (fact.highs or fact.label)) or fact.is_bare_year:
                 column = text.count("|", row.start, fact.span.start)
-                unit = units[column] if column < len(units) else ""
+                given = own if fact.is_bare_year else units
+                unit = given[column] if column < len(given) else ""
                 if unit and (one := _with(fact, unit)) is not None:
                     yield number, one
 
@@ -46,6 +51,14 @@ def _unit(head: str) -> str:
     """The unit that a column's head names, "" where it names none."""
     found = _IN_BRACKETS.search(head) or _AFTER_COMMA.search(head)
     return found[1].strip() if found else ""
+
+
+def _all_in(corner: str) -> str:
+    """The currency and magnitude of a table that has them in its first head: "EUR m", "in $ thousands"."""
+    found = _CORNER.fullmatch(corner.strip(" *_()"))
+    if found is None:
+        return ""
+    return f"{found['sign'] or found['of']} {found['so_many'] or found['many'] or ''}".strip()
 
 
 def _noted(text: str) -> str:
@@ -81,6 +94,11 @@ _MAGNITUDES = {
 }
 _MANY = "|".join(sorted(_MAGNITUDES, key=len, reverse=True))
 _CURRENCY = re.compile(rf"({_SIGNS}|euros?|dollars?|pounds?)\s*({_MANY})?")
+_CORNER = re.compile(
+    rf"(?:in |amounts in )?(?:(?P<sign>{_SIGNS}) ?['’]?(?P<so_many>{_MANY})?"
+    rf"|(?P<many>{_MANY})\.? (?:of )?(?P<of>{_SIGNS}))",
+    re.IGNORECASE,
+)
 _NOTE = re.compile(
     rf"\b(?:in|amounts:?) (?:(?P<sign>{_SIGNS}) ?(?P<so_many>{_MANY})\b"
     rf"|(?P<many>thousands|millions|billions) of (?P<of>{_SIGNS}|euros?|dollars?|pounds?)(?!\w))"

@@ -7,9 +7,10 @@ comparing facts is ``facts``' task.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from groundwire.core.span import Span
-from groundwire.text import clock, figures, ranges
+from groundwire.text import clock, figures, keyed, ranges
 from groundwire.text.fact import Fact, Kind
 from groundwire.text.figures import Figure, Shape
 from groundwire.text.units import (
@@ -36,6 +37,7 @@ def read(text: str) -> list[Fact]:
 
 _SIGNED = frozenset({"temperature", "degrees"})
 _MINUS = "minus "
+_BELOW = re.compile(r" below (?:zero|freezing)\b")
 _TOKEN_TAIL = re.compile(r"[a-z0-9]+(?:[-/.][a-z0-9]+)*")
 _TOKEN_HEAD = re.compile(r"[a-z0-9](?:[a-z0-9]|-(?=[a-z0-9]))*-?\Z")
 _MERIDIEM = re.compile(r"\s?([ap])(?:\.\s?m\.?|m\b)")
@@ -47,6 +49,7 @@ _PART_OF_DAY = re.compile(
     r"|in the) (?P<part>morning|afternoon|evening)\b"
 )
 _DATED = re.compile(r"-\d\dt\Z")  # as in 2025-03-12T22:41
+_FISCAL = re.compile(r"\bfy[ '’]?\Z")
 _SOMETHING = re.compile(r"[^\W_]")
 _NOON, _CENTURY = 12, 100
 _O_CLOCK = re.compile(r"\s?(?:o['’]clock|uhr\b)")
@@ -63,7 +66,7 @@ _YEAR_AFTER = re.compile(r"(?:st|nd|rd|th)?,?[ ](?P<year>\d{4})\b")
 _UNIT_AFTER = re.compile(
     r"(?P<gap>[ \u00a0\u202f-]?)(?P<part>(?:of )?an? )?"
     r"(?P<word>km/h|us\$|[°º][ ]?[cf]\b|[%％$€£¥₹₩°℃℉円元]|"
-    r"[a-z]+(?=[\u3040-\u9fff\uac00-\ud7af])|[^\W\d_]+[²2]?)"
+    r"[a-z]+(?=[\u3040-\u9fff\uac00-\ud7af])|m[³3](?!\w)|[^\W\d_]+[²2]?)"
     r"(?:[ -](?P<next>[^\W\d_]+))?"
 )
 _PART = re.compile(r"(?:half|quarters?|thirds?|fifths?|sixths?|eighths?|tenths?|[½¼¾⅓⅔⅛⅜⅝]|\d[/⁄]\d\d?)\Z")
@@ -81,9 +84,8 @@ _CURRENCY_ENDS = _SIGNS.union(code[-1] for code in MONEY_CODES)
 _KNOWN_TAILS = frozenset({"st", "nd", "rd", "th", "s", "x", "am", "pm", "a", "p", "o", "f", "c", "h"})
 # Words between a bound and its figure: "at least the first 3".
 _FILLERS = frozenset({"of", "the", "a", "an", "about"})
-_NUMBERED = frozenset(
-    {Shape.PLAIN, Shape.GROUPED, Shape.FRACTION, Shape.SPOKEN, Shape.VAGUE, Shape.ARTICLE, Shape.TIMES}
-)
+_UNNUMBERED = (Shape.CLOCK, Shape.ISO, Shape.ISO_MONTH, Shape.SLASHED, Shape.CODE, Shape.SPOKEN_CLOCK)
+_NUMBERED = frozenset(Shape).difference((*_UNNUMBERED, Shape.QUARTER))
 
 
 class _Reader:
@@ -120,7 +122,7 @@ class _Reader:
                 return None
         if figure.shape in (Shape.ISO, Shape.ISO_MONTH, Shape.SLASHED):
             return self._numeric_date(figure)
-        if figure.shape is Shape.PLAIN:
+        if figure.shape in (Shape.PLAIN, Shape.ORDINAL):
             date = self._date(figure)
             if date is not None:
                 return date
@@ -130,6 +132,18 @@ class _Reader:
                 return time
         return self._quantity(figure) if figure.shape in _NUMBERED else None
 
+    def _fiscal(self, figure: Figure) -> Fact | None:
+        """The year of "FY2024" and "FY24", perhaps with the next: "FY2024/25"."""
+        head = _FISCAL.search(self._head(figure.start, 4))
+        if head is None:
+            return None
+        digits = self.lowered[figure.start : figure.end]
+        if not digits.isdigit() or len(digits) not in (2, 4):
+            return None
+        number = int(digits) if len(digits) == 4 else 2000 + int(digits)
+        date = self._year(figure.start, figure.end, number)
+        return date and replace(date, span=Span(figure.start - len(head.group()), date.span.end))
+
     # Codes and labels
 
     def _code(self, figure: Figure) -> Fact | None:
@@ -138,6 +152,9 @@ class _Reader:
         if figure.shape is Shape.CODE:
             digits = "".join(c for c in self.text[start:end] if c.isdigit() or c in "./").rstrip(".")
             return Fact(kind=Kind.CODE, span=Span(start, end), source=self.text, code=digits)
+        if figure.shape is Shape.QUARTER:  # as if it were written "Q3"
+            code = f"q{figure.values[0]:g}"
+            return Fact(kind=Kind.CODE, span=Span(start, end), source=self.text, code=code)
         before = self.lowered[start - 1] if start else " "
         if figure.shape is Shape.CLOCK and _DATED.search(self._head(start, 4)):
             return None
@@ -164,7 +181,7 @@ class _Reader:
 
     def _names_something(self, head: str, end: int) -> bool:
         """Whether letters before a figure make one name with it: "SK123" and "COVID-19", not "mid-1990"."""
-        if not any(c.isalpha() for c in head) or head in MONEY_CODES:
+        if not any(c.isalpha() for c in head) or head in MONEY_CODES or head == "fy":
             return False
         return head[-1] != "-" or self.text[end - 2].isupper()
 
@@ -226,9 +243,11 @@ class _Reader:
         return Fact(kind=Kind.DATE, span=Span(start, end), source=self.text, dates=dates, soft=soft)
 
     def _date(self, figure: Figure) -> Fact | None:
+        if (fiscal := self._fiscal(figure)) is not None:
+            return fiscal
         start, end = figure.start, figure.end
         value = figure.values[0]
-        if not value.is_integer() or not 1 <= value < 2100 or end - start > 4:
+        if not value.is_integer() or not 1 <= value < 2100 or (end - start > 4 and not figure.spoken):
             return None
         number = int(value)
         if number <= 31 and self._following(end) in MONTHS:
@@ -256,8 +275,10 @@ class _Reader:
         """A bare number between 1500 and 2100 is a year, unless a unit or a currency says otherwise."""
         if self.lowered[end : end + 1] == "s":
             return self._dated(start, end + 1, ((number, 0, 0),), soft=True)
-        if self._currency(start) is not None or (
-            self._unit(end) is not None and not self._of_one(start, end)
+        if (
+            self._currency(start) is not None
+            or keyed.unit(self.text, start)
+            or (self._unit(end) is not None and not self._of_one(start, end))
         ):
             return None
         following = _MAGNITUDE.match(self.lowered, end)
@@ -322,10 +343,14 @@ class _Reader:
         end, values = self._magnitude(end, values, money=currency is not None)
         if self.lowered[start - 1 : start] in ("-", "−") and self._head(start, 2)[:-1] in ("", " ", "("):
             start, values = start - 1, tuple(-value for value in values)
-        counts = None if figure.shape is Shape.TIMES else self._unit(end)
-        unit, stop = (UNITS[currency], end) if currency else counts or (None, end)
-        if unit is not None and unit.dimension in _SIGNED and self._head(start).endswith(_MINUS):
-            start, values = start - len(_MINUS), tuple(-value for value in values)
+        counts = None if figure.shape in (Shape.TIMES, Shape.ORDINAL) else self._unit(end)
+        unit, stop = (UNITS[currency], end) if currency else counts or (keyed.unit(self.text, start), end)
+        if unit is not None and unit.dimension in _SIGNED:
+            below = _BELOW.match(self.lowered, stop)
+            if self._head(start).endswith(_MINUS):
+                start, values = start - len(_MINUS), tuple(-value for value in values)
+            elif below is not None:
+                stop, values = below.end(), tuple(-value for value in values)
         if currency:
             start -= len(_CURRENCY_BEFORE.search(self._head(start, 5)).group())  # type: ignore[union-attr]
         ordinal = None if unit else _ORDINAL_MARK.match(self.lowered, end)
@@ -355,6 +380,8 @@ class _Reader:
         if match is None or match["word"] not in MAGNITUDES:
             return end, values
         capital = self.text[match.start("word")] == "M"
+        if self._begins_a_name(match):
+            return end, values
         if len(match["word"]) == 1 and (match["gap"] or not (match["word"] == "k" or money or capital)):
             return end, values
         return match.end(), tuple(value * MAGNITUDES[match["word"]] for value in values)
@@ -383,6 +410,8 @@ class _Reader:
             return None  # "3 $5" numbers a row
         if following and f"{word} {following}" in TWO_WORDS:
             return TWO_WORDS[f"{word} {following}"], match.end()
+        if self._begins_a_name(match):
+            return None
         if word in BETWEEN and following in UNITS and following not in TOUCHING:
             return UNITS[following], match.end()
         word = word.replace(" ", "").replace("º", "°")
@@ -393,6 +422,11 @@ class _Reader:
         if word in TOUCHING and match["gap"] and len(word) > 1:
             return None  # "1 in 5", "2 an hour"
         return UNITS[word], match.end("word")
+
+    def _begins_a_name(self, match: re.Match[str]) -> bool:
+        """Whether the one letter after a figure and a space has a number of its own: "1200 M8 bolts"."""
+        end = match.end("word")
+        return len(match["word"]) == 1 and match["gap"] != "" and self.lowered[end : end + 1].isdigit()
 
     def _is_part(self, end: int) -> bool:
         """Whether what ends here is a part, as in "half an hour" and "three quarters of a mile"."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import date
+from datetime import date, timedelta
 from itertools import combinations
 
 from groundwire.text.fact import Fact, Kind
@@ -16,7 +17,12 @@ _SOME_YEAR = 2001
 
 def between(fact: Fact, facts: Sequence[Fact]) -> Iterator[tuple[float, tuple[Fact, ...]]]:
     """The times between every two of some dates or times, in the base unit of the duration ``fact``."""
-    if fact.unit == "months":
+    if is_age(fact):
+        for a, b in combinations([one for one in facts if one.dates], 2):
+            yield from (
+                (years * (fact.measure.factor if fact.measure else 1), (a, b)) for years in _ages(a, b)
+            )
+    elif fact.unit == "months":
         for a, b in combinations([one for one in facts if one.dates], 2):
             yield from ((months, (a, b)) for months in _months(a, b))
     if fact.unit == "time":
@@ -28,6 +34,38 @@ def between(fact: Fact, facts: Sequence[Fact]) -> Iterator[tuple[float, tuple[Fa
                 yield from ((minutes * _MINUTE, (one,)) for minutes in _minutes(one.values, one.highs))
         for a, b in combinations([one for one in clocks if not one.highs], 2):
             yield from ((minutes * _MINUTE, (a, b)) for minutes in _minutes(a.values, b.values))
+
+
+def is_age(fact: Fact) -> bool:
+    """Whether it tells how old somebody is: "35 years old", "aged 35"."""
+    if fact.highs or not fact.values:
+        return False
+    if fact.kind is Kind.NUMBER:
+        return _AGED.search(fact.before) is not None
+    return fact.unit == "months" and (_OLD.match(fact.after) or _AGED.search(fact.before)) is not None
+
+
+def is_birth(fact: Fact) -> bool:
+    """Whether it is the date of somebody's birth."""
+    return fact.kind is Kind.DATE and _BORN.search(fact.before) is not None
+
+
+_AGED = re.compile(r"\b(?:aged?(?: of)?|at) \Z", re.IGNORECASE)
+_OLD = re.compile(r"[ -](?:old|of age)\b", re.IGNORECASE)
+_BORN = re.compile(r"\b(?:born|birth|geboren|née?|nacid[oa]|nat[oa])\b[^.;\d]{0,30}\Z", re.IGNORECASE)
+
+
+def _ages(a: Fact, b: Fact) -> Iterable[float]:
+    """How old somebody was at the later date: a year less before the birthday, or without it."""
+    for first in a.dates:
+        for last in b.dates:
+            (y1, m1, d1), (y2, m2, d2) = sorted((first, last))
+            if not y1:
+                continue
+            if not (m1 and m2) or (m1 == m2 and not (d1 and d2)):
+                yield from (y2 - y1, y2 - y1 - 1)
+            else:
+                yield y2 - y1 - ((m2, d2) < (m1, d1))
 
 
 def moved(fact: Fact, facts: Sequence[Fact]) -> Iterator[tuple[Fact, ...]]:
@@ -48,8 +86,23 @@ def _months(a: Fact, b: Fact) -> Iterable[float]:
         for y2, m2, d2 in b.dates:
             if y1 and y2:
                 yield 12.0 * abs(y2 - y1)
-            if m1 and m2 and bool(y1) == bool(y2) and d1 == d2:
-                yield float(abs(12 * (y2 - y1) + m2 - m1))
+            if m1 and m2 and bool(y1) == bool(y2):
+                months = float(abs(12 * (y2 - y1) + m2 - m1))
+                if d1 == d2:
+                    yield months
+                elif d1 and d2:
+                    yield from _inclusive((y1, m1, d1), (y2, m2, d2))
+
+
+def _inclusive(one: tuple[int, int, int], other: tuple[int, int, int]) -> Iterable[float]:
+    """The months from the first to the last day of them: from 1 March to 31 May are three."""
+    try:
+        first, last = sorted(date(year or _SOME_YEAR, month, day) for year, month, day in (one, other))
+    except ValueError:
+        return
+    after = last + timedelta(days=1)
+    if after.day == first.day:
+        yield float(12 * (after.year - first.year) + after.month - first.month)
 
 
 def _days(a: Fact, b: Fact) -> Iterable[float]:

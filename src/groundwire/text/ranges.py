@@ -146,7 +146,7 @@ def _range(left: Fact, right: Fact) -> list[Fact] | None:
         left = replace(left, kind=Kind.TIME, measure=right.measure, values=clock.minutes(int(hour), 0, None))
     elif left.kind is Kind.NUMBER and right.measure is not None:
         left = _with_unit(left, right)
-    elif right.kind is Kind.NUMBER and left.kind is Kind.MONEY:
+    elif right.kind is Kind.NUMBER and (left.kind is Kind.MONEY or _keyed(left)):
         right = _with_unit(right, left)
     if left.unit != right.unit:
         return None
@@ -160,6 +160,11 @@ def _range(left: Fact, right: Fact) -> list[Fact] | None:
             soft=False,
         )
     ]
+
+
+def _keyed(fact: Fact) -> bool:
+    """Whether its unit stands before it, in the name of a setting: "days: 3-5"."""
+    return fact.kind is Kind.MEASURE and fact.text[-1:].isdigit()
 
 
 def _as_many(left: Fact, right: Fact) -> Fact:

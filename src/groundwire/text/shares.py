@@ -8,13 +8,14 @@ from dataclasses import replace
 from itertools import combinations, pairwise
 
 from groundwire.core.span import Span
+from groundwire.text import conversion
 from groundwire.text.fact import Fact, Kind
 from groundwire.text.steps import Result, Step, rounding, say
 
 # A third is 33 or 33.3 percent.
 _POINTS = 0.7
 _RATIO = re.compile(r" (?:in|out of)(?: every)? ")
-_CENT = 100.0
+_CENT, _FEW = 100.0, 4
 
 
 def fraction(fact: Fact) -> bool:
@@ -22,6 +23,33 @@ def fraction(fact: Fact) -> bool:
     if fact.kind is not Kind.NUMBER or fact.highs or not 0 < fact.values[0] < 1:
         return False
     return "." not in fact.text and "," not in fact.text
+
+
+def decimal(fact: Fact) -> bool:
+    """Whether a figure is a share written as a decimal: the 0.934 of "accuracy = 0.934"."""
+    if fact.kind is not Kind.NUMBER or fact.highs or not 0 < fact.values[0] < 1:
+        return False
+    return conversion.decimals(fact.text, fact.values[0]) > 1
+
+
+def as_decimal(fact: Fact, others: Sequence[Fact]) -> Iterator[Result]:
+    """The percentages that a share written as a decimal says over again."""
+    if decimal(fact):
+        for other in others:
+            if other.kind is Kind.PERCENT and not other.highs:
+                yield Result(Step.SHARE, other.values[0] / _CENT, (other,), say(other), rounding(fact))
+
+
+def left_of_all(others: Sequence[Fact]) -> Iterator[Result]:
+    """What percentages leave of all, one of them or two."""
+    found = [other for other in others if other.unit == "percent" and not other.highs][:_FEW]
+    yield from (_left(one) for one in found)
+    yield from (_left(one, other) for one, other in combinations(found, 2))
+
+
+def _left(*some: Fact) -> Result:
+    value = _CENT - sum(one.values[0] for one in some)
+    return Result(Step.DIFFERENCE, value, some, " − ".join(["100 %", *map(say, some)]))
 
 
 def ratios(facts: Sequence[Fact]) -> list[Fact]:
@@ -59,6 +87,8 @@ def percentages(
     for other in others:
         if fraction(other):
             yield Result(Step.SHARE, _CENT * other.values[0], (other,), say(other), max(slack, _POINTS / 2))
+        if decimal(other):
+            yield Result(Step.SHARE, _CENT * other.values[0], (other,), say(other), slack)
     for less, more in _pairs(others):
         low, high = less.values[0], more.values[0]
         if Step.DIFFERENCE in cues:

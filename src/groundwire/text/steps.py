@@ -48,7 +48,8 @@ class Result:
         """Whether it is what the figure says; a conversion has been compared in its own way."""
         if self.step is Step.CONVERSION:
             return True
-        room = max(_SAME * abs(self.value), self.slack)
+        cents = rounding(fact) if fact.kind in (Kind.MONEY, Kind.MEASURE, Kind.NUMBER) else 0.0
+        room = max(_SAME * abs(self.value), self.slack, cents)
         return any(abs(value - self.value) <= room for value in fact.values or (self.value,))
 
     def of(self, fact: Fact) -> Derived:
@@ -58,7 +59,8 @@ class Result:
         return Derived(step=self.step, sources=self.sources, said=f"{self.shown} {sign} {say(fact)}")
 
 
-_SAME = 1e-4
+# A figure of whole numbers is exact, however large it is: 901,830 is no sum of 49 and 901,820.
+_SAME = 1e-9
 
 # English words, and in other languages the surest.
 _CUES = {
@@ -69,12 +71,13 @@ _CUES = {
         f[ae]ll(?:s|en)? r[io]ses? rose risen drop(?:s|ped)? gr[eo]ws? grown increas(?:es?|ed|ing)
         decreas(?:es?|ed|ing) declin(?:es?|ed|ing) shr[aiu]nks? gain(?:s|ed)? los(?:t|es?|ing)
         sav(?:es?|ed|ings?) cheaper reduc(?:es?|ed|tion) cuts? discount(?:s|ed)? down
-        weniger mehr moins menos meno""",
+        minus subtract(?:s|ed|ing)? weniger mehr moins menos meno""",
     Step.PRODUCT: r"each per apiece times every multiplied je pro",
     Step.QUOTIENT: r"averag(?:e[sd]?|ing) each per apiece split shar(?:es?|ed|ing) divided every je pro",
     Step.MEAN: r"averag(?:e[sd]?|ing) mean durchschnitt\w* moyenne media",
     Step.PERIOD: r"""after before later earlier for last(?:s|ed|ing)? takes? took between from until till old
-        aged? ago since runs? ran long existed within during over ends? ended nach vor dauert après""",
+        aged? ago since runs? ran long existed within during over ends? ended open spans? nach vor
+        dauert après""",
 }
 _WORDS = {step: re.compile(rf"\b(?:{'|'.join(words.split())})\b") for step, words in _CUES.items()}
 _MAKES = frozenset({"make", "makes", "made", "come", "comes", "came", "adds", "amount", "amounts", "equals"})

@@ -120,7 +120,7 @@ STOP_WORDS: frozenset[str] = frozenset(
     of in to for on at by with from into onto upon about as than among amongst toward towards via per
     and or but if so because while though although whether however therefore thus also too
     there here then just very really quite rather such own same other another
-    again ever even still yet already else etc get gets got getting let lets please
+    again ever even still yet already else etc ie eg get gets got getting let lets please
     s t d ll m re ve
     """.split()  # noqa: SIM905 - a hundred and fifty quoted words would not be readable
 )

@@ -19,6 +19,12 @@ def about(before: str, after: str) -> frozenset[int]:
     return min(found, key=lambda item: item[0])[1] if found else frozenset()
 
 
+def runs(text: str) -> list[frozenset[int]]:
+    """The days of each run from one day of the week to another: "Monday to Thursday" has four."""
+    found = (match for match in _DAYS.finditer(text) if _RANGE.search(match.group()))
+    return [_days(match) for match in found if len(_NAME.findall(match.group())) == _ENDS_OF_RUN]
+
+
 def _own(between: str) -> bool:
     return _ENDS.search(between) is None or _COMMA_ALONE.fullmatch(between) is not None
 
@@ -95,4 +101,4 @@ def _distance(between: str) -> int:
 _COMMA = re.compile(r"[,;|]|[.!?](?=\s)")
 _ENDS = re.compile(rf"{_COMMA.pattern}|\b(?:and|und|et|y|e|en)\b")
 _COMMA_ALONE = re.compile(r", (?:from )?")
-_FAR = 60
+_FAR, _ENDS_OF_RUN = 60, 2

@@ -1,0 +1,28 @@
+"""The unit that a setting's name ends with: "timeout_ms: 5000", "maxWaitSeconds = 30", "size_bytes=1024"."""
+
+from __future__ import annotations
+
+import re
+
+from groundwire.text.units import UNITS, Unit
+
+
+def unit(text: str, at: int) -> Unit | None:
+    """The unit of the figure that begins at ``at``, where it is the value of such a setting."""
+    head = text[max(0, at - _LONGEST) : at]
+    found = _KEY.search(head) if head.rstrip("\"' ")[-1:] in (":", "=") else None
+    return UNITS[(found[1] or found[2]).lower()] if found is not None else None
+
+
+_LONGEST = 24
+_NAMES = (
+    "ms msec seconds secs sec minutes mins hours days weeks months years bytes kb mb gb tb kib mib gib "
+    "percent pct kg km cm mm hz khz mhz ghz celsius eur usd gbp chf"
+)
+# "price_min" is a least price, and "start_hour" a time: only what is surely a unit.
+# With a hyphen, a capital, or an underscore before it: "items" and "params" end with no unit.
+_WORDS = [*(name.capitalize() for name in _NAMES.split()), "MS", "KB", "MB", "GB"]
+_KEY = re.compile(
+    rf"(?:(?<=[A-Za-z0-9])[_-](?i:({'|'.join(_NAMES.split())}))"
+    rf"|(?<=[a-z])({'|'.join(_WORDS)}))[\"']?\s?[:=]\s?[\"']?\Z"
+)
