@@ -13,9 +13,9 @@ FOLDER = Path(__file__).resolve().parents[1] / "probes" / "conversation"
 # How many pairs each detector flags rightly at least, and wrongly at most; two of each to spare.
 FLOORS = {
     ("choosing", "lexical"): (33, 30),
-    ("choosing", "embedded"): (18, 12),
+    ("choosing", "embedded"): (18, 11),
     ("held_out", "lexical"): (51, 48),
-    ("held_out", "embedded"): (34, 18),
+    ("held_out", "embedded"): (31, 14),
 }
 PAIRS = {"choosing": 36, "held_out": 60}
 
