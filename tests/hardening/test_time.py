@@ -18,7 +18,7 @@ from tests.hardening.patterns import FAMILIES, patterns, worst_texts
 # Growth is 1 where it is linear, and the ratio of the sizes where it is quadratic.
 SIZES, MOST = (1_000, 8_000), 4.0
 # Quadratic where a long text is searched, and only ever searched in the characters before a number.
-BOUNDED = {("groundwire.text.numerals", r"[a-z0-9](?:[a-z0-9]|-(?=[a-z0-9]))*-?\Z"): "24 characters"}
+BOUNDED = {("groundwire.text.codes", r"[a-z0-9](?:[a-z0-9]|-(?=[a-z0-9]))*-?\Z"): "24 characters"}
 USED = patterns()
 FEE = "The fee for a second bag is 25 EUR. Refunds take 14 days. Ada Byron wrote it in 1843."
 UNITS = {
