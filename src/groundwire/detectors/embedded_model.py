@@ -187,7 +187,15 @@ def in_sight(answer: Answer) -> float:
     What it was not shown it can't have read, and what it was taught by is longer than a sentence or two. The
     more is in sight, the more its reading tells, and the less it tells that words were found.
     """
-    return min(1.0, _SHOWN / max(1, answer.words)) * min(1.0, answer.words / _TAUGHT)
+    return min(1.0, _SHOWN / max(1, answer.words)) * as_taught(answer)
+
+
+def as_taught(answer: Answer) -> float:
+    """How near the context comes to the length that the encoder was taught by, from 0 to 1.
+
+    Beside a sentence or two, it takes what doesn't stand there word for word for suspicious.
+    """
+    return min(1.0, answer.words / _TAUGHT)
 
 
 _SHOWN, _TAUGHT = 120, 40  # words
@@ -199,7 +207,7 @@ def claim_figures(odds: float, claim: ReadClaim, answer: Answer) -> tuple[float,
     As ``ASKED_CLAIM_FIGURES`` names them where a question is answered, and else as ``CLAIM_FIGURES`` does.
     """
     known, against = logit(odds), _against(claim.reading)
-    return (known, against) if answer.asked else _in_sight(known, against, answer)
+    return (known, against * as_taught(answer)) if answer.asked else _in_sight(known, against, answer)
 
 
 def answer_figures(lexical: Weighed, read: Iterable[ReadClaim], answer: Answer) -> tuple[float, ...]:
@@ -211,7 +219,8 @@ def answer_figures(lexical: Weighed, read: Iterable[ReadClaim], answer: Answer) 
     worst, *others = sorted((_against(claim.reading) for claim in read), reverse=True)
     if answer.asked:
         second = others[0] if others else worst
-        return known, worst, (worst + second) / 2, freely, freely * worst
+        heard, both = worst * as_taught(answer), (worst + second) / 2 * as_taught(answer)
+        return known, heard, both, freely, freely * heard
     known, known_in_sight, against, seen = _in_sight(known, worst, answer)
     return known, known_in_sight, against, seen, freely, freely * known, freely * against
 
