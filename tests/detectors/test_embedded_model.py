@@ -134,6 +134,18 @@ class TestAnswersToAQuestion:
             answer_figures(told(0.3, 0.1), [worst, other], looked_at(120))
         )
 
+    def test_beside_a_sentence_or_two_it_counts_for_less(self):
+        """There the encoder doubts what doesn't stand word for word."""
+        right = [against(0.85)]
+        few, more = (
+            STACK.asked.answer(answer_figures(told(0.1, raw=0.1), right, looked_at(words, asked=True)))
+            for words in (11, 40)
+        )
+        threshold = Embedded().grading.threshold
+        assert few < threshold < more
+        claim = [claim_figures(0.1, against(0.85), looked_at(words, asked=True))[1] for words in (10, 40)]
+        assert claim[0] == pytest.approx(claim[1] / 4)
+
     def test_a_second_claim_that_is_doubted_makes_it_worse(self):
         one, two = (
             STACK.asked.answer(answer_figures(told(0.3, 0.3), readings, looked_at(300, asked=True)))
