@@ -176,6 +176,11 @@ TODOS = {"todos": [{"content": "Find it.", "status": "done"}, {"content": THOUGH
             f"Nothing matched in fees.\nbag 25 EUR\n{PAGE}",
             f"Nothing matched in fees.\nbag 25 EUR\n{PAGE}",
         ),
+        (
+            {"query": "bag to Oslo", "note": THOUGHT},
+            f"No results found for: bag to Oslo. Note kept: {THOUGHT}",
+            "No results found for: . Note kept: .",
+        ),
         ("pets", "No pets.", "No pets."),
         ("pets", "No pets found in cabins for free.", "No pets found in cabins for free."),
         # A name, a number, a few words stand in what was found for them.

@@ -167,11 +167,10 @@ def _beside_given(text: str, given: Iterable[str]) -> str:
     is_receipt = all(map(_RECEIVED.fullmatch, rest))
     if few and is_receipt and any(map(_KEPT.fullmatch, rest)) and not any(map(str.isdigit, rest)):
         return ""
-    if vain := _in_vain(plain, there, folded, own | few):
-        return _without(plain, there, vain)
+    vain = _in_vain(plain, there, folded, own | few)
     if not own or 2 * len(own) < len(there):
-        return text
-    return "" if is_receipt and not few - own else _without(plain, there, own)
+        return _without(plain, there, vain) if vain else text
+    return "" if is_receipt and not few - own else _without(plain, there, own | vain)
 
 
 def _in_vain(plain: str, there: Sequence[Word], folded: Sequence[str], given: set[int]) -> set[int]:
