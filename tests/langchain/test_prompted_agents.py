@@ -188,7 +188,9 @@ class Unshowable:
         raise RuntimeError("not for you")
 
 
-@pytest.mark.parametrize("metadata", [{"hash": 2**80}, {"row": Unshowable()}, {"row": "\ud800"}])
+@pytest.mark.parametrize(
+    "metadata", [{"hash": 2**80}, {"score": 10**400}, {"row": Unshowable()}, {"row": "\ud800"}]
+)
 def test_metadata_that_no_checkpoint_can_keep_breaks_no_agent(metadata):
     """Be the document put into the prompt, or found in a tool in which a model answers."""
 

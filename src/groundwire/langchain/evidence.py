@@ -87,5 +87,5 @@ def passages(value: Any) -> list[Passage]:  # noqa: PLR0911 - as above
 def _number(value: Any) -> float | None:
     try:
         return None if isinstance(value, bool | str) else float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
