@@ -160,6 +160,17 @@ def test_documents_of_an_earlier_turn_count_as_long_as_the_prompt_shows_them():
     assert result["hallucination"]["abstention"] == AbstentionReason.NO_CONTEXT
 
 
+def test_a_document_that_is_the_question_itself_leaves_the_question():
+    """As where questions are indexed with their answers: all of the user's message is one of them."""
+    asked = "What does item3 cost at the counter of the shop in the old town?"
+    known = [Document(asked, metadata={"answer": RIGHT}), *FOUND]
+    find = RunnableLambda(lambda _: known).with_config(tags=["groundwire:context"])
+    answering = dynamic_prompt(lambda request: shown(find.invoke("item3")[1:]))
+    in_prompt, judged = agent(WRONG, beside=[answering])
+    in_prompt.invoke({"messages": [HumanMessage(asked)]})
+    assert judged[-1].question == asked
+
+
 def test_a_prompt_in_which_nothing_is_known_to_be_a_document_is_no_context():
     """The outcome says how to tell of them."""
     unknown = dynamic_prompt(lambda request: shown(FOUND))

@@ -254,11 +254,15 @@ def _own_run() -> tuple[Sequence[object], UUID | None]:
 
 
 def _without(question: str, told: Sequence[Passage]) -> str:
-    """The user's message without the documents that the application has written into it."""
+    """The user's message without the documents that the application has written into it.
+
+    A document that is all of it, as a question in a list of them may be, is what the user has asked.
+    """
+    rest = question
     for passage in told:
         if is_statement(passage.text):
-            question = question.replace(passage.text, "")
-    return question.strip()
+            rest = rest.replace(passage.text, "")
+    return rest.strip() or question
 
 
 def _begins_turn(message: BaseMessage) -> bool:
