@@ -68,6 +68,15 @@ class Once(Rewriting):
         return None if state.get("documents") else {"documents": FOUND}
 
 
+class Guarding(AgentMiddleware):
+    """Asks a model of its own whether an answer may be given."""
+
+    def wrap_model_call(self, request, handler):
+        response = handler(request)
+        Script(responses=[AIMessage("yes")]).invoke(f"Is this polite? {response.result[-1].text}")
+        return response
+
+
 class Keeping(AgentMiddleware):
     """Has room in the state for what tools keep."""
 
@@ -112,6 +121,14 @@ def test_documents_that_a_middleware_puts_into_the_prompt_are_the_context(beside
     right, _ = agent(RIGHT, beside=[beside])
     assert ask(right)["hallucination"]["hallucinated"] is False
     wrong, judged = agent(WRONG, beside=[beside])
+    assert ask(wrong)["hallucination"]["hallucinated"] is True
+    assert told(judged[0])[0] == RIGHT
+
+
+@pytest.mark.parametrize("beside", [[Guarding(), searching], [searching, Guarding()]])
+def test_a_model_that_is_asked_about_the_answer_is_not_the_one_that_answered(beside):
+    """What the answering model was told is the context, be the other asked after it."""
+    wrong, judged = agent(WRONG, beside=beside)
     assert ask(wrong)["hallucination"]["hallucinated"] is True
     assert told(judged[0])[0] == RIGHT
 

@@ -229,7 +229,7 @@ def _noted(
     response: ModelResponse[Any], request: ModelRequest[Any], heard: Hearing
 ) -> ExtendedModelResponse[Any]:
     noted = replace(response, result=delegated.form_noted(response.result, request.tools))
-    told = heard.told(_held(request))
+    told = heard.told(_held(request), response.result)
     update = {"groundwire_said": heard.said(response.result), "groundwire_told": delegated.written(told)}
     return ExtendedModelResponse(noted, Command(update=update))
 
