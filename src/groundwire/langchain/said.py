@@ -64,8 +64,8 @@ class Hearing(BaseCallbackHandler):
     def told(self, held: Iterable[Passage], returned: Iterable[BaseMessage]) -> list[Passage]:
         """What the model that said what is ``returned`` was told of documents, retrieved here or ``held``.
 
-        By its prompt, for what tools told it is read in their messages. What a model before it has made up, as
-        one in a retriever may, is no evidence. Where none of them said that, the last one is meant.
+        By its prompt, for what tools told it is read in their messages. What a model before it has made up,
+        as one in a retriever may, is no evidence. Where none of them said that, the last one is meant.
         """
         own, last_first = set(_spoken(returned)) - {""}, list(reversed(self._calls.values()))
         call = next((one for one in last_first if own.intersection(one.said)), next(iter(last_first), None))
