@@ -9,7 +9,8 @@ from typing import Any
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
 from groundwire.core.interaction import Passage
-from groundwire.host.seen import beside, given_words, is_statement, unechoed
+from groundwire.host.echoes import given_words, unechoed
+from groundwire.host.seen import beside, is_statement
 from groundwire.langchain import chat, results, states
 from groundwire.langchain.tree import Kind, Run, Unit
 

@@ -17,10 +17,11 @@ from groundwire.core.errors import MissingExtraError
 from groundwire.core.interaction import Interaction, Passage
 from groundwire.core.verdict import Abstention, AbstentionReason, Outcome
 from groundwire.host.actions import Action, Decision, note
+from groundwire.host.echoes import unechoed
 from groundwire.host.judging import ajudged, judged
 from groundwire.host.notices import UNSAID
 from groundwire.host.options import Common, settle_common
-from groundwire.host.seen import is_made_of, is_statement, unechoed
+from groundwire.host.seen import is_made_of, is_statement
 from groundwire.langchain import chat, delegated, evidence, placing, states, values
 from groundwire.langchain.capture import wrote
 from groundwire.langchain.conversation import given_before

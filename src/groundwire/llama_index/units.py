@@ -15,8 +15,9 @@ from llama_index.core.workflow import StartEvent, StopEvent
 
 from groundwire.core.interaction import Interaction, Passage, Turn
 from groundwire.core.verdict import AbstentionReason
+from groundwire.host.echoes import given_words
 from groundwire.host.notices import WITHHELD, is_withheld, without
-from groundwire.host.seen import EDITED, folded, given_words, has_part, is_telling, share, unspoken
+from groundwire.host.seen import EDITED, folded, has_part, is_telling, share, unspoken
 from groundwire.llama_index import findings, values
 from groundwire.llama_index.made import said_in, unmade
 from groundwire.llama_index.output import notices

@@ -36,9 +36,10 @@ from pydantic import BaseModel
 
 from groundwire.core.interaction import Passage, Role, Turn
 from groundwire.core.plain import plain
+from groundwire.host.echoes import unechoed
 from groundwire.host.forms import own_answer
 from groundwire.host.notices import without
-from groundwire.host.seen import beside, unechoed
+from groundwire.host.seen import beside
 
 ANSWER_KEYS = ("answer", "final_answer", "response", "result", "output", "text")
 _SURE_KEYS = ("answer", "final_answer")  # the others may hold a status, too
