@@ -106,6 +106,11 @@ def _without_query(text: str, given: Sequence[str]) -> str:
     return _QUERY.sub(lambda field: f"{field[1]}{field[3][0] * 2}" if field[3] in forms else field[0], text)
 
 
+def says_something(told: str) -> bool:
+    """Whether a text is not what Python and JSON write for nothing: "None", "null", "[]", "{}"."""
+    return any(map(str.isalnum, told)) and told.strip() not in {"None", "null"}
+
+
 def given_words(value: Any) -> Iterator[str]:
     """The texts in what a tool was given, and its lists and structures as the texts that they make.
 
