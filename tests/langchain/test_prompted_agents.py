@@ -2,7 +2,7 @@
 
 import pytest
 from langchain.agents import AgentState, create_agent
-from langchain.agents.middleware import AgentMiddleware, dynamic_prompt
+from langchain.agents.middleware import AgentMiddleware, dynamic_prompt, hook_config
 from langchain.tools import ToolRuntime
 from langchain_classic.retrievers import ContextualCompressionRetriever
 from langchain_classic.retrievers.document_compressors import LLMChainExtractor
@@ -174,6 +174,23 @@ def test_documents_of_an_earlier_turn_count_as_long_as_the_prompt_shows_them():
     hidden, _ = agent(RIGHT, WRONG, beside=[Once()], checkpointer=InMemorySaver())
     for _ in range(2):
         result = ask(hidden, config=ONCE)
+    assert result["hallucination"]["abstention"] == AbstentionReason.NO_CONTEXT
+
+
+class Canned(AgentMiddleware):
+    """Answers thanks by itself, without a model."""
+
+    @hook_config(can_jump_to=["end"])
+    def before_model(self, state, runtime):
+        thanked = "thanks" in state["messages"][-1].text
+        return {"jump_to": "end", "messages": [AIMessage(RIGHT)]} if thanked else None
+
+
+def test_a_turn_in_which_no_model_was_asked_has_no_documents_of_an_earlier_one():
+    """Nobody was told of them again."""
+    canned, _ = agent(RIGHT, beside=[Canned(), searching], checkpointer=InMemorySaver())
+    assert ask(canned, config=ONCE)["hallucination"]["hallucinated"] is False
+    result = canned.invoke({"messages": [HumanMessage("thanks")]}, ONCE)
     assert result["hallucination"]["abstention"] == AbstentionReason.NO_CONTEXT
 
 

@@ -66,7 +66,7 @@ class CheckedState(AgentState[Any]):
 
     hallucination: NotRequired[Annotated[dict[str, Any], OmitFromInput]]
     groundwire_said: NotRequired[Annotated[list[str], PrivateStateAttr]]
-    groundwire_told: NotRequired[Annotated[list[Any], PrivateStateAttr]]
+    groundwire_told: NotRequired[Annotated[dict[str, Any], PrivateStateAttr]]
 
 
 class HallucinationMiddleware(AgentMiddleware[CheckedState, Any, Any]):
@@ -164,7 +164,7 @@ class _Turn:
 
     def __init__(self, state: CheckedState) -> None:
         messages = state["messages"]
-        begin = max((i for i, m in enumerate(messages) if _begins_turn(m)), default=-1)
+        begin = _begin(messages)
         # A turn that was summed up midway has lost its question; the summary tells what came before.
         is_asked = begin >= 0 and chat.by_human(messages[begin])
         asked = chat.last_turn(messages[: begin + 1]) if is_asked else None
@@ -184,7 +184,7 @@ class _Turn:
             text = answer_text(self.answer)
         held = state.get("structured_response") is not None  # be it of an earlier turn
         self.withdrawn = {"structured_response": None} if held else {}
-        told = [] if direct else delegated.read(state.get("groundwire_told"))
+        told = [] if direct else _told(state)
         found = list(_found(read, self.answer if direct else None))
         brought = {passage.text for passage in found}
         self.interaction = Interaction(
@@ -230,9 +230,16 @@ def _noted(
     response: ModelResponse[Any], request: ModelRequest[Any], heard: Hearing
 ) -> ExtendedModelResponse[Any]:
     noted = replace(response, result=delegated.form_noted(response.result, request.tools))
-    told = heard.told(_held(request), response.result)
-    update = {"groundwire_said": heard.said(response.result), "groundwire_told": delegated.written(told)}
+    found = delegated.written(heard.told(_held(request), response.result))
+    told = {"turn": _turn(request.state["messages"]), "found": found}
+    update = {"groundwire_said": heard.said(response.result), "groundwire_told": told}
     return ExtendedModelResponse(noted, Command(update=update))
+
+
+def _told(state: CheckedState) -> list[Passage]:
+    """What a model's prompt told it of documents in this turn; none where none was asked since it began."""
+    noted = state.get("groundwire_told") or {}
+    return delegated.read(noted.get("found")) if noted.get("turn") == _turn(state["messages"]) else []
 
 
 def _held(request: ModelRequest[Any]) -> list[Passage]:
@@ -264,6 +271,17 @@ def _without(question: str, told: Sequence[Passage]) -> str:
         if is_statement(passage.text):
             rest = rest.replace(passage.text, "")
     return rest.strip() or question
+
+
+def _begin(messages: Sequence[BaseMessage]) -> int:
+    """Where the last turn begins; -1 where nobody has spoken."""
+    return max((i for i, message in enumerate(messages) if _begins_turn(message)), default=-1)
+
+
+def _turn(messages: Sequence[BaseMessage]) -> str | None:
+    """The id of the message with which the last turn begins."""
+    begin = _begin(messages)
+    return messages[begin].id if begin >= 0 else None
 
 
 def _begins_turn(message: BaseMessage) -> bool:
