@@ -1,4 +1,4 @@
-"""What a model was told of, and what is only passed on."""
+"""What a model was told of, and what of a text a model has said."""
 
 import json
 import unicodedata
@@ -6,7 +6,7 @@ import unicodedata
 import pytest
 
 from groundwire import Passage
-from groundwire.host.seen import beside, given_words, has_part, told_of, unechoed, unspoken
+from groundwire.host.seen import beside, has_part, told_of, unspoken
 
 FOUND = [
     Passage(text="A second bag costs 25 EUR."),
@@ -111,89 +111,6 @@ def test_what_a_model_said_is_no_evidence(spoken, text, expected):
     assert "75 EUR" not in rest
     if expected is not None:
         assert " ".join(rest.split()) == " ".join(expected.split())
-
-
-THOUGHT = "A second bag costs 75 EUR and gold members bring a third one free of charge."
-ASKED = "What is the price of a second bag on flights to Oslo?"
-QUERY = 'Why does a second bag cost "75 EUR" now?'
-SEARCHED = (
-    f'{{"query": %s, "results": [{{"content": {json.dumps(PAGE)}}}, {{"content": "Flights to Oslo."}}]}}'
-)
-TODOS = {"todos": [{"content": "Find it.", "status": "done"}, {"content": THOUGHT, "status": "pending"}]}
-
-
-@pytest.mark.parametrize(
-    ("given", "text", "expected"),
-    [
-        (THOUGHT, THOUGHT, ""),
-        (THOUGHT, f"Noted: {THOUGHT}", ""),
-        (THOUGHT, f"The thought was kept: {json.dumps({'thought': THOUGHT})}", ""),
-        (TODOS, f"Updated todo list to {TODOS['todos']}", ""),
-        (TODOS, f"The list is now: {json.dumps(TODOS)}", ""),
-        ("It costs 75 EUR", "Thought recorded: It costs 75 EUR.", ""),
-        ({"thought": "It costs 75 EUR", "next": "Tell them so"}, "Noted: it costs 75 EUR. Tell them so", ""),
-        ({"labels": ["open", "lost in Vienna"]}, "Result: lost in Vienna", "Result: lost in Vienna"),
-        ("second bag price", "Second bag price noted: 25", "Second bag price noted: 25"),
-        # A search that repeats its query is kept for the rest, be it short.
-        (ASKED, f"Results for {ASKED}: 25 EUR", "Results for ?: 25 EUR"),
-        (ASKED, f"Q: {ASKED}\nA: With a receipt only.", "Q: ?\nA: With a receipt only."),
-        # A document may say what was asked for; one that says more is left as it is.
-        (ASKED, f"# {ASKED}\n{PAGE}", f"# {ASKED}\n{PAGE}"),
-        # A tool chooses among what it was given.
-        ({"labels": ["open", "lost in Vienna"]}, "lost in Vienna", "lost in Vienna"),
-        ("25 EUR", "25 EUR.", "25 EUR."),
-        (ASKED, json.dumps({"query": ASKED, "cost": 25}), '{"query": " ?", "cost": 25}'),
-        # A search may say what it was asked for in a field of its own, be it much less than what it found.
-        (QUERY, SEARCHED % json.dumps(QUERY), SEARCHED % '""'),
-        ({"query": QUERY}, str({"q": QUERY, "found": [PAGE]}), str({"q": "", "found": [PAGE]})),
-        ("Кто платит 75 EUR?", SEARCHED % '"Кто платит 75 EUR?"', SEARCHED % '""'),
-        ("second bag", SEARCHED % '"second bag"', SEARCHED % '"second bag"'),
-        (
-            "A second bag price",
-            SEARCHED % '"A second bag price: 25 EUR"',
-            SEARCHED % '"A second bag price: 25 EUR"',
-        ),
-        # Whoever found nothing says what was sought, and that is all.
-        ("second bag 75 EUR", "No results found for: second bag 75 EUR", "No results found for:"),
-        (
-            QUERY,
-            f"Sorry, I couldn't find any documents about '{QUERY}'.",
-            "Sorry, I couldn't find any documents about ' \" \" ?'.",
-        ),
-        (
-            "bag 75 EUR",
-            'Nothing found for "bag 75 EUR" in this database.',
-            'Nothing found for " " in this database.',
-        ),
-        (
-            "bag 75 EUR",
-            "No results found for 'bag 75 EUR'. Try other words.",
-            "No results found for ' '. Try other words.",
-        ),
-        (QUERY, f"Nothing matched {QUERY}\n{PAGE} {PAGE}", f'Nothing matched " " ?\n{PAGE} {PAGE}'),
-        (
-            "bag 25 EUR",
-            f"Nothing matched in fees.\nbag 25 EUR\n{PAGE}",
-            f"Nothing matched in fees.\nbag 25 EUR\n{PAGE}",
-        ),
-        ("pets", "No pets.", "No pets."),
-        ("pets", "No pets found in cabins for free.", "No pets found in cabins for free."),
-        # A name, a number, a few words stand in what was found for them.
-        ("second checked bag", PAGE, PAGE),
-        ("second bag price", "Second bag price: 25 EUR", "Second bag price: 25 EUR"),
-        ("25 EUR", "A second bag costs 25 EUR.", "A second bag costs 25 EUR."),
-        (THOUGHT, PAGE, PAGE),
-        (f"{THOUGHT} {ASKED}", f"{ASKED} {PAGE}", f"{ASKED} {PAGE}"),
-        ("", PAGE, PAGE),
-        (THOUGHT, "---", "---"),
-        ("行李的费用", "第二件行李的费用是二十五欧元。", "第二件行李的费用是二十五欧元。"),
-    ],
-)
-def test_what_a_tool_was_given_is_no_evidence(given, text, expected):
-    """Its own words are, be they few; a document that holds the words of a query is not torn."""
-    rest = unechoed(text, given_words(given))
-    assert "75 EUR" not in rest
-    assert " ".join(rest.split()) == " ".join(expected.split())
 
 
 def test_texts_of_any_length_are_looked_through_quickly():

@@ -1,6 +1,7 @@
 """LlamaIndex's models as judges: they answer, and nothing crosses between them and the application."""
 
 import json
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -334,6 +335,22 @@ def test_a_structured_reply_that_does_not_fit_is_a_reply_and_no_failure(says):
     (why,) = ask(judge).stopped
     assert "doesn't fit the schema" in why
     assert judge.breakers["model"].failures_in_a_row == 0
+
+
+def test_what_a_structured_model_fails_with_is_told_in_its_own_words():
+    """LlamaIndex raises the same errors for a reply that it can't parse and a key that is missing."""
+
+    class Keyless(Speaking):
+        @llm_chat_callback()
+        def chat(self, messages, **kwargs):
+            raise ValueError(f"No API key was found for this: {messages[-1].content}")
+
+    asked = (
+        "Is it so that a second bag costs 25 EUR on each of the flights to Oslo, and 75 EUR on all others?"
+    )
+    (why,) = ask(Judge(Keyless().as_structured_llm(Form)), replace(ASK, user=asked)).stopped
+    assert "ValueError: No API key was found" in why
+    assert "flights to Oslo" not in why
 
 
 def test_structured_models_around_different_models_are_different_models():

@@ -41,7 +41,7 @@ from groundwire.langchain import (
 from groundwire.langchain.delegated import Inside
 from groundwire.testing import Abstains
 from tests.langchain.apps import PROMPT
-from tests.langchain.conftest import Heard
+from tests.langchain.conftest import Heard, listening
 from tests.langchain.wrapped_apps import CHECKER, Shelf
 from tests.scripted import NovelWords
 
@@ -461,6 +461,24 @@ def test_a_tool_that_failed_brought_nothing():
     history = [HumanMessage("item3?"), call("breaks"), failed]
     result = agent(WRONG, tools=[breaks]).invoke({"messages": history})
     assert result["hallucination"]["abstention"] == "NO_CONTEXT"
+
+
+@pytest.mark.parametrize("nothing", [None, [], {}, "[]", "None"], ids=repr)
+def test_a_tool_that_found_nothing_brings_nothing(nothing, heard):
+    """What Python and JSON write for it is no document, to a callback handler as well."""
+
+    @tool
+    def looks_up(query: str):
+        """Look up."""
+        return nothing
+
+    checked = agent(call("looks_up"), WRONG, tools=[looks_up])
+    assert ask(checked)["hallucination"]["abstention"] == "NO_CONTEXT"
+    create_agent(Script(responses=[call("looks_up"), AIMessage(WRONG)]), [looks_up]).invoke(
+        {"messages": [HumanMessage("item3?")]}, listening(heard)
+    )
+    assert heard.only().problem is AbstentionReason.NO_CONTEXT
+    assert heard.only().interaction.contexts == ()
 
 
 def test_without_tools_nothing_is_called_clean():

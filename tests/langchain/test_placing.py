@@ -244,6 +244,16 @@ def test_of_many_passages_each_is_found_where_one_text_holds_it():
     assert survivors(passages, texts) == alone
 
 
+@pytest.mark.parametrize("graders", [1, 200])
+def test_a_text_that_holds_many_is_looked_through_closely_beside_any_number_of_others(graders):
+    """As the prompt of the answer, in which they are JSON, beside those of models that graded each."""
+    said = "# Tariff {0}\nA bag of kind {0} costs {0} EUR, as long as it weighs less than {0} kilos."
+    passages = [Passage(text="A bag of kind 0 costs nothing at all.")]
+    passages += [Passage(text=said.format(i)) for i in range(1, 110)]
+    answering = json.dumps([one.text for one in passages])
+    assert survivors(passages, [*(["Is it of use?"] * graders), answering]) == passages
+
+
 def test_thousands_of_texts_that_each_hold_one_passage_are_looked_through_quickly():
     """As where each document is read by a model of its own, at length told what to do."""
     passages = [

@@ -2,7 +2,7 @@
 
 import pytest
 from langchain.agents import AgentState, create_agent
-from langchain.agents.middleware import AgentMiddleware, dynamic_prompt
+from langchain.agents.middleware import AgentMiddleware, dynamic_prompt, hook_config
 from langchain.tools import ToolRuntime
 from langchain_classic.retrievers import ContextualCompressionRetriever
 from langchain_classic.retrievers.document_compressors import LLMChainExtractor
@@ -68,6 +68,15 @@ class Once(Rewriting):
         return None if state.get("documents") else {"documents": FOUND}
 
 
+class Guarding(AgentMiddleware):
+    """Asks a model of its own whether an answer may be given."""
+
+    def wrap_model_call(self, request, handler):
+        response = handler(request)
+        Script(responses=[AIMessage("yes")]).invoke(f"Is this polite? {response.result[-1].text}")
+        return response
+
+
 class Keeping(AgentMiddleware):
     """Has room in the state for what tools keep."""
 
@@ -116,6 +125,14 @@ def test_documents_that_a_middleware_puts_into_the_prompt_are_the_context(beside
     assert told(judged[0])[0] == RIGHT
 
 
+@pytest.mark.parametrize("beside", [[Guarding(), searching], [searching, Guarding()]])
+def test_a_model_that_is_asked_about_the_answer_is_not_the_one_that_answered(beside):
+    """What the answering model was told is the context, be the other asked after it."""
+    wrong, judged = agent(WRONG, beside=beside)
+    assert ask(wrong)["hallucination"]["hallucinated"] is True
+    assert told(judged[0])[0] == RIGHT
+
+
 def test_documents_in_the_user_s_message_are_no_part_of_the_question():
     """An answer is judged by what was asked."""
     wrong, judged = agent(WRONG, beside=[Rewriting()])
@@ -160,6 +177,34 @@ def test_documents_of_an_earlier_turn_count_as_long_as_the_prompt_shows_them():
     assert result["hallucination"]["abstention"] == AbstentionReason.NO_CONTEXT
 
 
+class Canned(AgentMiddleware):
+    """Answers thanks by itself, without a model."""
+
+    @hook_config(can_jump_to=["end"])
+    def before_model(self, state, runtime):
+        thanked = "thanks" in state["messages"][-1].text
+        return {"jump_to": "end", "messages": [AIMessage(RIGHT)]} if thanked else None
+
+
+def test_a_turn_in_which_no_model_was_asked_has_no_documents_of_an_earlier_one():
+    """Nobody was told of them again."""
+    canned, _ = agent(RIGHT, beside=[Canned(), searching], checkpointer=InMemorySaver())
+    assert ask(canned, config=ONCE)["hallucination"]["hallucinated"] is False
+    result = canned.invoke({"messages": [HumanMessage("thanks")]}, ONCE)
+    assert result["hallucination"]["abstention"] == AbstentionReason.NO_CONTEXT
+
+
+def test_a_document_that_is_the_question_itself_leaves_the_question():
+    """As where questions are indexed with their answers: all of the user's message is one of them."""
+    asked = "What does item3 cost at the counter of the shop in the old town?"
+    known = [Document(asked, metadata={"answer": RIGHT}), *FOUND]
+    find = RunnableLambda(lambda _: known).with_config(tags=["groundwire:context"])
+    answering = dynamic_prompt(lambda request: shown(find.invoke("item3")[1:]))
+    in_prompt, judged = agent(WRONG, beside=[answering])
+    in_prompt.invoke({"messages": [HumanMessage(asked)]})
+    assert judged[-1].question == asked
+
+
 def test_a_prompt_in_which_nothing_is_known_to_be_a_document_is_no_context():
     """The outcome says how to tell of them."""
     unknown = dynamic_prompt(lambda request: shown(FOUND))
@@ -188,7 +233,9 @@ class Unshowable:
         raise RuntimeError("not for you")
 
 
-@pytest.mark.parametrize("metadata", [{"hash": 2**80}, {"row": Unshowable()}, {"row": "\ud800"}])
+@pytest.mark.parametrize(
+    "metadata", [{"hash": 2**80}, {"score": 10**400}, {"row": Unshowable()}, {"row": "\ud800"}]
+)
 def test_metadata_that_no_checkpoint_can_keep_breaks_no_agent(metadata):
     """Be the document put into the prompt, or found in a tool in which a model answers."""
 

@@ -911,7 +911,8 @@ async def test_a_workflow_whose_model_is_not_heard_says_so_once(heard, caplog):
     assert heard.captured == []
 
 
-async def test_what_a_workflow_s_model_makes_of_engines_answers_is_told_of(heard, caplog):
+@pytest.mark.parametrize("last", ["text", "keyed", "beside a status"])
+async def test_what_a_workflow_s_model_makes_of_engines_answers_is_told_of(last, heard, caplog):
     """The engines' answers are judged, and nobody is to take that for a verdict on the last one."""
 
     class Combines(Workflow):
@@ -921,13 +922,20 @@ async def test_what_a_workflow_s_model_makes_of_engines_answers_is_told_of(heard
             if ev.last == "joined":
                 return StopEvent(result=" ".join(parts))
             said = str(await Oracle(reply=lambda n: f"All of topic{n}.").acomplete("\n".join(parts)))
-            return StopEvent(result={"answer": said} if ev.last == "keyed" else said)
+            return StopEvent(result=forms[ev.last](said, parts[0]))
 
+    forms = {
+        "text": lambda said, _: said,
+        "keyed": lambda said, _: {"answer": said},
+        "beside a status": lambda said, _: {"result": "ok", "reply": said},
+        "as a title": lambda said, first: {"result": first, "title": said},
+    }
     await Combines(timeout=20).run(query=question(7), last="joined")
+    await Combines(timeout=20).run(query=question(7), last="as a title")
     assert "what was made of them" not in caplog.text
-    for last in ("text", "keyed"):
-        await Combines(timeout=20).run(query=question(7), last=last)
-    assert len(heard.captured) == 6
+    await Combines(timeout=20).run(query=question(7), last=last)
+    await Combines(timeout=20).run(query=question(7), last=last)
+    assert len(heard.captured) == 8
     assert caplog.text.count("what was made of them") == 1
 
 

@@ -1,16 +1,13 @@
 """Whether a model was told of what was found for it, and what a text says that no model has said.
 
-What a model gave to a tool, it has said as well. Texts are compared by their words in small letters, be they
-written by JSON or Python.
+Texts are compared by their words in small letters, be they written by JSON or Python. What a tool says back
+of what it was given is for ``echoes`` to tell.
 """
 
 from __future__ import annotations
 
-import itertools
-import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
 
 from groundwire.core.interaction import Passage
 from groundwire.text.tokens import Word, words
@@ -22,36 +19,12 @@ _LONG = 4  # letters of a word that says something
 _UNSPACED = "\u0e00"  # from here on: scripts without spaces, whose words are pairs of characters
 _TELLING_WORDS = 3
 _PAIRS = 2  # of characters make a word
-_STATEMENT = 8  # words that nobody says by chance
+STATEMENT = 8  # words that nobody says by chance
 _SOUGHT = 8  # words of what is sought tell whether it may stand in a text at all
 _HEAD = 200  # characters of a text tell whether it may stand in what is sought
 _BETWEEN = re.compile(r"(?:\\[nrt]|[\W_])*+")  # two words, as ``words`` has it
-# A field of JSON, or of what Python printed, in which a search says what it was asked for.
-_QUERY = re.compile(
-    r"""((["'])(?:q|query|search_query)\2\s*:\s*)("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')""", re.DOTALL
-)
 _LETTERS = re.compile(r"[a-z]{4,}")
 MOST = 100_000  # characters that are looked through: a tenth of a second
-_MOST_VALUES, _VALUE = 1_000, 20  # of a structure, and characters of a text that count for one
-# What a tool says that did nothing but keep what it was given.
-_KEPT = re.compile(
-    r"added|keep|kept|noted?|notes|received|recorded|saved|stored|thinking|thoughts?|todos?|written"
-)
-_RECEIVED = re.compile(
-    rf"\d+|an?|all|and|are|been|created|current|done|has|have|i|in|is|it|its|items?|list|messages?|my|new|now|of|ok|"
-    rf"okay|plan|result|status|success|successfully|tasks?|text|that|the|this|to|true|updated|was|with|your?|"
-    rf"{_KEPT.pattern}"
-)
-# What a search says that found nothing, in a sentence.
-_STOP = re.compile(r"[.!?;\n。！？]")
-_NONE = re.compile(r"0|couldn|didn|no|none|not|nothing|unable|zero")
-_SUCH = re.compile(
-    r"articles?|data|documents?|entr(?:y|ies)|find|found|hits?|information|match(?:ed|es)?|pages?|records?|results?"
-)
-_SOUGHT_IN = re.compile(
-    rf"a|about|any|are|available|base|could|database|did|for|good|here|i|in|is|it|knowledge|matching|of|on|query|"
-    rf"relevant|search|sorry|t|that|the|there|this|to|was|we|were|with|your|{_NONE.pattern}|{_SUCH.pattern}"
-)
 EDITED = 0.6  # of an answer's words are those of the model that gave it, also where it was edited
 _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})|\\([\"'/\\])")  # as JSON writes a text
 _ENDS = frozenset("\n\r.!?:;,\"'“”„«»`{}[]()|>*#_=-。！？：；，、「」")
@@ -93,7 +66,7 @@ def has_part(told: str, said: str, asked: str = "") -> bool:
 
 def folded(text: str) -> str:
     """The words of a text, of a very long one the first, so that one such text stands in another."""
-    return _joined(_folded(text[:MOST]))
+    return joined(_folded(text[:MOST]))
 
 
 def beside(text: str, spoken: Iterable[str]) -> str:
@@ -114,129 +87,31 @@ def unspoken(text: str, spoken: Iterable[str]) -> str:
 
 def _parted(text: str, spoken: Iterable[str]) -> tuple[str, bool]:
     """What a text says beside what was spoken, and whether that is the less of it."""
-    if (look := _look(text, spoken)) is None:
+    if (look := look_through(text, spoken)) is None:
         return text, False
     plain, there, folded, sought = look
-    whole, telling = _joined(folded), _are_telling(folded)
+    whole, telling = joined(folded), _are_telling(folded)
     said: set[int] = set()
     own: set[int] = set()
     for one in sought:
-        part = _joined(one)
+        part = joined(one)
         if part == whole or (telling and whole in part):
             return "", True  # all of what a model said, or a field of it
         if not _are_telling(one):
             continue
-        for begin in _places(part, whole):
+        for begin in found_at(part, whole):
             places = range(begin, begin + len(one))
             said.update(places)
-            if len(one) >= _STATEMENT or _by_itself(plain, there[begin], there[places[-1]]):
+            if len(one) >= STATEMENT or _by_itself(plain, there[begin], there[places[-1]]):
                 own.update(places)
     if said and 2 * len(said) >= len(there):
-        return _without(plain, there, said), True
-    return (_without(plain, there, own) if own else text), False
-
-
-def unechoed(text: str, given: Iterable[str]) -> str:
-    """What the text of a tool says beside what it was ``given``; empty where that is nothing.
-
-    A query stands in what was found for it, as a name does, and a document may say what was asked for in the
-    same words. So only what is long enough for a statement, stands there in full and is half of the text is
-    taken out, and the rest stays; and what stands in a field that is named for a query, or beside words that
-    say that nothing was found. Nothing is left of a text that is all theirs, or says no more beside them than
-    that they were received. Of a few words it has to say that they were kept: a tool may choose among what it
-    was given, and a number beside a query is what was found for it.
-    """
-    given = list(given)
-    return _without_query(_beside_given(text, given), given)
-
-
-def _beside_given(text: str, given: Iterable[str]) -> str:
-    if (look := _look(text, given)) is None:
-        return text
-    plain, there, folded, sought = look
-    whole, long = _joined(folded), _weight(folded) >= _STATEMENT
-    own: set[int] = set()
-    few: set[int] = set()
-    for one in sought:
-        part, is_long = _joined(one), _weight(one) >= _STATEMENT
-        if long and is_long and whole in part:
-            return ""
-        for begin in _places(part, whole):
-            (own if is_long else few).update(range(begin, begin + len(one)))
-    rest = [word for place, word in enumerate(folded) if place not in own and place not in few]
-    is_receipt = all(map(_RECEIVED.fullmatch, rest))
-    if few and is_receipt and any(map(_KEPT.fullmatch, rest)) and not any(map(str.isdigit, rest)):
-        return ""
-    if vain := _in_vain(plain, there, folded, own | few):
-        return _without(plain, there, vain)
-    if not own or 2 * len(own) < len(there):
-        return text
-    return "" if is_receipt and not few - own else _without(plain, there, own)
-
-
-def _in_vain(plain: str, there: Sequence[Word], folded: Sequence[str], given: set[int]) -> set[int]:
-    """Which of the ``given`` words stand in a sentence that says of them that nothing was found."""
-    sentences: list[list[int]] = [[]]
-    for place, word in enumerate(there if given else ()):
-        gap = plain[there[place - 1].end : word.start] if place else ""
-        if _STOP.search(gap) and not given.issuperset((place - 1, place)):
-            sentences.append([])
-        sentences[-1].append(place)
-    vain = (one for one in sentences if _is_nothing([folded[place] for place in one if place not in given]))
-    return given.intersection(place for one in vain for place in one)
-
-
-def _is_nothing(rest: Sequence[str]) -> bool:
-    """Whether the words beside it say of what was sought that there is none."""
-    kinds = (_NONE, _SUCH)
-    return all(map(_SOUGHT_IN.fullmatch, rest)) and all(any(map(kind.fullmatch, rest)) for kind in kinds)
-
-
-def _without_query(text: str, given: Sequence[str]) -> str:
-    """A text without the query that it was given, where a field of it has all of that and no more."""
-    if _QUERY.search(text) is None:
-        return text
-    telling = filter(is_telling, given)
-    forms = {
-        form for one in telling for form in (json.dumps(one), json.dumps(one, ensure_ascii=False), repr(one))
-    }
-    return _QUERY.sub(lambda field: f"{field[1]}{field[3][0] * 2}" if field[3] in forms else field[0], text)
-
-
-def given_words(value: Any) -> Iterator[str]:
-    """The texts in what a tool was given, and its lists and structures as the texts that they make.
-
-    Of what is very long, or made of anything but plain values, the texts alone.
-    """
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping | list | tuple):
-        if _is_plain(value):
-            yield str(value)
-        for one in value.values() if isinstance(value, Mapping) else value:
-            yield from given_words(one)
-
-
-def _is_plain(value: Any) -> bool:
-    """Whether a structure is of plain values and not so many that writing it would take time."""
-    left, waiting = _MOST_VALUES, [value]
-    while waiting and left > 0:
-        one = waiting.pop()
-        left -= 1
-        if isinstance(one, Mapping):
-            waiting.extend(itertools.islice(one.values(), left + 1))
-        elif isinstance(one, list | tuple):
-            waiting.extend(itertools.islice(one, left + 1))
-        elif isinstance(one, str):
-            left -= len(one) // _VALUE
-        elif not isinstance(one, int | float | None):
-            return False
-    return not waiting and left > 0
+        return taken_out(plain, there, said), True
+    return (taken_out(plain, there, own) if own else text), False
 
 
 def is_statement(said: str) -> bool:
     """Whether words are so many that nobody says the same by chance."""
-    return _weight(_folded(said[:_HEAD])) >= _STATEMENT
+    return weight(_folded(said[:_HEAD])) >= STATEMENT
 
 
 def share(answer: str, said: str) -> float:
@@ -258,14 +133,17 @@ def is_telling(said: str) -> bool:
 
 
 def _are_telling(folded: Iterable[str]) -> bool:
-    return _weight(folded) >= _TELLING_WORDS
+    return weight(folded) >= _TELLING_WORDS
 
 
-def _weight(folded: Iterable[str]) -> float:
+def weight(folded: Iterable[str]) -> float:
+    """How many words there are, in scripts without spaces as well."""
     return sum(1 / _PAIRS if word >= _UNSPACED else 1 for word in folded)
 
 
-def _look(text: str, spoken: Iterable[str]) -> tuple[str, list[Word], list[str], list[list[str]]] | None:
+def look_through(
+    text: str, spoken: Iterable[str]
+) -> tuple[str, list[Word], list[str], list[list[str]]] | None:
     """A text as it is read, its words as they are and in small letters, and what is to be sought among them.
 
     None where nothing that was spoken can stand there.
@@ -348,11 +226,12 @@ def word_runs(folded: list[str], length: int = _RUN) -> set[tuple[str, ...]]:
     return {tuple(folded[i : i + length]) for i in range(len(folded) - length + 1)}
 
 
-def _joined(folded: Iterable[str]) -> str:
+def joined(folded: Iterable[str]) -> str:
+    """Words as one text, in which others that are joined can be found."""
     return f" {' '.join(folded)} "
 
 
-def _places(part: str, whole: str) -> Iterator[int]:
+def found_at(part: str, whole: str) -> Iterator[int]:
     """After how many words of the ``whole`` a ``part`` of it stands, without overlap; both are joined."""
     at = counted = count = 0
     while (at := whole.find(part, at)) >= 0:
@@ -372,7 +251,8 @@ def _by_itself(plain: str, first: Word, last: Word) -> bool:
     return (begin < 0 or plain[begin] in _ENDS) and (end == len(plain) or plain[end] in _ENDS)
 
 
-def _without(plain: str, there: Sequence[Word], own: set[int]) -> str:
+def taken_out(plain: str, there: Sequence[Word], own: set[int]) -> str:
+    """A text without those of its words that stand at ``own`` places among them."""
     kept, at = [], 0
     for place in sorted(own):
         kept.append(plain[at : there[place].start])

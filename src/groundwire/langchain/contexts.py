@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from groundwire.core.interaction import Passage
-from groundwire.host.seen import beside, is_telling, told_of, unechoed
+from groundwire.host.echoes import unechoed
+from groundwire.host.seen import beside, is_telling, told_of
 from groundwire.langchain import chat, evidence, placing, results, states, values
 from groundwire.langchain.conversation import unheard
 from groundwire.langchain.questions import asked

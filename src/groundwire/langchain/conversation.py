@@ -9,7 +9,8 @@ from typing import Any
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
 from groundwire.core.interaction import Passage
-from groundwire.host.seen import beside, given_words, is_statement, unechoed
+from groundwire.host.echoes import given_words, says_something, unechoed
+from groundwire.host.seen import beside, is_statement
 from groundwire.langchain import chat, results, states
 from groundwire.langchain.tree import Kind, Run, Unit
 
@@ -99,7 +100,7 @@ def _of_messages(conversation: list[BaseMessage], counts: Callable[[str, str], b
         if isinstance(message, ToolMessage) and (said := chat.tool_text(message))
         if counts is None or counts(message.tool_call_id, said)
     )
-    return [Passage(text=said) for said in found if said.strip()]
+    return [Passage(text=said) for said in found if says_something(said)]
 
 
 def given_before(messages: Iterable[BaseMessage]) -> Iterator[tuple[BaseMessage, list[str]]]:

@@ -9,6 +9,7 @@ from langchain_core.documents import Document
 from langchain_core.messages import BaseMessage
 
 from groundwire.core.interaction import Passage
+from groundwire.host.echoes import says_something
 from groundwire.langchain import chat, states
 
 CONTEXT_KEYS = (
@@ -71,7 +72,7 @@ def passages(value: Any) -> list[Passage]:  # noqa: PLR0911 - as above
         return [passage(value)]
     said = chat.told(value) if isinstance(value, BaseMessage) else chat.text(value)
     if said is not None:
-        return [Passage(text=said)] if any(map(str.isalnum, said)) else []  # "[]" is what no document makes
+        return [Passage(text=said)] if says_something(said) else []
     if isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], Document):
         return [passage(*value)]
     if isinstance(value, Mapping):
@@ -87,5 +88,5 @@ def passages(value: Any) -> list[Passage]:  # noqa: PLR0911 - as above
 def _number(value: Any) -> float | None:
     try:
         return None if isinstance(value, bool | str) else float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None

@@ -17,10 +17,11 @@ from groundwire.core.errors import MissingExtraError
 from groundwire.core.interaction import Interaction, Passage
 from groundwire.core.verdict import Abstention, AbstentionReason, Outcome
 from groundwire.host.actions import Action, Decision, note
+from groundwire.host.echoes import unechoed
 from groundwire.host.judging import ajudged, judged
 from groundwire.host.notices import UNSAID
 from groundwire.host.options import Common, settle_common
-from groundwire.host.seen import is_made_of, is_statement, unechoed
+from groundwire.host.seen import is_made_of, is_statement
 from groundwire.langchain import chat, delegated, evidence, placing, states, values
 from groundwire.langchain.capture import wrote
 from groundwire.langchain.conversation import given_before
@@ -65,7 +66,7 @@ class CheckedState(AgentState[Any]):
 
     hallucination: NotRequired[Annotated[dict[str, Any], OmitFromInput]]
     groundwire_said: NotRequired[Annotated[list[str], PrivateStateAttr]]
-    groundwire_told: NotRequired[Annotated[list[Any], PrivateStateAttr]]
+    groundwire_told: NotRequired[Annotated[dict[str, Any], PrivateStateAttr]]
 
 
 class HallucinationMiddleware(AgentMiddleware[CheckedState, Any, Any]):
@@ -163,7 +164,7 @@ class _Turn:
 
     def __init__(self, state: CheckedState) -> None:
         messages = state["messages"]
-        begin = max((i for i, m in enumerate(messages) if _begins_turn(m)), default=-1)
+        begin = _begin(messages)
         # A turn that was summed up midway has lost its question; the summary tells what came before.
         is_asked = begin >= 0 and chat.by_human(messages[begin])
         asked = chat.last_turn(messages[: begin + 1]) if is_asked else None
@@ -183,7 +184,7 @@ class _Turn:
             text = answer_text(self.answer)
         held = state.get("structured_response") is not None  # be it of an earlier turn
         self.withdrawn = {"structured_response": None} if held else {}
-        told = [] if direct else delegated.read(state.get("groundwire_told"))
+        told = [] if direct else _told(state)
         found = list(_found(read, self.answer if direct else None))
         brought = {passage.text for passage in found}
         self.interaction = Interaction(
@@ -229,9 +230,16 @@ def _noted(
     response: ModelResponse[Any], request: ModelRequest[Any], heard: Hearing
 ) -> ExtendedModelResponse[Any]:
     noted = replace(response, result=delegated.form_noted(response.result, request.tools))
-    told = heard.told(_held(request))
-    update = {"groundwire_said": heard.said(response.result), "groundwire_told": delegated.written(told)}
+    found = delegated.written(heard.told(_held(request), response.result))
+    told = {"turn": _turn(request.state["messages"]), "found": found}
+    update = {"groundwire_said": heard.said(response.result), "groundwire_told": told}
     return ExtendedModelResponse(noted, Command(update=update))
+
+
+def _told(state: CheckedState) -> list[Passage]:
+    """What a model's prompt told it of documents in this turn; none where none was asked since it began."""
+    noted = state.get("groundwire_told") or {}
+    return delegated.read(noted.get("found")) if noted.get("turn") == _turn(state["messages"]) else []
 
 
 def _held(request: ModelRequest[Any]) -> list[Passage]:
@@ -254,11 +262,26 @@ def _own_run() -> tuple[Sequence[object], UUID | None]:
 
 
 def _without(question: str, told: Sequence[Passage]) -> str:
-    """The user's message without the documents that the application has written into it."""
+    """The user's message without the documents that the application has written into it.
+
+    A document that is all of it, as a question in a list of them may be, is what the user has asked.
+    """
+    rest = question
     for passage in told:
         if is_statement(passage.text):
-            question = question.replace(passage.text, "")
-    return question.strip()
+            rest = rest.replace(passage.text, "")
+    return rest.strip() or question
+
+
+def _begin(messages: Sequence[BaseMessage]) -> int:
+    """Where the last turn begins; -1 where nobody has spoken."""
+    return max((i for i, message in enumerate(messages) if _begins_turn(message)), default=-1)
+
+
+def _turn(messages: Sequence[BaseMessage]) -> str | None:
+    """The id of the message with which the last turn begins."""
+    begin = _begin(messages)
+    return messages[begin].id if begin >= 0 else None
 
 
 def _begins_turn(message: BaseMessage) -> bool:

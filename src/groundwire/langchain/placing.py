@@ -21,7 +21,7 @@ _HEAD = 48  # a passage was cut, not lost, when at least so many of its first ch
 _GAP = 200  # more than this between two passages is no heading but something else that was shown
 _BUDGET = 4_000_000  # characters searched in vain before giving up: a few milliseconds
 _EVENED = 500_000  # characters beyond which white space is not evened out, for the same reason
-_MANY = 10_000  # passages times texts: beyond this, each is looked for only where its beginning stands
+_MANY = 10_000  # passages times texts: beyond this, some are looked for only where their beginning stands
 _BEGINNING = 24  # characters
 _LABEL = re.compile(
     r"[\W_]*(?:(?:document|doc|passage|context|source|chunk|result|excerpt|snippet|content|text|question|query)s?[\W_]*)*"
@@ -65,19 +65,24 @@ def survivors(passages: Sequence[Passage], texts: Iterable[str], asked: str = ""
     """
     kept: dict[int, Passage] = {}
     texts = list(texts)
-    beginnings = _Beginnings(passages) if len(passages) * len(texts) > _MANY else None
-    for text in texts:
-        near = beginnings.in_(text) if beginnings and len(text) <= _EVENED else range(len(passages))
-        for i, passage in _surviving([passages[i] for i in near], text, asked):
-            known = kept.get(near[i])
+    longest_first = sorted(range(len(texts)), key=lambda at: len(texts[at]), reverse=True)
+    closely = set(longest_first[: _MANY // max(1, len(passages))])  # those may hold many, however written
+    beginnings = _Beginnings(passages) if len(closely) < len(texts) else None
+    for at, text in enumerate(texts):
+        found = _surviving(passages, text, asked) if at in closely or len(text) > _EVENED else []
+        if not found and beginnings and len(text) <= _EVENED:
+            near = beginnings.in_(text)
+            found = [(near[i], one) for i, one in _surviving([passages[i] for i in near], text, asked)]
+        for i, passage in found:
+            known = kept.get(i)
             if known is None or len(known.text) < len(passage.text):
-                kept[near[i]] = passage
+                kept[i] = passage
     return [kept[i] for i in sorted(kept)]
 
 
-def _surviving(passages: Sequence[Passage], text: str, asked: str) -> Iterator[tuple[int, Passage]]:
+def _surviving(passages: Sequence[Passage], text: str, asked: str) -> list[tuple[int, Passage]]:
     needles, found, shown = _read(passages, text)
-    end = 0
+    kept, end = [], 0
     for spot, following in zip_longest(found, found[1:]):
         passage = spot.of(passages, shown)
         heading = _heading(passage, _above(spot.start, end, shown, asked))
@@ -85,10 +90,9 @@ def _surviving(passages: Sequence[Passage], text: str, asked: str) -> Iterator[t
         gap = shown[spot.end : None if following is None else following.start]
         footing = _fields(passage, gap, below, asked)
         whole = f"{heading}{passage.text}{footing.rstrip()}"
-        yield spot.index, passage if whole == passage.text else replace(passage, text=whole)
+        kept.append((spot.index, passage if whole == passage.text else replace(passage, text=whole)))
         end = max(end, spot.end + len(footing))
-    for i in _altered(needles, found, shown, asked):
-        yield i, passages[i]
+    return kept + [(i, passages[i]) for i in _altered(needles, found, shown, asked)]
 
 
 class _Beginnings:

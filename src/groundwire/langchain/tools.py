@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from groundwire.core.interaction import Passage
+from groundwire.host.echoes import unechoed
 from groundwire.host.notices import without
-from groundwire.host.seen import beside, unechoed
+from groundwire.host.seen import beside
 from groundwire.langchain import chat, evidence, placing, results, states, values
 from groundwire.langchain.conversation import Given
 from groundwire.langchain.sources import Quotes, Sources

@@ -13,7 +13,8 @@ from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.schema import NodeWithScore
 
 from groundwire.core.interaction import Passage
-from groundwire.host.seen import folded, given_words, is_statement, is_telling, unspoken
+from groundwire.host.echoes import given_words
+from groundwire.host.seen import folded, is_statement, is_telling, unspoken
 from groundwire.llama_index import values, words
 from groundwire.llama_index.made import LATEST, kept, made, unmade
 from groundwire.llama_index.output import notices

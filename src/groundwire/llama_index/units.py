@@ -6,7 +6,7 @@ answer has none. Which span is judged is decided in ``capture``.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from itertools import islice, takewhile
 from typing import Any
 
@@ -15,8 +15,9 @@ from llama_index.core.workflow import StartEvent, StopEvent
 
 from groundwire.core.interaction import Interaction, Passage, Turn
 from groundwire.core.verdict import AbstentionReason
+from groundwire.host.echoes import given_words
 from groundwire.host.notices import WITHHELD, is_withheld, without
-from groundwire.host.seen import EDITED, folded, given_words, has_part, is_telling, share, unspoken
+from groundwire.host.seen import EDITED, folded, has_part, is_telling, share, unspoken
 from groundwire.llama_index import findings, values
 from groundwire.llama_index.made import said_in, unmade
 from groundwire.llama_index.output import notices
@@ -85,11 +86,22 @@ def untold(part: Part, result: Any) -> str | None:
 def _is_made_further(part: Part, result: Any) -> bool:
     """Whether a model said what is told after engines had answered, or streamed where they did not say it."""
     said = None if _form(part, result) else (values.stated(result) or "").strip()
-    if said in part.spoken if said else bool(_told_in(part, result)):
-        return True
     answers = [said_in(finding) for finding in part.found if finding.how is Found.ANSWERED]
+    beside = _told_in(part, result)
+    if said in part.spoken if said else bool(beside):
+        return True
+    is_status = said and not values.is_named_answer(result) and not _have_part(said, answers)
+    if is_status:
+        makers = [one for one in part.exchanges if not beside.isdisjoint(map(str.strip, one.words))]
+        if any(has_part(one.told, own) for one in makers for own in answers):
+            return True
     told = [said] if said else values.texts(result)
     return part.streamed and any(is_telling(unspoken(text, answers)) for text in told)
+
+
+def _have_part(said: str, others: Iterable[str]) -> bool:
+    """Whether what was said has a part of one of the others, or one of them a part of it."""
+    return any(has_part(said, one) or has_part(one, said) for one in others)
 
 
 def _is_resumed(part: Part) -> bool:
@@ -169,7 +181,7 @@ def _is_beside(part: Part, said: str, told: set[str]) -> bool:
     if len(told) != 1 or said.strip() in told:
         return False
     (own,) = told
-    if not is_telling(own) or has_part(said, own) or has_part(own, said):
+    if not is_telling(own) or _have_part(said, [own]):
         return False
     begun = [opening(passage) for passage in findings.passages(part.found)]
     answering = (one for one in part.exchanges if own in map(str.strip, one.words))

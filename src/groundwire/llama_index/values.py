@@ -36,9 +36,10 @@ from pydantic import BaseModel
 
 from groundwire.core.interaction import Passage, Role, Turn
 from groundwire.core.plain import plain
+from groundwire.host.echoes import says_something, unechoed
 from groundwire.host.forms import own_answer
 from groundwire.host.notices import without
-from groundwire.host.seen import beside, unechoed
+from groundwire.host.seen import beside
 
 ANSWER_KEYS = ("answer", "final_answer", "response", "result", "output", "text")
 _SURE_KEYS = ("answer", "final_answer")  # the others may hold a status, too
@@ -251,12 +252,7 @@ def brought(
     if found or isinstance(output.raw_output, (*_RESPONSES, AgentOutput)) or not content.strip():
         return found
     rest = "" if spoken is None else unechoed(beside(without(content, notices), spoken), given)
-    return [Passage(text=rest)] if _says_something(rest) else []
-
-
-def _says_something(told: str) -> bool:
-    """Whether a tool's words are not what Python and JSON write for nothing: "None", "[]", "{}"."""
-    return any(map(str.isalnum, told)) and told.strip() not in {"None", "null"}
+    return [Passage(text=rest)] if says_something(rest) else []
 
 
 def tool_output(output: Any) -> Any:

@@ -135,11 +135,11 @@ class OpenTelemetrySink(Sink):
     """Puts outcomes on their spans.
 
     Each becomes a log event ``gen_ai.evaluation.result`` with the span's context, and flat attributes on the
-    span while it still records: of several answers in one span, those of the worst. ``verdict_spans`` also
-    records a short span below the one that was judged, for backends that take no log events; it has
-    OpenInference's attributes of an evaluation, too. ``include_text`` puts the reason and the unsupported
-    statements into the explanation. The providers are the global ones if left out; who batches and exports is
-    theirs to say.
+    span while it still records: of several answers in one span, those of the worst, beside what only a better
+    one had, for none can be taken back. ``verdict_spans`` also records a short span below the one that was
+    judged, for backends that take no log events; it has OpenInference's attributes of an evaluation, too.
+    ``include_text`` puts the reason and the unsupported statements into the explanation. The providers are
+    the global ones if left out; who batches and exports is theirs to say.
     """
 
     name = "opentelemetry"

@@ -86,7 +86,7 @@ class Outbox(Generic[T]):
         self._in_hand = 0
         self._threads: set[threading.Thread] = set()
         self._gave_up = False
-        self._told = (self._failed, self._dropped)
+        self._told = self._losses()
 
     def post(self, content: T) -> None:
         """Put a letter in the box; when the box is full it is dropped and counted."""
@@ -154,10 +154,10 @@ class Outbox(Generic[T]):
                 "%s: %d were not delivered before the process ended", self._what, self.counts.pending
             )
         with self._changed:
-            lost = (self._failed, self._dropped)
+            lost = self._losses()
             untold, self._told = lost != self._told, lost
         if untold:  # those of the last minute
-            _LOG.warning("%s: in all, %d failed and %d were dropped", self._what, *lost)
+            _LOG.warning("%s: in all, %d failed and %d were dropped", self._what, *lost.values())
 
     def _work(self) -> None:
         while (letter := self._take()) is not None:
@@ -220,8 +220,11 @@ class Outbox(Generic[T]):
         if last is not None and now - last < _COMPLAIN_EVERY:
             return False
         self._complaints[kind] = now
-        self._told = (self._failed, self._dropped)
+        self._told |= {kind: self._losses()[kind]}
         return True
+
+    def _losses(self) -> dict[str, int]:
+        return {"failed": self._failed, "dropped": self._dropped}
 
 
 def may_pass(error: BaseException) -> bool:

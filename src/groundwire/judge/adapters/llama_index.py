@@ -19,12 +19,14 @@ from llama_index.core.llms.structured_llm import StructuredLLM
 
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.plan import Complete, Completed, Embedded
+from groundwire.core.secrets import brief
 from groundwire.core.verdict import Usage
 from groundwire.judge.adapters import client_problems, provider_name
 from groundwire.judge.adapters.function import read_vectors, told
 from groundwire.judge.adapters.refusals import Yielding
 from groundwire.judge.adapters.stopped import UNFIT, stopped, unread
-from groundwire.judge.failures import of_the_request
+from groundwire.judge.failures import of_the_request, without_prompt
+from groundwire.judge.replies import texts_of
 
 
 class LlamaIndexChat(Yielding):
@@ -63,7 +65,8 @@ class LlamaIndexChat(Yielding):
         except (TypeError, ValueError) as error:  # as programs tell of what they can't parse
             if not isinstance(model, StructuredLLM) or of_the_request(error):
                 raise
-            return unread(f"{UNFIT} ({type(error).__qualname__})")
+            # Or of a key that is missing: its own words tell which.
+            return unread(f"{UNFIT} ({without_prompt(brief(error), texts_of(request))})")
         # .content joins the text blocks and leaves thinking out.
         why = stopped(_told(reply))
         return Completed(

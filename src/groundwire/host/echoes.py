@@ -1,0 +1,142 @@
+"""What the text of a tool says beside what it was given: what a model gave to it, the model has said.
+
+How words are compared and found again is told in ``seen``.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from groundwire.host.seen import STATEMENT, found_at, is_telling, joined, look_through, taken_out, weight
+from groundwire.text.tokens import Word
+
+# A field of JSON, or of what Python printed, in which a search says what it was asked for.
+_QUERY = re.compile(
+    r"""((["'])(?:q|query|search_query)\2\s*:\s*)("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')""", re.DOTALL
+)
+_MOST_VALUES, _VALUE = 1_000, 20  # of a structure, and characters of a text that count for one
+# What a tool says that did nothing but keep what it was given.
+_KEPT = re.compile(
+    r"added|keep|kept|noted?|notes|received|recorded|saved|stored|thinking|thoughts?|todos?|written"
+)
+_RECEIVED = re.compile(
+    rf"\d+|an?|all|and|are|been|created|current|done|has|have|i|in|is|it|its|items?|list|messages?|my|new|now|of|ok|"
+    rf"okay|plan|result|status|success|successfully|tasks?|text|that|the|this|to|true|updated|was|with|your?|"
+    rf"{_KEPT.pattern}"
+)
+# What a search says that found nothing, in a sentence.
+_STOP = re.compile(r"[.!?;\n。！？]")
+_NONE = re.compile(r"0|couldn|didn|no|none|not|nothing|unable|zero")
+_SUCH = re.compile(
+    r"articles?|data|documents?|entr(?:y|ies)|find|found|hits?|information|match(?:ed|es)?|pages?|records?|results?"
+)
+_SOUGHT_IN = re.compile(
+    rf"a|about|any|are|available|base|could|database|did|for|good|here|i|in|is|it|knowledge|matching|of|on|query|"
+    rf"relevant|search|sorry|t|that|the|there|this|to|was|we|were|with|your|{_NONE.pattern}|{_SUCH.pattern}"
+)
+
+
+def unechoed(text: str, given: Iterable[str]) -> str:
+    """What the text of a tool says beside what it was ``given``; empty where that is nothing.
+
+    A query stands in what was found for it, as a name does, and a document may say what was asked for in the
+    same words. So only what is long enough for a statement, stands there in full and is half of the text is
+    taken out, and the rest stays; and what stands in a field that is named for a query, or beside words that
+    say that nothing was found. Nothing is left of a text that is all theirs, or says no more beside them than
+    that they were received. Of a few words it has to say that they were kept: a tool may choose among what it
+    was given, and a number beside a query is what was found for it.
+    """
+    given = list(given)
+    return _without_query(_beside_given(text, given), given)
+
+
+def _beside_given(text: str, given: Iterable[str]) -> str:
+    if (look := look_through(text, given)) is None:
+        return text
+    plain, there, folded, sought = look
+    whole, long = joined(folded), weight(folded) >= STATEMENT
+    own: set[int] = set()
+    few: set[int] = set()
+    for one in sought:
+        part, is_long = joined(one), weight(one) >= STATEMENT
+        if long and is_long and whole in part:
+            return ""
+        for begin in found_at(part, whole):
+            (own if is_long else few).update(range(begin, begin + len(one)))
+    rest = [word for place, word in enumerate(folded) if place not in own and place not in few]
+    is_receipt = all(map(_RECEIVED.fullmatch, rest))
+    if few and is_receipt and any(map(_KEPT.fullmatch, rest)) and not any(map(str.isdigit, rest)):
+        return ""
+    vain = _in_vain(plain, there, folded, own | few)
+    if not own or 2 * len(own) < len(there):
+        return taken_out(plain, there, vain) if vain else text
+    return "" if is_receipt and not few - own else taken_out(plain, there, own | vain)
+
+
+def _in_vain(plain: str, there: Sequence[Word], folded: Sequence[str], given: set[int]) -> set[int]:
+    """Which of the ``given`` words stand in a sentence that says of them that nothing was found."""
+    sentences: list[list[int]] = [[]]
+    for place, word in enumerate(there if given else ()):
+        gap = plain[there[place - 1].end : word.start] if place else ""
+        if _STOP.search(gap) and not given.issuperset((place - 1, place)):
+            sentences.append([])
+        sentences[-1].append(place)
+    vain = (one for one in sentences if _is_nothing([folded[place] for place in one if place not in given]))
+    return given.intersection(place for one in vain for place in one)
+
+
+def _is_nothing(rest: Sequence[str]) -> bool:
+    """Whether the words beside it say of what was sought that there is none."""
+    kinds = (_NONE, _SUCH)
+    return all(map(_SOUGHT_IN.fullmatch, rest)) and all(any(map(kind.fullmatch, rest)) for kind in kinds)
+
+
+def _without_query(text: str, given: Sequence[str]) -> str:
+    """A text without the query that it was given, where a field of it has all of that and no more."""
+    if _QUERY.search(text) is None:
+        return text
+    telling = filter(is_telling, given)
+    forms = {
+        form for one in telling for form in (json.dumps(one), json.dumps(one, ensure_ascii=False), repr(one))
+    }
+    return _QUERY.sub(lambda field: f"{field[1]}{field[3][0] * 2}" if field[3] in forms else field[0], text)
+
+
+def says_something(told: str) -> bool:
+    """Whether a text is not what Python and JSON write for nothing: "None", "null", "[]", "{}"."""
+    return any(map(str.isalnum, told)) and told.strip() not in {"None", "null"}
+
+
+def given_words(value: Any) -> Iterator[str]:
+    """The texts in what a tool was given, and its lists and structures as the texts that they make.
+
+    Of what is very long, or made of anything but plain values, the texts alone.
+    """
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping | list | tuple):
+        if _is_plain(value):
+            yield str(value)
+        for one in value.values() if isinstance(value, Mapping) else value:
+            yield from given_words(one)
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a structure is of plain values and not so many that writing it would take time."""
+    left, waiting = _MOST_VALUES, [value]
+    while waiting and left > 0:
+        one = waiting.pop()
+        left -= 1
+        if isinstance(one, Mapping):
+            waiting.extend(itertools.islice(one.values(), left + 1))
+        elif isinstance(one, list | tuple):
+            waiting.extend(itertools.islice(one, left + 1))
+        elif isinstance(one, str):
+            left -= len(one) // _VALUE
+        elif not isinstance(one, int | float | None):
+            return False
+    return not waiting and left > 0
