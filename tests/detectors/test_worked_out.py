@@ -85,6 +85,12 @@ def test_the_default_detector_keeps_to_what_was_measured(half):
             "five days",
         ),
         (
+            "Delivery from Monday to Friday takes three days.",
+            "Delivery takes three days.",
+            "Delivery takes five days.",
+            "five days",
+        ),
+        (
             "The festival takes place from 12 August 2025 to 15 August 2025.",
             "The festival takes place for four days, from August 12 to August 15, 2025.",
             "The festival takes place for four days, from August 11 to August 15, 2025.",
