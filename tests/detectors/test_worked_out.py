@@ -102,6 +102,12 @@ def test_the_default_detector_keeps_to_what_was_measured(half):
             "She was 45 years old when she won the prize in 1999.",
             "45 years",
         ),
+        (
+            "The shares were issued in 1985. In 2020 they traded at 40.",
+            "In 2020, after the issue in 1985, they traded at 40.",
+            "In 2020, after the issue in 1985, they traded at 35.",
+            "35",
+        ),
     ],
 )
 def test_days_and_ages_are_counted_from_what_the_documents_say(context, right, wrong, figure):
