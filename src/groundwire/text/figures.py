@@ -238,7 +238,7 @@ def _ordinals(lowered: str) -> Iterator[Figure]:
 
 _QUARTER = re.compile(
     r"\b(?:(?P<word>first|second|third|fourth)[ -]|(?P<digit>[1-4])(?:(?:st|nd|rd|th)[ -]|\.[ ]))"
-    r"quart(?:er(?! of an?\b| hour)|al)\b"
+    r"quart(?:er(?! of an?\b|[ -](?:hour|mile|pound|inch))|al)\b"
 )
 
 
