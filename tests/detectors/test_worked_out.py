@@ -85,6 +85,12 @@ def test_the_default_detector_keeps_to_what_was_measured(half):
             "five days",
         ),
         (
+            "Delivery from Monday to Friday takes three days.",
+            "Delivery takes three days.",
+            "Delivery takes five days.",
+            "five days",
+        ),
+        (
             "The festival takes place from 12 August 2025 to 15 August 2025.",
             "The festival takes place for four days, from August 12 to August 15, 2025.",
             "The festival takes place for four days, from August 11 to August 15, 2025.",
@@ -95,6 +101,12 @@ def test_the_default_detector_keeps_to_what_was_measured(half):
             "She was 35 years old when she won the prize in 1999.",
             "She was 45 years old when she won the prize in 1999.",
             "45 years",
+        ),
+        (
+            "The shares were issued in 1985. In 2020 they traded at 40.",
+            "In 2020, after the issue in 1985, they traded at 40.",
+            "In 2020, after the issue in 1985, they traded at 35.",
+            "35",
         ),
     ],
 )

@@ -22,6 +22,8 @@ def status(answer: str, context: str) -> Status:
         ("It cost 1.5 million pounds.", "It cost £1.5 million.", Status.FOUND),
         ("The deposit is 60 pounds.", "A deposit of £50 is charged.", Status.DIFFERS),
         ("It weighs 60 pounds.", "It weighs 50 pounds.", Status.DIFFERS),
+        ("It weighs 20 pounds.", "It weighs 50 pounds and costs £20.", Status.DIFFERS),
+        ("It weighs 50 pounds and costs 20 pounds.", "It weighs 50 pounds and costs £20.", Status.FOUND),
         ("The deposit is 50 lbs.", "A deposit of £50 is charged.", Status.DIFFERS),
     ],
 )

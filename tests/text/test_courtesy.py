@@ -55,7 +55,6 @@ Thank you all for your hard work!
 I'm sorry you're not feeling well.
 Congratulations, by the way!
 I'd be happy to explain!
-I can help with that.
 Yours sincerely,
 Happy travels!
 I'm here if you need anything else.
@@ -64,7 +63,7 @@ If you have any other questions about remote work, just let me know.
 Let me know which one you prefer!
 If you tell me your route, I can give you the exact price.
 Please contact our support team if you need further assistance.
-Feel free to adjust the tone!
+If you need further help, please contact us.
 I hope this helps you plan your trip!
 Haben Sie noch weitere Fragen?
 Vielen Dank für Ihre Nachricht.
@@ -106,6 +105,8 @@ If you tell me your plan, I can give you a refund.
 Let me know your refund is due.
 Let us know your request within a week.
 Feel free to adjust the fee.
+Feel free to change the dates.
+Please contact our support team.
 I can help with refunds.
 That's annoying because it is closed.
 Thanks for reaching out to Acme, which flies to Rome.
@@ -185,6 +186,8 @@ def test_what_says_more_than_a_courtesy_is_a_claim(sentence):
     [
         "Of course.",
         "I'd be happy to help with that.",
+        "We can help with that.",
+        "Feel free to adjust the tone!",
         "Sorry for the confusion.",
         "That's a great question!",
         "Sure, I'd be happy to help!",
@@ -198,9 +201,10 @@ def test_an_opening_claims_nothing_beside_a_claim(sentence):
     assert len(claims.cut(f"{sentence} Bags are free.")) == 1
 
 
-def test_an_opening_that_may_affirm_is_judged_where_it_stands_alone():
-    assert [span.of("Of course.") for span in claims.cut("Of course.")] == ["Of course."]
-    assert len(claims.cut("Of course. Bags are free.")) == 1
+@pytest.mark.parametrize("sentence", ["Of course.", "We can help with that.", "Feel free to change it."])
+def test_an_opening_that_may_affirm_is_judged_where_it_stands_alone(sentence):
+    assert [span.of(sentence) for span in claims.cut(sentence)] == [sentence]
+    assert len(claims.cut(f"{sentence} Bags are free.")) == 1
 
 
 def test_phrases_that_could_be_joined_in_many_ways_take_no_time():

@@ -37,6 +37,7 @@ def test_other_slashes_part_codes():
         ("For 2024-25 it is £1.2m.", "The FY2024/25 budget is £1.2m.", Status.FOUND),
         ("Q3 was best.", "Sales were best in the third quarter.", Status.FOUND),
         ("The third quarter was best.", "Q3: best sales", Status.FOUND),
+        ("He ran the first quarter mile.", "He ran 0.25 miles.", Status.FOUND),
         ("Das dritte: Q3", "im 3. Quartal", Status.FOUND),
         ("Q2 was best.", "Sales were best in the third quarter.", Status.ABSENT),
         ("Sales were best in the second quarter.", "Sales were best in the third quarter.", Status.DIFFERS),

@@ -24,6 +24,10 @@ I'd recommend contacting the airline directly for more details.
 It's always best to consult with a qualified financial advisor for advice tailored to your specific situation.
 I recommend consulting a tax professional.
 I'm an AI and can't provide medical advice, so please consult a doctor.
+As an AI language model, I can only answer from the given documents.
+As an AI, I don't have access to current prices.
+Please verify important information.
+Double-check all details.
 """.strip().splitlines()
 STATED = """
 Please see a doctor within 24 hours.

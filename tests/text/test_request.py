@@ -21,6 +21,9 @@ from groundwire.text.request import is_question
         "Can you write to me when the overview of fees is changed?",
         "How do I write a summary?",
         "Wie fasse ich Zellen zusammen?",
+        "What headline inflation rate was reported in May?",
+        "Is abstract art sold there?",
+        "Resume tips?",
     ],
 )
 def test_a_question_is_one_however_it_is_put(text):
@@ -41,6 +44,7 @@ def test_a_question_is_one_however_it_is_put(text):
         "Summary of the report",
         "Generate a brief, friendly description",
         "Fasse den Text kurz zusammen.",
+        "Resume el texto en tres frases.",
     ],
 )
 def test_no_question_is_one_for_a_text_that_tells_over_what_is_given(text):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from groundwire.text import facts
+from groundwire.text import facts, figures
 from groundwire.text.facts import Kind
+from tests.text.test_sentences import growth
 
 
 def read(text: str) -> list[str]:
@@ -63,3 +64,9 @@ def test_the_name_after_a_number_is_none_of_its_units():
         (Kind.CODE, "M8"),
     ]
     assert read("5 m2 of felt") == ["5 m2"]
+
+
+@pytest.mark.parametrize("unit", ["12,", "1,", "M8,1200,", "1.234.567.", "1,00,000,"])
+def test_time_grows_no_faster_than_the_text(unit):
+    """Many values on a line are no number that begins at each of them."""
+    assert growth(figures.find, unit) < 3.2

@@ -41,6 +41,8 @@ def test_units_of_computing_and_science_are_converted(answer, context, expected)
         ("Uploads may have 20 MB.", "max-size-mb: 20", Status.FOUND),
         ("It costs 12 EUR.", '"price_eur": 12.00', Status.FOUND),
         ("It takes 3 to 5 days.", "delivery_days: 3-5", Status.FOUND),
+        ("He was active from 1990 to 2005.", "active_years: 1990-2005", Status.FOUND),
+        ("The contract is for 3 years.", "term_years: 3", Status.FOUND),
     ],
 )
 def test_the_name_of_a_setting_tells_its_unit(answer, context, expected):

@@ -47,9 +47,11 @@ class Figures(Places):
                 return checked
             if self.given.has(fact) and self._denied(fact, checked):
                 return checked
-            if self.given.has(fact) or self.known.hours.counts_days(fact) or self._counts_weekdays(fact):
+            if self.given.has(fact) or self.known.hours.counts_days(fact):
                 return Checked(status=Status.FOUND)
-            if checked.status is Status.ABSENT and _among(self.earlier, fact):
+            if checked.status is Status.ABSENT and (
+                _among(self.earlier, fact) or self._counts_weekdays(fact)
+            ):
                 return Checked(status=Status.FOUND)
             others = [other for other in named if other is not fact and id(other) not in counted[fact.kind]]
             stems = self.weights.keys()

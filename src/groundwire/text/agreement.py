@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -18,6 +19,7 @@ _SAME = 1e-6
 _DURATIONS = frozenset({"time", "months"})
 _DEGREES = frozenset({"degrees", "temperature"})
 _POUNDS, _STERLING = UNITS["pounds"], UNITS["£"]
+_WEIGHED = re.compile(r"\b(?:weigh\w*|weight)\b(?:(?!\b(?:and|but|costs?)\b)[^,;]){0,40}\Z", re.IGNORECASE)
 
 
 def comparable(fact: Fact, other: Fact) -> bool:  # noqa: PLR0911 - a return for each kind
@@ -59,8 +61,10 @@ def _in_one_sense(fact: Fact, other: Fact) -> tuple[Fact, Fact]:
 
 
 def _as_money(fact: Fact) -> Fact:
-    """Pounds as money; any other fact as it is."""
+    """Pounds as money; any other fact, and what something weighs, as it is."""
     if fact.measure != _POUNDS or not fact.text.lower().endswith(("pound", "pounds")):
+        return fact
+    if _WEIGHED.search(fact.before):
         return fact
     half = len(fact.values)
     values, highs = fact.numbers[:half], fact.numbers[half:]

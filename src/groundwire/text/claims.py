@@ -66,9 +66,7 @@ def _states_nothing(sentence: str) -> bool:
 
 def _may_be_all(sentence: str) -> bool:
     """Whether a sentence claims nothing beside others, but affirms or declines where it stands alone."""
-    return (
-        courtesy.is_opening(sentence) or itself.is_disclaimer(sentence) or disclaimers.is_disclaimer(sentence)
-    )
+    return courtesy.is_opening(sentence) or disclaimers.is_disclaimer(sentence)
 
 
 def _unsigned(answer: str, claims: list[Span]) -> list[Span]:

@@ -12,6 +12,7 @@ sure(?: thing)?|certainly|absolutely|of course|okay|alright|got it|understood|no
 <yes>?you(?:'re| are) <very>(?:right|correct)
 (?:that's |that is |what )an? <very><nice> (?:idea|choice|plan|point)
 oh no|oh dear|ouch|ugh|that(?:'s| is) <very><trying>
+(?:i|we) can (?:certainly |definitely )?help<with>|<feel free>
 gerne helfe ich (?:ihnen|dir)(?: weiter)?|kein problem|natürlich|gerne?|selbstverständlich
 bien entendu|d'accord|bien sûr|avec plaisir|con (?:mucho )?gusto|claro|por supuesto
 volentieri|certo|certamente|com certeza|com prazer|claro que sim
@@ -27,7 +28,6 @@ good (?:morning|afternoon|evening)|welcome(?: back)?
 (?:congratulations|congrats)(?: again|,? by the way)?(?:,? (?:to|on|for) <event>)?
 (?:i'm |i am |i'd be |i would be )?(?:always )?(?:happy|glad) to (?:help|assist|explain|clarify)<with>
 let me help<with>
-(?:i|we) can (?:certainly |definitely )?help<with>
 <we are>?<very>(?:glad|happy|pleased|delighted|thrilled) (?:to hear (?:it|that|from you)|for you|you asked)
 <we are>?<very>(?:glad|happy|pleased) (?:i could help|(?:that|it|this) help(?:ed|s))(?: again)?
 <we are>?<very>sorry(?: (?:to hear (?:that|this)|about that|that happened|for <trouble>|(?:that )?<unwell>))?
@@ -55,7 +55,7 @@ PARTING = """
 all the best|(?:best|warm) wishes(?: to <family>)?|(?:i )?wish(?:ing)? <family> all the best
 safe (?:journey|trip)|bon voyage|talk soon|see you(?: soon| there| then)?|get well soon|stay safe
 (?:good|best of) luck(?: (?:with|on) (?:everything|it|that|<event>))?|enjoy|take care|goodbye|bye|best,
-<feel free>|<let know>|<if told>
+<let know>|<if told>|<reach us>,? <if>|<if>,? <reach us>
 <offer>(?:,? <if>)?|<if>,? (?:<offer>|(?:please |just )?ask)|(?:please |just )?ask <if>
 (?:is|was) there anything else (?:i|we) (?:can|could|may) (?:help(?: you)?(?: with)?|do for you)\\??
 (?:would you like|do you want|shall|should) (?:me to|us to|i|we) <more>(?: <of>){0,10}\\??
@@ -133,7 +133,7 @@ NAMED = {
     "plan": """(?:to )?(?:plan|prepare|decide|understand|get started)(?: (?:with )?(?:your|this|it
 |that)<small>{0,2})?""",
     "feel free": """feel free to (?:adjust|edit|modify|adapt|change|customi[sz]e|tweak) (?:it|this
-|the (?:tone|text|wording|draft|details|names?|dates?)|as (?:needed|necessary|you like))
+|the (?:tone|text|wording|draft|details)|as (?:needed|necessary|you like))
 (?: (?:as (?:needed|necessary|you like)|to (?:your|suit your) (?:needs|style|liking)))?""",
     "let know": """(?:please )?(?:just )?let <us> know (?:which (?:one|option|of (?:these|them)) you(?:'d
 | would)? (?:prefer
@@ -168,10 +168,11 @@ NAMED = {
     "with": "(?: you)?(?: with (?:that|this))?",
     "offer": """(?:please )?(?:just )?(?:let <us> know|ask away|i'm (?:always )?(?:here|happy to help
 |here (?:to help|for you))
-|(?:contact|reach out to) (?:<us>|(?:our |the )?(?:customer )?(?:support|service|care)(?: team)?)
 |i'll be happy to help
 |feel free to (?:ask|reach out|contact <us>|get in touch)(?: <us>)?(?: (?:any ?time|again))?
 |(?:do not|don't) hesitate to (?:ask|reach out|contact <us>|let <us> know))""",
+    "reach us": """(?:please )?(?:contact|reach out to)
+ (?:<us>|(?:our |the )?(?:customer )?(?:support|service|care)(?: team)?)""",
     "message": """(?:question|patience|understanding|interest|message|feedback|follow-up|reply|update
 |clarification|correction|details|context|hard work|support|time|cooperation|help)""",
     "doing": """(?:asking|reaching out(?: to (?:<us>|<firm>))?|getting in touch|contacting (?:<us>|<firm>)

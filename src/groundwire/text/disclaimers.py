@@ -1,7 +1,7 @@
 """What an answer says to be on the safe side: that it is no legal advice, that a doctor is to be asked.
 
-Whole sentences alone, in English, of closed sets of words. Whom to turn to is somebody in general: who names
-a desk, a number or a deadline states something.
+Whole sentences alone, in English, of closed sets of words but for what an AI can't do. Whom to turn to is
+somebody in general: who names a desk, a number or a deadline states something.
 """
 
 from __future__ import annotations
@@ -10,8 +10,13 @@ import re
 
 
 def is_disclaimer(sentence: str) -> bool:
-    """Whether a sentence only limits what an answer is good for, or sends the asker to whom all go."""
-    return len(sentence) <= _LONGEST and _SAFE.fullmatch(sentence) is not None
+    """Whether a sentence only limits what an answer is good for, or sends the asker to whom all go.
+
+    Where it stands alone it may decline to answer, or be the answer.
+    """
+    if len(sentence) > _LONGEST:
+        return False
+    return _SAFE.fullmatch(sentence) is not None or _UNABLE.fullmatch(sentence) is not None
 
 
 _LONGEST = 200
@@ -81,8 +86,21 @@ _CANT = (
     "(?:i )?(?:can(?:not|'t)|do(?: not|n't)|am (?:unable|not able) to) "
     f"(?:give|provide|offer) {_FIELDS} advice"
 )
-_ONE = f"(?:{_NO_ADVICE}|{_NO_EXPERT}|{_CANT}|{_IF}{_PLEASE}(?:{_ASK} {_EXPERTS}|{_TURN} {_WHERE}){_SO})"
+_VERIFY = (
+    "(?:please )?(?:always )?(?:verify|double-check) (?:important |critical |all |any )?"
+    "(?:information|facts|details|answers?)(?: independently)?"
+)
+_ADVICE = f"{_IF}{_PLEASE}(?:{_ASK} {_EXPERTS}|{_TURN} {_WHERE}){_SO}"
+_ONE = f"(?:{_NO_ADVICE}|{_NO_EXPERT}|{_CANT}|{_VERIFY}|{_ADVICE})"
 _LABEL = r"[*_]{0,3}(?:(?:disclaimer|note|important(?: note)?|reminder|please note)[*_]{0,3}:[*_]{0,3} )?"
 _SAFE = re.compile(
     rf"{_LABEL}{_ONE}(?:(?:,|;)?(?: and| so| but)? {_ONE}){{0,2}}[\s!.…]*".replace("'", "['’]"), re.IGNORECASE
+)
+_UNABLE = re.compile(
+    "as an ai(?: language)?(?: model| assistant| system)?,? i (?:"
+    "(?:can(?:not|['’]t)|do(?: not|n['’]t)|am (?:unable|not able) to) "
+    "(?:provide|give|offer|access|browse|have|see|verify|check)"
+    "|(?:can only|only|am only able to) (?:answer|use|rely|work|respond)"
+    ")(?: (?!but\\b|however\\b|although\\b|which\\b|that\\b|because\\b|and\\b)[a-z'’-]{1,20}){0,10}[\\s!.…]*",
+    re.IGNORECASE,
 )

@@ -76,7 +76,7 @@ _NUMERAL = re.compile(
     | (?P<slashed>\d{1,2}[/.]\d{1,2}[/.](?:\d{4}|\d{2})(?!\d))
     | (?P<dotted>(?![1-9]\d{0,2}(?:\.\d{3}){2}(?!\.?\d))\d++(?:\.\d++){2,})
     | (?P<clock>\d{1,2}(?::\d{1,2}(?::\d{2})?|h\d{2}|\ h\ [0-5]\d(?!\ ?(?:m|times)))(?!\d))
-    | (?P<lakhs>\d{1,2}(?:,\d{2})+,\d{3}(?!\d)(?:\.\d++)?)
+    | (?P<lakhs>\d{1,2}(?:,\d{2}){1,6},\d{3}(?!\d)(?:\.\d++)?)
     | (?P<grouped>\d{1,3}(?P<sep>[,.'’\u00a0\u202f\u2009\ ])\d{3}(?>(?:(?P=sep)\d{3})*)
         (?:(?![\d-])|(?<=[,.]\d{3})(?!\d))(?:[.,]\d++)?)
     | (?P<plain>\d++(?:[.,]\d++)?)
@@ -238,7 +238,7 @@ def _ordinals(lowered: str) -> Iterator[Figure]:
 
 _QUARTER = re.compile(
     r"\b(?:(?P<word>first|second|third|fourth)[ -]|(?P<digit>[1-4])(?:(?:st|nd|rd|th)[ -]|\.[ ]))"
-    r"quart(?:er(?! of an?\b| hour)|al)\b"
+    r"quart(?:er(?! of an?\b|[ -](?:hour|mile|pound|inch))|al)\b"
 )
 
 

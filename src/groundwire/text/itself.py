@@ -29,11 +29,6 @@ def attributions(sentence: str) -> list[Span]:
     return [Span(*found.span()) for found in _ATTRIBUTION.finditer(sentence)]
 
 
-def is_disclaimer(sentence: str) -> bool:
-    """Whether a sentence only says what an AI can't do. Where it stands alone, it declines to answer."""
-    return len(sentence) <= _LONGEST and _LIMITS.fullmatch(sentence) is not None
-
-
 _LONGEST = 160
 # Who announces says a word of each of the first two sets, and none that is not in the third.
 _ANNOUNCING = frozenset(["here", "below", "following", "found", "find", "based", "according"])
@@ -121,10 +116,6 @@ _MISTAKES = (
     "|ai-generated content (?:may|might|can) "
     "(?:be (?:incorrect|inaccurate|wrong)|contain (?:errors|mistakes)))"
 )
-_VERIFY = (
-    "(?:please )?(?:always )?(?:verify|double-check) (?:important |critical |all |any )?"
-    "(?:information|facts|details|answers?)(?: independently)?"
-)
 _STEPS = (
     "(?:(?:ok|okay|alright|sure|so|well|hmm),? )?let(?:['’]s| me| us) (?:break (?:this|it|that"
     "|things) down|walk (?:you )?through (?:this|it)|take a look"
@@ -133,15 +124,7 @@ _STEPS = (
     "|one by one|carefully|about (?:this|it)))*:?"
 )
 _DESCRIBING = re.compile(
-    rf"(?:{_VERIFY}|{_STEPS}|{_CONFIDENCE}|{_BASED}|{_TAKEN}|{_USED}|{_PURPOSE}|{_ALL}|{_MADE}"
+    rf"(?:{_STEPS}|{_CONFIDENCE}|{_BASED}|{_TAKEN}|{_USED}|{_PURPOSE}|{_ALL}|{_MADE}"
     rf"|{_MISTAKES})[\s!.…]*",
-    re.IGNORECASE,
-)
-_LIMITS = re.compile(
-    "as an ai(?: language)?(?: model| assistant| system)?,? i (?:"
-    "(?:can(?:not|['’]t)|do(?: not|n['’]t)|am (?:unable|not able) to) "
-    "(?:provide|give|offer|access|browse|have|see|verify|check)"
-    "|(?:can only|only|am only able to) (?:answer|use|rely|work|respond)"
-    ")(?: (?!but\\b|however\\b|although\\b|which\\b|that\\b|because\\b|and\\b)[a-z'’-]{1,20}){0,10}[\\s!.…]*",
     re.IGNORECASE,
 )

@@ -11,10 +11,15 @@ def unit(text: str, at: int) -> Unit | None:
     """The unit of the figure that begins at ``at``, where it is the value of such a setting."""
     head = text[max(0, at - _LONGEST) : at]
     found = _KEY.search(head) if head.rstrip("\"' ")[-1:] in (":", "=") else None
-    return UNITS[(found[1] or found[2]).lower()] if found is not None else None
+    if found is None:
+        return None
+    measure = UNITS[(found[1] or found[2]).lower()]
+    return None if measure.dimension == "months" and _A_YEAR.match(text, at) else measure
 
 
 _LONGEST = 24
+# "active_years: 1990-2005" are years themselves.
+_A_YEAR = re.compile(r"(?:1[5-9]|20)\d\d(?!\d)")
 _NAMES = (
     "ms msec seconds secs sec minutes mins hours days weeks months years bytes kb mb gb tb kib mib gib "
     "percent pct kg km cm mm hz khz mhz ghz celsius eur usd gbp chf"

@@ -50,7 +50,10 @@ def is_birth(fact: Fact) -> bool:
     return fact.kind is Kind.DATE and _BORN.search(fact.before) is not None
 
 
-_AGED = re.compile(r"\b(?:aged?(?: of)?|at) \Z", re.IGNORECASE)
+# A share may be traded "at 35".
+_AGED = re.compile(
+    r"\b(?:aged?(?: of)?|(?:died|dies|death|retire[sd]?|married|marries)\b[^.;]{0,30} at) \Z", re.IGNORECASE
+)
 _OLD = re.compile(r"[ -](?:old|of age)\b", re.IGNORECASE)
 _BORN = re.compile(r"\b(?:born|birth|geboren|née?|nacid[oa]|nat[oa])\b[^.;\d]{0,30}\Z", re.IGNORECASE)
 
