@@ -144,7 +144,7 @@ class TestAnswersToAQuestion:
         threshold = Embedded().grading.threshold
         assert few < threshold < more
         claim = [claim_figures(0.1, against(0.85), looked_at(words, asked=True))[1] for words in (10, 40)]
-        assert claim[0] == pytest.approx(claim[1] / 4)
+        assert claim[0] == pytest.approx(claim[1] / 2)
 
     def test_a_second_claim_that_is_doubted_makes_it_worse(self):
         one, two = (

@@ -94,7 +94,8 @@ def _asks_again(said: str, interaction: Interaction) -> bool:
     if not said.rstrip(' *_"”').endswith(("?", "？")):
         return False
     asked = texts((interaction.question or "").casefold())
-    again = texts(_ASKED.sub("", said).casefold())
+    label = _ASKED.match(said)
+    again = texts(said[label.end() if label else 0 :].casefold())
     return len(asked) > 1 and again == asked
 
 

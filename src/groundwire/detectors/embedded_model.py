@@ -201,13 +201,18 @@ def as_taught(answer: Answer) -> float:
 _SHOWN, _TAUGHT = 120, 40  # words
 
 
+def _heard(answer: Answer) -> float:
+    """How much of a reading counts for an answer to a question: half beside ten words, all from 40 on."""
+    return math.sqrt(as_taught(answer))
+
+
 def claim_figures(odds: float, claim: ReadClaim, answer: Answer) -> tuple[float, ...]:
     """The figures of one claim; ``odds`` are the lexical ones.
 
     As ``ASKED_CLAIM_FIGURES`` names them where a question is answered, and else as ``CLAIM_FIGURES`` does.
     """
     known, against = logit(odds), _against(claim.reading)
-    return (known, against * as_taught(answer)) if answer.asked else _in_sight(known, against, answer)
+    return (known, against * _heard(answer)) if answer.asked else _in_sight(known, against, answer)
 
 
 def answer_figures(lexical: Weighed, read: Iterable[ReadClaim], answer: Answer) -> tuple[float, ...]:
@@ -219,7 +224,7 @@ def answer_figures(lexical: Weighed, read: Iterable[ReadClaim], answer: Answer) 
     worst, *others = sorted((_against(claim.reading) for claim in read), reverse=True)
     if answer.asked:
         second = others[0] if others else worst
-        heard, both = worst * as_taught(answer), (worst + second) / 2 * as_taught(answer)
+        heard, both = worst * _heard(answer), (worst + second) / 2 * _heard(answer)
         return known, heard, both, freely, freely * heard
     known, known_in_sight, against, seen = _in_sight(known, worst, answer)
     return known, known_in_sight, against, seen, freely, freely * known, freely * against
