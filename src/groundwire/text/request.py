@@ -6,23 +6,23 @@ import re
 
 from groundwire.text import premise
 
-_PLEASE = r"\W*(?:(?:please|now|kindly)\s+|(?:can|could|would|will) you\s+(?:please\s+)?)*"
+_PLEASE = r"\W*+(?:(?:please|now|kindly)\s++|(?:can|could|would|will) you\s++)*+"
 _MADE_OF_IT = (
     r"summary|summaries|summari[sz]ation|overview|abstract|synopsis|digest|recap|outline|description|"
     r"paraphrase|headline|tl;?dr|zusammenfassung|überblick|résumé|resumen|riassunto|samenvatting"
 )
 _WRITE = r"write|give|create|generate|provide|draft|prepare|produce|make|compose|schreibe?n?|erstellen?"
 _TELL_OVER = (
-    r"summari[sz]e|sum\s+up|recap|paraphrase|condense|rephrase|rewrite|shorten|"
-    r"fasse?\b.{0,60}\bzusammen|résume[zr]?|riassum\w+|vat\b.{0,60}\bsamen|"
-    r"resum[ea]n?(?=\s+(?:el|la|l[oa]s|est[aeo]s?)\b)"  # in English, a résumé or to go on
+    r"summari[sz]e|sum\s++up|recap|paraphrase|condense|rephrase|rewrite|shorten|"
+    r"fasse?\b.{0,60}\bzusammen|résume[zr]?|riassum\w++|vat\b.{0,60}\bsamen|"
+    r"resum[ea]n?(?=\s++(?:el|la|l[oa]s|est[aeo]s?)\b)"  # in English, a résumé or to go on
 )
 # "What headline rate was reported?"
 _ASKS = r"(?:what|which|whose|who|how|is|are|was|were|do|does|did|has|have|can|will)\b"
 _RETELLS = re.compile(
     rf"{_PLEASE}(?:(?:{_TELL_OVER})\b|(?:{_WRITE})\b"
-    rf"(?:\s+(?!(?:about|of|to|when|how|why)\b)[\w'-]+,?){{0,6}}?\s+(?:{_MADE_OF_IT})\b|"
-    rf"(?:an?\s+)?(?:(?!{_ASKS})\w+\s+)?(?:{_MADE_OF_IT})\b)",
+    rf"(?:\s++(?!(?:about|of|to|when|how|why)\b)[\w'-]++,?){{0,6}}?\s++(?:{_MADE_OF_IT})\b|"
+    rf"(?:an?\s++)?(?:(?!{_ASKS})\w++\s++)?(?:{_MADE_OF_IT})\b)",
     re.IGNORECASE,
 )
 

@@ -30,7 +30,7 @@ def _is_name(field: str) -> bool:
 
 
 _FAR, _PAIR = 80, 2
-_HEAD = re.compile(r"[\w.,]*\Z")
+_HEAD = re.compile(r"(?<![\w.,])[\w.,]*\Z")
 _TAIL = re.compile(r"[\w.,]*\w")
 _NAME = re.compile(r"[^\W\d]\w*")
 _LONG = re.compile(r"\d{4,}")

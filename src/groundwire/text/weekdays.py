@@ -21,7 +21,7 @@ def about(before: str, after: str) -> frozenset[int]:
 
 def runs(text: str) -> list[frozenset[int]]:
     """The days of each run from one day of the week to another: "Monday to Thursday" has four."""
-    found = (match for match in _DAYS.finditer(text) if _RANGE.search(match.group()))
+    found = (match for match in _DAYS.finditer(text) if _TO.search(match.group()))
     return [_days(match) for match in found if len(_NAME.findall(match.group())) == _ENDS_OF_RUN]
 
 
@@ -72,7 +72,8 @@ _DAYS = re.compile(
     rf"\b(?:(?:{_ONE})\b\.?(?:{_JOINT}(?:{_ONE}|{_ANY_SHORT})\b\.?)*"
     r"|(?i:weekdays?|weekends?|daily|every day|(?:seven|7) days a week|täglich)\b)"
 )
-_RANGE = re.compile(r"[\"'*. ]*(?:-|–|—|to|through|until|till|bis|au|à|a|t/m|tot)[\"'* ]*")
+_TO = re.compile(r"-|–|—|to|through|until|till|bis|au|à|a|t/m|tot")
+_RANGE = re.compile(rf"[\"'*. ]*+(?:{_TO.pattern})[\"'* ]*+")
 _EACH = [re.compile(f"(?i:{long})|(?:{short})") for long, short in zip(_NAMES, _SHORT, strict=True)]
 _NAME = re.compile(rf"\b(?:(?i:{'|'.join(_NAMES)})|{_ANY_SHORT})\b")
 
