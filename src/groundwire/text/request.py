@@ -6,7 +6,7 @@ import re
 
 from groundwire.text import premise
 
-_PLEASE = r"\W*+(?:(?:please|now|kindly)\s++|(?:can|could|would|will) you\s++)*+"
+_PLEASE = r"\W*+(?:(?:please|now|kindly)\s++|(?:can|could|would|will) you\s++)*"
 _MADE_OF_IT = (
     r"summary|summaries|summari[sz]ation|overview|abstract|synopsis|digest|recap|outline|description|"
     r"paraphrase|headline|tl;?dr|zusammenfassung|überblick|résumé|resumen|riassunto|samenvatting"
