@@ -94,12 +94,12 @@ def _asks_again(said: str, interaction: Interaction) -> bool:
     if not said.rstrip(' *_"”').endswith(("?", "？")):
         return False
     asked = texts((interaction.question or "").casefold())
-    label = _ASKED.match(said)
+    label = _QUESTION_LABEL.match(said)
     again = texts(said[label.end() if label else 0 :].casefold())
     return len(asked) > 1 and again == asked
 
 
-_ASKED = re.compile(
+_QUESTION_LABEL = re.compile(
     r"\W*(?:q(?:uestion)?\s*:|you(?:r question(?: was)?| asked| want to know)\W*:)", re.IGNORECASE
 )
 

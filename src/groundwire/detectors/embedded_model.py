@@ -187,10 +187,10 @@ def in_sight(answer: Answer) -> float:
     What it was not shown it can't have read, and what it was taught by is longer than a sentence or two. The
     more is in sight, the more its reading tells, and the less it tells that words were found.
     """
-    return min(1.0, _SHOWN / max(1, answer.words)) * as_taught(answer)
+    return min(1.0, _SHOWN / max(1, answer.words)) * _as_taught(answer)
 
 
-def as_taught(answer: Answer) -> float:
+def _as_taught(answer: Answer) -> float:
     """How near the context comes to the length that the encoder was taught by, from 0 to 1.
 
     Beside a sentence or two, it takes what doesn't stand there word for word for suspicious.
@@ -203,7 +203,7 @@ _SHOWN, _TAUGHT = 120, 40  # words
 
 def _heard(answer: Answer) -> float:
     """How much of a reading counts for an answer to a question: half beside ten words, all from 40 on."""
-    return math.sqrt(as_taught(answer))
+    return math.sqrt(_as_taught(answer))
 
 
 def claim_figures(odds: float, claim: ReadClaim, answer: Answer) -> tuple[float, ...]:
@@ -212,7 +212,7 @@ def claim_figures(odds: float, claim: ReadClaim, answer: Answer) -> tuple[float,
     As ``ASKED_CLAIM_FIGURES`` names them where a question is answered, and else as ``CLAIM_FIGURES`` does.
     """
     known, against = logit(odds), _against(claim.reading)
-    return (known, against * _heard(answer)) if answer.asked else _in_sight(known, against, answer)
+    return (known, against * _heard(answer)) if answer.asked else _by_sight(known, against, answer)
 
 
 def answer_figures(lexical: Weighed, read: Iterable[ReadClaim], answer: Answer) -> tuple[float, ...]:
@@ -226,7 +226,7 @@ def answer_figures(lexical: Weighed, read: Iterable[ReadClaim], answer: Answer) 
         second = others[0] if others else worst
         heard, both = worst * _heard(answer), (worst + second) / 2 * _heard(answer)
         return known, heard, both, freely, freely * heard
-    known, known_in_sight, against, seen = _in_sight(known, worst, answer)
+    _, known_in_sight, against, seen = _by_sight(known, worst, answer)
     return known, known_in_sight, against, seen, freely, freely * known, freely * against
 
 
@@ -243,7 +243,7 @@ def freely_worded(odds: Sequence[float]) -> float:
 _LEAST, _USUAL = -6.0, -2.4
 
 
-def _in_sight(known: float, against: float, answer: Answer) -> tuple[float, ...]:
+def _by_sight(known: float, against: float, answer: Answer) -> tuple[float, ...]:
     seen = in_sight(answer)
     return (known, known * seen, against * seen, seen)
 
