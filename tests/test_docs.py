@@ -28,6 +28,19 @@ from groundwire.llama_index.options import Options as LlamaIndexOptions
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md")])
 SNIPPET = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+SKIPPED = "".join(
+    f"[mypy-{package}.*]\nfollow_imports=skip\n"
+    for package in (
+        "langchain_core",
+        "langchain",
+        "llama_index",
+        "langsmith",
+        "numpy",
+        "sklearn",
+        "pydantic",
+        "sqlalchemy",
+    )
+)
 PRINTED = re.compile(r"\n\n```text\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
@@ -73,6 +86,30 @@ def test_every_snippet_of_a_page_runs(page, tmp_path, monkeypatch, capsys):
         if page.parent.name == "tutorials" or page.stem == "index":
             shown = PRINTED.match(text, match.end())
             assert printed.strip() == (shown[1].strip() if shown else "")
+
+
+def test_what_the_docs_write_is_of_the_types_that_groundwire_asks_for(tmp_path):
+    """A reader's mypy takes the documented strings, keywords and imports."""
+    api = pytest.importorskip("mypy.api", reason="needs mypy")
+    for number, page in enumerate(PAGES):
+        for match in SNIPPET.finditer(page.read_text(encoding="utf-8")):
+            line = page.read_text(encoding="utf-8").count("\n", 0, match.start())
+            (tmp_path / f"{page.stem.replace('-', '_')}_{number}_{line}.py").write_text(match[1])
+    # A snippet takes names from those before it; what others' packages ask for isn't looked at, and is slow.
+    settings = tmp_path / "mypy.ini"
+    settings.write_text("[mypy]\nstrict=True\ndisable_error_code=name-defined\n" + SKIPPED)
+    told, _, _ = api.run(
+        ["--config-file", str(settings), "--cache-dir", str(tmp_path / "cache"), str(tmp_path)]
+    )
+    wrong = [
+        line
+        for line in told.splitlines()
+        if re.search(
+            r'incompatible type "(?:str|int|float|list[^"|]*|dict[^"|]*)"|call-arg|Module "groundwire', line
+        )
+    ]
+    assert "[no-untyped-def]" in told  # it was read
+    assert wrong == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -56,7 +56,7 @@ class Policy:
     tuned: Tuned | None = None
     timeout: float | None = 60.0
     budget: Budget | None = None
-    on_abstention: OnAbstention = OnAbstention.RETURN
+    on_abstention: OnAbstention | str = OnAbstention.RETURN
     fallback: Detector | str | None = detectors.DEFAULT
     redact: Redact | None = None
     max_characters: int | None = 10_000_000

@@ -54,7 +54,7 @@ class AnswerRelevancy(PromptDetector):
     uses: ClassVar[tuple[str, ...]] = ("answer_relevancy",)
 
     questions: int = 3
-    noncommittal: NonCommittal = NonCommittal.IRRELEVANT
+    noncommittal: NonCommittal | str = NonCommittal.IRRELEVANT
 
     def problems(self) -> list[str]:
         problems = super().problems() + no_examples(self) + whole_numbers(self, questions=1)

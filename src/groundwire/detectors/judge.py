@@ -66,7 +66,7 @@ class JudgeDetector(PromptDetector):
     aggregation: Aggregation = field(default_factory=AnyUnsupported)
     claims_per_call: int = 40
     max_claims: int = 400
-    facts: Facts = Facts.BIND
+    facts: Facts | str = Facts.BIND
     cross_check: Detector | str | None = None
     doubt: float = 0.7
     canary: bool = False

@@ -81,7 +81,7 @@ class Stochastic(PromptDetector):
     version: ClassVar[str] = "1"
     uses: ClassVar[tuple[str, ...]] = ("stochastic", "stochastic_agreement")
 
-    comparison: Comparison = Comparison.EMBEDDING
+    comparison: Comparison | str = Comparison.EMBEDDING
     samples: int = 5
     temperature: float = 1.0
     aggregation: Aggregation = field(default_factory=AnyUnsupported)

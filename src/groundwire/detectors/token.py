@@ -80,7 +80,7 @@ class TokenOverlap(Detector):
 
     # Near the best F1 of NOVELTY on RAGTruth's QA answers; the other measures need thresholds of their own.
     grading: Grading = Grading(threshold=0.25)
-    measure: Measure = Measure.NOVELTY
+    measure: Measure | str = Measure.NOVELTY
     whole: float = 0.5
     aggregation: Aggregation = field(default_factory=LengthWeighted)
     tokenizer: Callable[[str], Iterable[Hashable]] | None = None
@@ -162,7 +162,7 @@ class TokenOverlap(Detector):
         claims = [page.claim(span) for span in spans]
         by_claims = self.aggregation(claims)
         assert by_claims is not None, "every claim that is counted has a score"
-        whole = page.whole(self.measure)
+        whole = page.whole(Measure(self.measure))
         score = weighed(whole, self.whole, by_claims)
         return Verdict.graded(
             score,
@@ -230,7 +230,7 @@ class _Page:
         )
 
     def _scored(self, made: Counted) -> tuple[float, Sentence | None]:
-        measure = self._detector.measure
+        measure = Measure(self._detector.measure)
         if measure in (Measure.NOVELTY, Measure.BLEU):
             told = set(made.telling)
             shared, i = max((len(told.intersection(s.all)), -i) for i, (_, s) in enumerate(self._sentences))

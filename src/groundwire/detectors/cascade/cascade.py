@@ -80,7 +80,7 @@ class Cascade(Combined):
     # That of the embedded detector, so that its scores stay the probabilities they are.
     grading: Grading = Grading(threshold=0.37)
     stages: tuple[Stage | Detector | str, ...] = field(default_factory=_default)
-    facts: Facts = Facts.DECIDE
+    facts: Facts | str = Facts.DECIDE
     retrieve: float | None = None
     review: tuple[float, float] | None = None
 

@@ -101,8 +101,8 @@ class ClaimEnsemble(Combined):
     )
     resolution: Resolution = field(default_factory=Majority)
     aggregation: Aggregation = field(default_factory=AnyUnsupported)
-    inferred: Inferred = Inferred.GROUNDED
-    similarity: Similarity = Similarity.LEXICAL
+    inferred: Inferred | str = Inferred.GROUNDED
+    similarity: Similarity | str = Similarity.LEXICAL
     alike: float | None = None
     dynamic: Dynamic | None = None
     caching: bool = False
@@ -180,7 +180,7 @@ class ClaimEnsemble(Combined):
             if isinstance(vectors, Failed):
                 return vectors
             likeness = lambda statements: vectors.cosines(statements, statements)  # noqa: E731 - it is what is alike
-        threshold = _ALIKE[self.similarity] if self.alike is None else self.alike
+        threshold = _ALIKE[Similarity(self.similarity)] if self.alike is None else self.alike
         return Ballot(
             interaction=interaction,
             places=places,
