@@ -6,12 +6,8 @@ What a tuning means is in ``core.tuned``, whom it fits in ``tuned``; nothing is 
 
 from __future__ import annotations
 
-import contextlib
-import errno
 import json
 import math
-import os
-import shutil
 from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import MISSING, asdict, fields, is_dataclass
@@ -21,7 +17,7 @@ from typing import Annotated, Any
 
 from pydantic import Base64Bytes, BaseModel, ConfigDict, Field, ValidationError
 
-from groundwire.core import aggregation, calibration
+from groundwire.core import aggregation, calibration, whole
 from groundwire.core.aggregation import Aggregation
 from groundwire.core.detector import Detector
 from groundwire.core.errors import ConfigurationError
@@ -32,8 +28,6 @@ from groundwire.detectors import settings
 from groundwire.detectors.combination import Combination
 
 VERSION = 1
-# Nothing may be put beside the file, or in its place, as where it alone is mounted into a container.
-_NOT_BESIDE = (errno.EACCES, errno.EPERM, errno.EROFS, errno.EBUSY)
 
 
 def to_dict(tuned: Tuned) -> dict[str, Any]:
@@ -100,25 +94,7 @@ def save(tuned: Tuned, path: str | Path, *, beside: Mapping[str, Any]) -> None:
         text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     else:
         raise ConfigurationError(f"{str(path)!r}: a tuning is written as .json or .yaml")
-    _write(path, text)
-
-
-def _write(path: Path, text: str) -> None:
-    """Write the file whole, or leave what is there: an application may start from it."""
-    place = path.resolve()  # of a link, the file that it leads to
-    fresh = place.with_name(f".{place.name}.{os.getpid()}")
-    try:
-        fresh.write_text(text, encoding="utf-8")
-        if place.exists():
-            shutil.copymode(place, fresh)
-        fresh.replace(place)
-    except OSError as error:
-        if error.errno not in _NOT_BESIDE:
-            raise OSError(error.errno, error.strerror, str(path)) from error
-        path.write_text(text, encoding="utf-8")
-    finally:
-        with contextlib.suppress(OSError):
-            fresh.unlink(missing_ok=True)
+    whole.write(path, text)
 
 
 def settings_of(detector: Detector) -> str | dict[str, Any]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from groundwire.bench import charts, table
+from groundwire.core import whole
 from groundwire.core.errors import MissingExtraError
 from groundwire.core.span import Span
 from groundwire.report.segments import cut
@@ -56,11 +57,11 @@ def write_all(folder: Path, report: Mapping[str, Any], *, plots: str | None = No
     written = []
     for name, text in texts.items():
         written.append(folder / name)
-        written[-1].write_text(text, encoding="utf-8", newline="\n")
+        whole.write(written[-1], text)
     for name, svg in charts.plots(report).items() if plots else ():
         drawn = charts.alone(svg, report)
         written.append(folder / f"{name}.{plots}")
-        written[-1].write_bytes(charts.png(drawn) if plots == "png" else drawn.encode())
+        whole.write(written[-1], charts.png(drawn) if plots == "png" else drawn)
     return written
 
 

@@ -14,6 +14,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from groundwire import __version__
+from groundwire.core import whole
 from groundwire.core.errors import MissingExtraError
 from groundwire.core.grading import WORDING, Level
 from groundwire.core.verdict import Verdict
@@ -62,7 +63,7 @@ def write(
 ) -> Path:
     """Write the page, in UTF-8, and return its path."""
     path = Path(path)
-    path.write_text(render(judged, title=title, note=note), encoding="utf-8", newline="\n")
+    whole.write(path, render(judged, title=title, note=note))
     return path
 
 

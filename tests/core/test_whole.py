@@ -1,0 +1,51 @@
+"""Files that are written whole or not at all."""
+
+import os
+import resource
+import threading
+
+import pytest
+
+from groundwire.core import whole
+
+
+def with_little_room(size, act):
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        act()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.parametrize("before", ["what was there", None])
+def test_where_the_disk_is_full_no_half_of_a_file_is_left(tmp_path, before):
+    path = tmp_path / "report.html"
+    if before:
+        path.write_text(before)
+    with pytest.raises(OSError, match=r"report\.html"):
+        with_little_room(100, lambda: whole.write(path, "<p>" * 1000))
+    assert (path.read_text() if path.exists() else None) == before
+    assert [one.name for one in tmp_path.iterdir()] == (["report.html"] if before else [])
+
+
+def test_line_ends_and_permissions_stay(tmp_path):
+    path = tmp_path / "report.html"
+    path.write_text("old")
+    path.chmod(0o640)
+    whole.write(path, "ä\r\nb\n")
+    assert path.read_bytes() == "ä\r\nb\n".encode()
+    assert path.stat().st_mode & 0o777 == 0o640
+
+
+def test_a_pipe_is_written_to(tmp_path):
+    """As ``--report /dev/stdout`` is."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    read = []
+    reader = threading.Thread(target=lambda: read.append(pipe.read_text()))
+    reader.start()
+    whole.write(pipe, "a page")
+    reader.join(timeout=10)
+    assert read == ["a page"]
+    assert pipe.is_fifo()
