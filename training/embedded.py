@@ -44,7 +44,6 @@ from groundwire.local.embedded import READER
 from groundwire.text import claims as claim_text
 from groundwire.text import overlap
 from training import labelled_sets, written
-from training.encoder_parts import WRITTEN_FIT
 from training.labelled_sets import FIT, SEED, TEST, Raw, contexts, part, ragtruth
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -94,7 +93,7 @@ def main() -> None:
 
 def short(data: Path) -> dict[str, list[Raw]]:
     """Answers of our own that taught the encoder nothing, by how they are worded, and claims of SciTail."""
-    ours = [row for row in written.read() if part(row) >= WRITTEN_FIT and not written.is_close(row)]
+    ours = [row for row in written.read() if written.chooses(row) and not written.is_close(row)]
     claims = [row for row in labelled_sets.read(data / "train" / "nli.jsonl.gz") if _is_scitail(row)]
     of_models: list[Raw] = [{**row, "dataset": "of models"} for row in ours if written.is_of_models(row)]
     return {

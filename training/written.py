@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
-from training.labelled_sets import Raw
+from training.labelled_sets import Raw, part
 
 HERE = Path(__file__).resolve().parent / "written"
 HELD_OUT = HERE / "held_out"
@@ -33,6 +33,10 @@ TASKS = {"records": "data2txt", "news": "summary"}
 MATCHED = "matched-"
 
 _CLOSE = 50
+_LATE, _NOT_LATE, _LAST = ("news", "records", "chats"), 100, 150
+
+FIT = 0.9
+"""Below it, sources of our own teach; from it on they choose."""
 
 _SET = re.compile(r"^### ", re.MULTILINE)
 _MARKED = re.compile(r"\{\{(?P<conflict>.+?)\}\}|\[\[(?P<baseless>.+?)\]\]")
@@ -67,12 +71,34 @@ def is_close(raw: Raw) -> bool:
 
     They are in files numbered below 50; in later ones nearness tells little.
     """
-    return int(raw["meta"]["source_id"].split("-")[1]) < _CLOSE
+    return _file_of(raw)[1] < _CLOSE
 
 
 def is_of_models(raw: Raw) -> bool:
     """Whether an answer is worded as a large model words its own: at length, freely, to the one who asks."""
     return str(raw["meta"]["source_id"]).startswith("answers-")
+
+
+def is_late(raw: Raw) -> bool:
+    """Whether an answer came last: it teaches stage 14 alone, or chooses.
+
+    These are summaries of long documents, overviews of long records and answers of long conversations.
+    """
+    kind, number = _file_of(raw)
+    return kind in _LATE and number > _NOT_LATE
+
+
+def chooses(raw: Raw) -> bool:
+    """Whether an answer of our own teaches the encoder nothing, so that what is stacked is fitted to it.
+
+    These are a tenth of the sources, and the last files of those that came last.
+    """
+    return part(raw) >= FIT or (is_late(raw) and _file_of(raw)[1] > _LAST)
+
+
+def _file_of(raw: Raw) -> tuple[str, int]:
+    kind, number, _ = str(raw["meta"]["source_id"]).split("-")
+    return kind, int(number)
 
 
 @dataclass(frozen=True, kw_only=True)
