@@ -6,7 +6,9 @@ They teach nothing and choose nothing (``training/written/held_out``). ``close``
 keep nearer to the documents' words than the right ones do, ``even`` those where neither does. Answers ``as
 large models do`` are worded freely, of up to six sentences, with one or two things wrong in the wrong ones,
 beside a brief context or a longer one; ``matched`` are pairs of a right and a wrong one of a sentence or two,
-about the same fact, by what is wrong. What shortcuts tell stands with them: whoever writes has his ways.
+about the same fact, by what is wrong. ``long`` are summaries of long documents, overviews of long records and
+answers in conversations, as large models word them. What shortcuts tell stands with them: whoever writes has
+his ways.
 """
 
 from __future__ import annotations
@@ -41,13 +43,22 @@ def parts() -> Mapping[str, Sequence[Row]]:
     """Statements, whole answers and overviews of records, of either make."""
     made: dict[str, list[Row]] = {}
     for row in written.read(written.HELD_OUT):
-        close = "close" if written.is_close(row) else "even"
-        name = _of_models(row) if written.is_of_models(row) else f"{_form(row)}, {close}"
-        made.setdefault(name, []).append(row)
+        made.setdefault(_part(row), []).append(row)
     for right, wrong in written.pairs(written.HELD_OUT):
         kind = "contradicted" if wrong["spans"][0]["label"] == "Conflict" else "added"
         made.setdefault(f"matched, {kind}", []).extend((right, wrong))
     return dict(sorted(made.items()))
+
+
+def _part(row: Row) -> str:
+    if written.is_late(row):
+        return f"long, {_LONG[row['task']]}"
+    if written.is_of_models(row):
+        return _of_models(row)
+    return f"{_form(row)}, {'close' if written.is_close(row) else 'even'}"
+
+
+_LONG = {"summary": "summaries", "data2txt": "records", "qa": "conversations"}
 
 
 def _of_models(row: Row) -> str:

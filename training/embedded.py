@@ -34,6 +34,7 @@ from groundwire.detectors.embedded_model import (
     ASKED_ANSWER_FIGURES,
     ASKED_CLAIM_FIGURES,
     CLAIM_FIGURES,
+    DIGEST_ANSWER_FIGURES,
     WORD_FIGURES,
     answer_figures,
     claim_figures,
@@ -48,7 +49,7 @@ from training.labelled_sets import FIT, SEED, TEST, Raw, contexts, part, ragtrut
 
 ROOT = Path(__file__).resolve().parents[1]
 PER_TASK = 900.0
-SHORT: Mapping[str, float] = {"written": 400.0, "scitail": 400.0, "of models": 1_200.0}
+SHORT: Mapping[str, float] = {"written": 400.0, "scitail": 400.0, "of models": 1_200.0, "digests": 600.0}
 """What other answers of each make weigh beside RAGTruth's three tasks."""
 SHORT_WRONG = 0.25
 """Of their weight, the wrong ones have as much: half of them are wrong, and of people's answers fewer."""
@@ -95,12 +96,12 @@ def short(data: Path) -> dict[str, list[Raw]]:
     """Answers of our own that taught the encoder nothing, by how they are worded, and claims of SciTail."""
     ours = [row for row in written.read() if written.chooses(row) and not written.is_close(row)]
     claims = [row for row in labelled_sets.read(data / "train" / "nli.jsonl.gz") if _is_scitail(row)]
-    of_models: list[Raw] = [{**row, "dataset": "of models"} for row in ours if written.is_of_models(row)]
-    return {
-        "written": [row for row in ours if not written.is_of_models(row)],
-        "scitail": [_whole(row) for row in claims[:SCITAIL]],
-        "of models": of_models,
-    }
+    made: dict[str, list[Raw]] = {"written": [], "of models": [], "digests": []}
+    for row in ours:
+        digest = written.is_late(row) and row["task"] in written.TASKS.values()
+        kind = "of models" if written.is_of_models(row) else "digests" if digest else "written"
+        made[kind].append({**row, "dataset": kind})
+    return {**made, "scitail": [_whole(row) for row in claims[:SCITAIL]]}
 
 
 def _is_scitail(row: Raw) -> bool:
@@ -161,17 +162,29 @@ def look(raw: Mapping[str, Any], weight: float, model: lexical_model.Fitted) -> 
 
 
 def fit(rows: Sequence[Row], short_ones: Sequence[Row]) -> dict[str, Any]:
-    """The weights as JSON: of answers to a question, of all as texts that answer none, and of words."""
+    """The weights as JSON: of answers to a question, of all as texts that answer none, and of words.
+
+    Those answer none beside a long context, as digests do, or beside a short one.
+    """
     every = [*rows, *short_ones]
-    asked_ones, unasked = [row for row in every if row.seen.asked], [_unasked(row) for row in every]
+    asked_ones = [row for row in every if row.seen.asked]
+    unasked = [_unasked(row) for row in every]
+    digests = [
+        row for row in unasked if embedded_model.is_digest(row.seen) and row.raw["dataset"] != "of models"
+    ]
+    brief = [row for row in unasked if not embedded_model.is_digest(row.seen)]
     model = {
         "asked": {
             "claim": logistic(ASKED_CLAIM_FIGURES, *claims_table(asked_ones)),
             "answer": logistic(ASKED_ANSWER_FIGURES, *answers_table(asked_ones)),
         },
+        "digest": {
+            "claim": logistic(ASKED_CLAIM_FIGURES, *claims_table(digests)),
+            "answer": logistic(DIGEST_ANSWER_FIGURES, *answers_table(digests)),
+        },
         "unasked": {
-            "claim": logistic(CLAIM_FIGURES, *claims_table(unasked)),
-            "answer": logistic(ANSWER_FIGURES, *answers_table(unasked)),
+            "claim": logistic(CLAIM_FIGURES, *claims_table(brief)),
+            "answer": logistic(ANSWER_FIGURES, *answers_table(brief)),
         },
         "word": logistic(WORD_FIGURES, *words_table([*rows, *_marked(short_ones)])),
         "sure": 0.5,
@@ -189,10 +202,8 @@ def fit(rows: Sequence[Row], short_ones: Sequence[Row]) -> dict[str, Any]:
 
 
 def _unasked(row: Row) -> Row:
-    """A row as if it answered no question, for then fewer of its claims are read, and those otherwise."""
-    seen = replace(row.seen, asked=False)
-    numbers = embedded_model.to_read(seen, row.lexical)
-    return replace(row, seen=seen, read={i: claim for i, claim in row.read.items() if i in numbers})
+    """A row as if it answered no question."""
+    return replace(row, seen=replace(row.seen, asked=False))
 
 
 def _marked(rows: Iterable[Row]) -> list[Row]:
@@ -215,7 +226,7 @@ def answers_table(rows: Sequence[Row]) -> tuple[list[tuple[float, ...]], list[bo
     """Figures, labels and weights of all answers of which something was read."""
     weighed = [row for row in rows if row.read]
     return (
-        [answer_figures(row.lexical, row.read.values(), row.seen) for row in weighed],
+        [answer_figures(row.lexical, row.read, row.seen) for row in weighed],
         [bool(row.raw["label"]) for row in weighed],
         [row.weight for row in weighed],
     )

@@ -97,7 +97,8 @@ def chooses(raw: Raw) -> bool:
 
 
 def _file_of(raw: Raw) -> tuple[str, int]:
-    kind, number, _ = str(raw["meta"]["source_id"]).split("-")
+    """The kind and the number of the file that an answer's set stands in."""
+    kind, number, *_ = str(raw["meta"]["source_id"]).split("-")
     return kind, int(number)
 
 

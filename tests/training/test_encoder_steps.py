@@ -16,11 +16,13 @@ from training.encoder_rows import Label, Packed
 from training.encoder_sets import Sets, short_pairs
 from training.encoder_stages import SECOND, again_of, drawn_anew, marked_answers, mixed
 from training.encoder_stages_ours import (
+    SHARES_14,
     WORTH_12,
     WORTH_13,
     and_matched,
     at_length,
     everything,
+    of_long_texts,
     of_models,
     of_our_own,
 )
@@ -227,6 +229,35 @@ def test_pairs_of_our_own_teach_in_stage_12_with_all_before(sets, monkeypatch):
     other = and_matched(few, 2, {})
     assert len(other["pairs"]) == len(before["pairs"])
     assert not np.array_equal(packed(other).ids, packed(and_matched(few, 1, {})).ids)
+
+
+def test_what_came_last_teaches_in_stage_14_with_some_of_all_before(sets, monkeypatch):
+    """And in no stage before it; its last files choose."""
+    made = [
+        {
+            **raw("any", i, "any"),
+            "context": f"{' '.join(SENTENCES)} {kind} {i}.",
+            "task": task,
+            "meta": {"source_id": f"{kind}-{i // 4}"},
+        }
+        for kind, task in (("news-60", "summary"), ("news-101", "summary"), ("records-151", "data2txt"))
+        for i in range(60)
+    ]
+    monkeypatch.setattr(written, "read", lambda: made)
+    monkeypatch.setattr(written, "matched", list)
+    few = Sets(data=sets.data, most=60)
+    parts = of_long_texts(few)
+    late, last = made[60:120], made[120:]
+    assert all(map(written.is_late, (*late, *last)))
+    assert all(map(written.chooses, last))
+    assert len(parts["late"]) == sum(not written.chooses(one) for one in late) > 40
+    assert not any(row in everything(few, 0)["written"] for row in parts["late"])
+    before = and_matched(few, 0, {})
+    assert set(SHARES_14) == set(before)
+    sizes = {name: (len(parts[name]), len(before[name])) for name in SHARES_14 if len(before[name]) > 80}
+    assert sizes
+    assert all(0.5 < few_ / many / SHARES_14[name] < 2 for name, (few_, many) in sizes.items())
+    assert 0.5 < len(parts["digests"]) / sum(not written.chooses(one) for one in made[:60]) < 0.9
 
 
 def test_some_answers_are_read_as_a_retriever_leaves_them(sets):

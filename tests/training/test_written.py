@@ -47,6 +47,24 @@ def test_the_files_name_tells_the_task_where_nobody_asks(name, task, tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("name", "is_late", "chooses"),
+    [
+        ("news-100", False, False),
+        ("news-101", True, False),
+        ("news-151", True, True),
+        ("chats-102", True, False),
+        ("answers-151", False, False),
+    ],
+)
+def test_long_texts_from_101_on_came_last_and_the_last_of_them_choose(name, is_late, chooses, monkeypatch):
+    monkeypatch.setattr(written, "part", lambda raw: 0.5)
+    one = {"meta": {"source_id": f"{name}-0"}}
+    assert (written.is_late(one), written.chooses(one)) == (is_late, chooses)
+    monkeypatch.setattr(written, "part", lambda raw: 0.95)
+    assert written.chooses(one)
+
+
+@pytest.mark.parametrize(
     ("changed", "told"),
     [
         (SET.replace("Her brother}}", "Her brother"), "everyday-01.txt, set 0: '{{' is not closed"),

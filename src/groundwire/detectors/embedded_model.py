@@ -27,6 +27,12 @@ ASKED_ANSWER_FIGURES = (
     "freely worded",
     "worst reading, freely worded",
 )
+DIGEST_ANSWER_FIGURES = (
+    "words and facts",
+    "worst reading of what is suspected",
+    "two worst readings",
+    "freely worded",
+)
 CLAIM_FIGURES = ("words and facts", "words and facts in sight", "reading in sight", "in sight")
 ANSWER_FIGURES = (
     "words and facts",
@@ -73,13 +79,15 @@ class Weighing:
 
 @dataclass(frozen=True, kw_only=True)
 class Stack:
-    """All that was fitted on top of the encoder: for answers to a question, and for other texts.
+    """All that was fitted on top of the encoder: for answers to a question, for digests, for other texts.
 
     All are regressions on answers that the encoder never saw, which is what calibrates them (Platt, 1999).
-    ``sure`` is the probability from which on a word of a flagged claim is named unsupported.
+    A digest tells over a context of which the encoder is shown less than half. ``sure`` is the probability
+    from which on a word of a flagged claim is named unsupported.
     """
 
     asked: Weighing
+    digest: Weighing
     unasked: Weighing
     word: Logistic
     sure: float
@@ -90,6 +98,7 @@ class Stack:
         """From the form that ``training/embedded.py`` writes."""
         return cls(
             asked=Weighing.read(data["asked"]),
+            digest=Weighing.read(data["digest"]),
             unasked=Weighing.read(data["unasked"]),
             word=Logistic.read(data["word"]),
             sure=data["sure"],
@@ -100,12 +109,12 @@ class Stack:
         """Weigh what the words tell beside the readings of claims, by the number of each that was read."""
         if not read:
             return lexical
-        fitted = self.asked if answer.asked else self.unasked
+        fitted = self.asked if answer.asked else self.digest if is_digest(answer) else self.unasked
         odds = tuple(
             fitted.claim(claim_figures(known, read[i], answer)) if i in read else known
             for i, known in enumerate(lexical.odds)
         )
-        raw = fitted.answer(answer_figures(lexical, read.values(), answer))
+        raw = fitted.answer(answer_figures(lexical, read, answer))
         return Weighed(odds=odds, least=lexical_model.least(answer, raw), raw=raw, score=raw)
 
     def words(self, odds: float, claim: ReadClaim) -> list[float]:
@@ -139,24 +148,30 @@ _NEARLY_SURE = -3.0
 _ABROAD = Logistic(figures=("words and facts", "worst word"), weights=(0.23, 0.26), bias=-1.24)
 
 
+def is_digest(answer: Answer) -> bool:
+    """Whether a text answers no question, and less than half of its context is in sight."""
+    return not answer.asked and answer.words > _SHOWN / _HALF
+
+
 def to_read(answer: Answer, lexical: Weighed) -> tuple[int, ...]:
     """The numbers of the claims that are worth reading: the most suspicious ones, and whichever is in doubt.
 
     Of a short context, of which half is in sight, that words were found is no safety, and all are. A claim
-    that needs no weighing is never read. What answers a question keeps to what was asked, and bears being
-    read. What tells a long text over takes of everything in it, of which a part is seen, and the worst of
-    many readings is mostly a mistake: of more claims than a few, the fewer are read, the better such texts
-    are told apart (training/README.md).
+    that needs no weighing is never read.
     """
+    return _suspicious(answer, lexical, _READ)
+
+
+def _suspicious(answer: Answer, lexical: Weighed, most: int) -> tuple[int, ...]:
+    """So many of the most suspicious claims, and whichever is in doubt; all if they are few, or in sight."""
     open_ = [i for i, seen in enumerate(answer.claims) if seen.settled is None]
     if in_sight(answer) >= _HALF or len(open_) <= _FEW:
         return tuple(open_)
-    most = _READ_OF_ASKED if answer.asked else 1
     first = sorted(open_, key=lambda i: -lexical.odds[i])[:most]
     return tuple(i for i in open_ if i in first or lexical.odds[i] >= _DOUBTED)
 
 
-_READ_OF_ASKED, _DOUBTED, _HALF, _FEW = 4, 0.3, 0.5, 3
+_READ, _DOUBTED, _HALF, _FEW = 4, 0.3, 0.5, 3
 
 
 def but_for(claim: ReadClaim, known: Sequence[Span]) -> ReadClaim:
@@ -209,25 +224,33 @@ def _heard(answer: Answer) -> float:
 def claim_figures(odds: float, claim: ReadClaim, answer: Answer) -> tuple[float, ...]:
     """The figures of one claim; ``odds`` are the lexical ones.
 
-    As ``ASKED_CLAIM_FIGURES`` names them where a question is answered, and else as ``CLAIM_FIGURES`` does.
+    As ``ASKED_CLAIM_FIGURES`` names them for answers to a question and digests, else as ``CLAIM_FIGURES``.
     """
     known, against = logit(odds), _against(claim.reading)
-    return (known, against * _heard(answer)) if answer.asked else _by_sight(known, against, answer)
+    if answer.asked or is_digest(answer):
+        return known, against * _heard(answer)
+    return _by_sight(known, against, answer)
 
 
-def answer_figures(lexical: Weighed, read: Iterable[ReadClaim], answer: Answer) -> tuple[float, ...]:
-    """The figures of an answer; ``lexical`` is what words tell.
+def answer_figures(lexical: Weighed, read: Mapping[int, ReadClaim], answer: Answer) -> tuple[float, ...]:
+    """The figures of an answer; ``lexical`` is what words tell, and ``read`` has claims by their numbers.
 
-    As ``ASKED_ANSWER_FIGURES`` names them where a question is answered, and else as ``ANSWER_FIGURES`` does.
+    As ``ASKED_ANSWER_FIGURES`` names them where a question is answered, as ``DIGEST_ANSWER_FIGURES`` for a
+    digest, and else as ``ANSWER_FIGURES``. A digest takes of everything in a long text, of which a part is
+    seen, and the worst of many readings is often a mistake: so the worst one counts of what words suspect.
     """
     known, freely = logit(lexical.raw), freely_worded(lexical.odds)
-    worst, *others = sorted((_against(claim.reading) for claim in read), reverse=True)
+    against = {i: _against(claim.reading) for i, claim in read.items()}
+    worst, *others = sorted(against.values(), reverse=True)
+    both = (worst + (others[0] if others else worst)) / 2
     if answer.asked:
-        second = others[0] if others else worst
-        heard, both = worst * _heard(answer), (worst + second) / 2 * _heard(answer)
-        return known, heard, both, freely, freely * heard
-    _, known_in_sight, against, seen = _by_sight(known, worst, answer)
-    return known, known_in_sight, against, seen, freely, freely * known, freely * against
+        heard = worst * _heard(answer)
+        return known, heard, both * _heard(answer), freely, freely * heard
+    if is_digest(answer):
+        suspected = [against[i] for i in _suspicious(answer, lexical, 1) if i in against]
+        return known, max(suspected, default=worst), both, freely
+    _, known_in_sight, seen_against, seen = _by_sight(known, worst, answer)
+    return known, known_in_sight, seen_against, seen, freely, freely * known, freely * seen_against
 
 
 def freely_worded(odds: Sequence[float]) -> float:
