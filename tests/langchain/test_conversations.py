@@ -3,10 +3,12 @@
 import pytest
 from langchain_classic.chains import ConversationalRetrievalChain, RetrievalQA
 from langchain_classic.memory import ConversationBufferMemory
-from langchain_core.messages import AIMessage, HumanMessage, get_buffer_string
+from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage, SystemMessage, get_buffer_string
 from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate, PromptTemplate
 from langchain_core.runnables import RunnablePassthrough
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, MessagesState, StateGraph
 
 from groundwire import Role
 from groundwire.langchain import with_hallucination_check
@@ -80,3 +82,30 @@ def test_a_memory_of_the_chain_that_fills_the_prompt_is_the_history(in_messages,
     assert (said(first), said(second)) == (whole(1), whole(2))
     assert told(first) == []
     assert told(second) == [(Role.USER, question(1)), (Role.ASSISTANT, answer(1))]
+
+
+@pytest.mark.parametrize("kept", [0, 1, 2])
+def test_turns_that_a_graph_takes_out_once_it_has_answered_are_earlier_turns(kept, heard):
+    """As where it sums them up: the model was told them, and the answer may go by them."""
+
+    class State(MessagesState):
+        context: str
+
+    def retrieve(state):
+        return {"context": joined(Library().invoke(state["messages"][-1].text))}
+
+    def generate(state):
+        return {"messages": [Oracle().invoke([SystemMessage(state["context"]), *state["messages"]])]}
+
+    def sum_up(state):
+        told = state["messages"]
+        Oracle(reply=lambda n: "They met.").invoke([*told, HumanMessage("Sum up all about topic0.")])
+        return {"messages": [RemoveMessage(id=one.id) for one in told[: len(told) - kept]]}
+
+    graph = StateGraph(State).add_sequence([retrieve, generate, sum_up])
+    app = graph.add_edge(START, "retrieve").compile(checkpointer=InMemorySaver())
+    config = listening(heard, configurable={"thread_id": "1"})
+    app.update_state(config, {"messages": [HumanMessage(USER), AIMessage(ASSISTANT)]}, as_node="sum_up")
+    app.invoke({"messages": [HumanMessage(question(1))]}, config)
+    assert said(heard.only()) == whole(1)
+    assert told(heard.only()) == EARLIER

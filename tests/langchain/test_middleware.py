@@ -9,6 +9,7 @@ import pytest
 from langchain.agents import create_agent
 from langchain.agents.middleware import (
     AgentMiddleware,
+    HumanInTheLoopMiddleware,
     ModelCallLimitMiddleware,
     ModelRetryMiddleware,
     SummarizationMiddleware,
@@ -502,6 +503,22 @@ def test_each_turn_is_judged_by_itself():
     assert [result["hallucination"]["hallucinated"] for result in results] == [True, False, None]
     answers = [m for m in results[-1]["messages"] if isinstance(m, AIMessage) and m.content]
     assert [m.response_metadata["hallucination"]["hallucinated"] for m in answers] == [True, False, None]
+
+
+def test_the_verdict_of_an_earlier_turn_does_not_stay_beside_an_answer_that_has_none_yet():
+    """Neither in a pause nor after an answer that was refused."""
+    review = HumanInTheLoopMiddleware(interrupt_on={"search": {"allowed_decisions": ["approve"]}})
+    judging = HallucinationMiddleware(checker=CHECKER, on_hallucination="raise")
+    lines = [AIMessage("Hello"), call(), AIMessage(WRONG)]
+    app = create_agent(
+        Script(responses=lines), [search], middleware=[judging, review], checkpointer=InMemorySaver()
+    )
+    assert ask(app, "Hi", config=ONCE)["hallucination"]["status"] == "abstained"
+    assert ask(app, config=ONCE)["hallucination"] is None
+    with pytest.raises(HallucinationError):
+        app.invoke(Command(resume={"decisions": [{"type": "approve"}]}), ONCE)
+    state = app.get_state(ONCE).values
+    assert (state["messages"][-1].text, state["hallucination"]) == (WRONG, None)
 
 
 def test_what_is_judged_knows_the_question_and_the_conversation():

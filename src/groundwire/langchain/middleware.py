@@ -59,12 +59,12 @@ _UNCALLED: dict[str, Any] = {"tool_calls": [], "invalid_tool_calls": [], "additi
 
 
 class CheckedState(AgentState[Any]):
-    """An agent's state that also holds the verdict on its last answer.
+    """An agent's state that also holds the verdict on its last answer; None where that is not judged yet.
 
     What its model said last, too, and what its prompt told it then: what tools did is in their messages.
     """
 
-    hallucination: NotRequired[Annotated[dict[str, Any], OmitFromInput]]
+    hallucination: NotRequired[Annotated[dict[str, Any] | None, OmitFromInput]]
     groundwire_said: NotRequired[Annotated[list[str], PrivateStateAttr]]
     groundwire_told: NotRequired[Annotated[dict[str, Any], PrivateStateAttr]]
 
@@ -232,7 +232,10 @@ def _noted(
     noted = replace(response, result=delegated.form_noted(response.result, request.tools))
     found = delegated.written(heard.told(_held(request), response.result))
     told = {"turn": _turn(request.state["messages"]), "found": found}
-    update = {"groundwire_said": heard.said(response.result), "groundwire_told": told}
+    update: dict[str, Any] = {"groundwire_said": heard.said(response.result), "groundwire_told": told}
+    if request.state.get(KEY) is not None:
+        # That of an earlier answer, which a pause or an error would leave standing beside this one.
+        update[KEY] = None
     return ExtendedModelResponse(noted, Command(update=update))
 
 

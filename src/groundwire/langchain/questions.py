@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any
+
+from langchain_core.messages import BaseMessage
 
 from groundwire.core.interaction import Turn
 from groundwire.langchain import chat, evidence, states, values
@@ -75,14 +77,14 @@ def history(unit: Unit, asked: str | None, answered: str, answering: Run | None)
     A memory that the application fills itself may hold the one already in which this was ``asked`` and
     ``answered``.
     """
-    turns = _noted(unit, answering)
+    turns = _noted(unit, asked, answering)
     last = [turn.text.strip() for turn in turns[-2:]]
     return turns[:-2] if last == [(asked or "").strip(), answered.strip()] else turns
 
 
-def _noted(unit: Unit, answering: Run | None) -> tuple[Turn, ...]:
-    outputs = chat.messages(states.at(states.state(unit.run.outputs), "messages"))
-    if earlier := outputs[: chat.last_turn(outputs) or 0]:
+def _noted(unit: Unit, asked: str | None, answering: Run | None) -> tuple[Turn, ...]:
+    steps = [] if answering is None else [run.inputs for run in answering.up_to(unit.run)]
+    if earlier := _before(unit, asked, steps):
         return chat.turns(earlier)
     for holder in (unit.run.inputs, *(prompt.inputs for prompt in reversed(unit.prompts))):
         whole = chat.messages(holder)
@@ -95,6 +97,20 @@ def _noted(unit: Unit, answering: Run | None) -> tuple[Turn, ...]:
             elif conversation := chat.messages(held):  # the question itself is among them
                 return chat.turns(conversation[: chat.last_turn(conversation) or 0])
     # A memory may be that of a step alone, as of the chain that fills a prompt.
-    steps = () if answering is None else answering.up_to(unit.run)
-    noted = (states.known(run.inputs, values.PAST_KEYS) for run in steps)
+    noted = (states.known(given, values.PAST_KEYS) for given in steps)
     return next((past for held in noted for _, one in held if (past := chat.past(one))), ())
+
+
+def _before(unit: Unit, asked: str | None, steps: Sequence[Any]) -> list[BaseMessage]:
+    """The messages before the question in a graph's state, or in what its ``steps`` were given of it.
+
+    A graph may have taken them out once it had answered, as where it sums them up.
+    """
+    outputs = chat.messages(states.at(states.state(unit.run.outputs), "messages"))
+    earlier = outputs[: chat.last_turn(outputs) or 0]
+    for given in steps:
+        held = chat.messages(states.at(given, "messages"))
+        last = chat.last_turn(held) or 0
+        if last > len(earlier) and held[last].text == asked:
+            earlier = held[:last]
+    return earlier

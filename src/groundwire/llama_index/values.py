@@ -57,6 +57,9 @@ _PART = re.compile(rf"(?:^-+\n)?^Response (?P<number>\d++): (?:{NOTHING}$)?", re
 # What SubQuestionQueryEngine and MultiStepQueryEngine make of the answers to their own questions.
 _SYNTHETIC = re.compile(r"Sub question: .*\nResponse: |\nQuestion: .*\nAnswer: ", re.DOTALL)
 
+# What a ``Memory`` writes before the user's words, where it is told to put its blocks there.
+_MEMORY = re.compile(r"\s*<memory>\n.*\n</memory>\s*", re.DOTALL)
+
 _HANDOFF = "handoff"  # the tool by which AgentWorkflow passes a conversation on: it finds nothing
 
 _ROLES = {
@@ -76,10 +79,10 @@ def question(value: Any) -> str | None:
     if isinstance(value, QueryBundle):
         value = value.query_str
     elif isinstance(value, ChatMessage):
-        value = value.content
+        value = _words(value)
     elif isinstance(value, list | tuple):
         said = [m for m in messages(value) if m.role == MessageRole.USER]
-        value = said[-1].content if said else None
+        value = _words(said[-1]) if said else None
     return str(value) if isinstance(value, str) and value.strip() else None
 
 
@@ -305,8 +308,19 @@ def turns(conversation: Any) -> tuple[Turn, ...]:
     return tuple(
         Turn(role=_ROLES.get(message.role, Role.USER), text=said)
         for message in messages(conversation)
-        if (said := message.content or "").strip()
+        if (said := _words(message)).strip()
     )
+
+
+def _words(message: ChatMessage) -> str:
+    """What a message says, without what a memory has put before the user's words: those are others'."""
+    said = message.content or ""
+    return _own(said) if message.role == MessageRole.USER else said
+
+
+def _own(said: str) -> str:
+    remembered = _MEMORY.match(said)
+    return said[remembered.end() :] if remembered else said
 
 
 def before(conversation: Any, asked: str | None) -> tuple[Turn, ...]:
@@ -314,7 +328,7 @@ def before(conversation: Any, asked: str | None) -> tuple[Turn, ...]:
     said = messages(conversation)
     for place in reversed(range(len(said))):
         message = said[place]
-        if message.role == MessageRole.USER and (message.content or "").strip() == (asked or "").strip():
+        if message.role == MessageRole.USER and _words(message).strip() == (asked or "").strip():
             return turns([m for m in said[:place] if _ROLES.get(m.role) is not Role.SYSTEM])
     return ()
 
@@ -322,8 +336,9 @@ def before(conversation: Any, asked: str | None) -> tuple[Turn, ...]:
 def spoken(history: str) -> tuple[Turn, ...]:
     """The turns in a conversation that LlamaIndex has written into one text for a model."""
     parts = re.split(r"^(user|assistant|tool|system): ", history, flags=re.MULTILINE)
-    said = zip(parts[1::2], parts[2::2], strict=False)
-    return tuple(Turn(role=Role(role), text=text.strip()) for role, text in said if text.strip())
+    said = zip(map(Role, parts[1::2]), parts[2::2], strict=False)
+    words = ((role, (_own(text) if role is Role.USER else text).strip()) for role, text in said)
+    return tuple(Turn(role=role, text=text) for role, text in words if text)
 
 
 def _scored(item: NodeWithScore | BaseNode) -> NodeWithScore:

@@ -1,0 +1,49 @@
+"""What was said before the question, in the forms that LlamaIndex's memories tell it to a model."""
+
+import pytest
+from llama_index.core.agent.workflow import FunctionAgent
+from llama_index.core.chat_engine import ContextChatEngine
+from llama_index.core.memory import Memory, StaticMemoryBlock
+from llama_index.core.query_engine import RetrieverQueryEngine
+from llama_index.core.tools import RetrieverTool
+
+from groundwire import Role
+from tests.llama_index.apps import (
+    CondensePlusContextChatEngine,
+    CondenseQuestionChatEngine,
+    Library,
+    Oracle,
+    answer,
+    question,
+)
+
+
+def agent(memory):
+    asked = FunctionAgent(tools=[RetrieverTool.from_defaults(Library())], llm=Oracle())
+    return lambda text: asked.run(user_msg=text, memory=memory)
+
+
+def context(memory):
+    return ContextChatEngine.from_defaults(Library(), llm=Oracle(), memory=memory).achat
+
+
+def condensed(memory):
+    return CondensePlusContextChatEngine.from_defaults(Library(), llm=Oracle(), memory=memory).achat
+
+
+def condensed_question(memory):
+    engine = RetrieverQueryEngine.from_args(Library(), llm=Oracle())
+    return CondenseQuestionChatEngine.from_defaults(engine, llm=Oracle(), memory=memory).achat
+
+
+@pytest.mark.parametrize("ask", [agent, context, condensed, condensed_question])
+async def test_what_a_memory_writes_before_the_user_s_words_is_none_of_theirs(ask, heard):
+    """A model may have made it up; and what the user said in earlier turns is found all the same."""
+    facts = StaticMemoryBlock(name="facts", static_content="I own topic5.\nIt weighs 9 kilos.")
+    asked = ask(Memory.from_defaults(token_limit=4000, memory_blocks=[facts], insert_method="user"))
+    for n in (7, 8):
+        await asked(question(n))
+    first, second = (captured.interaction for captured in heard.captured)
+    assert (first.question, first.history) == (question(7), ())
+    spoken = [turn.text for turn in second.history if turn.role is not Role.TOOL]
+    assert (second.question, spoken) == (question(8), [question(7), answer(7)])
