@@ -294,7 +294,7 @@ class Capture(BaseCallbackHandler):
     ) -> Interaction:
         key = self._keys_of(unit.run)["question_key"]
         nothing: dict[str, Any] = {}
-        asked = self._part("question", lambda: questions.question(unit, key, answering), None)
+        asked = self._part("question", lambda: questions.question(unit, key, answering, found), None)
         return Interaction(
             question=asked,
             contexts=found,

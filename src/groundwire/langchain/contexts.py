@@ -31,7 +31,7 @@ def contexts(unit: Unit, key: str | None, answering: Run | None) -> list[Passage
     sources = Sources(unit)
     retrieved = list(_retrieved(sources))  # a document that was found twice may stand in the prompt twice
     retrieved += _handed(sources, answering, retrieved)
-    told_to = _readers(sources, answering)
+    told_to = _readers(sources, answering, retrieved)
     # What a model has said in an earlier turn may quote a document, and tells nobody of it.
     now = list(dict.fromkeys(chat.told_now(run.inputs) for run in told_to))
     views = list(dict.fromkeys([*now, *(chat.given_text(run.inputs) for run in told_to)]))
@@ -79,31 +79,31 @@ def _handed(sources: Sources, answering: Run | None, known: Sequence[Passage]) -
     """
     unit = sources.unit
     for run in () if answering is None else (*answering.up_to(unit.run), unit.run):
-        held = states.known(run.inputs, states.names(run.inputs))
-        if given := [document for _, one in held for document in evidence.documents(one)]:
+        held = [run.inputs, *(one for _, one in states.known(run.inputs, states.names(run.inputs)))]
+        if given := [document for one in held for document in evidence.documents(one)]:
             there = {passage.text for passage in known}
             said = "\0".join(results.said_in(model for model in unit.models if model is not answering))
-            return [
-                one
-                for one in sources.unmade(evidence.passages(given), unit.retrievals)
-                if one.text not in there and one.text.strip() not in said
-            ]
+            theirs = sources.unmade(evidence.passages(given), unit.retrievals)
+            if unsaid := [one for one in theirs if one.text.strip() not in said]:
+                return [one for one in unsaid if one.text not in there]
     return []
 
 
-def _readers(sources: Sources, answering: Run | None) -> list[Run]:
+def _readers(sources: Sources, answering: Run | None, retrieved: Sequence[Passage]) -> list[Run]:
     """The models whose reading went into the answer: the last one, and those whose words it was shown.
 
-    A chain that condenses its documents first answers from all of them, though its last model saw none.
+    A chain that condenses its documents first answers from all of them, though its last model saw none. What
+    it was handed, and has not looked for, was there from the beginning.
     """
     if answering is None:
         return []
     unit = sources.unit
     first = found_by(unit)
-    later = [run for run in unit.models if 0 < first < run.started]
+    later = [run for run in unit.models if (first < run.started if first else retrieved)]
     held = (variables.values() for variables in _variables(unit, answering)) if len(unit.models) > 1 else ()
     filled = {text.strip() for values_ in held for text in values_ if isinstance(text, str)}
-    told = readers(answering, later, filled, found_texts(unit.retrievals))
+    documents = found_texts(unit.retrievals) if first else (passage.text for passage in retrieved)
+    told = readers(answering, later, filled, documents)
     if made := [pair for run in unit.retrievals for pair in sources.made(run)]:
         seen = "\n".join(chat.prompt_text(run.inputs) for run in told)
         told += {id(model): model for model, passage in made if passage.text.strip() in seen}.values()

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
 from langchain_core.messages import BaseMessage
 
-from groundwire.core.interaction import Turn
-from groundwire.langchain import chat, evidence, states, values
+from groundwire.core.interaction import Passage, Turn
+from groundwire.host.seen import is_telling
+from groundwire.langchain import chat, evidence, results, states, values
 from groundwire.langchain.tree import Run, Unit
 
 
-def question(unit: Unit, key: str | None, answering: Run | None) -> str | None:
-    """What the user asked: of the unit itself, else of what it is part of, else of what it asked."""
+def question(unit: Unit, key: str | None, answering: Run | None, found: Sequence[Passage] = ()) -> str | None:
+    """What the user asked: of the unit itself, else of what it is part of, else of what it asked.
+
+    What a step or the model was given to read is no part of that: the documents ``found``, and what other
+    models said.
+    """
     run = _as_asked(unit.run)
     filled = [prompt.inputs for prompt in reversed(unit.prompts)]
     if key is not None:
@@ -26,16 +31,25 @@ def question(unit: Unit, key: str | None, answering: Run | None) -> str | None:
     for holder in (run.inputs, *_around(run), repeated):
         if asked := values.question(holder):
             return asked
-    if only := _only_text(run.inputs):
+    read = [passage.text for passage in found]
+    if (only := _only_text(run.inputs)) and _unread(only, read):
         return only
     searched = [retrieval.inputs for retrieval in unit.retrievals]
     handed = [] if answering is None or searched else [above.inputs for above in answering.up_to(run)]
     states_of_steps = [held for held in reversed(handed[1:]) if states.names(held)]
     for asked_in in (filled, states_of_steps, searched):
-        if found := next(filter(None, map(values.question, asked_in)), None):
-            return found
-    only_texts = filter(None, map(_only_text, states_of_steps))
-    return next(only_texts, None) or (values.question(handed[0]) if handed else None)
+        if asked := next((one for one in map(values.question, asked_in) if one and _unread(one, read)), None):
+            return asked
+    told = [*map(_only_text, states_of_steps), *map(values.question, handed[:1])]
+    read += results.said_in(model for model in unit.models if model is not answering)
+    return next(filter(None, (_unread(text, read) for text in told if text)), None)
+
+
+def _unread(text: str, read: Iterable[str]) -> str:
+    """What a text says beside what was given to read; empty where that has no words."""
+    for one in sorted(filter(is_telling, read), key=len, reverse=True):
+        text = text.replace(one.strip(), "")
+    return text.strip() if any(map(str.isalnum, text)) else ""
 
 
 def _only_text(given: Any) -> str | None:
