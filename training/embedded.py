@@ -34,10 +34,11 @@ from groundwire.detectors.embedded_model import (
     ASKED_ANSWER_FIGURES,
     ASKED_CLAIM_FIGURES,
     CLAIM_FIGURES,
-    DIGEST_ANSWER_FIGURES,
+    DIGEST_FIGURES,
     WORD_FIGURES,
     answer_figures,
     claim_figures,
+    digest_figures,
     word_figures,
 )
 from groundwire.detectors.lexical_seen import Answer
@@ -45,6 +46,7 @@ from groundwire.local.embedded import READER
 from groundwire.text import claims as claim_text
 from groundwire.text import overlap
 from training import labelled_sets, written
+from training.encoder_parts import WRITTEN_FIT
 from training.labelled_sets import FIT, SEED, TEST, Raw, contexts, part, ragtruth
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -94,7 +96,7 @@ def main() -> None:
 
 def short(data: Path) -> dict[str, list[Raw]]:
     """Answers of our own that taught the encoder nothing, by how they are worded, and claims of SciTail."""
-    ours = [row for row in written.read() if written.chooses(row) and not written.is_close(row)]
+    ours = [row for row in written.read() if _chooses(row) and not written.is_close(row)]
     claims = [row for row in labelled_sets.read(data / "train" / "nli.jsonl.gz") if _is_scitail(row)]
     made: dict[str, list[Raw]] = {"written": [], "of models": [], "digests": []}
     for row in ours:
@@ -102,6 +104,10 @@ def short(data: Path) -> dict[str, list[Raw]]:
         kind = "of models" if written.is_of_models(row) else "digests" if digest else "written"
         made[kind].append({**row, "dataset": kind})
     return {**made, "scitail": [_whole(row) for row in claims[:SCITAIL]]}
+
+
+def _chooses(row: Raw) -> bool:
+    return part(row) >= WRITTEN_FIT or written.is_late(row)
 
 
 def _is_scitail(row: Raw) -> bool:
@@ -164,33 +170,32 @@ def look(raw: Mapping[str, Any], weight: float, model: lexical_model.Fitted) -> 
 def fit(rows: Sequence[Row], short_ones: Sequence[Row]) -> dict[str, Any]:
     """The weights as JSON: of answers to a question, of all as texts that answer none, and of words.
 
-    Those answer none beside a long context, as digests do, or beside a short one.
+    Of the latter digests have a regression of their own, to which our own digests come.
     """
     every = [*rows, *short_ones]
     asked_ones = [row for row in every if row.seen.asked]
     unasked = [_unasked(row) for row in every]
+    others = [_suspected(row) for row in unasked if row.raw["dataset"] != "digests"]
     digests = [
-        row for row in unasked if embedded_model.is_digest(row.seen) and row.raw["dataset"] != "of models"
+        row
+        for row in unasked
+        if embedded_model.is_digest(row.seen, row.lexical) and row.raw["dataset"] != "of models"
     ]
-    brief = [row for row in unasked if not embedded_model.is_digest(row.seen)]
     model = {
         "asked": {
             "claim": logistic(ASKED_CLAIM_FIGURES, *claims_table(asked_ones)),
             "answer": logistic(ASKED_ANSWER_FIGURES, *answers_table(asked_ones)),
         },
-        "digest": {
-            "claim": logistic(ASKED_CLAIM_FIGURES, *claims_table(digests)),
-            "answer": logistic(DIGEST_ANSWER_FIGURES, *answers_table(digests)),
-        },
         "unasked": {
-            "claim": logistic(CLAIM_FIGURES, *claims_table(brief)),
-            "answer": logistic(ANSWER_FIGURES, *answers_table(brief)),
+            "claim": logistic(CLAIM_FIGURES, *claims_table(others)),
+            "answer": logistic(ANSWER_FIGURES, *answers_table(others)),
         },
+        "digest": logistic(DIGEST_FIGURES, *digests_table(digests)),
         "word": logistic(WORD_FIGURES, *words_table([*rows, *_marked(short_ones)])),
         "sure": 0.5,
     }
     return {
-        "version": "10",
+        "version": "11",
         "provenance": {
             "data": "RAGTruth (Niu et al., 2024), MIT; SciTail (Khot et al., 2018), Apache-2.0; our own",
             "split": f"sha256('{SEED}:' + source id) from {FIT} to {TEST}",
@@ -206,9 +211,15 @@ def _unasked(row: Row) -> Row:
     return replace(row, seen=replace(row.seen, asked=False))
 
 
+def _suspected(row: Row) -> Row:
+    """A row of which what words suspect was read, as of other texts than digests."""
+    numbers = embedded_model.suspected(row.seen, row.lexical)
+    return replace(row, read={i: claim for i, claim in row.read.items() if i in numbers})
+
+
 def _marked(rows: Iterable[Row]) -> list[Row]:
-    """Those whose wrong words are marked, and not the whole."""
-    return [row for row in rows if row.raw["dataset"] != "scitail"]
+    """Those whose wrong words are marked, and not the whole; digests of our own have few marked words."""
+    return [row for row in rows if row.raw["dataset"] not in ("scitail", "digests")]
 
 
 def claims_table(rows: Sequence[Row]) -> tuple[list[tuple[float, ...]], list[bool], list[float]]:
@@ -226,7 +237,17 @@ def answers_table(rows: Sequence[Row]) -> tuple[list[tuple[float, ...]], list[bo
     """Figures, labels and weights of all answers of which something was read."""
     weighed = [row for row in rows if row.read]
     return (
-        [answer_figures(row.lexical, row.read, row.seen) for row in weighed],
+        [answer_figures(row.lexical, row.read.values(), row.seen) for row in weighed],
+        [bool(row.raw["label"]) for row in weighed],
+        [row.weight for row in weighed],
+    )
+
+
+def digests_table(rows: Sequence[Row]) -> tuple[list[tuple[float, ...]], list[bool], list[float]]:
+    """Figures, labels and weights of all digests of which something was read."""
+    weighed = [row for row in rows if row.read]
+    return (
+        [digest_figures(row.lexical, row.read, row.seen) for row in weighed],
         [bool(row.raw["label"]) for row in weighed],
         [row.weight for row in weighed],
     )

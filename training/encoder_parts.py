@@ -41,6 +41,9 @@ QA_SUPPORTED_SHARE = 0.3
 OTHERS, SHORTEST_OTHER, LONGEST_OTHER = 6_000, 40, 200
 """How many sentences of other documents there are to put among facts, and of how many characters."""
 
+WRITTEN_FIT = 0.9
+"""Below it, documents of our own teach; from it on they choose."""
+
 WRITTEN_CLOSE = 0.4
 """Of the answers of our own whose wrong ones keep nearer to the documents' words, the share that teaches."""
 
@@ -59,13 +62,8 @@ def ragtruth_teaching(sets: Sets) -> list[Raw]:
 
 
 def teaching() -> list[Raw]:
-    """The answers of our own that may teach, but for those that came last."""
-    return [raw for raw in written.read() if not (written.chooses(raw) or written.is_late(raw))]
-
-
-def teaching_late() -> list[Raw]:
-    """Those that came last."""
-    return [raw for raw in written.read() if written.is_late(raw) and not written.chooses(raw)]
+    """The answers of our own that may teach."""
+    return [raw for raw in written.read() if part(raw) < WRITTEN_FIT and not written.is_late(raw)]
 
 
 def but_for_most_close(ours: Iterable[Raw], rng: random.Random) -> list[Raw]:

@@ -1,4 +1,4 @@
-"""Stages 7 to 14: answers of our own, as they are marked and changed, and all that was taught before."""
+"""Stages 7 to 13: answers of our own, as they are marked and changed, and all that was taught before."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from training.encoder_facts import CLOSE, FULL, NEXT
 from training.encoder_parts import (
     DOCUMENTS,
     QUOTED,
+    WRITTEN_FIT,
     Parts,
     as_read,
     as_retrieved,
@@ -24,10 +25,10 @@ from training.encoder_parts import (
     sentences_among,
     some_pairs,
     teaching,
-    teaching_late,
 )
 from training.encoder_rows import Labelled
 from training.encoder_sets import Sets, marked_claims, short_pairs, supported
+from training.labelled_sets import part
 
 WRITTEN_WINDOWS, WRITTEN_CONTRASTS = 0.12, 0.6
 """Of our answers in stages 7 and 8, the sentences as they stand and the changes that are read."""
@@ -73,29 +74,6 @@ WORTH_13: Mapping[str, float] = {
     **dict.fromkeys(("close facts", "facts", "next facts", "pairs"), 0.0),
 }
 """What parts weigh in stage 13, which reads answers as people and we marked them, and little else."""
-
-LATE_CHANGED, DIGESTS_AGAIN = 0.2, 0.7
-SHARES_14: Mapping[str, float] = {
-    "of models": 0.15,
-    "written": 0.2,
-    "changed": 0.1,
-    "matched": 0.25,
-    "ragtruth": 0.6,
-    "records": 1.0,
-    "retrieved": 0.4,
-    "answers": 0.25,
-    "corrupted": 0.2,
-    "statements": 0.15,
-    "windows": 0.15,
-    "our windows": 0.2,
-    "elsewhere": 0.3,
-    "close facts": 0.1,
-    "facts": 0.15,
-    "next facts": 0.1,
-    "pairs": 0.1,
-    "wice": 0.5,
-}
-"""Of what came last, the share that is changed; of what was there, what stage 14 reads again."""
 
 
 def of_our_own(sets: Sets) -> Parts:
@@ -225,7 +203,7 @@ def and_matched(sets: Sets, number: int, worth: Mapping[str, float]) -> Parts:
     ``worth`` is what the rows of a part weigh beside what they did; those that weigh nothing are left out.
     """
     rng = random.Random(120 + number)
-    pairs_of_ours = [raw for raw in written.matched() if not written.chooses(raw)][: sets.most]
+    pairs_of_ours = [raw for raw in written.matched() if part(raw) < WRITTEN_FIT][: sets.most]
     parts: Parts = {
         **everything(sets, number),
         "matched": list(ours_as_marked(pairs_of_ours, rng, MOSTLY_AS_READ)),
@@ -235,24 +213,4 @@ def and_matched(sets: Sets, number: int, worth: Mapping[str, float]) -> Parts:
         name: [row._replace(weight=row.weight * worth.get(name, 1.0)) for row in made]
         for name, made in parts.items()
         if worth.get(name, 1.0)
-    }
-
-
-def of_long_texts(sets: Sets) -> Parts:
-    """Summaries of long documents, overviews of records, conversations; and a share of all before."""
-    rng = random.Random(140)
-    told = teaching_late()[: sets.most]
-    before = [raw for raw in teaching() if raw["task"] in written.TASKS.values()][: sets.most]
-    changes = encoder_contrasts.of_answers(told, rng)
-    others = {
-        name: [row for row in made if rng.random() < SHARES_14[name]]
-        for name, made in and_matched(sets, 0, {}).items()
-    }
-    return {
-        "late": list(ours_as_marked(told, rng, MOSTLY_AS_READ)),
-        "late, changed": list(some_pairs(changes, LATE_CHANGED, rng)),
-        "digests": [
-            row for row in ours_as_marked(before, rng, MOSTLY_AS_READ) if rng.random() < DIGESTS_AGAIN
-        ],
-        **others,
     }

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
-from training.labelled_sets import Raw, part
+from training.labelled_sets import Raw
 
 HERE = Path(__file__).resolve().parent / "written"
 HELD_OUT = HERE / "held_out"
@@ -33,10 +33,7 @@ TASKS = {"records": "data2txt", "news": "summary"}
 MATCHED = "matched-"
 
 _CLOSE = 50
-_LATE, _NOT_LATE, _LAST = ("news", "records", "chats"), 100, 150
-
-FIT = 0.9
-"""Below it, sources of our own teach; from it on they choose."""
+_LATE, _NOT_LATE = ("news", "records", "chats"), 100
 
 _SET = re.compile(r"^### ", re.MULTILINE)
 _MARKED = re.compile(r"\{\{(?P<conflict>.+?)\}\}|\[\[(?P<baseless>.+?)\]\]")
@@ -80,20 +77,12 @@ def is_of_models(raw: Raw) -> bool:
 
 
 def is_late(raw: Raw) -> bool:
-    """Whether an answer came last: it teaches stage 14 alone, or chooses.
+    """Whether an answer came after the encoder was taught: it teaches nothing, and chooses.
 
     These are summaries of long documents, overviews of long records and answers of long conversations.
     """
     kind, number = _file_of(raw)
     return kind in _LATE and number > _NOT_LATE
-
-
-def chooses(raw: Raw) -> bool:
-    """Whether an answer of our own teaches the encoder nothing, so that what is stacked is fitted to it.
-
-    These are a tenth of the sources, and the last files of those that came last.
-    """
-    return part(raw) >= FIT or (is_late(raw) and _file_of(raw)[1] > _LAST)
 
 
 def _file_of(raw: Raw) -> tuple[str, int]:

@@ -2,6 +2,8 @@
 
 import os
 import resource
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -39,7 +41,6 @@ def test_line_ends_and_permissions_stay(tmp_path):
 
 
 def test_a_pipe_is_written_to(tmp_path):
-    """As ``--report /dev/stdout`` is."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     read = []
@@ -49,3 +50,32 @@ def test_a_pipe_is_written_to(tmp_path):
     reader.join(timeout=10)
     assert read == ["a page"]
     assert pipe.is_fifo()
+
+
+def test_standard_output_is_written_to():
+    """As ``--html /dev/stdout`` is, into a pipe."""
+    code = (
+        "from pathlib import Path; from groundwire.core import whole; "
+        "whole.write(Path('/dev/stdout'), 'a page')"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == "a page"
+
+
+def test_several_may_write_the_same_file(tmp_path):
+    path, failed = tmp_path / "report.html", []
+
+    def write():
+        try:
+            for _ in range(100):
+                whole.write(path, "a page")
+        except OSError as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=write) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed
+    assert [one.name for one in tmp_path.iterdir()] == ["report.html"]

@@ -163,3 +163,12 @@ def test_an_invention_is_no_safer_beside_a_figure_that_holds_in_another_form():
     assert converted.score > known.score - 0.1
     assert converted.claims[0].support is not Support.INFERRED
     assert steps("The ferry to Texel takes 90 minutes.", context)[1].score < 0.1
+
+
+def test_in_another_language_no_more_is_read_of_a_digest(monkeypatch):
+    """What a digest is was learnt of English: elsewhere the most suspicious claim is read, and doubts."""
+    monkeypatch.setattr(embedded_model, "to_read", lambda answer, lexical: pytest.fail("as in English"))
+    context = "Die Firma wurde 1931 gegründet und hat heute 450 Beschäftigte in vier Städten. " * 30
+    (request,), verdict = steps("Die Firma hat 450 Beschäftigte. Sie wurde 1931 gegründet.", context)
+    assert request.claims
+    assert verdict.claims

@@ -14,6 +14,7 @@ from groundwire.detectors.embedded_model import (
     answer_figures,
     but_for,
     claim_figures,
+    digest_figures,
     freely_worded,
     in_sight,
     is_digest,
@@ -83,7 +84,7 @@ class TestReading:
         claim = replace(read(*words), reading=unsupported(0.6))
         assert claim_figures(0.5, claim, looked_at(120))[2] == pytest.approx(logit(0.6))
         others = [replace(read(0.1), reading=unsupported(p)) for p in (0.2, 0.5)]
-        figures = answer_figures(told(0.5), numbered(others[0], claim, others[1]), looked_at(120))
+        figures = answer_figures(told(0.5), [others[0], claim, others[1]], looked_at(120))
         assert figures[2] == pytest.approx(logit(0.6))
 
     def test_the_more_of_the_context_was_in_sight_the_more_it_tells(self):
@@ -109,9 +110,7 @@ class TestReading:
 
         def gained(odds, low, high):
             (first, second) = (
-                STACK.unasked.answer(
-                    answer_figures(told(*odds, raw=raw), numbered(against(read_)), looked_at(120))
-                )
+                STACK.unasked.answer(answer_figures(told(*odds, raw=raw), [against(read_)], looked_at(120)))
                 for raw, read_ in (low, high)
             )
             return logit(second) - logit(first)
@@ -127,19 +126,19 @@ class TestAnswersToAQuestion:
     """They are weighed by a regression of their own, which hears the encoder whatever is in sight."""
 
     def test_what_is_read_counts_for_as_much_beside_a_long_context(self):
-        both = numbered(against(0.9), against(0.2))
+        worst, other = against(0.9), against(0.2)
         brief, long = (
-            STACK.asked.answer(answer_figures(told(0.3, 0.1), both, looked_at(words, asked=True)))
+            STACK.asked.answer(answer_figures(told(0.3, 0.1), [worst, other], looked_at(words, asked=True)))
             for words in (120, 3000)
         )
         assert brief == long
-        assert answer_figures(told(0.3, 0.1), both, looked_at(120, asked=True)) != (
-            answer_figures(told(0.3, 0.1), both, looked_at(120))
+        assert answer_figures(told(0.3, 0.1), [worst, other], looked_at(120, asked=True)) != (
+            answer_figures(told(0.3, 0.1), [worst, other], looked_at(120))
         )
 
     def test_beside_a_sentence_or_two_it_counts_for_less(self):
         """There the encoder doubts what doesn't stand word for word."""
-        right = numbered(against(0.85))
+        right = [against(0.85)]
         few, more = (
             STACK.asked.answer(answer_figures(told(0.1, raw=0.1), right, looked_at(words, asked=True)))
             for words in (11, 40)
@@ -152,7 +151,7 @@ class TestAnswersToAQuestion:
     def test_a_second_claim_that_is_doubted_makes_it_worse(self):
         one, two = (
             STACK.asked.answer(answer_figures(told(0.3, 0.3), readings, looked_at(300, asked=True)))
-            for readings in (numbered(against(0.8), against(0.1)), numbered(against(0.8), against(0.8)))
+            for readings in ([against(0.8), against(0.1)], [against(0.8), against(0.8)])
         )
         assert one < two
 
@@ -167,39 +166,47 @@ class TestAnswersToAQuestion:
 
 
 class TestDigests:
-    """Texts that answer no question, beside more than the encoder is shown, have a regression of their own."""
+    """Texts that tell over, in words of their own, more than the encoder is shown."""
 
     @pytest.mark.parametrize(
-        ("words", "asked", "is_one"), [(241, False, True), (240, False, False), (241, True, False)]
+        ("words", "asked", "odds", "is_one"),
+        [
+            (241, False, (0.2, 0.2), True),
+            (240, False, (0.2, 0.2), False),
+            (241, True, (0.2, 0.2), False),
+            (241, False, (0.05, 0.05), False),
+        ],
     )
-    def test_what_answers_no_question_beside_a_long_context_is_one(self, words, asked, is_one):
-        assert is_digest(looked_at(words, asked=asked)) == is_one
+    def test_one_answers_no_question_in_other_words_than_a_long_context_s(self, words, asked, odds, is_one):
+        assert is_digest(looked_at(words, asked=asked), told(*odds)) == is_one
 
-    def test_four_claims_are_read_and_whichever_is_in_doubt(self):
-        lexical = told(0.25, 0.02, 0.1, 0.2, 0.01, 0.15, 0.05, 0.01)
-        doubted = told(0.35, 0.32, 0.4, 0.5, 0.33, 0.01)
-        for asked in (True, False):
-            assert to_read(of_claims(8, words=1000, asked=asked), lexical) == (0, 2, 3, 5)
-            assert to_read(of_claims(6, words=1000, asked=asked), doubted) == (0, 1, 2, 3, 4)
-            assert to_read(of_claims(8, words=200, asked=asked), lexical) == tuple(range(8))
+    def test_four_claims_are_read_of_it_as_of_an_answer_to_a_question_and_one_of_other_texts(self):
+        free = told(0.25, 0.12, 0.21, 0.22, 0.11, 0.23, 0.15, 0.11)
+        near = told(0.25, 0.02, 0.1, 0.2, 0.01, 0.15, 0.05, 0.01)
+        assert to_read(of_claims(8, words=1000), free) == (0, 2, 3, 5)
+        assert to_read(of_claims(8, words=1000, asked=True), near) == (0, 2, 3, 5)
+        assert to_read(of_claims(8, words=1000), near) == (0,)
+        for lexical in (free, near):
+            for asked in (True, False):
+                assert to_read(of_claims(8, words=200, asked=asked), lexical) == tuple(range(8))
 
     def test_what_words_suspect_counts_by_itself_and_the_two_worst_beside_it(self):
-        lexical, answer = told(0.25, 0.02, 0.1, 0.2), of_claims(4, words=1000)
+        lexical, answer = told(0.25, 0.2, 0.1, 0.2), of_claims(4, words=1000)
         read_ = {0: against(0.3), 1: against(0.9), 2: against(0.2), 3: against(0.8)}
-        known, suspected, both, freely = answer_figures(lexical, read_, answer)
+        known, suspected, both, freely = digest_figures(lexical, read_, answer)
         assert known == pytest.approx(logit(0.5))
         assert suspected == pytest.approx(logit(0.3))
         assert both == pytest.approx((logit(0.9) + logit(0.8)) / 2)
         assert freely == freely_worded(lexical.odds)
 
-    def test_what_is_read_worse_is_worse_whatever_the_length_of_the_context(self):
-        lexical = told(0.1, 0.1, 0.1, 0.1, raw=0.3)
+    def test_what_is_read_worse_is_worse_however_long_the_context(self):
+        lexical = told(0.25, 0.2, 0.1, 0.2, raw=0.3)
 
         def weighed(words, *probabilities):
             answer = of_claims(4, words=words)
-            return STACK.weigh(lexical, answer, numbered(*map(against, probabilities))).score
+            return STACK.weigh(lexical, answer, dict(enumerate(map(against, probabilities)))).score
 
-        assert weighed(600, 0.1, 0.1) < weighed(600, 0.9, 0.1) < weighed(600, 0.9, 0.9)
+        assert weighed(600, 0.1, 0.1) < weighed(600, 0.1, 0.9) < weighed(600, 0.9, 0.9)
         assert weighed(600, 0.9, 0.9) == weighed(6000, 0.9, 0.9)
 
 
@@ -219,13 +226,8 @@ def looked_at(words, *, asked=False):
 
 def of_claims(count, *, words, asked=False):
     """An answer of so many claims that words and facts leave open."""
-    claims = tuple(SimpleNamespace(settled=None, least=0.0) for _ in range(count))
+    claims = tuple(SimpleNamespace(settled=None, least=0.0, least_by_name=0.0) for _ in range(count))
     return Answer(claims=claims, features=(), words=words, asked=asked)
-
-
-def numbered(*claims):
-    """Claims as they are read, by their numbers."""
-    return dict(enumerate(claims))
 
 
 class TestButFor:

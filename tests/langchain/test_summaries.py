@@ -10,6 +10,8 @@ from langchain_core.documents import Document
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate
+from langchain_core.retrievers import BaseRetriever
+from langchain_core.runnables import RunnableLambda
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Send
 
@@ -93,3 +95,19 @@ def test_summaries_that_are_kept_as_documents_do_not_hide_those_that_they_are_of
     assert captured.problem is None
     assert [passage.text for passage in captured.interaction.contexts] == texts(7)
     assert not any(text in captured.interaction.question for text in texts(7))
+
+
+class Answers(BaseRetriever):
+    """An index of questions and answers."""
+
+    def _get_relevant_documents(self, query, *, run_manager):
+        return [Document(query), Document("Refunds take thirty days.")]
+
+
+def test_a_question_that_is_found_word_for_word_stays_the_question(heard):
+    asked = "How long does a refund take to arrive?"
+    found = RunnableLambda(lambda given: given["mystery"]) | Answers() | joined
+    prompt = ChatPromptTemplate.from_template("{context}\n\nTask: {topic}")
+    chain = {"context": found, "topic": lambda given: given["mystery"]} | prompt | model() | StrOutputParser()
+    chain.invoke({"mystery": asked}, config=listening(heard))
+    assert heard.only().interaction.question == asked

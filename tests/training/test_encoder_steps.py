@@ -11,18 +11,16 @@ import pytest
 from training import encoder, written
 from training.encoder import Step, encoder_steps, stack_steps
 from training.encoder_data import write
-from training.encoder_parts import as_retrieved, held
+from training.encoder_parts import WRITTEN_FIT, as_retrieved, held
 from training.encoder_rows import Label, Packed
 from training.encoder_sets import Sets, short_pairs
 from training.encoder_stages import SECOND, again_of, drawn_anew, marked_answers, mixed
 from training.encoder_stages_ours import (
-    SHARES_14,
     WORTH_12,
     WORTH_13,
     and_matched,
     at_length,
     everything,
-    of_long_texts,
     of_models,
     of_our_own,
 )
@@ -141,7 +139,7 @@ def test_answers_of_our_own_teach_beside_others_but_for_those_that_choose(sets, 
     ]
     monkeypatch.setattr(written, "read", lambda: apart)
     parts = of_our_own(sets)
-    told = [one for one in apart if not written.chooses(one)]
+    told = [one for one in apart if part(one) < WRITTEN_FIT]
     even = [one for one in told if not written.is_close(one)]
     assert 0 < len(even) < len(parts["written"]) < len(told) < len(apart)
     assert {bool(row.label) for row in parts["written"]} == {True, False}
@@ -157,7 +155,7 @@ def test_answers_as_large_models_word_them_teach_last_and_apart(sets, monkeypatc
         for kind in ("answers", "pairs")
     }
     monkeypatch.setattr(written, "read", lambda: [*made["answers"], *made["pairs"]])
-    told = {kind: sum(not written.chooses(one) for one in of_kind) for kind, of_kind in made.items()}
+    told = {kind: sum(part(one) < WRITTEN_FIT for one in of_kind) for kind, of_kind in made.items()}
     parts = of_models(sets)
     assert len(parts["of models"]) == told["answers"] < 80
     assert 0 < len(parts["written"]) < told["pairs"] / 2
@@ -176,7 +174,7 @@ def test_each_half_of_stage_9_reads_others_of_what_may_teach(sets, monkeypatch):
         for kind, number in (("answers", 101), ("pairs", 60), ("brief", 10))
     }
     monkeypatch.setattr(written, "read", lambda: [one for of_kind in made.values() for one in of_kind])
-    told = {kind: sum(not written.chooses(one) for one in of_kind) for kind, of_kind in made.items()}
+    told = {kind: sum(part(one) < WRITTEN_FIT for one in of_kind) for kind, of_kind in made.items()}
     halves = [at_length(sets, number) for number in range(2)]
     for parts in halves:
         assert told["answers"] / 2 < len(parts["of models"]) < told["answers"]
@@ -198,7 +196,7 @@ def test_each_draw_of_stage_11_has_all_that_teaches(sets, monkeypatch):
     few = Sets(data=sets.data, most=40)
     one, same, other = (everything(few, number) for number in (0, 0, 1))
     told = {
-        kind: sum(not written.chooses(each) for each in made if each["id"].startswith(kind))
+        kind: sum(part(each) < WRITTEN_FIT for each in made if each["id"].startswith(kind))
         for kind in ("answers", "pairs")
     }
     assert len(one["of models"]) == min(40, told["answers"])
@@ -220,7 +218,7 @@ def test_pairs_of_our_own_teach_in_stage_12_with_all_before(sets, monkeypatch):
     monkeypatch.setattr(written, "matched", lambda: pairs)
     few = Sets(data=sets.data, most=60)  # of the facts, too, of which there are thousands
     before, parts = everything(few, 1), and_matched(few, 1, {"ragtruth": 0.5, "pairs": 0.0})
-    assert len(parts["matched"]) == sum(not written.chooses(one) for one in pairs) < 60
+    assert len(parts["matched"]) == sum(part(one) < WRITTEN_FIT for one in pairs) < 60
     assert {bool(row.label) for row in parts["matched"]} == {True, False}
     assert set(before) - set(parts) == {"pairs"}
     assert parts["facts"] == before["facts"]
@@ -229,35 +227,6 @@ def test_pairs_of_our_own_teach_in_stage_12_with_all_before(sets, monkeypatch):
     other = and_matched(few, 2, {})
     assert len(other["pairs"]) == len(before["pairs"])
     assert not np.array_equal(packed(other).ids, packed(and_matched(few, 1, {})).ids)
-
-
-def test_what_came_last_teaches_in_stage_14_with_some_of_all_before(sets, monkeypatch):
-    """And in no stage before it; its last files choose."""
-    made = [
-        {
-            **raw("any", i, "any"),
-            "context": f"{' '.join(SENTENCES)} {kind} {i}.",
-            "task": task,
-            "meta": {"source_id": f"{kind}-{i // 4}"},
-        }
-        for kind, task in (("news-60", "summary"), ("news-101", "summary"), ("records-151", "data2txt"))
-        for i in range(60)
-    ]
-    monkeypatch.setattr(written, "read", lambda: made)
-    monkeypatch.setattr(written, "matched", list)
-    few = Sets(data=sets.data, most=60)
-    parts = of_long_texts(few)
-    late, last = made[60:120], made[120:]
-    assert all(map(written.is_late, (*late, *last)))
-    assert all(map(written.chooses, last))
-    assert len(parts["late"]) == sum(not written.chooses(one) for one in late) > 40
-    assert not any(row in everything(few, 0)["written"] for row in parts["late"])
-    before = and_matched(few, 0, {})
-    assert set(SHARES_14) == set(before)
-    sizes = {name: (len(parts[name]), len(before[name])) for name in SHARES_14 if len(before[name]) > 80}
-    assert sizes
-    assert all(0.5 < few_ / many / SHARES_14[name] < 2 for name, (few_, many) in sizes.items())
-    assert 0.5 < len(parts["digests"]) / sum(not written.chooses(one) for one in made[:60]) < 0.9
 
 
 def test_some_answers_are_read_as_a_retriever_leaves_them(sets):

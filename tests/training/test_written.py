@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from training import written
+from training import encoder_parts, written
 
 SET = """\
 ### the mill
@@ -47,21 +47,15 @@ def test_the_files_name_tells_the_task_where_nobody_asks(name, task, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "is_late", "chooses"),
-    [
-        ("news-100", False, False),
-        ("news-101", True, False),
-        ("news-151", True, True),
-        ("chats-102", True, False),
-        ("answers-151", False, False),
-    ],
+    ("name", "is_late"),
+    [("news-100", False), ("news-101", True), ("chats-102", True), ("answers-151", False)],
 )
-def test_long_texts_from_101_on_came_last_and_the_last_of_them_choose(name, is_late, chooses, monkeypatch):
-    monkeypatch.setattr(written, "part", lambda raw: 0.5)
+def test_long_texts_from_101_on_came_last_and_teach_nothing(name, is_late, monkeypatch):
     one = {"meta": {"source_id": f"{name}-0"}}
-    assert (written.is_late(one), written.chooses(one)) == (is_late, chooses)
-    monkeypatch.setattr(written, "part", lambda raw: 0.95)
-    assert written.chooses(one)
+    assert written.is_late(one) == is_late
+    monkeypatch.setattr(written, "read", lambda: [one])
+    monkeypatch.setattr(encoder_parts, "part", lambda raw: 0.5)
+    assert encoder_parts.teaching() == ([] if is_late else [one])
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import os
 import shutil
+import uuid
 from pathlib import Path
 
 # Nothing may be put beside the file, or in its place, as where it alone is mounted into a container.
@@ -18,12 +18,12 @@ def write(path: Path, content: str | bytes) -> None:
     A text is written in UTF-8, its line ends as they are. Raises OSError with the path that was given.
     """
     data = content.encode() if isinstance(content, str) else content
+    if path.exists() and not path.is_file():  # a pipe or /dev/stdout is written to, not replaced
+        path.write_bytes(data)
+        return
     place = path.resolve()  # of a link, the file that it leads to
-    fresh = place.with_name(f".{place.name}.{os.getpid()}")
+    fresh = place.with_name(f".{uuid.uuid4().hex}")
     try:
-        if place.exists() and not place.is_file():  # a pipe or /dev/stdout is written to, not replaced
-            place.write_bytes(data)
-            return
         fresh.write_bytes(data)
         if place.exists():
             shutil.copymode(place, fresh)

@@ -33,9 +33,10 @@ class Embedded(Detector):
     words as supported, unsupported or contradicted. It was trained on entailment, on answers with marked
     words (RAGTruth; Niu et al., 2024), on corrupted ones and on documents of our own. A logistic regression
     weighs what it reads together with the figures of the ``lexical`` detector, and is calibrated on sources
-    that neither was fitted on. Answers to a question have one of their own, which goes by what is read; in
-    the other, for summaries and the like, readings tell the more the more of the context was shown. An exact
-    fact in the place of another one is a contradiction whatever the encoder says.
+    that neither was fitted on. Answers to a question have one of their own, which goes by what is read, and
+    so have digests, which tell a long text over in words of their own; in the one for all others, readings
+    tell the more the more of the context was shown. An exact fact in the place of another one is a
+    contradiction whatever the encoder says.
 
     English. What is in another language is hardly flagged but for exact facts, code and contexts much longer
     than any that it was fitted on lower the confidence, and the verdict says so. See the model card for where
@@ -43,7 +44,7 @@ class Embedded(Detector):
     """
 
     name: ClassVar[str] = "embedded"
-    version: ClassVar[str] = "24"
+    version: ClassVar[str] = "25"
     needs_encoder: ClassVar[bool] = True
 
     # Half of the F1 that it reaches, where probabilities that are right have their best one (Lipton et al.,
@@ -67,7 +68,10 @@ class Embedded(Detector):
         if not isinstance(first, Opened):
             return first
         lexical = lexical_model.load().weigh(first.seen)
-        numbers = embedded_model.to_read(first.seen, lexical)
+        # Digests are told apart in English alone.
+        elsewhere = first.spoken is not None and not first.seen.asked
+        which = embedded_model.suspected if elsewhere else embedded_model.to_read
+        numbers = which(first.seen, lexical)
         read: dict[int, ReadClaim] = {}
         if numbers:
             (reply,) = yield [asked(first.interaction, first.seen, numbers)]

@@ -27,7 +27,7 @@ ASKED_ANSWER_FIGURES = (
     "freely worded",
     "worst reading, freely worded",
 )
-DIGEST_ANSWER_FIGURES = (
+DIGEST_FIGURES = (
     "words and facts",
     "worst reading of what is suspected",
     "two worst readings",
@@ -79,16 +79,16 @@ class Weighing:
 
 @dataclass(frozen=True, kw_only=True)
 class Stack:
-    """All that was fitted on top of the encoder: for answers to a question, for digests, for other texts.
+    """All that was fitted on top of the encoder: for answers to a question, and for other texts.
 
     All are regressions on answers that the encoder never saw, which is what calibrates them (Platt, 1999).
-    A digest tells over a context of which the encoder is shown less than half. ``sure`` is the probability
-    from which on a word of a flagged claim is named unsupported.
+    A ``digest`` as a whole has one of its own. ``sure`` is the probability from which on a word of a flagged
+    claim is named unsupported.
     """
 
     asked: Weighing
-    digest: Weighing
     unasked: Weighing
+    digest: Logistic
     word: Logistic
     sure: float
     version: str
@@ -98,8 +98,8 @@ class Stack:
         """From the form that ``training/embedded.py`` writes."""
         return cls(
             asked=Weighing.read(data["asked"]),
-            digest=Weighing.read(data["digest"]),
             unasked=Weighing.read(data["unasked"]),
+            digest=Logistic.read(data["digest"]),
             word=Logistic.read(data["word"]),
             sure=data["sure"],
             version=data["version"],
@@ -109,12 +109,15 @@ class Stack:
         """Weigh what the words tell beside the readings of claims, by the number of each that was read."""
         if not read:
             return lexical
-        fitted = self.asked if answer.asked else self.digest if is_digest(answer) else self.unasked
+        fitted = self.asked if answer.asked else self.unasked
         odds = tuple(
             fitted.claim(claim_figures(known, read[i], answer)) if i in read else known
             for i, known in enumerate(lexical.odds)
         )
-        raw = fitted.answer(answer_figures(lexical, read, answer))
+        if is_digest(answer, lexical):
+            raw = self.digest(digest_figures(lexical, read, answer))
+        else:
+            raw = fitted.answer(answer_figures(lexical, read.values(), answer))
         return Weighed(odds=odds, least=lexical_model.least(answer, raw), raw=raw, score=raw)
 
     def words(self, odds: float, claim: ReadClaim) -> list[float]:
@@ -148,22 +151,34 @@ _NEARLY_SURE = -3.0
 _ABROAD = Logistic(figures=("words and facts", "worst word"), weights=(0.23, 0.26), bias=-1.24)
 
 
-def is_digest(answer: Answer) -> bool:
-    """Whether a text answers no question, and less than half of its context is in sight."""
-    return not answer.asked and answer.words > _SHOWN / _HALF
+def is_digest(answer: Answer, lexical: Weighed) -> bool:
+    """Whether a text tells over, in words of its own, a context of which less than half is in sight.
+
+    It answers no question. In such a text a word that the context doesn't have tells little, and what is read
+    of its claims more.
+    """
+    return not answer.asked and answer.words > _SHOWN / _HALF and freely_worded(lexical.odds) > 0
 
 
 def to_read(answer: Answer, lexical: Weighed) -> tuple[int, ...]:
     """The numbers of the claims that are worth reading: the most suspicious ones, and whichever is in doubt.
 
     Of a short context, of which half is in sight, that words were found is no safety, and all are. A claim
-    that needs no weighing is never read.
+    that needs no weighing is never read. What answers a question keeps to what was asked, and bears being
+    read, as a digest does. Of what tells a long text over in that text's words a part is seen beside each
+    claim, and the worst of many readings is mostly a mistake: the fewer are read, the better such texts are
+    told apart (training/README.md).
     """
-    return _suspicious(answer, lexical, _READ)
+    bears_it = answer.asked or is_digest(answer, lexical)
+    return _first(answer, lexical, _READ) if bears_it else suspected(answer, lexical)
 
 
-def _suspicious(answer: Answer, lexical: Weighed, most: int) -> tuple[int, ...]:
-    """So many of the most suspicious claims, and whichever is in doubt; all if they are few, or in sight."""
+def suspected(answer: Answer, lexical: Weighed) -> tuple[int, ...]:
+    """The numbers of the claim that words suspect most, and of those in doubt; of few claims, all."""
+    return _first(answer, lexical, 1)
+
+
+def _first(answer: Answer, lexical: Weighed, most: int) -> tuple[int, ...]:
     open_ = [i for i, seen in enumerate(answer.claims) if seen.settled is None]
     if in_sight(answer) >= _HALF or len(open_) <= _FEW:
         return tuple(open_)
@@ -224,33 +239,34 @@ def _heard(answer: Answer) -> float:
 def claim_figures(odds: float, claim: ReadClaim, answer: Answer) -> tuple[float, ...]:
     """The figures of one claim; ``odds`` are the lexical ones.
 
-    As ``ASKED_CLAIM_FIGURES`` names them for answers to a question and digests, else as ``CLAIM_FIGURES``.
+    As ``ASKED_CLAIM_FIGURES`` names them where a question is answered, and else as ``CLAIM_FIGURES`` does.
     """
     known, against = logit(odds), _against(claim.reading)
-    if answer.asked or is_digest(answer):
-        return known, against * _heard(answer)
-    return _by_sight(known, against, answer)
+    return (known, against * _heard(answer)) if answer.asked else _by_sight(known, against, answer)
 
 
-def answer_figures(lexical: Weighed, read: Mapping[int, ReadClaim], answer: Answer) -> tuple[float, ...]:
-    """The figures of an answer; ``lexical`` is what words tell, and ``read`` has claims by their numbers.
+def answer_figures(lexical: Weighed, read: Iterable[ReadClaim], answer: Answer) -> tuple[float, ...]:
+    """The figures of an answer; ``lexical`` is what words tell.
 
-    As ``ASKED_ANSWER_FIGURES`` names them where a question is answered, as ``DIGEST_ANSWER_FIGURES`` for a
-    digest, and else as ``ANSWER_FIGURES``. A digest takes of everything in a long text, of which a part is
-    seen, and the worst of many readings is often a mistake: so the worst one counts of what words suspect.
+    As ``ASKED_ANSWER_FIGURES`` names them where a question is answered, and else as ``ANSWER_FIGURES`` does.
     """
     known, freely = logit(lexical.raw), freely_worded(lexical.odds)
+    worst, *others = sorted((_against(claim.reading) for claim in read), reverse=True)
+    if answer.asked:
+        second = others[0] if others else worst
+        heard, both = worst * _heard(answer), (worst + second) / 2 * _heard(answer)
+        return known, heard, both, freely, freely * heard
+    _, known_in_sight, against, seen = _by_sight(known, worst, answer)
+    return known, known_in_sight, against, seen, freely, freely * known, freely * against
+
+
+def digest_figures(lexical: Weighed, read: Mapping[int, ReadClaim], answer: Answer) -> tuple[float, ...]:
+    """The figures of a digest, as ``DIGEST_FIGURES`` names them; ``read`` has claims by their numbers."""
     against = {i: _against(claim.reading) for i, claim in read.items()}
     worst, *others = sorted(against.values(), reverse=True)
+    of_suspected = max((against[i] for i in suspected(answer, lexical) if i in against), default=worst)
     both = (worst + (others[0] if others else worst)) / 2
-    if answer.asked:
-        heard = worst * _heard(answer)
-        return known, heard, both * _heard(answer), freely, freely * heard
-    if is_digest(answer):
-        suspected = [against[i] for i in _suspicious(answer, lexical, 1) if i in against]
-        return known, max(suspected, default=worst), both, freely
-    _, known_in_sight, seen_against, seen = _by_sight(known, worst, answer)
-    return known, known_in_sight, seen_against, seen, freely, freely * known, freely * seen_against
+    return logit(lexical.raw), of_suspected, both, freely_worded(lexical.odds)
 
 
 def freely_worded(odds: Sequence[float]) -> float:
@@ -259,6 +275,8 @@ def freely_worded(odds: Sequence[float]) -> float:
     In an answer that is all in other words than the documents', a word that they don't have tells little, and
     what is read tells more. One claim alone tells nothing of it: 0.
     """
+    if not odds:
+        return 0.0
     mean = sum(max(_LEAST, logit(p)) for p in odds) / len(odds)
     return (mean - _USUAL) * (1 - 1 / len(odds))
 

@@ -31,18 +31,27 @@ def question(unit: Unit, key: str | None, answering: Run | None, found: Sequence
     for holder in (run.inputs, *_around(run), repeated):
         if asked := values.question(holder):
             return asked
-    read = [passage.text for passage in found]
+    searched = [retrieval.inputs for retrieval in unit.retrievals]
+    sought = {asked.strip() for asked in map(values.question, searched) if asked}
+    # A list of questions may hold the very one that was looked for.
+    read = [passage.text for passage in found if passage.text.strip() not in sought]
     if (only := _only_text(run.inputs)) and _unread(only, read):
         return only
-    searched = [retrieval.inputs for retrieval in unit.retrievals]
     handed = [] if answering is None or searched else [above.inputs for above in answering.up_to(run)]
     states_of_steps = [held for held in reversed(handed[1:]) if states.names(held)]
     for asked_in in (filled, states_of_steps, searched):
         if asked := next((one for one in map(values.question, asked_in) if one and _unread(one, read)), None):
             return asked
     told = [*map(_only_text, states_of_steps), *map(values.question, handed[:1])]
-    read += results.said_in(model for model in unit.models if model is not answering)
+    drafts = [model for model in unit.models if model is not answering and _was_told(model, read)]
+    read += results.said_in(drafts)
     return next(filter(None, (_unread(text, read) for text in told if text)), None)
+
+
+def _was_told(model: Run, read: Iterable[str]) -> bool:
+    """Whether a model's words are of what was given to read; others may be the question itself, rewritten."""
+    prompt = chat.prompt_text(model.inputs)
+    return any(one.strip() in prompt for one in filter(is_telling, read))
 
 
 def _unread(text: str, read: Iterable[str]) -> str:

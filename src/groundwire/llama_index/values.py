@@ -58,7 +58,7 @@ _PART = re.compile(rf"(?:^-+\n)?^Response (?P<number>\d++): (?:{NOTHING}$)?", re
 _SYNTHETIC = re.compile(r"Sub question: .*\nResponse: |\nQuestion: .*\nAnswer: ", re.DOTALL)
 
 # What a ``Memory`` writes before the user's words, where it is told to put its blocks there.
-_MEMORY = re.compile(r"\s*<memory>\n.*\n</memory>\s*", re.DOTALL)
+_MEMORY = re.compile(r"\s*<memory>\n.*?\n</memory>\s*", re.DOTALL)
 
 _HANDOFF = "handoff"  # the tool by which AgentWorkflow passes a conversation on: it finds nothing
 

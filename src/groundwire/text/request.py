@@ -25,15 +25,15 @@ _MADE_OF_IT = (
     r"samenvatting"
 )
 _WRITE = (
-    r"write|give|create|generate|provide|draft|prepare|produce|make|compose|do|get|show|schreibe?n?|erstellen?|"
+    r"write|give|create|generate|provide|draft|prepare|produce|make|compose|schreibe?n?|erstellen?|"
     r"gib|geben|mache?|fais|faites|donnez?|donne-moi|fais-moi|faites-moi|donnez-moi|rédigez?|haz|hazme|dame|"
     r"escribe|fammi|fai|dammi|scrivi|faça|faz|escreva|geef|maak|schrijf"
 )
 _TELL_OVER = (
     r"summari[sz]e|sum\s++(?:(?:it|this|that|them|everything|all)\s++)?up|recap|paraphrase|condense|rephrase|"
     r"rewrite|shorten|boil\s++(?:it|this|that)\s++down|"
-    r"fass(?:en?)?\b.{0,60}\bzusammen|.{0,60}\bzusammenfassen|résume[zr]?|riassum\w++|"
-    r"vat\b.{0,60}\bsamen|.{0,60}\bsamenvatten|"
+    r"fass(?:en?)?\b.{0,60}\bzusammen|(?!(?:w(?:ie|ann|as|er|en|arum|o)|welche\w*)\b).{0,60}\bzusammenfassen|résume[zr]?|riassum\w++|"
+    r"vat\b.{0,60}\bsamen|(?!(?:hoe|wat|wanneer|wie|waarom|waar|welke?)\b).{0,60}\bsamenvatten|"
     r"resum(?:[ea]n?|ir)(?=\s++(?:el|la|o|a|l?[oa]s|est[aeo]s?)\b)|resúme(?:me|lo)?"
 )
 _DOCUMENT = (
@@ -49,7 +49,7 @@ _AN = r"(?:(?:an?|the|eine?n?|une?|una?|um|een)\s++)?"
 # "Summary judgment" and "Abstract deadline?" name something else.
 _OF_IT = (
     r"(?=\s*+(?:\Z|[^\w\s])|[^\S\n]*+\n|"
-    r"\s++(?:of|about|for|on|in|within|with|from|over|please|pls|bitte|vom?|von|des?|du|del|dell\w++|van|do)\b)"
+    r"\s++(?:of|about|for|on|in|within|with|from|over|as|using|and|based|to|by|that|please|pls|bitte|vom?|von|des?|du|del|dell\w++|van|do)\b)"
 )
 _WANTS = (
     r"(?:i(?: want| need|['’]d like| would like)|(?:can|could|may) (?:i|we) (?:get|have|see))\s++"
@@ -74,9 +74,17 @@ _IN_SHORT = (
     r"en resumen|(?:cuáles son )?los puntos clave|in breve|(?:quali sono )?i punti chiave|"
     r"em resumo|kortom|(?:wat zijn )?de belangrijkste punten)(?=\W*\Z))"
 )
-_OF_A_RECORD = r"describe\b[^.?!\n]{0,80}?\b(?:json|structured data|in prose)\b"
-_MINUTES = r"(?:write|draft|prepare|create|generate|produce)\b(?:\s++[\w'-]++){0,4}?\s++minutes\b"
-_UNSPACED = r"(?:请你?|請你?|帮我|幫我)?(?:总结|總結|概括|概述)|[^。\n]{0,60}(?:要約して|まとめて|요약해)"
+_OF_A_RECORD = (
+    r"describe\b[^.?!\n]{0,80}?\b(?:in prose|"
+    r"(?:from|based on|given|using|by) (?:\w++ ){0,3}?(?:json|structured data))\b"
+)
+_MINUTES = (
+    r"(?:write|draft|prepare|create|generate|produce)\b(?:\s++(?!many\b|in\b|\d)[\w'-]++){0,4}?\s++minutes\b"
+)
+_UNSPACED = (
+    r"(?:请你?|請你?|帮我|幫我)?(?:总结|總結|概括|概述)|"
+    r"(?![誰何]|どう|いつ|なぜ)[^。\n]{0,60}(?:要約して|まとめて|요약해)"
+)
 _RETELLS = re.compile(
     rf"{_PLEASE}(?:(?:{_TELL_OVER})\b|(?:{_WRITE})\b"
     rf"(?:\s++(?!(?:about|of|to|when|how|why)\b)[\w'-]++,?){{0,6}}?\s++(?:{_MADE_OF_IT})\b|"
