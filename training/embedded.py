@@ -184,13 +184,13 @@ def fit(rows: Sequence[Row], short_ones: Sequence[Row]) -> dict[str, Any]:
     model = {
         "asked": {
             "claim": logistic(ASKED_CLAIM_FIGURES, *claims_table(asked_ones)),
-            "answer": logistic(ASKED_ANSWER_FIGURES, *answers_table(asked_ones)),
+            "answer": logistic(ASKED_ANSWER_FIGURES, *answers_table(asked_ones, _as_answer)),
         },
         "unasked": {
             "claim": logistic(CLAIM_FIGURES, *claims_table(others)),
-            "answer": logistic(ANSWER_FIGURES, *answers_table(others)),
+            "answer": logistic(ANSWER_FIGURES, *answers_table(others, _as_answer)),
         },
-        "digest": logistic(DIGEST_FIGURES, *digests_table(digests)),
+        "digest": logistic(DIGEST_FIGURES, *answers_table(digests, _as_digest)),
         "word": logistic(WORD_FIGURES, *words_table([*rows, *_marked(short_ones)])),
         "sure": 0.5,
     }
@@ -233,24 +233,24 @@ def claims_table(rows: Sequence[Row]) -> tuple[list[tuple[float, ...]], list[boo
     return table, labels, weights
 
 
-def answers_table(rows: Sequence[Row]) -> tuple[list[tuple[float, ...]], list[bool], list[float]]:
+def answers_table(
+    rows: Sequence[Row], figures: Callable[[Row], tuple[float, ...]]
+) -> tuple[list[tuple[float, ...]], list[bool], list[float]]:
     """Figures, labels and weights of all answers of which something was read."""
     weighed = [row for row in rows if row.read]
     return (
-        [answer_figures(row.lexical, row.read.values(), row.seen) for row in weighed],
+        [figures(row) for row in weighed],
         [bool(row.raw["label"]) for row in weighed],
         [row.weight for row in weighed],
     )
 
 
-def digests_table(rows: Sequence[Row]) -> tuple[list[tuple[float, ...]], list[bool], list[float]]:
-    """Figures, labels and weights of all digests of which something was read."""
-    weighed = [row for row in rows if row.read]
-    return (
-        [digest_figures(row.lexical, row.read, row.seen) for row in weighed],
-        [bool(row.raw["label"]) for row in weighed],
-        [row.weight for row in weighed],
-    )
+def _as_answer(row: Row) -> tuple[float, ...]:
+    return answer_figures(row.lexical, row.read.values(), row.seen)
+
+
+def _as_digest(row: Row) -> tuple[float, ...]:
+    return digest_figures(row.lexical, row.read, row.seen)
 
 
 def words_table(rows: Sequence[Row]) -> tuple[list[tuple[float, ...]], list[bool], list[float]]:

@@ -119,7 +119,7 @@ class TestReading:
         by_words, by_reading = ((0.3, 0.5), (0.6, 0.5)), ((0.5, 0.3), (0.5, 0.6))
         assert gained(freely, *by_words) < gained(near, *by_words)
         assert gained(freely, *by_reading) > gained(near, *by_reading) > 0
-        assert freely_worded([0.9]) == 0.0
+        assert freely_worded([0.9]) == freely_worded([]) == 0.0
 
 
 class TestAnswersToAQuestion:

@@ -31,6 +31,16 @@ from groundwire.text.request import is_question
         "Can I get a summary of my account by post?",
         "What does the document say about refunds?",
         "Please resume my subscription",
+        "Do I need an abstract for my submission?",
+        "Do they publish a summary?",
+        "Show me the description of product 12",
+        "Wie kann ich Rechnungen zusammenfassen?",
+        "Hoe kan ik cellen samenvatten?",
+        "誰が要約してくれますか",
+        "Prepare for how many minutes?",
+        "Write in 10 minutes?",
+        "Describe how JSON is parsed?",
+        "Describe the JSON format of the API response",
     ],
 )
 def test_a_question_is_one_however_it_is_put(text):
@@ -72,6 +82,9 @@ def test_a_question_is_one_however_it_is_put(text):
         "Kun je dit samenvatten?",
         "この文書を要約してください",
         "https://example.com/minutes.pdf",
+        "Summary as bullet points",
+        "Brief summary using only the text below",
+        "Summary and action items",
     ],
 )
 def test_no_question_is_one_for_a_text_that_tells_over_what_is_given(text):

@@ -251,11 +251,10 @@ def answer_figures(lexical: Weighed, read: Iterable[ReadClaim], answer: Answer) 
     As ``ASKED_ANSWER_FIGURES`` names them where a question is answered, and else as ``ANSWER_FIGURES`` does.
     """
     known, freely = logit(lexical.raw), freely_worded(lexical.odds)
-    worst, *others = sorted((_against(claim.reading) for claim in read), reverse=True)
+    worst, both = _worst(_against(claim.reading) for claim in read)
     if answer.asked:
-        second = others[0] if others else worst
-        heard, both = worst * _heard(answer), (worst + second) / 2 * _heard(answer)
-        return known, heard, both, freely, freely * heard
+        heard = worst * _heard(answer)
+        return known, heard, both * _heard(answer), freely, freely * heard
     _, known_in_sight, against, seen = _by_sight(known, worst, answer)
     return known, known_in_sight, against, seen, freely, freely * known, freely * against
 
@@ -263,10 +262,15 @@ def answer_figures(lexical: Weighed, read: Iterable[ReadClaim], answer: Answer) 
 def digest_figures(lexical: Weighed, read: Mapping[int, ReadClaim], answer: Answer) -> tuple[float, ...]:
     """The figures of a digest, as ``DIGEST_FIGURES`` names them; ``read`` has claims by their numbers."""
     against = {i: _against(claim.reading) for i, claim in read.items()}
-    worst, *others = sorted(against.values(), reverse=True)
-    of_suspected = max((against[i] for i in suspected(answer, lexical) if i in against), default=worst)
-    both = (worst + (others[0] if others else worst)) / 2
+    of_suspected, _ = _worst(against[i] for i in suspected(answer, lexical))
+    _, both = _worst(against.values())
     return logit(lexical.raw), of_suspected, both, freely_worded(lexical.odds)
+
+
+def _worst(readings: Iterable[float]) -> tuple[float, float]:
+    """The worst reading, and the mean of the two worst; of one, that."""
+    first, *others = sorted(readings, reverse=True)
+    return first, (first + (others[0] if others else first)) / 2
 
 
 def freely_worded(odds: Sequence[float]) -> float:

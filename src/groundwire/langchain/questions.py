@@ -34,7 +34,8 @@ def question(unit: Unit, key: str | None, answering: Run | None, found: Sequence
     searched = [retrieval.inputs for retrieval in unit.retrievals]
     sought = {asked.strip() for asked in map(values.question, searched) if asked}
     # A list of questions may hold the very one that was looked for.
-    read = [passage.text for passage in found if passage.text.strip() not in sought]
+    given = (passage.text.strip() for passage in found)
+    read = [text for text in given if text not in sought and is_telling(text)]
     if (only := _only_text(run.inputs)) and _unread(only, read):
         return only
     handed = [] if answering is None or searched else [above.inputs for above in answering.up_to(run)]
@@ -44,20 +45,20 @@ def question(unit: Unit, key: str | None, answering: Run | None, found: Sequence
             return asked
     told = [*map(_only_text, states_of_steps), *map(values.question, handed[:1])]
     drafts = [model for model in unit.models if model is not answering and _was_told(model, read)]
-    read += results.said_in(drafts)
+    read += filter(is_telling, map(str.strip, results.said_in(drafts)))
     return next(filter(None, (_unread(text, read) for text in told if text)), None)
 
 
 def _was_told(model: Run, read: Iterable[str]) -> bool:
     """Whether a model's words are of what was given to read; others may be the question itself, rewritten."""
     prompt = chat.prompt_text(model.inputs)
-    return any(one.strip() in prompt for one in filter(is_telling, read))
+    return any(one in prompt for one in read)
 
 
 def _unread(text: str, read: Iterable[str]) -> str:
     """What a text says beside what was given to read; empty where that has no words."""
-    for one in sorted(filter(is_telling, read), key=len, reverse=True):
-        text = text.replace(one.strip(), "")
+    for one in sorted(read, key=len, reverse=True):
+        text = text.replace(one, "")
     return text.strip() if any(map(str.isalnum, text)) else ""
 
 

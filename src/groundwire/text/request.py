@@ -32,7 +32,8 @@ _WRITE = (
 _TELL_OVER = (
     r"summari[sz]e|sum\s++(?:(?:it|this|that|them|everything|all)\s++)?up|recap|paraphrase|condense|rephrase|"
     r"rewrite|shorten|boil\s++(?:it|this|that)\s++down|"
-    r"fass(?:en?)?\b.{0,60}\bzusammen|(?!(?:w(?:ie|ann|as|er|en|arum|o)|welche\w*)\b).{0,60}\bzusammenfassen|résume[zr]?|riassum\w++|"
+    r"fass(?:en?)?\b.{0,60}\bzusammen|"
+    r"(?!(?:w(?:ie|ann|as|er|en|arum|o)|welche\w*)\b).{0,60}\bzusammenfassen|résume[zr]?|riassum\w++|"
     r"vat\b.{0,60}\bsamen|(?!(?:hoe|wat|wanneer|wie|waarom|waar|welke?)\b).{0,60}\bsamenvatten|"
     r"resum(?:[ea]n?|ir)(?=\s++(?:el|la|o|a|l?[oa]s|est[aeo]s?)\b)|resúme(?:me|lo)?"
 )
@@ -49,7 +50,8 @@ _AN = r"(?:(?:an?|the|eine?n?|une?|una?|um|een)\s++)?"
 # "Summary judgment" and "Abstract deadline?" name something else.
 _OF_IT = (
     r"(?=\s*+(?:\Z|[^\w\s])|[^\S\n]*+\n|"
-    r"\s++(?:of|about|for|on|in|within|with|from|over|as|using|and|based|to|by|that|please|pls|bitte|vom?|von|des?|du|del|dell\w++|van|do)\b)"
+    r"\s++(?:of|about|for|on|in|within|with|from|over|as|using|and|based|to|by|that|please|pls|"
+    r"bitte|vom?|von|des?|du|del|dell\w++|van|do)\b)"
 )
 _WANTS = (
     r"(?:i(?: want| need|['’]d like| would like)|(?:can|could|may) (?:i|we) (?:get|have|see))\s++"
