@@ -13,15 +13,32 @@ from contextvars import copy_context
 from typing import TypeVar
 from weakref import WeakKeyDictionary
 
+from groundwire.core.fork import renew_after_fork
+
 T = TypeVar("T")
 
 
 async def aside(work: Callable[..., T], *given: object) -> T:
     """What ``work`` returns, in the context of whoever awaits it. A loop's threads end with the loop."""
     loop = asyncio.get_running_loop()
-    if (pool := _POOLS.get(loop)) is None:
-        pool = _POOLS[loop] = ThreadPoolExecutor(thread_name_prefix="groundwire")
-    return await loop.run_in_executor(pool, copy_context().run, work, *given)
+    return await loop.run_in_executor(_POOLS.of(loop), copy_context().run, work, *given)
 
 
-_POOLS: WeakKeyDictionary[asyncio.AbstractEventLoop, ThreadPoolExecutor] = WeakKeyDictionary()
+class _Pools:
+    """The threads of each event loop."""
+
+    def __init__(self) -> None:
+        self.after_fork()
+        renew_after_fork(self)
+
+    def after_fork(self) -> None:
+        """Begin anew: a child that goes on with its parent's loop would wait for threads that don't exist."""
+        self._of: WeakKeyDictionary[asyncio.AbstractEventLoop, ThreadPoolExecutor] = WeakKeyDictionary()
+
+    def of(self, loop: asyncio.AbstractEventLoop) -> ThreadPoolExecutor:
+        if (pool := self._of.get(loop)) is None:
+            pool = self._of[loop] = ThreadPoolExecutor(thread_name_prefix="groundwire")
+        return pool
+
+
+_POOLS = _Pools()
