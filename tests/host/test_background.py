@@ -112,6 +112,22 @@ def test_hanging_work_does_not_pile_up(gate):
     assert sum("not tried" in str(result) for result in results) == 4
 
 
+def test_a_system_without_a_thread_to_give_loses_no_result(monkeypatch):
+    """Work that is watched has a thread of its own; where there is none, it is done all the same."""
+    results, start = [], threading.Thread.start
+
+    def refuse(thread):
+        if thread.name == "groundwire-attempt":
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    background = Background(workers=1, timeout=30)
+    background.submit(lambda: 7, results.append)
+    assert background.flush(30)
+    assert results == [7]
+
+
 def test_flush_says_when_time_ran_out(gate):
     """A flush that can't wait any longer returns False, and a later one True."""
     background = Background()

@@ -197,8 +197,11 @@ class Background:
                     over.set()
                     self._stuck -= given_up.is_set()
 
-        # A daemon: work that never returns must keep neither a worker nor the interpreter's exit.
-        threading.Thread(target=attempt, name="groundwire-attempt", daemon=True).start()
+        try:
+            # A daemon: work that never returns must keep neither a worker nor the interpreter's exit.
+            threading.Thread(target=attempt, name="groundwire-attempt", daemon=True).start()
+        except RuntimeError:  # the system, or an ending interpreter, has no thread to give
+            attempt()
         over.wait(self._timeout)
         with self._changed:
             if over.is_set():
