@@ -225,6 +225,28 @@ def test_where_nothing_is_traced_nothing_is_addressed():
         assert locate() is None
 
 
+def test_a_verdict_that_no_span_takes_is_told_once(telemetry, caplog):
+    """As of a stream that is read after its request's span, or where a tracer's span began after the run."""
+    sink = telemetry.sink()
+    for _ in range(3):
+        sink.send(of(WRONG), None)
+    (told,) = caplog.messages
+    assert "nothing to put its verdict on" in told
+
+
+def test_a_program_that_traces_nothing_is_told_nothing(caplog):
+    """The handler of a room has this sink by itself, whether or not anybody traces."""
+    OpenTelemetrySink().send(of(WRONG), None)
+    assert caplog.messages == []
+
+
+def test_a_program_that_traces_is_told_of_a_verdict_that_no_span_takes(caplog, monkeypatch):
+    """Also where the sink has the global providers."""
+    monkeypatch.setattr(trace, "get_tracer_provider", TracerProvider)
+    OpenTelemetrySink().send(of(WRONG), None)
+    assert len(caplog.messages) == 1
+
+
 def test_a_program_without_opentelemetry_pays_nothing():
     """Asking for the current span imports nothing."""
     code = (

@@ -38,6 +38,10 @@ VALUE = "gen_ai.evaluation.score.value"
 LABEL = "gen_ai.evaluation.score.label"
 EXPLANATION = "gen_ai.evaluation.explanation"
 ERROR = "error.type"
+UNTRACED = (
+    "%s: an answer is in no trace that could be told, or in one that is not sampled, so there is nothing to "
+    "put its verdict on; docs/sinks.md says what can be found"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,6 +142,7 @@ class OpenTelemetrySink(Sink):
     span while it still records: of several answers in one span, those of the worst, beside what only a better
     one had, for none can be taken back. ``verdict_spans`` also records a short span below the one that was
     judged, for backends that take no log events; it has OpenInference's attributes of an evaluation, too.
+    Where the application traces and an answer is in no trace that could be told, the log says so once.
     ``include_text`` puts the reason and the unsupported statements into the explanation. The providers are
     the global ones if left out; who batches and exports is theirs to say.
     """
@@ -156,6 +161,7 @@ class OpenTelemetrySink(Sink):
         self._tracer_provider = tracer_provider
         self._verdict_spans = verdict_spans
         self._include_text = include_text
+        self._warned = False
         self.after_fork()
         renew_after_fork(self)
 
@@ -173,7 +179,10 @@ class OpenTelemetrySink(Sink):
 
     def send(self, told: Told, where: SpanAddress | None) -> None:
         """Put an outcome on the span at ``where``, with what was done about it; never a draft."""
-        if where is None or told.draft:
+        if told.draft:
+            return
+        if where is None:
+            self._untraced()
             return
         from opentelemetry import _logs, trace  # noqa: PLC0415 - wanted only by those who trace
 
@@ -192,6 +201,12 @@ class OpenTelemetrySink(Sink):
             tracer = trace.get_tracer("groundwire", VERSION, self._tracer_provider)
             attributes = evaluation | flat | self._openinference(outcome, flat)
             tracer.start_span(KEY, context=judged, attributes=attributes).end()
+
+    def _untraced(self) -> None:
+        given = self._logger_provider is not None or self._tracer_provider is not None
+        if not self._warned and (given or _is_traced()):
+            self._warned = True
+            _LOG.warning(UNTRACED, self.name)
 
     def _openinference(self, outcome: Outcome, flat: Mapping[str, Any]) -> dict[str, Any]:
         """An evaluation as OpenInference writes it; what could not be judged is a label without a score."""
@@ -216,6 +231,14 @@ class OpenTelemetrySink(Sink):
             ERROR: str(outcome.why) if isinstance(outcome, Abstention) else None,
         }
         return {key: value for key, value in told.items() if value is not None}
+
+
+def _is_traced() -> bool:
+    """Whether this program traces at all: one that does not awaits no verdict on a span."""
+    trace = sys.modules.get("opentelemetry.trace")
+    return trace is not None and not isinstance(
+        trace.get_tracer_provider(), trace.ProxyTracerProvider | trace.NoOpTracerProvider
+    )
 
 
 def _records(where: SpanAddress) -> bool:

@@ -17,7 +17,7 @@ from groundwire.core.errors import ConfigurationError
 from groundwire.core.secrets import Traced
 from groundwire.core.sink import Sink, Told
 from groundwire.core.verdict import Abstention
-from groundwire.tracing.otel import SpanAddress, SpanIds, find, locate, unobserved
+from groundwire.tracing.otel import UNTRACED, SpanAddress, SpanIds, find, locate, unobserved
 from groundwire.tracing.outbox import Counts, Outbox, TryLaterError
 from groundwire.tracing.told import KEY, annotator, comment, flat_metadata, told_id
 
@@ -126,11 +126,7 @@ class ScoreSink(Sink):
     def _untraced(self) -> None:
         if not self._warned:
             self._warned = True
-            _LOG.warning(
-                "%s: an answer is in no trace that could be told, or in one that is not sampled, so there is "
-                "nothing to put its verdict on; docs/sinks.md says what can be found",
-                self.name,
-            )
+            _LOG.warning(UNTRACED, self.name)
 
 
 __all__ = ["Score", "ScoreSink", "SpanAddress", "SpanIds", "TryLaterError", "score_of"]
