@@ -2,6 +2,7 @@
 
 import copy
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -416,12 +417,15 @@ def test_outcomes_of_traced_runs_are_sent_to_their_trace(monkeypatch):
     assert outcome is handler.outcomes[-1].outcome
 
 
-def output_of(code):
+def ended(code, *, check):
     environment = {**os.environ, "PYTHONPATH": str(Path.cwd())}
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True, env=environment
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=check, env=environment
     )
-    return done.stdout.splitlines()
+
+
+def output_of(code):
+    return ended(code, check=True).stdout.splitlines()
 
 
 def test_a_script_that_ends_at_once_loses_no_outcome():
@@ -440,6 +444,38 @@ lcel().batch([question(n) for n in range(5)], {"callbacks": [handler]})
 """
     )
     assert sorted(lines) == [question(n) for n in range(5)]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="its processes are not ended by signals")
+def test_a_server_that_is_told_to_stop_loses_no_outcome_where_its_lifespan_closes_the_handler():
+    """As the page on LangChain shows it: uvicorn ends by the signal that it got, and waits for no thread."""
+    code = """
+import asyncio, signal, threading
+from contextlib import asynccontextmanager
+import uvicorn
+from starlette.applications import Starlette
+from groundwire import Checker, Judge
+from groundwire.langchain import GroundwireCallbackHandler
+from tests.langchain.apps import lcel, question
+stopping = threading.Event()
+def model(system, user):
+    stopping.wait(30)
+    return "no verdict"
+def tell(record):
+    print(record.interaction.question, record.outcome.why, flush=True)
+handler = GroundwireCallbackHandler(Checker("judge", judge=Judge(model)), tell)
+@asynccontextmanager
+async def lifespan(app):
+    await lcel().ainvoke(question(1), {"callbacks": [handler]})
+    signal.raise_signal(signal.SIGTERM)
+    yield
+    stopping.set()
+    await asyncio.to_thread(handler.close, 30)
+uvicorn.run(Starlette(lifespan=lifespan), port=0, log_level="error")
+"""
+    done = ended(code, check=False)
+    assert done.returncode == -signal.SIGTERM
+    assert done.stdout.splitlines() == [f"{question(1)} UNREADABLE_REPLY"]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system can't fork")
