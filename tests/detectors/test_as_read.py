@@ -325,3 +325,16 @@ def test_an_answer_that_only_affirms_is_not_judged(detector, answer):
         gw.Interaction(question="Is it 16 weeks?", contexts=LEAVE, answer=answer)
     )
     assert outcome.why is AbstentionReason.NO_CLAIMS
+
+
+@pytest.mark.parametrize("detector", ["lexical", "embedded"])
+def test_the_name_that_the_asker_gave_is_no_invention(detector):
+    """Whether it was given now or in an earlier turn; another name is one."""
+    answer = "Your name is Ann. Parental leave is 16 weeks."
+    turns = [gw.Turn(role="user", text="Hi, I'm Ann."), gw.Turn(role="assistant", text="Hello!")]
+    asked = gw.Interaction(question="Who am I?", contexts="Parental leave is 16 weeks.", answer=answer)
+    told = gw.Interaction(question="Who am I?", contexts=asked.contexts, answer=answer, history=turns)
+    assert gw.Checker(detector).check(asked).claims[0].text == "Your name is Ann."
+    assert [claim.text for claim in gw.Checker(detector).check(told).claims] == [
+        "Parental leave is 16 weeks."
+    ]

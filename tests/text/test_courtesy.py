@@ -5,9 +5,20 @@ import time
 import pytest
 
 from groundwire.text import claims
-from groundwire.text.courtesy import is_opening, is_polite
+from groundwire.text.courtesy import is_opening, is_polite, is_their_name
 
 POLITE = """
+Hi, I'm the HR assistant.
+I'm Hanna, your virtual HR assistant.
+I'm your travel assistant, here to help.
+Hi Tom, good to hear from you!
+Thanks so much for shopping with us!
+Thanks again for being a valued customer!
+I hope your headache goes away soon!
+I understand how important this is to you.
+We look forward to welcoming you.
+Let me know if you run into any issues!
+Hope this points you in the right direction!
 Have a nice day!
 Let me know if you have other questions.
 Please let me know if you have any other questions!
@@ -95,9 +106,24 @@ Could you check your confirmation e-mail and tell me the fare type?
 Is there a specific plan you're interested in?
 How big is your dog?
 How long is yours?
+Shall I tell you how refunds work as well?
+Could you share your order number so that I can look into it?
+Before we go on, could you let me know whether the jacket was on sale?
+Are you planning to check a bag as well?
+Does that answer your question?
+What happens next?
 """.strip().splitlines()
 STATED = """
 Would you like a free upgrade?
+Would you like me to explain how to get the government's matching payment?
+Could you share the return code that we sent you?
+Hi, I'm the HR assistant of Contoso, a company of 4,000 people.
+I'm your assistant since 2019.
+Thanks so much for shopping with us since 1998!
+Thanks again, and enjoy your voucher!
+I'm sorry the jacket's zip is part of the recall.
+I hope your cold gets better within three days.
+We look forward to welcoming you at the new pool!
 Do you want me to book the seat for 5 EUR?
 How big is your free bag?
 If you give us the receipt, we will refund you.
@@ -215,3 +241,12 @@ def test_phrases_that_could_be_joined_in_many_ways_take_no_time():
         assert not is_polite(sentence)
         assert not is_opening(sentence)
     assert time.perf_counter() - started < 1.0
+
+
+def test_the_name_that_an_asker_gave_is_no_claim():
+    """Said back to them; any other name is one."""
+    assert is_their_name("Your name is Ann.", "Hi, I'm Ann.\nWhat is my name?")
+    assert is_their_name("You told me that your name is Ann!", "my name is ann")
+    assert not is_their_name("Your name is Bob.", "Hi, I'm Ann.")
+    assert not is_their_name("Your name is Ann.", "I'm Ann's sister.")
+    assert not is_their_name("Your name is Ann and you are a member.", "I'm Ann.")

@@ -7,6 +7,10 @@ from groundwire.text.disclaimers import is_disclaimer
 from tests.text.test_sentences import HOSTILE, growth
 
 SAFE = """
+I can't give legal advice, so please ask HR or a lawyer if your case is special.
+If your headache doesn't get better, please talk to your doctor or pharmacist.
+This is general information and not legal advice.
+Please double-check with the airline before you travel.
 This is not legal advice.
 Disclaimer: This is not legal advice.
 **Disclaimer:** I'm not a lawyer, and this isn't legal advice.
@@ -30,6 +34,9 @@ Please verify important information.
 Double-check all details.
 """.strip().splitlines()
 STATED = """
+If your headache doesn't get better, please take ibuprofen as well.
+Prices rise next month, so please double-check with the airline.
+Please contact HR by fax.
 Please see a doctor within 24 hours.
 Contact customer service at 555-1234.
 Please consult a doctor before taking Solvadol with alcohol.

@@ -32,6 +32,13 @@ Let's break it down:
 Here's a draft of the e-mail:
 Here's a quick comparison:
 Okay, let's see.
+I based this on the leaflet you provided.
+This information comes from the leaflet and is not medical advice.
+I've kept this brief; just ask if you want the full details.
+I've put together a short overview for you.
+Let me answer both parts of your question.
+You can find more details in the document above.
+Please refer to the documentation for more details.
 """.strip().splitlines()
 STATED = """
 As an AI, I cannot tell, but the fee is five euros.
@@ -54,6 +61,11 @@ You can share your details and request information.
 The answer is all of the above.
 Content can be AI-generated.
 The information desk is open.
+This information comes from the leaflet of March 2019.
+I've read all 80 pages of the document.
+I've listed the fees below.
+Please see section 9 of the handbook.
+More details can be found in the app.
 """.strip().splitlines()
 
 

@@ -165,3 +165,20 @@ def test_what_a_document_denies_in_another_language_is_a_claim(sentence):
 def test_what_a_document_does_not_say_in_another_language_declines(sentence):
     """A singular document as well, and what it does not say that ..."""
     assert declines(sentence.strip())
+
+
+@pytest.mark.parametrize(
+    ("sentence", "refuses"),
+    [
+        ("The documents do not mention parking, so it is free.", False),
+        ("The policy doesn't say anything about internet costs, so they are paid by the company.", False),
+        ("The documents do not mention parking, so it is unclear.", True),
+        ("The policy doesn't say anything about internet costs, so I'm unable to answer that part.", True),
+        (
+            "The docs I have don't say whether rotation can be scheduled, so you may want to ask support.",
+            True,
+        ),
+    ],
+)
+def test_what_is_concluded_from_silence_is_a_claim(sentence, refuses):
+    assert declines(sentence) is refuses

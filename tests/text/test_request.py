@@ -94,3 +94,33 @@ def test_no_question_is_one_for_a_text_that_tells_over_what_is_given(text):
 def test_of_a_conversation_what_was_said_last_counts():
     assert is_question(f"Summarize the article.{premise.TURN}\nWho is the mayor?")
     assert not is_question(f"Who is the mayor?{premise.TURN}\nSummarize the article.")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Outline the main arguments",
+        "Outline the main arguments of the paper",
+        "Translate this into German",
+        "Please translate the text to French",
+        "Turn the notes into an e-mail",
+        "Make this shorter",
+        "Übersetze den Text ins Englische",
+    ],
+)
+def test_what_is_given_may_be_asked_for_in_other_words(text):
+    assert not is_question(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Outline the steps to return a jacket",
+        "Outline the main arguments for raising the fee",
+        "Translate 5 miles to km",
+        "Who translated the text into German?",
+        "How do I translate the document?",
+    ],
+)
+def test_the_same_words_may_ask_something(text):
+    assert is_question(text)

@@ -10,7 +10,7 @@ from groundwire.core.claim import Claim, Evidence
 from groundwire.core.interaction import Interaction, Passage, Role
 from groundwire.core.span import Span
 from groundwire.core.verdict import Outcome, Verdict
-from groundwire.text import citations, dress, premise
+from groundwire.text import citations, courtesy, dress, premise
 from groundwire.text.claims import cut
 from groundwire.text.markup import outside_tags
 from groundwire.text.plain import Plain
@@ -48,12 +48,14 @@ class AsRead:
         pointers = citations.find(spoken, [citations.named(known) for known in names], addresses)
         answer = dress.undressed(spoken, pointers)
         passages = tuple(_once([dress.passage(passage.text) for passage in interaction.contexts]))
+        asked = _asked(interaction)
         spans = [(answer.left(span), span) for span in cut(interaction.answer)]
+        spans = [pair for pair in spans if not courtesy.is_their_name(pair[0].of(answer.text), asked)]
         spans = [pair for pair in spans if not _asks_again(pair[0].of(answer.text), interaction)] or spans
         return cls(
             interaction=replace(
                 interaction,
-                question=_asked(interaction),
+                question=asked,
                 answer=answer.text,
                 contexts=tuple(
                     replace(passage, text=read.text)

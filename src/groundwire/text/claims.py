@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 from groundwire.core.span import Span
-from groundwire.text import courtesy, disclaimers, itself, sentences
+from groundwire.text import courtesy, disclaimers, itself, offers, sentences
 from groundwire.text.layout import FENCE, HEADING, MARKER, NUMBERED_DAY, RULE, Line, lines
 from groundwire.text.said import said
 
@@ -31,9 +31,10 @@ def cut(answer: str) -> list[Span]:
     * What a model thought before it answered ("<think>...</think>"), the names and marks of a JSON object
       that it answered in, HTML's tags and a label before the whole ("Answer:") are no part of the answer.
     * Markers of sources ("[1]", "(Passage 2)"), courtesies ("Sure!", "Have a nice day!") and who signs below
-      them, questions back to the asker ("Which one do you mean?"), what only speaks of the answer ("Here is
-      what I found:"), disclaimers ("This is no legal advice.") and marks without a letter or digit claim
-      nothing. "Sure!" and a disclaimer are judged where they are the whole answer: it may affirm or decline.
+      them, questions back to the asker ("Which one do you mean?"), offers of more words ("I can draft the
+      e-mail if you like."), what only speaks of the answer ("Here is what I found:"), disclaimers ("This is
+      no legal advice.") and marks without a letter or digit claim nothing. "Sure!" and a disclaimer are
+      judged where they are the whole answer: it may affirm or decline.
     """
     given, answer = answer, said(answer)
     page = _Page(answer)
@@ -61,7 +62,12 @@ def holds_code(answer: str) -> bool:
 
 
 def _states_nothing(sentence: str) -> bool:
-    return courtesy.is_polite(sentence) or courtesy.is_asking(sentence) or itself.is_of_itself(sentence)
+    return (
+        courtesy.is_polite(sentence)
+        or courtesy.is_asking(sentence)
+        or itself.is_of_itself(sentence)
+        or offers.is_offer(sentence)
+    )
 
 
 def _may_be_all(sentence: str) -> bool:

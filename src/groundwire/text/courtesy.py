@@ -29,9 +29,18 @@ def is_regards(sentence: str) -> bool:
 
 def is_asking(sentence: str) -> bool:
     """Whether a sentence asks the asker back, and takes nothing for given, such as a figure or an offer."""
-    if len(sentence) > _LONGEST or _STATING.search(sentence):
+    if len(sentence) > _LONGEST:
         return False
-    return _ASKING.fullmatch(sentence) is not None
+    asked = _THAT.sub(r"\1 this", _LOOKED_INTO.sub("?", sentence))
+    return _STATING.search(asked) is None and _ASKING.fullmatch(asked) is not None
+
+
+def is_their_name(sentence: str, said: str) -> bool:
+    """Whether a sentence only calls the asker by the name that they ``said``: "Your name is Ann."."""
+    called = _CALLED.fullmatch(sentence) if len(sentence) <= _LONGEST else None
+    return called is not None and any(
+        name[1].casefold() == called["name"].casefold() for name in _NAMES_SELF.finditer(said)
+    )
 
 
 _LONGEST = 160
@@ -53,15 +62,21 @@ def _sentence(*lists: str) -> re.Pattern[str]:
 _POLITE = _sentence(GREETING, PARTING)
 _OPENING = _sentence(AFFIRMING, GREETING, PARTING)
 _REGARDS = re.compile(
-    r"regards|wishes|sincerely|cheers|best|thank|yours|warmly|respectfully|travels|flight|grüßen?|cordialement|saludos|saluti|groet",
+    r"regards|wishes|sincerely|cheers|best|thank|yours|warmly|respectfully|travels|flight|grüßen?"
+    r"|cordialement|saludos|saluti|groet",
     re.IGNORECASE,
 )
 _OFFERED = (
-    r"(?:explain|elaborate|clarify|summari[sz]e|check|look|draft|write|list|calculate|compare|find|translate|walk"
-    r"|go|show|help|provide|give|share|create)"
+    r"(?:explain|elaborate|clarify|summari[sz]e|check|look|draft|write|list|calculate|compare|find"
+    r"|translate|walk"
+    r"|go|show|tell|guide|help|provide|give|share|create)"
 )
 _ASKING = re.compile(
-    r"(?:(?:sorry|and|but|so|first|please),? )?(?:"
+    r"(?:(?:sorry|and|but|so|first|please|quick question|one question|just to (?:be sure|check|clarify"
+    r"|confirm)"
+    r"|to (?:be sure|help you (?:better|further)|give you the right answer"
+    r"|point you in the right direction)|before (?:we|i) (?:go on|continue|proceed"
+    r"|start|begin|look into (?:it|this)))[,:]? )?(?:"
     r"(?:could|can|would|will|may|might) (?:you|i|we) (?:please |kindly |also |just )*"
     r"(?:tell|clarify|specify|provide|share|give|let|confirm|say|ask|know|describe|explain|elaborate"
     r"|check|look|send|rephrase|paste|upload|show|name|narrow)\b"
@@ -73,14 +88,48 @@ _ASKING = re.compile(
     r"|help\b|an (?:example|overview)|a (?:summary|list|draft|comparison))"
     r"|do you have any (?:other |further |more |additional )?(?:questions|concerns)\b"
     r"|is there (?:an?|any|anything) (?:specific|particular)\b[^.!?,;:\d]* (?:you|i)\b"
-    r"|do you (?:mean|want|need|have in mind)\b|are you (?:asking|looking|referring|interested)\b"
+    r"|do you (?:also )?(?:mean|want|need|have in mind)\b|are you (?:asking|looking|referring|interested)\b"
+    r"|are you (?:currently |already |also )?(?:planning|taking|using|trying|travell?ing|flying|staying"
+    r"|having"
+    r"|experiencing|getting|seeing)\b|may i ask (?:what|which|when|where|how)\b"
+    r"|(?:any )?(?:other |further |more )?questions(?=\?)|(?:anything|is there anything) (?:else )?(?:that )?"
+    r"(?:you['’]d|you would) like me to\b"
+    r"|(?:what (?:happens|is|comes) next|what['’]s next|what now|so what|why is that|how does (?:it|this"
+    r"|that) work"
+    r"|what does (?:it|this|that) mean(?: for you)?|what (?:should|can|do) (?:you"
+    r"|i) (?:need to )?do(?: next| now)?"
+    r"|(?:does|did) (?:it|this|that) (?:help|make sense|answer your question|work for you|sound good)"
+    r"|make sense"
+    r"|sound good|shall we (?:start|begin)|is (?:this|that) what you (?:were|are) looking for|which (?:one"
+    r"|option) (?:works|suits you) best(?: for you)?|ready to (?:start|begin|get started)|need (?:more "
+    r"|any )?help)(?=\?)"
     r")[^.!?;:\d]*\?[\s?!🙂😊]*".replace("<offered>", _OFFERED),
     re.IGNORECASE,
 )
 # In a question, what states something beside it: "the refund that every ticket includes", "our guarantee".
 _STATING = re.compile(
-    r"[(\[]|, (?:which|who|whose|where|when)\b"
+    r"[(\[]|(?<![\w-])(?<!your )(?!(?:what|it|that|there|here|who|how|where|let|he|she)['’]s)[\w-]++['’]s \w"
+    r"|, (?:which|who|whose|where|when)\b"
     r"|\b(?:that|because|since|after|our|its|their|every|each|all|always|never|free|guarantee\w*|"
     r"two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|thirty|fifty|hundred|thousand)\b",
+    re.IGNORECASE,
+)
+_THAT = re.compile(r"\A(is|does|did) that\b", re.IGNORECASE)
+# What an answer is wanted for.
+_LOOKED_INTO = re.compile(
+    r",? so (?:that )?(?:i|we) can (?:look (?:into|at|up) (?:it|this|that)|look (?:it|this|that) up"
+    r"|help(?: you)?(?: (?:better|further))?"
+    r"|assist(?: you)?(?: (?:better|further))?|check(?: (?:it|this|that|for you))?)\?",
+    re.IGNORECASE,
+)
+_CALLED = re.compile(
+    r"(?:(?:yes|hi|hello|sure|of course|great question)[,!] )?(?:as )?(?:you (?:just |already )?(?:told me"
+    r"|said|mentioned)"
+    r"(?: earlier| before)?(?: that|,)? )?(?:your name(?: is|['’]s)|you(?:['’]re| are) called) "
+    r"(?P<name>[^\W\d_][\w-]{0,30})[\s.!😊🙂]*",
+    re.IGNORECASE,
+)
+_NAMES_SELF = re.compile(
+    r"\b(?:my (?:first )?name(?: is|['’]s)|i['’]m|i am|call me|this is) ([^\W\d_][\w-]{0,30})(?!['’\w-])",
     re.IGNORECASE,
 )

@@ -22,12 +22,26 @@ geen probleem|uiteraard|natuurlijk|graag gedaan
 GREETING = """
 (?:hello|hi|hey|dear)(?: there| again| everyone| all| team| folks| \\[[^\\[\\]]{1,30}\\])?
 good (?:morning|afternoon|evening)|welcome(?: back)?
+(?:it's )?<very><nice> to (?:hear from|meet|see) you(?: again)?
+(?:i'm|i am|this is) <assistant>|(?:and )?(?:i'm |i am )?here to <assist>
 (?:great|good|wonderful|wow|awesome|fantastic|perfect|excellent|lovely|amazing|hooray)(?= *[!,])
 (?:great|good|interesting) (?:question|news)|(?:that's )?an? <very><nice> question
 (?:that's|that is|what|this is) (?:an? )?<very><nice>(?: news)?(?: to hear)?(?= *[!,])
 (?:congratulations|congrats)(?: again|,? by the way)?(?:,? (?:to|on|for) <event>)?
 (?:i'm |i am |i'd be |i would be )?(?:always )?(?:happy|glad) to (?:help|assist|explain|clarify)<with>
+<i>appreciate (?:your (?:patience|understanding|question|interest|feedback|message)|you asking)
+<i>appreciate you reaching out
+(?:i )?wish i had better news
+(?:that |this |it )?sounds (?:like an? )?<very><nice>(?: (?:plan|idea|choice|trip))?(?= *[!,])
+(?:i )?understand how (?:important|<trying>) (?:this|that|it) (?:is|must be) (?:to|for) you
+(?:i )?know (?:this|that) (?:isn't|is not|may not be) (?:the answer|what) you were (?:hoping|looking) for
 let me help<with>
+let's (?:get (?:this|that|it) (?:sorted|fixed)|sort (?:this|that|it) out|get started|dive in)
+how <very>(?:<nice>|<trying>|fun|thoughtful|kind)(?= *[!,])
+what an? <very>(?:<nice>|exciting|special|happy) (?:time|trip|adventure|moment|occasion|milestone|day|idea)
+<we are>?<very>sorry (?:to hear )?(?:about|for) (?:your|the|this|that) <ailment>
+(?:i )?(?:know|understand|can imagine) how <very><trying> (?:that|this|it) (?:can be|is|must be|must feel)
+(?:i )?(?:know|understand) (?:that )?(?:that|this|it) (?:can be|is|must be) <very><trying>|that can't be easy
 <we are>?<very>(?:glad|happy|pleased|delighted|thrilled) (?:to hear (?:it|that|from you)|for you|you asked)
 <we are>?<very>(?:glad|happy|pleased) (?:i could help|(?:that|it|this) help(?:ed|s))(?: again)?
 <we are>?<very>sorry(?: (?:to hear (?:that|this)|about that|that happened|for <trouble>|(?:that )?<unwell>))?
@@ -35,7 +49,10 @@ let me help<with>
 (?:my |our )?(?:sincere )?apologies(?: for <trouble>)?
 i <very>understand(?: your (?:concern|frustration))?|(?:that|it|this) (?:sounds|must be|can be) <very><trying>
 no worries(?: at all)?|not a problem(?: at all)?|don't worry(?: about (?:it|that))?|my pleasure|any ?time
-(?:i )?hope (?:this|that)(?: information)? (?:answers your question|clears (?:things|it|that) up)
+(?:i )?hope (?:this|that)(?: information)? (?:answers your questions?<about>?|clears (?:things|it|that) up)
+<i>hope (?:that )?your <ailment> (?:goes away|gets better|eases|passes|improves|heals)(?: soon| quickly)?
+(?:i )?hope (?:i could help|(?:this|that) points you in the right direction)
+(?:i )?hope (?:this|the) summary (?:is (?:helpful|useful)|helps)
 (?:i )?hope (?:this|that)(?: information)? helps(?: you)?(?: <plan>)?
 that's <very>kind(?: of you)?|you're (?:very |most )?welcome
 (?:thank you|thanks)(?: (?:all|again))?(?: (?:so |very )?much| a lot)?(?: again)?
@@ -51,11 +68,15 @@ PARTING = """
 (?:have|enjoy) (?:a|an|your|the rest of your) (?:<nice> )?(?:day|evening|weekend|week|<stay>|one)<too>?
 <i>hope (?:that )?(?:you(?:'ll| will)? (?:enjoy|love|like) (?:it|this|your <stay>)|you feel better(?: soon)?)
 <i>hope (?:that )?(?:this|it|everything) (?:goes well|works out(?: well)?|makes (?:it|things) easier)
-<i>hope (?:to see you|you have a <nice> (?:day|<stay>))(?: soon)?
+(?:<i>)?hope (?:to see you|you have a <nice> (?:day|<stay>))(?: soon)?
 all the best|(?:best|warm) wishes(?: to <family>)?|(?:i )?wish(?:ing)? <family> all the best
 safe (?:journey|trip)|bon voyage|talk soon|see you(?: soon| there| then)?|get well soon|stay safe
 (?:good|best of) luck(?: (?:with|on) (?:everything|it|that|<event>))?|enjoy|take care|goodbye|bye|best,
-<let know>|<if told>|<reach us>,? <if>|<if>,? <reach us>
+<let know>|<if told>|<reach us>,? <if>|<if>,? <reach us>|happy to help
+(?:any )?(?:other |further |more )?questions\\? (?:just |please )?(?:ask|let <us> know)|have fun|just ask
+(?:i |we |<we are>)?(?:look(?:ing)? forward to|can't wait to) <meeting>(?: all)?(?: soon| again)?
+happy (?:coding|cooking|reading|learning|studying|planning|packing|holidays)|give it a (?:try|go)
+(?:just )?try it(?: out)?|we'll (?:sort|figure|work) (?:it|this|that) out together
 <offer>(?:,? <if>)?|<if>,? (?:<offer>|(?:please |just )?ask)|(?:please |just )?ask <if>
 (?:is|was) there anything else (?:i|we) (?:can|could|may) (?:help(?: you)?(?: with)?|do for you)\\??
 (?:would you like|do you want|shall|should) (?:me to|us to|i|we) <more>(?: <of>){0,10}\\??
@@ -119,6 +140,18 @@ NAMED = {
 |frustrating|confusing|annoying|difficult|hard|tough|overwhelming|exciting
 |worrying)""",
     "family": "(?:you|your (?:family|wife|husband|partner)|you and your (?:family|wife|husband|partner))",
+    "assistant": """(?:(?-i:[A-Z][a-z]{1,15}),? )?(?:your|the|an)
+ (?:(?:friendly|virtual|digital|personal|online|automated|smart|helpful|ai|ai-powered|hr|it|travel|shopping
+|customer
+|support|service|customer support|customer service|help|help ?desk|health|library|documentation|developer
+|booking)
+ ){0,3}(?:assistant|helper|chatbot|bot|concierge)(?: for (?:today|(?:hr |travel |your |any )*questions))?""",
+    "assist": """(?:help|assist|answer)(?: you)?(?: with)?
+(?: (?:any|your|all|all your|questions?|of your))*(?: you (?:may |might )?have)?<about>?""",
+    "ailment": """(?:headache|migraine|pain|back ?pain|toothache|stomach ?ache|sore throat|cold|flu|fever
+|cough
+|illness|injury|accident|loss|symptoms|trouble|troubles|problems?|issues?|experience|situation
+|difficulties)""",
     "event": """(?:you (?:both|all)|(?:your|the) (?:(?:new|next|upcoming|little|big) )?(?:job|baby|twins|one
 |birth|arrival|wedding|engagement|marriage|anniversary|birthday|graduation|degree|retirement|promotion|home
 |house|puppy|kitten
@@ -127,7 +160,8 @@ NAMED = {
     "topic": "(?:your|the|this|that|it|them)<small>{0,4}",
     "about": "(?: (?:about|on|with|regarding)(?: (?:<topic>|any of (?:this|these|them))|<small>{1,4}))",
     "firm": "(?-i:[A-Z][\\w&.-]*(?: [A-Z][\\w&.-]*){0,3})",
-    "unwell": """you(?:'re| are) (?:not feeling well|feeling (?:unwell|sick|this way)|going through (?:this
+    "unwell": """you(?:'re| are) (?:in pain|in this situation|not feeling well|feeling (?:unwell|sick
+|this way)|going through (?:this
 |that)
 |having (?:this problem|trouble|problems|difficulties|issues)<about>?)""",
     "plan": """(?:to )?(?:plan|prepare|decide|understand|get started)(?: (?:with )?(?:your|this|it
@@ -137,7 +171,7 @@ NAMED = {
 (?: (?:as (?:needed|necessary|you like)|to (?:your|suit your) (?:needs|style|liking)))?""",
     "let know": """(?:please )?(?:just )?let <us> know (?:which (?:one|option|of (?:these|them)) you(?:'d
 | would)? (?:prefer
-|like|mean|meant|need)|your<small>{1,3}|what you (?:think|prefer|need)|how (?:it goes
+|like|mean|meant|need)|your<small>{1,3}|what (?:you (?:think|prefer|need)|works best for you)|how (?:it goes
 |you'd like to proceed))""",
     "if told": """if you (?:can |could )?(?:tell|give|share|provide|send)(?: <us>)?(?: with)?
 (?: (?:your|the|more|some|further|additional|which|a few))+<small>{0,4},? i(?: can| could|'ll| will
@@ -155,28 +189,42 @@ NAMED = {
     "if": """(?:if (?:you have <questions>|<help>|there(?:'s| is) anything else
 (?: (?:i can|you need)[a-z ]{0,30})?|you(?:'d| would) like (?:(?:to know )?more(?: information| details
 | examples)?
-|(?:any |some |further )?(?:details|information|help|assistance|examples?))
+|(?:any |some |further )?(?:details|information|help|assistance|examples?)|an? (?:example|summary|draft
+|overview|comparison))
 |(?:that|this|it) (?:works|helps|makes sense)(?: for you)?
-|anything (?:else )?(?:comes up|is unclear))<about>?)""",
+|you (?:run into|face|encounter|experience|hit|have) (?:any |some )?(?:other |further )?
+(?:issues|problems|trouble|difficulties|errors)|you get stuck(?: anywhere)?|you want (?:the |more
+ |full |further )*
+details
+|(?:anything|something) (?:else )?(?:comes up|is (?:still )?unclear|doesn't work))<about>?)""",
     "us": "(?:me|us|ons)",
     "more": """(?:go into|explain|elaborate|provide|give|share|expand|clarify|summari[sz]e|help|tell|show)""",
     "of": """(?:this|that|it|them|you|more|a|an|any|further|into|in|detail|details|information|examples?
 |specific|steps?|exact|precise|accurate|better|answers?|price|cost|you|with|about|on|the|of|these|those
 |points?|topic|else|anything|another|something|additional|other)""",
     "trouble": """(?:any |the |my |that )?(?:earlier |previous )?(?:inconvenience|confusion|misunderstanding
-|trouble|mix-up|error|mistake|wait)(?: caused| earlier)?""",
+|trouble|mix-up|error|mistake|wait)(?: caused| earlier| (?:this|that|it)
+ (?:has |may have )?caused(?: you)?)?""",
     "with": "(?: you)?(?: with (?:that|this))?",
-    "offer": """(?:please )?(?:just )?(?:let <us> know|ask away|i'm (?:always )?(?:here|happy to help
+    "offer": """(?:please )?(?:just )?(?:let <us> know|tell <us>|(?:write|message|text|e-?mail) (?:<us>
+|back)|reply(?: here| to this message)?|ask away|i'm (?:always |right )?(?:here|happy to help
 |here (?:to help|for you))
-|i'll be happy to help
-|feel free to (?:ask|reach out|contact <us>|get in touch)(?: <us>)?(?: (?:any ?time|again))?
+|i'll (?:be (?:happy|glad) to|gladly) help|i(?:'m| am) (?:just )?a message away
+|feel free to (?:ask(?: (?:me )?(?:any |more |further |follow-up )*questions)?|reach out|contact <us>
+|get in touch)(?: <us>)?(?: (?:any ?time|again))?
 |(?:do not|don't) hesitate to (?:ask|reach out|contact <us>|let <us> know))""",
     "reach us": """(?:please )?(?:contact|reach out to)
  (?:<us>|(?:our |the )?(?:customer )?(?:support|service|care)(?: team)?)""",
-    "message": """(?:question|patience|understanding|interest|message|feedback|follow-up|reply|update
+    "meeting": """(?:hear(?:ing)? from you|(?:see(?:ing)?|meet(?:ing)?|welcom(?:e|ing)|assist(?:ing)?
+|help(?:ing)?) you)""",
+    "message": """(?:question<about>?|patience|understanding|interest|message|feedback|follow-up|reply|update
 |clarification|correction|details|context|hard work|support|time|cooperation|help)""",
     "doing": """(?:asking|reaching out(?: to (?:<us>|<firm>))?|getting in touch|contacting (?:<us>|<firm>)
 |letting <us> know|clarifying|sharing
+|(?:shopping|flying|travelling|traveling|staying|being) with us|choosing (?:<us>|<firm>)
+|being an? (?:(?:valued|loyal|great|wonderful) )?customer
+|being (?:a )?part of our community|(?:providing|sharing|sending|uploading) (?:the|your|this|these|all)
+ (?:documents?|polic(?:y|ies)|files?|details|information|context|leaflet|report|article|text|pages?)
 |sharing that|checking|checking in|pointing (?:that|it|this) out|bearing with <us>)""",
     "melden": "(?:melden sie sich|fragen sie|frag|melde dich|lassen sie es mich wissen)",
     "hésitez": "n'hésite[zs]? pas(?: à (?:(?:me |nous )?(?:demander|contacter)|poser vos questions))?",

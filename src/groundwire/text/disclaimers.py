@@ -28,13 +28,17 @@ _EXPERT = (
     "lawyer|attorney|solicitor|advis[oe]r|accountant|professional|expert|specialist|provider|practitioner|"
     "veterinarian|vet|therapist|dentist)s?"
 )
-_EXPERTS = f"(?:an? |your |the |other )?{_EXPERT}(?: (?:or|and) (?:an? |your )?{_EXPERT}){{0,2}}"
+_EXPERTS = (
+    f"(?:(?:your )?hr(?: team| department)? or )?(?:an? |your |the |other )?{_EXPERT}"
+    f"(?: (?:or|and) (?:an? |your )?{_EXPERT}){{0,2}}"
+)
 _CASE = (
     "your (?:own |specific |individual |particular |personal )?"
     "(?:situation|case|needs|circumstances|condition)"
 )
 _KIND = (
-    "(?:any |the )?(?:(?:more|further|additional|personali[sz]ed|specific|individual|proper|accurate|current|"
+    "(?:any |the )?(?:(?:more|further|additional|personal|personali[sz]ed|specific|individual|proper"
+    "|accurate|current|"
     f"detailed|up-to-date|latest|most|recent|official|{_FIELD})(?: and|,)? ){{0,4}}"
 )
 _HELP = (
@@ -43,31 +47,42 @@ _HELP = (
     "|treatment)(?: (?:and|or) (?:advice|guidance|treatment|help|details|assistance))?"
     f"(?: (?:tailored to|for|on|about) {_CASE})?"
 )
+_WORSE = (
+    "(?:(?:the |your )?(?:symptoms?|pain|problems?|headache|fever|cough|condition|complaints?)"
+    " (?:persists?|worsens?|continues?|(?:gets?|becomes?) worse|(?:does not|doesn't|do not"
+    "|don't) (?:get better|improve|go away))"
+    "|you(?:'re| are)? (?:feel|feeling|get) (?:worse|unwell|no better)|things get worse)"
+)
 _SO = (
-    f"(?: (?:for (?:{_HELP}|{_CASE})"
+    f"(?: (?:first|with (?:any|your)(?: further)? questions|for (?:{_HELP}|{_CASE})"
     "|before (?:you )?(?:tak|us|start|stopp?|chang|mak)(?:e|ing) (?:(?:any|a|new|your|this|other) ){0,3}"
     "(?:medications?|medicines?|treatments?|supplements?|decisions?)"
+    "|before (?:your (?:trip|flight|journey|visit)|you (?:travel|fly|book|go|leave|start|decide"
+    "|rely on (?:it|this)))"
     "|if (?:you have (?:any )?(?:questions|concerns|doubts)|you(?:'re| are) (?:unsure|in doubt)"
-    "|(?:the |your )?(?:symptoms?|pain|problems?) (?:persists?|worsens?|continues?))))?"
+    f"|{_WORSE}|your (?:case|situation) is (?:special|complicated|different|unusual))))?"
 )
-_IF = (
-    "(?:(?:if (?:the |your )?(?:symptoms?|pain|problems?) (?:persists?|worsens?|continues?)"
-    f"|if you(?:'re| are) (?:unsure|in doubt)|if in doubt|for {_HELP}),? )?"
-)
+_IF = f"(?:(?:if {_WORSE}|if you(?:'re| are) (?:unsure|in doubt)|(?:if|when) in doubt|for {_HELP}),? )?"
 _PLEASE = (
     "(?:(?:please|always|remember to|be sure to|make sure to|you (?:should|may want to|can)"
     "|it(?:'s| is) (?:always )?(?:best|recommended|important|advisable|a good idea) to"
     "|(?:i(?:'d| would)? )?(?:recommend|suggest|advise)) )*"
 )
-_ASK = "(?:consult(?:ing)?(?: with)?|see|seeing|(?:speak|talk)(?:ing)? (?:to|with)|check(?:ing)? with|ask)"
+_ASK = (
+    "(?:consult(?:ing)?(?: with)?|see|seeing|(?:speak|talk)(?:ing)? (?:to"
+    "|with)|(?:double-)?check(?:ing)? with"
+    "|ask)"
+)
 _TURN = (
-    "(?:contact(?:ing)?|reach(?:ing)? out to|check(?:ing)?(?: with)?|visit(?:ing)?|refer(?:ring)? to"
+    "(?:contact(?:ing)?|reach(?:ing)? out to|(?:double-)?check(?:ing)?(?: with)?|visit(?:ing)?"
+    "|refer(?:ring)? to"
     "|consult(?:ing)?|see)"
 )
 _WHERE = (
     "(?:(?:the|your|our|their) )?(?:(?:official|relevant|respective) )?(?:website|customer (?:service"
     "|support|care)|"
-    "(?:support|help ?desk|service)(?: team)?|provider|company|manufacturer|airline|authority|authorities)"
+    "(?:support|help ?desk|service)(?: team)?|hr(?: team| department)?|provider|company|manufacturer"
+    "|airline|authority|authorities)"
     "(?: directly)?"
 )
 _THIS = (
@@ -82,16 +97,29 @@ _NO_EXPERT = (
     rf"(?:(?:please )?note that )?(?:as an ai(?: \w+){{0,2}},? )?i(?:'m| am) (?:not (?:an? )?{_EXPERT}"
     r"|(?:just |only )?an ai(?: (?:language )?(?:model|assistant))?)"
 )
+_TAKE = (
+    f"(?:please )?(?:do not|don't) (?:take|treat|consider) (?:this|it|my answer) as {_FIELDS} advice"
+    f"|this is (?:only )?general information(?: only)?(?:,? (?:and )?not {_FIELDS} advice)?"
+)
 _CANT = (
-    "(?:i )?(?:can(?:not|'t)|do(?: not|n't)|am (?:unable|not able) to) "
+    "(?:i )?(?:can(?:not|'t)|do(?: not|n't)|(?:am|'m) (?:unable|not able) to) "
     f"(?:give|provide|offer) {_FIELDS} advice"
 )
 _VERIFY = (
-    "(?:please )?(?:always )?(?:verify|double-check) (?:important |critical |all |any )?"
-    "(?:information|facts|details|answers?)(?: independently)?"
+    "(?:please )?(?:always )?(?:verify|double-check) (?:important |critical |all |any |the )?"
+    f"(?:information|facts|details|answers?)(?: independently| (?:on|with|at) {_WHERE})?"
 )
-_ADVICE = f"{_IF}{_PLEASE}(?:{_ASK} {_EXPERTS}|{_TURN} {_WHERE}){_SO}"
-_ONE = f"(?:{_NO_ADVICE}|{_NO_EXPERT}|{_CANT}|{_VERIFY}|{_ADVICE})"
+_SEEK = (
+    "(?:seek|get)(?:ing)? (?:(?:prompt|immediate|professional) )?(?:medical|legal|professional) "
+    "(?:help|advice|attention|care)"
+)
+_ADVICE = f"{_IF}{_PLEASE}(?:{_ASK} {_EXPERTS}|{_TURN} {_WHERE}|{_SEEK}){_SO}"
+_MAY_CHANGE = (
+    "(?:(?:please )?note that )?(?:this|the|this information|the information|details|information)(?: above)? "
+    "(?:may|might|can|could) (?:have changed|change|be out of date|be outdated)(?: (?:at any time"
+    "|over time))?"
+)
+_ONE = f"(?:{_TAKE}|{_MAY_CHANGE}|{_NO_ADVICE}|{_NO_EXPERT}|{_CANT}|{_VERIFY}|{_ADVICE})"
 _LABEL = r"[*_]{0,3}(?:(?:disclaimer|note|important(?: note)?|reminder|please note)[*_]{0,3}:[*_]{0,3} )?"
 _SAFE = re.compile(
     rf"{_LABEL}{_ONE}(?:(?:,|;)?(?: and| so| but)? {_ONE}){{0,2}}[\s!.…]*".replace("'", "['’]"), re.IGNORECASE

@@ -20,6 +20,10 @@ def is_of_itself(sentence: str) -> bool:
     words = [tokens.fold(word) for word in tokens.texts(sentence)]
     if sentence.rstrip().endswith(":") and not _LISTED.isdisjoint(words) and _LEADING.issuperset(words):
         return True
+    put_together = _PUT_TOGETHER.match(sentence)
+    if put_together is not None:
+        left = [tokens.fold(word) for word in tokens.texts(sentence[put_together.end() :])]
+        return not _ANSWERS.isdisjoint(left) and _BESIDE.issuperset(left)
     announces = not _ANNOUNCING.isdisjoint(words) and not _ANSWERS.isdisjoint(words)
     return announces and _BESIDE.issuperset(words)
 
@@ -34,7 +38,8 @@ _LONGEST = 160
 _ANNOUNCING = frozenset(["here", "below", "following", "found", "find", "based", "according"])
 _ANSWERS = frozenset(
     """
-    answer answers response summary overview breakdown explanation information details points facts findings
+    answer answers response summary overview version rundown recap
+    breakdown explanation information details points facts findings
     comparison example examples draft timeline
     results list steps context documents document sources source passages passage what everything question
     """.split()  # noqa: SIM905
@@ -46,7 +51,9 @@ _BESIDE = (
     | frozenset(
         """
         sure certainly okay ok above key main relevant important concise brief short quick detailed step given
-        provided supplied retrieved available contexts text texts article articles excerpt excerpts materials
+        simple plain language everyday english terms nutshell most
+        provided supplied retrieved available contexts text texts article
+        articles excerpt excerpts materials
         content query request regarding can could all tell topic email e-mail letter reply
         """.split()  # noqa: SIM905
     )
@@ -112,7 +119,8 @@ _MADE = (
     f"{_FAULTS}|ai-generated"
 )
 _MISTAKES = (
-    "(?:i(?:['’]m| am) an ai(?: assistant| model)?(?: and (?:can|may|might) make mistakes)?"
+    "(?:(?:please )?note that )?(?:i(?:['’]m| am) an ai(?: assistant| model)?(?: and (?:can|may"
+    "|might) make mistakes)?"
     "|ai-generated content (?:may|might|can) "
     "(?:be (?:incorrect|inaccurate|wrong)|contain (?:errors|mistakes)))"
 )
@@ -123,8 +131,67 @@ _STEPS = (
     "|together|in detail"
     "|one by one|carefully|about (?:this|it)))*:?"
 )
+_PUT_TOGETHER = re.compile(
+    r"i(?:['’]ve| have)? (?:just |also )?(?:summari[sz]ed|listed|outlined|collected|gathered|compiled"
+    r"|put together"
+    r"|prepared|written|highlighted)\b",
+    re.IGNORECASE,
+)
+_PAPER = (
+    "(?:context|documents?|docs|sources?|passages?|information|text|materials?|handbook|manual|guide|leaflet"
+    "|polic(?:y|ies)|article|report|contract|documentation|faqs?|pages?|excerpts?|files?)"
+)
+_AT_HAND = (
+    "(?: (?:(?:that )?you (?:have )?(?:provided|shared|sent|uploaded|attached|pasted|gave me)"
+    "|provided|given|above|below|at hand|linked above|linked below))?"
+)
+_THE_PAPER = (
+    "(?:the information (?:in|from) )?(?:the |your |this )?(?:provided |given |retrieved |official |full )?"
+    f"(?:{_PAPER} )?{_PAPER}{_AT_HAND}"
+)
+_FROM = (
+    f"(?:(?:i(?:['’]ve| have)? (?:only )?{_ONLY}(?:based|base|took|taken|drawn) (?:this|that|it|my answer"
+    "|all of this)"
+    f" {_ONLY}(?:on|from)|(?:this|the|all)(?: of)?(?: this)?(?: the| my)?(?: answer| information| details"
+    "| summary)?"
+    f"(?: above)? (?:is|comes|was)(?: taken| drawn)? {_ONLY}(?:based on|from)) {_THE_PAPER}"
+    "(?:,? (?:and|but)(?: it)? (?:is not|isn['’]t|does not constitute|doesn['’]t constitute"
+    "|doesn['’]t replace)(?: any)?"
+    " (?:legal|medical|financial|professional|tax) advice)?)"
+)
+_DONE = (
+    f"(?:i(?:['’]ve| have)? (?:just )?(?:read|went|gone|looked|checked)(?: (?:through|at|over"
+    f"|into))? {_THE_PAPER}(?: for you)?"
+    "|(?:this|the|my) (?:summary|answer|overview) (?:only )?(?:covers|contains) the (?:main|key"
+    "|most important)"
+    f" (?:points|facts|information) (?:of|in|from) {_THE_PAPER}"
+    "|(?:please )?(?:note|remember|keep in mind) the following:?"
+    "|i(?:['’]ve| have)? kept (?:this|it|my answer) (?:short|brief|simple)"
+    "|let me (?:answer|address|cover|take|explain|summari[sz]e|list) (?:(?:both|all|the|each|key|main|these"
+    "|those|two|of"
+    "|your|them|parts?|questions?|points?|facts?|one|by|in|turn|for|you|quickly|briefly) ?)+"
+    "|that['’]s the (?:gist|short version|short answer)(?: of it)?|i hope this summary helps)"
+)
+_MORE = (
+    "(?:(?:please )?see (?:above|below|the (?:table|list|section|document|text|steps) (?:above|below))"
+    "(?: for (?:(?:more|further|all|the|full|additional) )*(?:details|information))?"
+    "|(?:for (?:(?:more|further|all|the|full|additional) )*(?:details|information),? )?"
+    "(?:(?:please )?(?:see|check|refer to|read|consult|have a look at|take a look at)"
+    "|you(?: can|['’]ll| will)?(?: also)? find (?:(?:more|further|all|the|full|additional) )*"
+    "(?:details|information|text|reference|answer) in"
+    "|(?:(?:more|further|all|the|full|additional) )+(?:details|information|text|reference) (?:is|are"
+    "|can be found) in)"
+    f" {_THE_PAPER}(?: for (?:(?:more|further|all|the|full|additional) )*(?:details|information|text"
+    "|reference))?)"
+)
+_ASK = (
+    "(?:[,;] (?:just )?(?:ask|tell me|let me know)(?: me)? (?:if|should) you(?:['’]d)?(?: would)?"
+    " (?:like|want|need|prefer)(?: to (?:know|have|see|hear))?(?: (?:the|a|more|full|all|longer|details?"
+    "|version))*)?"
+)
 _DESCRIBING = re.compile(
-    rf"(?:{_STEPS}|{_CONFIDENCE}|{_BASED}|{_TAKEN}|{_USED}|{_PURPOSE}|{_ALL}|{_MADE}"
+    rf"(?:{_FROM}|(?:{_DONE}){_ASK}|{_MORE}|{_STEPS}|{_CONFIDENCE}|{_BASED}|{_TAKEN}|{_USED}|{_PURPOSE}"
+    rf"|{_ALL}|{_MADE}"
     rf"|{_MISTAKES})[\s!.…]*",
     re.IGNORECASE,
 )

@@ -16,13 +16,14 @@ from collections.abc import Sequence
 
 # Who declines, and from what: the reader of the documents, or the documents themselves.
 _SOURCES = (
-    r"(?:passages?|documents?|contexts?|texts?|sources?|articles?|information|data|excerpts?|snippets?|"
+    r"(?:passages?|documents?|docs?|contexts?|texts?|sources?|articles?|information|data|excerpts?|snippets?|"
     r"materials?|handbook|manual|pages?|records?|knowledge base|references?|results?|content|input)"
 )
 # These may be what a claim is about, too: "the policy doesn't cover theft", where it doesn't "say" it does.
 _PAPERS = (
     r"(?:sections?|documentation|polic(?:y|ies)|guides?|leaflets?|booklets?|terms|agreement|contract|wiki|"
-    r"tickets?|threads?|chats?|e-?mails?|messages|minutes|notes?|reports?|factsheets?|brochures?|website|faqs?|"
+    r"tickets?|threads?|chats?|e-?mails?|messages|minutes|notes?|reports?|factsheets?|brochures?|website"
+    r"|faqs?|"
     r"announcement|press release|notices?|chapters?|extracts?|logs?|files?|correspondence)"
 )
 _AT_HAND = (
@@ -209,14 +210,26 @@ _OTHERS = (
 _DECLINES = tuple(re.compile(pattern) for pattern in _ENGLISH + _OTHERS)
 # Nobody declines without one of these; looking for them first spares most sentences the long patterns.
 _DENIES = re.compile(
-    r"n['’]t\b|\b(?:not|no|none|nothing|cannot|unable|impossible|unknown|unanswerable|insufficient|lacks?|n/a|"
+    r"n['’]t\b|\b(?:not|no|none|nothing|cannot|unable|impossible|unknown|unanswerable|insufficient|lacks?"
+    r"|n/a|"
     r"never|nor|neither|nicht|nichts|keine?[nrms]?|pas|aucune?|rien|non|não|niet|niets|geen|sorry|afraid)\b"
 )
 _LONGEST = 400
 # "Thank you for asking, but I can't ...": so many words may precede the "but" without being a claim.
 _ASIDE = 7
 # A sentence that goes on after declining ("..., but the fee is 90 EUR") is a claim again.
-_GOES_ON = re.compile(r"[,;] ?(?:but|however|although|though|yet|aber|jedoch|mais|pero|ma|mas|maar)\b")
+_GOES_ON = re.compile(
+    r"[,;] ?(?:but|however|although|though|yet|aber|jedoch|mais|pero|ma|mas|maar)\b"
+    # "..., so it is free", but not "..., so it is unclear".
+    r"|[,;] ?so (?=(?:it|they|these|those|you) (?:can(?:not|['’]t)?|must|won['’]t|aren['’]t|are|has|have"
+    r"|isn['’]t|is)\b)"
+    r"(?!(?:it|they|these|those) (?:can(?:not|['’]t)|could not) be \w+ed\b|you can(?:not|['’]t)? "
+    r"|(?:it|they|these|those) (?:is|are|isn['’]t|aren['’]t) (?:not |also |always |very )?(?:important"
+    r"|advisable|assumed"
+    r"|recommended|best|better|helpful|useful|worth|wise|possible|impossible|likely|unlikely|clear|unclear"
+    r"|unknown"
+    r"|necessary|crucial|essential|hard|difficult|explicitly|mentioned|specified|stated|based|up)\b)"
+)
 # What a polite refusal says besides refusing.
 _COURTESY = re.compile(
     r"(?:please|feel free|let me know|you (?:may|can|could|might|should)|i (?:recommend|suggest|would|can)|"

@@ -59,10 +59,31 @@ _WANTS = (
     rf"(?:summary|overview|recap|synopsis|abstract)\b(?=\W*\Z|\s++please\b|\s++of\s++{_THIS}\b)"
 )
 _POINTS = (
-    r"(?:(?:what\s++(?:are|were)|what['’]s|list|give me|tell me|show me|extract|highlight|identify)\s++)?"
+    r"(?:(?:what\s++(?:are|were)|what['’]s|list|give me|tell me|show me|extract|highlight|identify|outline"
+    r"|describe|"
+    r"review|present|go over|walk me through)\s++)?"
     r"(?:the\s++)?(?:\w++\s++)?(?:key|main|most important|central)\s++"
     r"(?:points?|takeaways?|take-aways?|messages?|ideas?|findings?|arguments?|themes?|topics?|highlights?)\b"
     rf"(?=\W*\Z|\s++(?:of|from|in)\s++{_THIS}\W*\Z)"
+)
+_INTO = (
+    r"(?:(?:an?|one|two|three|four|five|some|short|a few|plain|simple)\s++){0,2}(?:bullet(?:\s++points?|s)?"
+    r"|points?|lists?|"
+    r"tables?|paragraphs?|sentences?|e-?mails?|letters?|posts?|tweets?|slides?|english)\b"
+)
+_TO_AN_END = r"(?=\W*\Z|\s++(?:in|into|to|as|for|using|with|please|pls|and)\b)"
+# What is to be worded anew: "Translate this into German", "Put the notes into a table".
+_ANEW = (
+    rf"(?:outline|translate|reword|proofread|simplify|polish)\s++{_THIS}{_TO_AN_END}|"
+    rf"(?:put|turn|convert|compress|make|rework)\s++{_THIS}\s++(?:(?:in)?to|as)\s++{_INTO}|"
+    rf"make\s++{_THIS}\s++(?:a bit |much |more )?(?:shorter|simpler|clearer|concise|formal"
+    r"|readable)(?=\W*\Z)|"
+    r"übersetzen?\s++(?:bitte\s++|sie\s++)?(?:das|dies|es|(?:den|diesen|das|dieses|die|diese)\s++"
+    r"(?:text|dokument|artikel|e-?mail|absatz|nachricht))(?=\W*\Z|\s++(?:bitte|ins?|auf)\b)|"
+    r"(?:tradui[st]|traduisez|traduce|traduzca|traduci|traduca|traduz|traduza)\s++(?:ce|cet|le|este|el"
+    r"|questo|il|o)\s++"
+    r"(?:texte|document|article|texto|documento|artículo|testo|articolo|artigo)\b|"
+    r"vertaal\s++(?:dit|deze|het|de)(?:\s++(?:tekst|document|artikel|e-?mail))?(?=\W*\Z|\s++naar\b)"
 )
 # What asks for all of it in few words, as a whole message.
 _IN_SHORT = (
@@ -91,7 +112,7 @@ _RETELLS = re.compile(
     rf"{_PLEASE}(?:(?:{_TELL_OVER})\b|(?:{_WRITE})\b"
     rf"(?:\s++(?!(?:about|of|to|when|how|why)\b)[\w'-]++,?){{0,6}}?\s++(?:{_MADE_OF_IT})\b|"
     rf"{_AN}(?:(?!{_ASKS})[\w-]++\s++)?(?:tl;?dr|(?:{_MADE_OF_IT}){_OF_IT})|"
-    rf"{_WANTS}|{_POINTS}|{_IN_SHORT}|{_OF_A_RECORD}|{_MINUTES}|{_UNSPACED})",
+    rf"{_ANEW}|{_WANTS}|{_POINTS}|{_IN_SHORT}|{_OF_A_RECORD}|{_MINUTES}|{_UNSPACED})",
     re.IGNORECASE,
 )
 # What a loader is given: it asks nothing.

@@ -116,10 +116,11 @@ _SUBJECT = re.compile(
 )
 _LABEL = re.compile(
     r"""\s*+[*_#>"]{0,4}+\s*+
-        (?:(?:the[ ]|my[ ])?(?:(?:final|short|brief|direct|quick|full|complete|concise)[ ])?
+        (?:tl;?dr[*_]{0,3}\s++[-–—]\s++(?=\S)
+         | (?:(?:the[ ]|my[ ])?(?:(?:final|short|brief|direct|quick|full|complete|concise)[ ])?
             (?:answer|response|reply)
          | tl;?dr | ai | assistant | bot | chatbot)
-        [*_]{0,3}\s?+[:：][*_]{0,3}\s++(?=\S)""",
+        [*_]{0,3}\s?+[:：][*_]{0,3}\s++(?=\S))""",
     re.VERBOSE | re.IGNORECASE,
 )
 _MARK = re.compile(r"(?P<string>\"(?>(?:[^\"\\]++|\\.)*)\")|[\[\]{},:]", re.DOTALL)
