@@ -1,7 +1,9 @@
 """The encoder's files: the ones that were released, or a clear word on what is wrong and what to do."""
 
 import json
+import os
 import shutil
+import subprocess
 import sys
 from dataclasses import replace
 from importlib import resources
@@ -152,3 +154,22 @@ def test_what_can_t_be_loaded_is_tried_again_when_asked_again(folder):
             loaded.get()
     (folder / "elsewhere").rename(folder / WEIGHTS)
     assert loaded.get() is loaded.get()
+
+
+@pytest.mark.parametrize("said", [None, "1"])
+def test_who_loads_it_reports_to_nobody(tmp_path, said):
+    """Left alone, onnxruntime writes an id of the machine into the home folder, and reports what it runs."""
+    code = """
+import os
+from groundwire.local.embedded import READER
+READER.load()
+print(os.environ.get("ORT_DISABLE_TELEMETRY"))
+"""
+    settings = {"ORT_DISABLE_TELEMETRY", "XDG_CACHE_HOME"}
+    environment = {name: value for name, value in os.environ.items() if name not in settings}
+    environment |= {"HOME": str(tmp_path)} | ({"ORT_DISABLE_TELEMETRY": said} if said else {})
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True, env=environment
+    )
+    assert done.stdout.split() == [str(said)]  # as it was before
+    assert list(tmp_path.iterdir()) == []

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import resources
 from importlib.resources.abc import Traversable
 from typing import Any, NamedTuple
@@ -95,7 +98,8 @@ def _checked(folder: Traversable) -> bytes:
 
 def _session(weights: bytes) -> Any:
     try:
-        import onnxruntime  # noqa: PLC0415 - slow to import, and needed by this detector alone
+        with _unreported():
+            import onnxruntime  # noqa: PLC0415 - slow to import, and needed by this detector alone
     except ImportError as error:
         raise EncoderError(
             f"the embedded encoder needs onnxruntime {OLDEST_RUNTIME} or newer, and it can't be imported "
@@ -124,10 +128,29 @@ def _session(weights: bytes) -> Any:
         ) from error
 
 
+@contextmanager
+def _unreported() -> Iterator[None]:
+    """Have onnxruntime, which is imported in here, report to nobody, unless the environment says otherwise.
+
+    Newer releases write an id of the machine into the home folder as they are imported, and send what they
+    load and run to their makers; to ask for silence afterwards is too late for the id. Where the application
+    has imported it before, this is the application's to say.
+    """
+    if _SILENCE in os.environ:
+        yield
+        return
+    os.environ[_SILENCE] = "1"
+    try:
+        yield
+    finally:
+        os.environ.pop(_SILENCE, None)
+
+
 def _version(text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in text.split(".")[:2])
 
 
+_SILENCE = "ORT_DISABLE_TELEMETRY"
 MANIFEST, VOCABULARY, WEIGHTS = "encoder.json", "vocab.txt", "encoder.onnx"
 _REINSTALL = (
     "install groundwire again (pip install --force-reinstall --no-deps groundwire), or choose "
