@@ -13,7 +13,14 @@ QUERY = 'Why does a second bag cost "75 EUR" now?'
 SEARCHED = (
     f'{{"query": %s, "results": [{{"content": {json.dumps(PAGE)}}}, {{"content": "Flights to Oslo."}}]}}'
 )
+NOTES = f"# Notes\n\n- A bag is free.\n- {THOUGHT}"
+CHANGED = "- Gold members bring a third one, which costs 12 EUR on the way back."
 TODOS = {"todos": [{"content": "Find it.", "status": "done"}, {"content": THOUGHT, "status": "pending"}]}
+
+
+def numbered(text, form="{n:6}\t"):
+    """A text as a tool shows a file."""
+    return "\n".join(form.format(n=n) + line for n, line in enumerate(text.split("\n"), start=1))
 
 
 @pytest.mark.parametrize(
@@ -24,6 +31,13 @@ TODOS = {"todos": [{"content": "Find it.", "status": "done"}, {"content": THOUGH
         (THOUGHT, f"The thought was kept: {json.dumps({'thought': THOUGHT})}", ""),
         (TODOS, f"Updated todo list to {TODOS['todos']}", ""),
         (TODOS, f"The list is now: {json.dumps(TODOS)}", ""),
+        # A file is shown with its lines' numbers, or with one of them edited.
+        ({"path": "a.md", "content": NOTES}, numbered(NOTES), ""),
+        ({"path": "a.md", "content": NOTES}, numbered(NOTES, "{n}: "), ""),
+        ({"content": NOTES, "new": CHANGED}, f"{NOTES}\n{CHANGED}", ""),
+        (NOTES, numbered(f"{NOTES}\nMade at the desk."), "     5\tMade at the desk."),
+        (NOTES, numbered(f"# Notes\n{PAGE}"), numbered(f"# Notes\n{PAGE}")),
+        (NOTES, "12\n250\n", "12\n250\n"),
         ("It costs 75 EUR", "Thought recorded: It costs 75 EUR.", ""),
         ({"thought": "It costs 75 EUR", "next": "Tell them so"}, "Noted: it costs 75 EUR. Tell them so", ""),
         ({"labels": ["open", "lost in Vienna"]}, "Result: lost in Vienna", "Result: lost in Vienna"),

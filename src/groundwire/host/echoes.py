@@ -11,7 +11,15 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from groundwire.host.seen import STATEMENT, found_at, is_telling, joined, look_through, taken_out, weight
+from groundwire.host.seen import (
+    STATEMENT,
+    found_at,
+    is_telling,
+    joined,
+    look_through,
+    taken_out,
+    weight,
+)
 from groundwire.text.tokens import Word
 
 # A field of JSON, or of what Python printed, in which a search says what it was asked for.
@@ -28,6 +36,9 @@ _RECEIVED = re.compile(
     rf"okay|plan|result|status|success|successfully|tasks?|text|that|the|this|to|true|updated|was|with|your?|"
     rf"{_KEPT.pattern}"
 )
+# The number of a line, where a file is shown with them.
+_NUMBER = re.compile(r"\s*\d+(?: ?[→|:.)]|\s|$)")
+_SEVERAL, _LONG = 2, 40  # lines of a file, and characters of what may be one
 # What a search says that found nothing, in a sentence.
 _STOP = re.compile(r"[.!?;\n。！？]")
 _NONE = re.compile(r"0|couldn|didn|no|none|not|nothing|unable|zero")
@@ -51,7 +62,26 @@ def unechoed(text: str, given: Iterable[str]) -> str:
     was given, and a number beside a query is what was found for it.
     """
     given = list(given)
-    return _without_query(_beside_given(text, given), given)
+    return _without_query(_beside_given(_beside_lines(text, given), given), given)
+
+
+def _beside_lines(text: str, given: Sequence[str]) -> str:
+    """A text without the lines of what it was given, where they are half of it.
+
+    A file that a model has written may be shown with the numbers of its lines, or with one of them edited.
+    """
+    lines = text.splitlines()
+    if len(lines) < _SEVERAL:
+        return text
+    own = {line.strip() for one in given if len(one) >= _LONG for line in one.splitlines()} - {""}
+    left = [line for line in lines if own.isdisjoint((line.strip(), _unnumbered(line).strip()))]
+    if 2 * sum(map(len, left)) > len(text):
+        return text
+    return "\n".join(line for line in left if _unnumbered(line).strip()) if len(left) < len(lines) else text
+
+
+def _unnumbered(line: str) -> str:
+    return _NUMBER.sub("", line, count=1)
 
 
 def _beside_given(text: str, given: Iterable[str]) -> str:
