@@ -309,7 +309,26 @@ def notes():
     return keep, recall
 
 
+def files():
+    """Two tools, of which one shows what the other has written, with the numbers of its lines."""
+    kept = {}
+
+    @tool
+    def write_file(path: str, content: str) -> None:
+        """Write a file."""
+        kept[path] = content
+
+    @tool
+    def read_file(path: str) -> str:
+        """Read a file."""
+        return "\n".join(f"{n:6}\t{line}" for n, line in enumerate(kept[path].split("\n"), start=1))
+
+    return write_file, read_file
+
+
+FILE = f"# Notes\n\n- {MADE_UP}\n- Members pay less."
 TO_ITSELF = {
+    "a file": [("write_file", {"path": "a.md", "content": FILE}), ("read_file", {"path": "a.md"})],
     "a thought": [("think", {"thought": MADE_UP})],
     "a plan": [("plan", {"steps": [{"say": MADE_UP, "done": "no"}, {"say": "Bye.", "done": "no"}]})],
     "notes": [("keep", {"note": MADE_UP}), ("recall", {})],
@@ -326,7 +345,10 @@ def test_what_a_model_tells_itself_by_a_tool_is_no_evidence(searched, name):
         for n, (tool, args) in enumerate(calls)
     ]
     heard, seen = Heard(), []
-    options = {"on_hallucination": lambda i, o: seen.append(i), "tools": [search, think, plan, *notes()]}
+    options = {
+        "on_hallucination": lambda i, o: seen.append(i),
+        "tools": [search, think, plan, *notes(), *files()],
+    }
     judged = ask(agent(*script, MADE_UP, **options), config={"callbacks": [heard]})["hallucination"]
     if searched:
         assert judged["hallucinated"] is True
@@ -399,7 +421,7 @@ def test_a_command_s_message_in_a_form_of_its_own_stays_as_it_is(messages):
     with call:
         by_heart("what")
     command = Command(update={"messages": messages})
-    assert call.noted(command).update == {"messages": messages}
+    assert call.noted(command, {"messages": []}).update == {"messages": messages}
 
 
 @pytest.mark.parametrize("noted", ["x", {"a": 1}, [{"text": 7}], [{"id": "x"}], [None]])

@@ -317,6 +317,16 @@ class Capture(BaseCallbackHandler):
         """Whether the unit's answer, or its documents, went to a later model; what that one found itself."""
         return self._part("step", lambda: steps.is_step(unit, model, supplied), otherwise=False)
 
+    def told_of(self, unit: Unit, tools: Sequence[Run]) -> list[Run]:
+        """Those of the tools outside of the unit whose results its models were told."""
+        none: list[Run] = []
+        return self._part("step", lambda: steps.told_of(unit, tools), none) if tools else none
+
+    def is_another_s(self, unit: Unit, others: Sequence[Unit]) -> bool:
+        """Whether what the unit answers was said in one of the others, and by no model of its own."""
+        key = self._keys_of(unit.run)["answer_key"]
+        return self._part("step", lambda: steps.is_another_s(unit, key, others), otherwise=False)
+
     def is_shown(self, unit: Unit, top: Run, others: Sequence[Unit]) -> bool:
         """Whether the topmost run's output holds the unit's answer, and it is none of the others'."""
         return self._part("step", lambda: steps.is_shown(unit, top, others), otherwise=False)

@@ -7,7 +7,7 @@ another agent, may have made it up. So the documents travel on the tool's messag
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import fields, is_dataclass, replace
@@ -20,11 +20,12 @@ from langchain_core.tracers.context import register_configure_hook
 from groundwire.core.errors import InputError
 from groundwire.core.interaction import Passage
 from groundwire.core.plain import plain
+from groundwire.langchain import chat
 from groundwire.langchain.capture import Capture, Captured
 from groundwire.langchain.declared import UNIT
 from groundwire.langchain.sources import Sources
 from groundwire.langchain.told import Told
-from groundwire.langchain.tools import Tools
+from groundwire.langchain.tools import Tools, hands_over
 from groundwire.langchain.tree import Kind, Unit
 
 _KEY = "groundwire_found"
@@ -50,12 +51,19 @@ class Inside(Capture):
         _INSIDE.reset(self._token)
         self.on_chain_end(None, run_id=self._call)
 
-    def noted(self, result: T) -> T:
-        """What the tool returned, with what was found on its messages, where a model stood in between.
+    def noted(self, result: T, state: Any) -> T:
+        """What the tool returned, with what was found on its messages, where that isn't what they say.
 
-        They are the result itself, or stand in the update of a Command, or in a list; all else is as it was.
+        A model stood in between, or it has handed over to another agent and found nothing.
+
+        They are the result itself, or stand in the update of a Command, or in a list; all else is as it was,
+        and so is what an update repeats of the agent's ``state``.
         """
-        return result if self._found is None else cast(T, _noted(result, self._found))
+        found = [] if self._found is None and hands_over(result) else self._found
+        if found is None:
+            return result
+        there = {message.id for message in chat.tool_messages(state)} - {None}
+        return cast(T, _noted(result, found, there))
 
     def _start(
         self, kind: Kind, inputs: Any, run_id: UUID, event: Mapping[str, Any], serialized: Any = None
@@ -72,18 +80,18 @@ class Inside(Capture):
         return None
 
 
-def _noted(result: Any, found: list[Passage]) -> Any:
+def _noted(result: Any, found: list[Passage], there: Container[str | None]) -> Any:
     if isinstance(result, list):
-        return [_noted(one, found) for one in result]
+        return [_noted(one, found, there) for one in result]
     if isinstance(result, ToolMessage):
-        return _with_found(result, found)
+        return result if result.id in there else _with_found(result, found)
     update = getattr(result, "update", None)
     if not is_dataclass(result) or not isinstance(update, Mapping):  # by its form: langgraph is an extra
         return result
     # No other form than these two: a tuple is one message, and what overwrites a state stands for itself.
     if not isinstance(held := update.get("messages"), ToolMessage | list):
         return result
-    return replace(cast(Any, result), update={**update, "messages": _noted(held, found)})
+    return replace(cast(Any, result), update={**update, "messages": _noted(held, found, there)})
 
 
 def form_noted(messages: Iterable[BaseMessage], tools: Iterable[Any]) -> list[BaseMessage]:

@@ -127,7 +127,7 @@ class HallucinationMiddleware(AgentMiddleware[CheckedState, Any, Any]):
         """Note what a tool found in which a model answers: its words are no evidence."""
         with delegated.Inside() as call:
             result = handler(request)
-        return call.noted(result)
+        return call.noted(result, request.state)
 
     async def awrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[T]]
@@ -135,7 +135,7 @@ class HallucinationMiddleware(AgentMiddleware[CheckedState, Any, Any]):
         """The same without holding the event loop."""
         with delegated.Inside() as call:
             result = await handler(request)
-        return call.noted(result)
+        return call.noted(result, request.state)
 
     def _unjudged(self, turn: _Turn) -> Outcome | None:
         return turn.abstention if self.checker.policy.enabled else None

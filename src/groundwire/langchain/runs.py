@@ -38,6 +38,12 @@ class Reading(Protocol):
     ) -> tuple[Run, list[Unit]] | None:
         """The model that gave the chain's answer, where units below it gave theirs, and those it was told."""
 
+    def told_of(self, unit: Unit, tools: Sequence[Run]) -> list[Run]:
+        """Those of the tools outside of the unit whose results its models were told."""
+
+    def is_another_s(self, unit: Unit, others: Sequence[Unit]) -> bool:
+        """Whether what the unit answers was said in one of the others, and by no model of its own."""
+
     def is_shown(self, unit: Unit, top: Run, others: Sequence[Unit]) -> bool:
         """Whether the topmost run's output holds the unit's answer, and it is none of the others'."""
 
@@ -197,6 +203,8 @@ class Runs:
         tree = run.tree
         if run.parent is not None and (unit is None or run.unit):
             return [] if unit is None else [unit]
+        if unit is not None and self._reading.is_another_s(unit, tree.waiting):
+            unit = None  # an agent had searched, and then handed over to one that was not told what it found
         if unit is not None:
             tree.waiting.append(unit)
         if run.parent is not None:
@@ -239,7 +247,10 @@ class Runs:
             not run.scope.unit and run.kind is Kind.CHAIN and (tree.answers(run) or self._builds(run))
         ):
             tree.answered |= run.unit
-            return tree.take(run)
+            unit = tree.take(run)
+            if told := self._reading.told_of(unit, tree.earlier_tools(unit)):
+                tree.lend(unit, told)
+            return unit
         if (
             run.parent is not None
             or tree.answered

@@ -6,7 +6,7 @@ topmost run returned.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from groundwire.host.seen import has_part, is_telling
 from groundwire.langchain import chat, states, values
@@ -56,6 +56,38 @@ def _is_told_by_tool(unit: Unit, model: Run) -> bool:
         getattr(message, "tool_call_id", None) in calls or chat.told(message) == text
         for message in chat.tool_messages(model.inputs)
     )
+
+
+def told_of(unit: Unit, tools: Sequence[Run]) -> list[Run]:
+    """Those of the ``tools``, which ran outside of the unit, whose results its models were told in this turn.
+
+    As where an agent hands a conversation over to another, or a step of a graph looks up what a later one
+    writes into its prompt.
+    """
+    read = [(model, chat.told_now(model.inputs), _calls_told(model)) for model in unit.models]
+    return [tool for tool in tools if any(_is_told(tool, *one) for one in read)]
+
+
+def _is_told(tool: Run, model: Run, told: str, calls: Container[str]) -> bool:
+    if tool.ended is None or tool.ended > model.started:
+        return False
+    if any(call in calls for call in chat.answered_calls(tool.outputs)):
+        return True
+    text = chat.tool_text(tool.outputs)
+    return text is not None and text.strip() in told and is_telling(text)
+
+
+def _calls_told(model: Run) -> set[str]:
+    conversation = chat.messages(model.inputs)
+    return set(chat.answered_calls(conversation[chat.last_turn(conversation) or 0 :]))
+
+
+def is_another_s(unit: Unit, key: str | None, others: Sequence[Unit]) -> bool:
+    """Whether what the unit answers was said in one of the ``others``, and by no model of its own."""
+    said = (answer(unit, key) or "").strip() if others else ""
+    if not said or any(said_by(model) == said for model in unit.models):
+        return False
+    return any(said in _sayings(other) for other in others)
 
 
 def is_shown(unit: Unit, top: Run, others: Sequence[Unit]) -> bool:

@@ -6,13 +6,14 @@ a model gave to one that says it back, nor what an agent complains of to its mod
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
 from groundwire.core.interaction import Passage
 from groundwire.host.echoes import unechoed
 from groundwire.host.notices import without
-from groundwire.host.seen import beside
+from groundwire.host.seen import beside, is_statement
 from groundwire.langchain import chat, evidence, placing, results, states, values
 from groundwire.langchain.conversation import Given
 from groundwire.langchain.sources import Quotes, Sources
@@ -21,6 +22,7 @@ from groundwire.langchain.tree import Run, Unit
 
 # Which LangChain's older agents run in a tool's place, where a call could not be read or names no tool.
 _COMPLAINTS = ("_Exception", "invalid_tool")
+_WORD = re.compile(r"[^\W_]+")
 
 
 class Tools:
@@ -30,7 +32,7 @@ class Tools:
         self._sources = sources
         self._unit = unit = sources.unit
         self._told = told
-        tools = [tool for tool in unit.tools if states.at(tool.serialized, "name") not in _COMPLAINTS]
+        tools = [tool for tool in unit.tools if not _brings_nothing(tool)]
         self._given = _given(unit, tools)
         self._inside: dict[int, list[Run]] = {}
         for tool in tools:
@@ -71,6 +73,17 @@ class Tools:
         for documents in (tool.outputs, getattr(tool.outputs, "artifact", None)) if handed_over else ():
             found = found or [evidence.passage(document) for document in evidence.documents(documents)]
         return [*found, *(one for inner in self._inside.get(id(tool), ()) for one in self._of(inner))]
+
+
+def _brings_nothing(tool: Run) -> bool:
+    return states.at(tool.serialized, "name") in _COMPLAINTS or hands_over(tool.outputs)
+
+
+def hands_over(result: Any) -> bool:
+    """Whether a tool did nothing but hand over to another agent, and says so: its name, and a few words."""
+    to = getattr(result, "goto", None) if type(result).__name__ == "Command" else None
+    said = (chat.tool_text(result) or "").lower() if isinstance(to, str) and to else ""
+    return bool(said) and not is_statement(said) and all(word in said for word in _WORD.findall(to.lower()))
 
 
 def _given(unit: Unit, tools: Sequence[Run]) -> dict[int, list[str]]:

@@ -152,8 +152,7 @@ class Tree:
         unit = self._gathered(run)
         for step in [step for step in self.waiting if step.led_to(unit)]:
             for name in _GATHERED:
-                together = sorted([*getattr(step, name), *getattr(unit, name)], key=lambda run: run.started)
-                setattr(unit, name, together)
+                setattr(unit, name, _in_order([*getattr(step, name), *getattr(unit, name)]))
             self.waiting.remove(step)
             self.steps.append(step)
         return unit
@@ -175,9 +174,27 @@ class Tree:
         self.waiting = [other for other in self.waiting if other is not unit]
         for name in _GATHERED:
             runs: deque[Run] = getattr(self, name)
-            together = sorted([*getattr(unit, name), *runs], key=lambda run: run.started)
+            together = _in_order([*getattr(unit, name), *runs])
             runs.clear()
             runs.extend(together)
+
+    def earlier_tools(self, unit: Unit) -> list[Run]:
+        """The tools outside of the unit that had answered before a model of it was asked."""
+        last = max((model.started for model in unit.models), default=0)
+        return [tool for tool in self.tools if tool.ended is not None and tool.ended < last]
+
+    def lend(self, unit: Unit, tools: Sequence[Run]) -> None:
+        """Give the unit tools outside of it, with what was gathered in them.
+
+        Others may have been told of them as well; but what they found was not left for a larger chain.
+        """
+        for name in _GATHERED:
+            runs: deque[Run] = getattr(self, name)
+            inside = [run for run in runs if any(run.within(tool) for tool in tools)]
+            setattr(unit, name, _in_order([*inside, *getattr(unit, name)]))
+            if name == "retrievals":
+                for run in inside:
+                    runs.remove(run)
 
     def forget(self, run: Run) -> None:
         """Let go of everything below a run that has failed, or of all when it is the topmost."""
@@ -227,6 +244,11 @@ class Unit:
     def led_to(self, later: Unit) -> bool:
         """Whether the later unit's answer was made of this one's."""
         return any(reader is model for reader in self.read_by for model in later.models)
+
+
+def _in_order(runs: Sequence[Run]) -> list[Run]:
+    """Runs as they started, each once: a tool may have been lent to several units."""
+    return sorted(dict.fromkeys(runs), key=lambda run: run.started)
 
 
 def _common(one: Run, other: Run) -> Run:
