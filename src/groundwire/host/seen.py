@@ -38,19 +38,41 @@ def told_of(passages: Iterable[Passage], told: str, asked: str) -> bool:
     """
     if len(told) > MOST:
         return True
-    question, prompt = _folded(asked), _folded(told)
-    known = _telling(question)
-    there = _telling(prompt) - known
-    runs = word_runs(prompt) - word_runs(question)
+    prompt = _Prompt(told, asked)
     missed = False
     for passage in passages:
-        own = _folded(passage.text)
-        telling = _telling(own) - known
-        enough = max(_SHARE * len(telling), min(_FEW, len(telling)))
-        if telling and (len(telling & there) >= enough or not runs.isdisjoint(word_runs(own))):
+        shown = prompt.shows(passage)
+        if shown:
             return True
-        missed = missed or bool(telling)
+        missed = missed or shown is False
     return not missed
+
+
+def those_told_of(passages: Sequence[Passage], told: str, asked: str) -> list[Passage]:
+    """Those of the passages of each of which a model was ``told``, as ``told_of`` has it."""
+    if not passages or len(told) > MOST:
+        return list(passages)
+    prompt = _Prompt(told, asked)  # once: there may be hundreds of passages
+    return [passage for passage in passages if prompt.shows(passage) is not False]
+
+
+class _Prompt:
+    """The words of what a model was told, but those of the question."""
+
+    def __init__(self, told: str, asked: str) -> None:
+        question, prompt = _folded(asked), _folded(told)
+        self._known = _telling(question)
+        self._there = _telling(prompt) - self._known
+        self._runs = word_runs(prompt) - word_runs(question)
+
+    def shows(self, passage: Passage) -> bool | None:
+        """Whether it has a part of a passage, or a fair part of its words; None of one without any."""
+        own = _folded(passage.text)
+        telling = _telling(own) - self._known
+        if not telling:
+            return None
+        enough = max(_SHARE * len(telling), min(_FEW, len(telling)))
+        return len(telling & self._there) >= enough or not self._runs.isdisjoint(word_runs(own))
 
 
 def has_part(told: str, said: str, asked: str = "") -> bool:
@@ -116,8 +138,13 @@ def is_statement(said: str) -> bool:
 
 def share(answer: str, said: str) -> float:
     """Which share of an answer's words stands in what a model said, from 0 to 1."""
+    return shares(answer, (said,))[0]
+
+
+def shares(answer: str, said: Iterable[str]) -> list[float]:
+    """``share`` for each of what models said."""
     own = set(_folded(answer))
-    return len(own.intersection(_folded(said))) / max(1, len(own))
+    return [len(own.intersection(_folded(one))) / max(1, len(own)) for one in said]
 
 
 def is_made_of(answer: str, said: Sequence[str]) -> bool:

@@ -7,6 +7,7 @@ adds up to in an answer is told in ``units``.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from llama_index.core.base.llms.types import ChatMessage
@@ -54,9 +55,10 @@ def heard(part: Part, span_id: str, result: Any) -> None:
     is_stream = isinstance(result, Iterator | AsyncIterator)
     said = None if is_stream else values.whole(result) or ""
     called = words.calls(result)
-    for exchange in (*part.exchanges, *part.searches):
-        if exchange.span_id == span_id:
-            exchange.said, exchange.calls = said, called
+    latest = chain(reversed(part.exchanges), reversed(part.searches))
+    for exchange in (one for one in latest if one.span_id == span_id):
+        exchange.said, exchange.calls = said, called
+        break
     if part.kind in {Kind.TOOL, Kind.FLOW}:
         for one in (said, *called):
             _spoke(part, one)
@@ -93,7 +95,8 @@ def report(part: Part, result: Any) -> None:
     if around is None:
         return
     if part.kind is not Kind.RETRIEVER and part.searching:
-        around.searches += part.searches
+        for exchange in part.searches:
+            around.searches.append(exchange)
     around.made.update(part.made)
     if part.kind is Kind.RETRIEVER:
         around.found.append(Finding(how=Found.RETRIEVED, nodes=_retrieved(around, result)))

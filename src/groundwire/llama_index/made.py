@@ -82,12 +82,16 @@ class _Sources:
         self._words = {one: {piece: folded(piece) for piece in _pieces(one)} for one in heard}
         asked = [values.question(at.arguments.get(key)) for at in part.outward for key in _ASKED]
         self._asked = {folded(one) for one in asked if one and is_telling(one)}
-        self._ids = {node.node.node_id for node in nodes}
+        self._folded = [(words, one) for one in heard for words in self._words[one].values()]
+        self._by_id: dict[str, list[NodeWithScore]] = {}
+        for node in nodes:
+            self._by_id.setdefault(node.node.node_id, []).append(node)
+        self._heads = [node.node.get_content().strip()[:_HEAD] for node in nodes]
         self._metadata = [node.node.metadata for node in nodes if node.node.metadata]
 
     def may_be_behind(self, node: NodeWithScore) -> bool:
         """Whether a node is one of these in other words, or says nothing of where it comes from."""
-        if node.node.node_id in self._ids or values.is_from_nowhere(node):
+        if node.node.node_id in self._by_id or values.is_from_nowhere(node):
             return True
         return not node.node.relationships and node.node.metadata in self._metadata
 
@@ -96,20 +100,19 @@ class _Sources:
         writers = [one for one in self._may_write(text) if self._has_written(one, text)]
         if not writers:
             return self._nodes if self._may_be_streamed(node, text) else None
-        same = [one for one in self._nodes if one.node.node_id == node.node.node_id]
+        same = self._by_id.get(node.node.node_id)
         if same or not self._nodes:
             return same or self._rest(node, text, writers)
         told = behind(writers, self._heard)
-        return [one for one in self._nodes if one.node.get_content().strip()[:_HEAD] in told] or self._nodes
+        pairs = zip(self._nodes, self._heads, strict=True)
+        return [one for one, head in pairs if head in told] or self._nodes
 
     def _may_write(self, text: str) -> Iterable[Exchange]:
         """Those whose words stand in a text, or it in them: to look closely at many takes long."""
         if len(text) > MOST:
             return self._heard
         there = folded(text)
-        return [
-            one for one in self._heard if any(w in there or there in w for w in self._words[one].values())
-        ]
+        return dict.fromkeys(one for said, one in self._folded if said in there or there in said)
 
     def _has_written(self, exchange: Exchange, text: str) -> bool:
         """Whether a model has written this, and did not take it from what it was told beside the question."""

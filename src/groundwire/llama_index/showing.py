@@ -6,10 +6,11 @@ elsewhere.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import takewhile
 
 from groundwire.core.interaction import Passage
-from groundwire.host.seen import told_of
+from groundwire.host.seen import those_told_of, told_of
 
 _OPENING = 200
 
@@ -19,12 +20,25 @@ def shown_in(told: str, found: list[Passage], asked: str) -> list[Passage]:
     there = [passage for passage in found if opening(passage) in told]
     if not there:
         return found if told_of(found, told, asked) else []
-    for passage in there:  # what else is told is told of others
-        begin = max(0, told.find(opening(passage)))
-        pairs = takewhile(lambda two: two[0] == two[1], zip(_body(passage), told[begin:], strict=False))
-        if same := "".join(one for one, _ in pairs):
-            told = told.replace(same, "\n")
-    return [passage for passage in found if passage in there or told_of([passage], told, asked)]
+    known = set(map(id, there))
+    if left := [passage for passage in found if id(passage) not in known]:
+        known.update(map(id, those_told_of(left, without(told, there), asked)))
+    return [passage for passage in found if id(passage) in known]
+
+
+def without(told: str, shown: Iterable[Passage]) -> str:
+    """What is told beside the passages that are ``shown`` there, as far as they stand there as they are."""
+    for passage in shown:
+        if (begin := told.find(opening(passage))) < 0:
+            continue
+        body = _body(passage)
+        if told.startswith(body, begin):
+            same = body
+        else:
+            pairs = zip(body, told[begin : begin + len(body)], strict=False)
+            same = "".join(one for one, _ in takewhile(lambda two: two[0] == two[1], pairs))
+        told = told.replace(same, "\n") if same else told
+    return told
 
 
 def opening(passage: Passage) -> str:

@@ -26,7 +26,8 @@ from llama_index.core.workflow import Workflow
 
 from groundwire.core.interaction import Passage
 
-_EXCHANGES = 200  # of models that are remembered of one span
+_EXCHANGES = 200  # of models that are remembered of one span at least,
+_TOLD = 10_000_000  # and more where they hold no more characters: a summary may be made by hundreds
 _DIALOGUES = (
     20  # of them, whose messages are: a memory may have a model of its own, to be asked after the answer
 )
@@ -166,6 +167,20 @@ class Exchange:
         return (*filter(None, (self.said,)), *self.calls)
 
 
+class Exchanges(deque[Exchange]):
+    """The latest exchanges of a span, which may go on for days."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._told = 0
+
+    def append(self, exchange: Exchange) -> None:
+        super().append(exchange)
+        self._told += len(exchange.told)
+        while self._told > _TOLD and len(self) > _EXCHANGES:
+            self._told -= len(self.popleft().told)
+
+
 @dataclass(eq=False, kw_only=True)
 class Part:
     """An open span that matters, with what has happened inside of it."""
@@ -186,8 +201,8 @@ class Part:
     answered: bool = False  # an answer inside was captured
     last: Any = None  # what was, of an engine of our own
 
-    exchanges: deque[Exchange] = field(default_factory=lambda: deque(maxlen=_EXCHANGES))
-    searches: deque[Exchange] = field(default_factory=lambda: deque(maxlen=_EXCHANGES))  # in retrievers
+    exchanges: Exchanges = field(default_factory=Exchanges)
+    searches: Exchanges = field(default_factory=Exchanges)  # in retrievers
     # The messages that models were given, the last one's last.
     dialogues: deque[Sequence[Any]] = field(default_factory=lambda: deque(maxlen=_DIALOGUES))
     condensed: str = ""  # the conversation that a model was to condense

@@ -17,7 +17,7 @@ from groundwire.core.interaction import Interaction, Passage, Turn
 from groundwire.core.verdict import AbstentionReason
 from groundwire.host.echoes import given_words
 from groundwire.host.notices import WITHHELD, is_withheld, without
-from groundwire.host.seen import EDITED, folded, has_part, is_telling, share, unspoken
+from groundwire.host.seen import EDITED, folded, has_part, is_telling, shares, unspoken
 from groundwire.llama_index import findings, values
 from groundwire.llama_index.made import said_in, unmade
 from groundwire.llama_index.output import notices
@@ -306,9 +306,9 @@ def _answering(exchanges: list[Exchange], said: str, found: Sequence[Passage]) -
     """
     last_first = exchanges[::-1]
     known = list(takewhile(lambda one: one.said is not None, last_first))
-    shares = [share(said, "\n".join(one.words)) for one in known]
-    if max(shares, default=0.0) >= EDITED:
-        return known[shares.index(max(shares))]
+    theirs = shares(said, ("\n".join(one.words) for one in known))
+    if max(theirs, default=0.0) >= EDITED:
+        return known[theirs.index(max(theirs))]
     shown = (one for one in last_first if said and any(opening(passage) in one.told for passage in found))
     return next(shown, last_first[0])
 

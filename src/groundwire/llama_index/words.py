@@ -35,6 +35,8 @@ def _as_json(call: Any) -> str:
 def fields(said: str) -> Iterator[str]:
     """What was said, and where that is JSON, be it in a fence or after a word, the texts in it."""
     yield said
+    if "{" not in said and "[" not in said:  # as of nearly all, of which there may be hundreds
+        return
     with suppress(ValueError, RecursionError):
         for text in list(values.texts(_structure(said))):
             yield from fields(text)
@@ -69,7 +71,7 @@ def behind(answering: Sequence[Exchange], exchanges: Sequence[Exchange]) -> str:
     last = max(map(exchanges.index, answering))
     for one in reversed(exchanges[:last]):
         if one not in answering and any(
-            is_telling(said) and said.strip() in told for word in one.words for said in fields(word)
+            said.strip() in told and is_telling(said) for word in one.words for said in fields(word)
         ):
             told += f"\n{one.told}"
     return told

@@ -1,0 +1,98 @@
+"""Summaries, which models write of many documents: of each its words are a draft, and no evidence."""
+
+import re
+import time
+
+import pytest
+from llama_index.core import SummaryIndex
+from llama_index.core.postprocessor.types import BaseNodePostprocessor
+from llama_index.core.schema import NodeWithScore, TextNode
+from llama_index.core.workflow import StartEvent, StopEvent, Workflow, step
+
+from groundwire.core.interaction import Passage
+from groundwire.llama_index.showing import shown_in
+from tests.llama_index.apps import Oracle
+
+MANY = 260  # models are asked more often than is remembered in any case
+
+
+def report(n):
+    return f"Report {n}: topic{n} has milled {n} tons of flour since the spring of {1000 + n}."
+
+
+def reports(count):
+    return SummaryIndex([TextNode(text=report(n), id_=str(n)) for n in range(count)])
+
+
+class Condenses(Oracle):
+    """Sums up what it is given in words of its own."""
+
+    def _said(self, text):
+        told = dict.fromkeys(re.findall(r"topic\d+", text))
+        return f"All in all {' and '.join(list(told)[:3])} did as well as {len(told)} thousand others."
+
+
+def summary_of(text):
+    return str(Condenses().complete(f"Sum this up:\n{text}"))
+
+
+def in_one_go(texts):
+    return summary_of("\n".join(map(summary_of, texts)))
+
+
+def one_after_the_other(texts):
+    told = ""
+    for text in texts:
+        told = summary_of(f"{told}\n{text}")
+    return told
+
+
+def put_together(texts):
+    return "\n\n".join(map(summary_of, texts))
+
+
+class Summing(Workflow):
+    """Retrieves all there is, and has a model sum up each."""
+
+    def __init__(self, count, made):
+        super().__init__(timeout=None)
+        self.index, self.made = reports(count), made
+
+    @step
+    async def tell(self, ev: StartEvent) -> StopEvent:
+        found = await self.index.as_retriever().aretrieve(ev.query)
+        return StopEvent(result=self.made([node.node.get_content() for node in found]))
+
+
+class Compresses(BaseNodePostprocessor):
+    """Has a model sum up each node."""
+
+    def _postprocess_nodes(self, nodes, query_bundle=None):
+        return [NodeWithScore(node=TextNode(text=summary_of(node.node.get_content()))) for node in nodes]
+
+
+def seen(captured):
+    return [passage.text for passage in captured.interaction.contexts]
+
+
+@pytest.mark.parametrize("made", [in_one_go, one_after_the_other, put_together])
+async def test_a_summary_is_held_against_all_documents_be_they_hundreds(made, heard):
+    """A model is asked for each, and the first ones count as the last."""
+    await Summing(MANY, made).run(query="Sum up.")
+    assert seen(heard.only()) == [report(n) for n in range(MANY)]
+
+
+def test_what_models_write_of_hundreds_of_nodes_is_no_evidence(heard):
+    """As where a postprocessor compresses each: the first notes are drafts as the last are."""
+    index = reports(MANY)
+    index.as_query_engine(llm=Condenses(), node_postprocessors=[Compresses()]).query("Sum up.")
+    assert sorted(seen(heard.only())) == sorted(report(n) for n in range(MANY))
+
+
+def test_it_takes_no_long_time_to_know_which_of_hundreds_a_prompt_shows():
+    """Its words are looked up once, not once for each document that it doesn't hold."""
+    found = [Passage(text=report(n)) for n in range(400)]
+    told = "\n".join([report(399), *(f"Note {n} tells that it rained by the sea." for n in range(1500))])
+    started = time.process_time()
+    assert shown_in(told, found, "Sum up.") == found[399:]
+    assert time.process_time() - started < 2.0
