@@ -137,6 +137,23 @@ def test_flush_says_when_time_ran_out(gate):
     assert background.flush(30)
 
 
+def test_a_flush_from_inside_does_not_wait_for_itself():
+    """A callback that flushes, or closes, would keep its worker and the interpreter's exit for ever."""
+    background, flushed = Background(workers=2), []
+    together = threading.Barrier(2, timeout=20)
+
+    def done(result):
+        together.wait()
+        flushed.append(background.flush(20))
+
+    for _ in range(2):
+        background.submit(lambda: None, done)
+    assert background.flush(60)
+    background.submit(lambda: None, lambda _: flushed.append(background.close(20)))
+    assert background.flush(60)
+    assert flushed == [True] * 3
+
+
 def test_each_of_its_workers_is_used():
     """As many pieces of work go on at once as there are workers, however idle they were before."""
     background = Background(workers=3)

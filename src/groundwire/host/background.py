@@ -64,6 +64,8 @@ class Background:
         self._threads = self._idle = 0
         self._pending = 0
         self._stuck = 0
+        self._performing: set[int] = set()  # the threads that are in the midst of a piece
+        self._flushing = 0  # of these, those that wait for the others
 
     @property
     def pending(self) -> int:
@@ -97,9 +99,21 @@ class Background:
         return True
 
     def flush(self, timeout: float | None = None) -> bool:
-        """Wait until nothing is pending. False when ``timeout`` seconds were not enough."""
+        """Wait until nothing is pending. False when ``timeout`` seconds were not enough.
+
+        What is called from inside of a piece, as by ``done``, does not wait for that piece, nor for others
+        that wait in the same way.
+        """
         with self._changed:
-            return self._changed.wait_for(lambda: self._pending == 0, timeout)
+            inside = threading.get_ident() in self._performing
+            self._flushing += inside
+            self._changed.notify_all()
+            try:
+                return self._changed.wait_for(
+                    lambda: self._pending <= (self._flushing if inside else 0), timeout
+                )
+            finally:
+                self._flushing -= inside
 
     def close(self, timeout: float | None = None) -> bool:
         """Take no more work, and flush. What has not begun when time runs out is given up: OverdueError.
@@ -169,12 +183,14 @@ class Background:
             )
 
     def _perform(self, work: Callable[[], T], done: Callable[[T | Exception], None]) -> None:
+        self._performing.add(threading.get_ident())
         try:
             done(self._result(work))
         except Exception:  # rule 5: what is done with one result must not cost the next one
             _LOG.warning("a result could not be handed on\n%s", Traced())
         finally:
             with self._changed:
+                self._performing.discard(threading.get_ident())
                 self._pending -= 1
                 self._changed.notify_all()
 
