@@ -5,6 +5,7 @@ import time
 
 import pytest
 from llama_index.core import SummaryIndex
+from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeWithScore, TextNode
 from llama_index.core.workflow import StartEvent, StopEvent, Workflow, step
@@ -47,6 +48,25 @@ def one_after_the_other(texts):
     return told
 
 
+async def by_messages(system, prompt):
+    said = [ChatMessage(role="system", content=system), ChatMessage(role="user", content=prompt)]
+    return (await Condenses().achat(said)).message.content
+
+
+class SummingByMessages(Workflow):
+    """Retrieves what it was made for, and has a chat model sum it up, or what it has noted of each."""
+
+    notes: bool = False
+
+    @step
+    async def tell(self, ev: StartEvent) -> StopEvent:
+        found = await reports(3).as_retriever().aretrieve("all reports")
+        texts = [node.node.get_content() for node in found]
+        if self.notes:
+            texts = [await by_messages("Note.", f"What is new?\n\n{text}") for text in texts]
+        return StopEvent(result=await by_messages("Write.", "\n\n".join(["Sum this up.", *texts])))
+
+
 def put_together(texts):
     return "\n\n".join(map(summary_of, texts))
 
@@ -87,6 +107,35 @@ def test_what_models_write_of_hundreds_of_nodes_is_no_evidence(heard):
     index = reports(MANY)
     index.as_query_engine(llm=Condenses(), node_postprocessors=[Compresses()]).query("Sum up.")
     assert sorted(seen(heard.only())) == sorted(report(n) for n in range(MANY))
+
+
+@pytest.mark.parametrize("notes", [False, True])
+@pytest.mark.parametrize("given", [{}, {"topic": "mills"}])
+async def test_what_a_model_is_given_to_read_is_no_part_of_the_question(given, notes, heard):
+    """Documents there are evidence, and a model's notes of them are nothing that a user has said."""
+    flow = SummingByMessages()
+    flow.notes = notes
+    await flow.run(**given)
+    captured = heard.only()
+    assert captured.interaction.question == "Sum this up."
+    assert seen(captured) == [report(n) for n in range(3)]
+
+
+async def test_a_question_beside_documents_keeps_the_turns_before_it(heard):
+    """Its message is known again by all of its words, the documents included."""
+    earlier = [ChatMessage(role=role, content=f"{role} says hello.") for role in ("user", "assistant")]
+
+    class Chats(Workflow):
+        @step
+        async def tell(self, ev: StartEvent) -> StopEvent:
+            found = await reports(1).as_retriever().aretrieve("all reports")
+            asked = ChatMessage(role="user", content=f"{found[0].text}\n\nHow much was milled?")
+            return StopEvent(result=(await Condenses().achat([*earlier, asked])).message.content)
+
+    await Chats().run()
+    seen_of = heard.only().interaction
+    assert seen_of.question == "How much was milled?"
+    assert [turn.text for turn in seen_of.history] == ["user says hello.", "assistant says hello."]
 
 
 def test_it_takes_no_long_time_to_know_which_of_hundreds_a_prompt_shows():

@@ -35,7 +35,7 @@ def hear(part: Part, span_id: str, arguments: Mapping[str, Any]) -> None:
         arguments.get("prompt_args") if "output_cls" in arguments else None
     )  # a form's, for some by itself
     told = "\n".join(contents) or prompt or "\n".join(values.texts(filled))
-    exchange = Exchange(span_id=span_id, told=told)
+    exchange = Exchange(span_id=span_id, told=told, read=any(one.found for one in part.outward))
     if part.searching:
         part.searches.append(exchange)
         return

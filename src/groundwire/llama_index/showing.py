@@ -22,11 +22,11 @@ def shown_in(told: str, found: list[Passage], asked: str) -> list[Passage]:
         return found if told_of(found, told, asked) else []
     known = set(map(id, there))
     if left := [passage for passage in found if id(passage) not in known]:
-        known.update(map(id, those_told_of(left, without(told, there), asked)))
+        known.update(map(id, those_told_of(left, beside_shown(told, there), asked)))
     return [passage for passage in found if id(passage) in known]
 
 
-def without(told: str, shown: Iterable[Passage]) -> str:
+def beside_shown(told: str, shown: Iterable[Passage]) -> str:
     """What is told beside the passages that are ``shown`` there, as far as they stand there as they are."""
     for passage in shown:
         if (begin := told.find(opening(passage))) < 0:

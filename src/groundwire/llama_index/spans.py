@@ -154,10 +154,12 @@ class Exchange:
     """What a model was told, and what it said: None until it has, and where it streams.
 
     ``calls`` are the arguments of the calls that it made, as JSON: the words of a form, or of a query.
+    ``read`` says that something had been found before, which it may have been given to read.
     """
 
     span_id: str
     told: str
+    read: bool = False
     said: str | None = None
     calls: Sequence[str] = ()
 

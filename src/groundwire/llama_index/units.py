@@ -6,6 +6,7 @@ answer has none. Which span is judged is decided in ``capture``.
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from itertools import islice, takewhile
 from typing import Any
@@ -21,7 +22,7 @@ from groundwire.host.seen import EDITED, folded, has_part, is_telling, shares, u
 from groundwire.llama_index import findings, values
 from groundwire.llama_index.made import said_in, unmade
 from groundwire.llama_index.output import notices
-from groundwire.llama_index.showing import opening, shown_in
+from groundwire.llama_index.showing import beside_shown, opening, shown_in
 from groundwire.llama_index.spans import Exchange, Finding, Found, Kind, Part
 from groundwire.llama_index.words import behind, filled
 
@@ -157,7 +158,7 @@ def interaction(
     part: Part | None, asked: str | None, found: Sequence[Passage], answer: str | None, identity: str
 ) -> Interaction:
     """What is judged. Its history is told by the part's own question, to which a retry has added a note."""
-    earlier = () if part is None else history(part, question(part))
+    earlier = () if part is None else history(part, _named(part) or _prompt(part))
     return Interaction(question=asked, contexts=found, answer=answer or "", history=earlier, id=identity)
 
 
@@ -204,7 +205,33 @@ def _written(part: Part | None, response: Any) -> set[str]:
 
 
 def question(part: Part) -> str | None:
-    """What the user asked; of a workflow without a usual name for it, the only text it passed to a model."""
+    """What the user asked; where nothing names it, what a model was told last but for what it was to read."""
+    if asked := _named(part):
+        return asked
+    prompt = _prompt(part)
+    return prompt if prompt is None or part.kind is not Kind.FLOW else _unread(part, prompt)
+
+
+def _prompt(part: Part) -> str | None:
+    """What the user says in the messages that a model was given last."""
+    return values.question(part.dialogues[-1]) if part.dialogues else None
+
+
+def _unread(part: Part, prompt: str) -> str | None:
+    """What a prompt says beside documents, and beside what models have said of those; None of no word."""
+    found = findings.passages(part.found)
+    for passage in found:
+        prompt = prompt.replace(passage.text.strip(), "\n")
+    prompt = beside_shown(prompt, found)
+    drafts = (said.strip() for one in part.exchanges if one.read for said in one.words)
+    for said in sorted(drafts, key=len, reverse=True):  # one may be a part of another
+        if said in prompt and is_telling(said):
+            prompt = prompt.replace(said, "\n")
+    return re.sub(r"\n\s*\n", "\n", prompt).strip() if any(map(str.isalnum, prompt)) else None
+
+
+def _named(part: Part) -> str | None:
+    """What the user asked by a usual name; of a workflow also the only text that it passed to a model."""
     if part.kind in _ASKED:
         # An engine of one's own may call it otherwise, and then it is the first that reads as a question.
         usual = map(part.arguments.get, (_ASKED[part.kind], *values.QUESTION_KEYS))
@@ -212,7 +239,7 @@ def question(part: Part) -> str | None:
     given = _given(part)
     likely = [given.get(key) for key in (*values.QUESTION_KEYS, "chat_history")]
     passed = [one for one in given.values() if part.kind is Kind.FLOW and _is_passed(part, one)]
-    likely += [*(passed if len(passed) == 1 else ()), *list(part.dialogues)[-1:]]
+    likely += passed if len(passed) == 1 else ()
     return next(filter(None, map(values.question, likely)), None)
 
 
