@@ -191,6 +191,26 @@ def test_the_end_of_the_process_tells_how_many_were_lost_in_all(failed):
     assert f"letters: in all, {failed} failed and 7 were dropped" in done.stderr
 
 
+def test_the_end_of_the_process_tells_what_no_thread_could_deliver():
+    """As of answers that are judged while a Python 3.12.1 ends, which starts no more threads then."""
+    code = textwrap.dedent(
+        """
+        import threading
+        from groundwire.tracing.outbox import Outbox
+
+        def refuse(thread):
+            raise RuntimeError("can't create new thread at interpreter shutdown")
+
+        threading.Thread.start = refuse
+        Outbox(print, what="letters").post("letter")
+        """
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], check=True, timeout=60, capture_output=True, text=True
+    )
+    assert "letters: 1 were not delivered before the process ended" in done.stderr
+
+
 def test_losses_are_logged_once_without_what_the_service_said(caplog):
     """A service's words may quote the letter, so the log tells the kind of error alone, and once."""
     outbox = Outbox(Service(dict.fromkeys(range(5))), what="letters", waits=NO_WAITS)

@@ -85,7 +85,7 @@ class Outbox(Generic[T]):
         self._letters: list[_Letter[T]] = []
         self._in_hand = 0
         self._threads: set[threading.Thread] = set()
-        self._gave_up = False
+        self._gave_up = self._says_farewell = False
         self._told = self._losses()
 
     def post(self, content: T) -> None:
@@ -138,13 +138,14 @@ class Outbox(Generic[T]):
     def _ensure_threads(self) -> None:
         # A thread lives only while there is work, so that an outbox nobody uses can be collected.
         while len(self._threads) < min(self._most_threads, self._pending()):
+            if not self._says_farewell:
+                self._says_farewell = True
+                before_exit(self._farewell)
             thread = threading.Thread(target=self._work, name="groundwire-outbox", daemon=True)
             try:
                 thread.start()
             except RuntimeError:  # the system has none to give: there are others, or the next post asks
                 return
-            if not self._threads:
-                before_exit(self._farewell)
             self._threads.add(thread)
 
     def _farewell(self) -> None:
@@ -183,6 +184,7 @@ class Outbox(Generic[T]):
                     if not self._changed.wait_for(lambda: self._letters, _LINGER):
                         self._threads.discard(threading.current_thread())
                         if not self._threads:
+                            self._says_farewell = False
                             no_farewell(self._farewell)
                         return None
                     continue
