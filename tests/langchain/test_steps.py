@@ -2,6 +2,7 @@
 
 import json
 import operator
+import time
 from typing import Annotated
 
 import pytest
@@ -17,6 +18,7 @@ from langchain_core.language_models.fake_chat_models import FakeListChatModel
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate
+from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import RunnableLambda, RunnableParallel, RunnablePassthrough
 from langchain_core.tools import create_retriever_tool
 from langgraph.graph import START, MessagesState, StateGraph
@@ -156,6 +158,29 @@ def test_a_model_that_grades_what_was_found_gives_no_answer(way, heard):
     WAYS[way](graded(), [question(n) for n in range(4)], listening(heard))
     assert sorted(map(said, heard.captured)) == [whole(n) for n in range(4)]
     assert heard.live_runs == 0
+
+
+def test_a_thousand_models_that_grade_what_was_found_hold_nobody_up(heard):
+    """Each has its document to read, and the last all of them: a long text, for each of them to be sought in."""
+    many = [Document(f"topic{n} weighs {n} kilos, which is {2 * n} halves. " * 300) for n in range(1000)]
+    grader = Oracle(reply=lambda n: "no way" if n % 2 else f"This speaks of topic{n} and nothing else.")
+
+    class Shelf(BaseRetriever):
+        """Finds them all."""
+
+        def _get_relevant_documents(self, query, *, run_manager):
+            return many
+
+    def ask(asked):
+        kept = Shelf().invoke(asked)
+        for document in kept:
+            grader.invoke(document.page_content)
+        return Oracle().invoke([("system", joined(kept)), ("human", asked)]).text
+
+    begin = time.process_time()
+    RunnableLambda(ask).invoke(question(1), listening(heard))
+    assert time.process_time() - begin < 5
+    assert heard.only().interaction.answer == answer(1)
 
 
 def test_a_model_that_condenses_what_was_found_gives_no_answer(heard):

@@ -139,16 +139,24 @@ def readers(
     """
     found, seen, documents = [answering], chat.prompt_text(answering.inputs), list(documents)
     everything, known = "\0".join(documents), {seen}
+    # A long text is not looked through for each of hundreds of graders, which say the same, or other words.
+    there, unseen = set(seen.split()), {""}
     for model in reversed(models):
         said = (results.model_text(model.outputs) or "").strip()
-        if model is answering or not said or said not in seen:
+        if model is answering or said in unseen:
+            continue
+        if not there.issuperset(said.split()[1:-1]) or said not in seen:
+            unseen.add(said)
             continue
         own = chat.prompt_text(model.inputs)
         given = documents if said in everything else ()
         if said in filled or (is_telling(said) and is_handed_on(said, own, seen, given)):
             found.append(model)
-            seen += "" if own in known else own  # many may have been given the same to read
-            known.add(own)
+            if own not in known:  # many may have been given the same to read
+                seen += own
+                known.add(own)
+                there.update(own.split())
+                unseen = {""}
     return found
 
 
