@@ -8,6 +8,7 @@ from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate, PromptTemplate
 from langchain_core.runnables import RunnablePassthrough
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.func import entrypoint
 from langgraph.graph import START, MessagesState, StateGraph
 
 from groundwire import Role
@@ -36,6 +37,24 @@ def test_pairs_of_questions_and_answers_are_earlier_turns(form, heard):
     chain.invoke({"question": question(1), "chat_history": [form([USER, ASSISTANT])]}, listening(heard))
     assert said(heard.only()) == whole(1)
     assert told(heard.only()) == EARLIER
+
+
+def test_messages_that_a_function_keeps_by_itself_are_earlier_turns(heard):
+    """As LangGraph's functional API does; the prompt's own documents are none of them."""
+
+    @entrypoint(checkpointer=InMemorySaver())
+    def talk(asked, *, previous=None):
+        messages = [*(previous or [HumanMessage(USER), AIMessage(ASSISTANT)]), HumanMessage(asked)]
+        context = SystemMessage(joined(Library().invoke(asked)))
+        reply = Oracle().invoke([context, *messages])
+        return entrypoint.final(value=reply.text, save=[*messages, reply])
+
+    for n in (1, 2):
+        talk.invoke(question(n), listening(heard, configurable={"thread_id": "1"}))
+    first, second = heard.captured
+    assert (said(first), told(first)) == (whole(1), EARLIER)
+    last = [(Role.USER, question(1)), (Role.ASSISTANT, answer(1))]
+    assert (said(second), told(second)) == (whole(2), [*EARLIER, *last])
 
 
 def test_a_question_that_nobody_has_answered_yet_is_a_turn(heard):

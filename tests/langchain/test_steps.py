@@ -161,7 +161,7 @@ def test_a_model_that_grades_what_was_found_gives_no_answer(way, heard):
 
 
 def test_a_thousand_models_that_grade_what_was_found_hold_nobody_up(heard):
-    """Each has its document to read, and the last all of them: a long text, for each of them to be sought in."""
+    """Each has its document to read, and the last all of them: a long text, to seek all their words in."""
     many = [Document(f"topic{n} weighs {n} kilos, which is {2 * n} halves. " * 300) for n in range(1000)]
     grader = Oracle(reply=lambda n: "no way" if n % 2 else f"This speaks of topic{n} and nothing else.")
 

@@ -122,7 +122,21 @@ def _noted(unit: Unit, asked: str | None, answering: Run | None) -> tuple[Turn, 
                 return chat.turns(conversation[: chat.last_turn(conversation) or 0])
     # A memory may be that of a step alone, as of the chain that fills a prompt.
     noted = (states.known(given, values.PAST_KEYS) for given in steps)
-    return next((past for held in noted for _, one in held if (past := chat.past(one))), ())
+    if past := next((past for held in noted for _, one in held if (past := chat.past(one))), ()):
+        return past
+    return () if answering is None or unit.prompts else _told_before(answering, asked)
+
+
+def _told_before(answering: Run, asked: str | None) -> tuple[Turn, ...]:
+    """What the model was told of a conversation that the application keeps by itself.
+
+    Not where a template tells it, which may hold examples.
+    """
+    conversation = chat.messages(answering.inputs)
+    last = chat.last_turn(conversation) or 0
+    if not last or conversation[last].text != asked:
+        return ()
+    return chat.turns([message for message in conversation[:last] if message.type != "system"])
 
 
 def _before(unit: Unit, asked: str | None, steps: Sequence[Any]) -> list[BaseMessage]:
