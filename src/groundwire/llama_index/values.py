@@ -302,14 +302,19 @@ def _message(item: Any) -> ChatMessage | None:
 
 
 def turns(conversation: Any) -> tuple[Turn, ...]:
-    """A conversation as turns; what holds no text is left out."""
+    """A conversation as turns; what holds no text is left out.
+
+    So is what a system's message holds: instructions, documents, or what a memory has had a model write of
+    earlier turns.
+    """
     if isinstance(conversation, str):
         return spoken(conversation)
-    return tuple(
-        Turn(role=_ROLES.get(message.role, Role.USER), text=said)
-        for message in messages(conversation)
-        if (said := _words(message)).strip()
-    )
+    said = ((_ROLES.get(message.role, Role.USER), _words(message)) for message in messages(conversation))
+    return tuple(Turn(role=role, text=text) for role, text in said if _is_turn(role, text))
+
+
+def _is_turn(role: Role, text: str) -> bool:
+    return role is not Role.SYSTEM and bool(text.strip())
 
 
 def _words(message: ChatMessage) -> str:
@@ -324,12 +329,12 @@ def _own(said: str) -> str:
 
 
 def before(conversation: Any, asked: str | None) -> tuple[Turn, ...]:
-    """The turns before the message that asks ``asked``: without instructions, which hold the documents."""
+    """The turns before the message that asks ``asked``."""
     said = messages(conversation)
     for place in reversed(range(len(said))):
         message = said[place]
         if message.role == MessageRole.USER and _words(message).strip() == (asked or "").strip():
-            return turns([m for m in said[:place] if _ROLES.get(m.role) is not Role.SYSTEM])
+            return turns(said[:place])
     return ()
 
 
@@ -338,7 +343,7 @@ def spoken(history: str) -> tuple[Turn, ...]:
     parts = re.split(r"^(user|assistant|tool|system): ", history, flags=re.MULTILINE)
     said = zip(map(Role, parts[1::2]), parts[2::2], strict=False)
     words = ((role, (_own(text) if role is Role.USER else text).strip()) for role, text in said)
-    return tuple(Turn(role=role, text=text) for role, text in words if text)
+    return tuple(Turn(role=role, text=text) for role, text in words if _is_turn(role, text))
 
 
 def _scored(item: NodeWithScore | BaseNode) -> NodeWithScore:
