@@ -1,5 +1,6 @@
 """Agents that hand a conversation over to each other, and steps that look something up for later ones."""
 
+import json
 from typing import Annotated, TypedDict
 
 import pytest
@@ -9,7 +10,7 @@ from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.tools import InjectedToolCallId, create_retriever_tool, tool
 from langgraph.graph import START, MessagesState, StateGraph
-from langgraph.prebuilt import InjectedState
+from langgraph.prebuilt import InjectedState, ToolNode
 from langgraph.types import Command
 
 from groundwire import AbstentionReason
@@ -156,3 +157,38 @@ def test_what_a_step_has_looked_up_counts_where_a_later_one_tells_it_to_its_mode
     shown = ["item9 costs 9euro"] if in_prompt else []
     expected = (None, "And item3?", [FOUND[0], *shown], FOUND[0])
     assert asked(graph.compile(), heard, {"question": "And item3?"}) == expected
+
+
+NOTES = '{"note": "By the list item9 is the dear one."}'
+
+
+@pytest.mark.parametrize("graded", ["no", NOTES], ids=["thrown out", "noted"])
+@pytest.mark.parametrize("retrieves", [False, True], ids=["text", "retriever"])
+def test_what_a_grader_threw_out_of_a_conversation_is_no_evidence(graded, retrieves, heard):
+    """An agent has searched twice, and the prompt that is answered by hand tells the second result alone.
+
+    The first counts where it tells what a model has noted of it.
+    """
+    tools = [searching(name, retrieves=retrieves) for name in ("look_up", "look_too")]
+    lines = [calling("look_up", query="item9"), calling("look_too", query="item3")]
+    agent, grader = Script(responses=lines), Script(responses=[AIMessage(graded), AIMessage("yes")])
+    note = json.loads(graded)["note"] if graded == NOTES else ""
+
+    def grade(state):
+        told = state["messages"][-1].text
+        return "tell" if grader.invoke(f"Is it relevant? {told}").text == "yes" else "ask"
+
+    def tell(state):
+        told = state["messages"][-1].text
+        return {"messages": [Scribe(rule=faithful).invoke(f"{note}\n{told}\n\nWhat does item3 cost?")]}
+
+    graph = StateGraph(MessagesState)
+    graph.add_node("ask", lambda state: {"messages": [agent.invoke(state["messages"])]})
+    graph.add_node("search", ToolNode(tools))
+    graph.add_node("tell", tell)
+    graph.add_edge(START, "ask")
+    graph.add_edge("ask", "search")
+    graph.add_conditional_edges("search", grade, ["ask", "tell"])
+    asking = {"messages": [HumanMessage("What does item3 cost?")]}
+    found = ["item9 costs 9euro", FOUND[0]] if note else [FOUND[0]]
+    assert asked(graph.compile(), heard, asking) == (None, "What does item3 cost?", found, FOUND[0])

@@ -17,6 +17,7 @@ from groundwire.langchain import chat, placing, results, values
 from groundwire.langchain.tree import Kind, Run, Unit
 
 _FIGURE = re.compile(r"\d[\d.]*\d")  # of one digit there are some in any text
+_MOST_SOUGHT = 500_000  # characters that are looked through word by word, for each tool: a fifth of a second
 
 
 class Told:
@@ -77,6 +78,28 @@ class Told:
         if all(isinstance(part, str) for part in kept):
             return "\n\n".join(kept)
         return json.dumps(plain(kept), ensure_ascii=False)
+
+    def left_out(self, brought: Sequence[Passage]) -> set[str]:
+        """What an agent's tools ``brought`` that was kept from the model that answered, as by a grader.
+
+        It was told some of it in a prompt that is written by hand, and has no part of the rest; nor have the
+        models whose words it was handed.
+        """
+        answering = self._answering
+        if answering is None or answering.kind is not Kind.MODEL or self._by(answering):
+            return set()
+        prompt, texts = chat.prompt_text(answering.inputs), {passage.text for passage in brought}
+        if not any(text.strip() in prompt for text in texts):
+            return set()
+        handed = readers(answering, self._unit.models, documents=texts)
+        called = {call for tool in self._unit.tools for call in chat.answered_calls(tool.outputs)}
+        noting = ((model, _noted(model, called)) for model in self._unit.models)
+        handed += [model for model, fields in noting if any(said in prompt for said in fields)]
+        view = "\n\n".join(dict.fromkeys(chat.prompt_text(model.inputs) for model in handed))
+        missing = [text for text in texts if text.strip() not in view]
+        if len(missing) * len(view) > _MOST_SOUGHT:
+            return set()
+        return {text for text in missing if not told_of([Passage(text=text)], view, self._asked)}
 
     def among(self, tool: Run, found: list[Passage]) -> list[Passage]:
         """Those of a tool's documents that were handed on, where the application runs the tool itself."""
@@ -169,6 +192,19 @@ def is_handed_on(said: str, own: str, told: str, documents: Iterable[str]) -> bo
         if said in text:
             own, told = own.replace(text, ""), told.replace(text, "")
     return told.count(said) > own.count(said)
+
+
+def _noted(model: Run, called: set[str]) -> list[str]:
+    """What a model has filled a form with, whose fields may stand in a prompt one by one.
+
+    What it gave to tools that were ``called`` is none.
+    """
+    words = (
+        list(results.model_words(model.outputs)) if called.isdisjoint(results.calls(model.outputs)) else []
+    )
+    with suppress(ValueError, RecursionError):
+        words += values.texts(json.loads(results.model_text(model.outputs) or ""))
+    return [said.strip() for said in words if is_telling(said)]
 
 
 def _of_tools(value: Any) -> Iterator[ToolMessage]:

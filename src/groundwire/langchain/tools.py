@@ -46,7 +46,9 @@ class Tools:
         # What a tool tells the user itself is the answer, and no evidence for it.
         known.add(values.direct(states.state(self._unit.run.outputs)) or "")
         outer = (tool for tool in self._inside.get(0, ()) if tool is not self._unit.run)
-        return [passage for tool in outer for passage in self._of(tool) if passage.text not in known]
+        brought = [(tool, passage) for tool in outer for passage in self._of(tool)]
+        known |= self._told.left_out([one for tool, one in brought if any(chat.answered_calls(tool.outputs))])
+        return [passage for _, passage in brought if passage.text not in known]
 
     def _of(self, tool: Run) -> list[Passage]:
         """What one tool brought; where a model answered in it, what that one was told by the tools inside."""
@@ -82,7 +84,9 @@ def _brings_nothing(tool: Run) -> bool:
 def hands_over(result: Any) -> bool:
     """Whether a tool did nothing but hand over to another agent, and says so: its name, and a few words."""
     to = getattr(result, "goto", None) if type(result).__name__ == "Command" else None
-    said = (chat.tool_text(result) or "").lower() if isinstance(to, str) and to else ""
+    if not isinstance(to, str) or not to:
+        return False
+    said = (chat.tool_text(result) or "").lower()
     return bool(said) and not is_statement(said) and all(word in said for word in _WORD.findall(to.lower()))
 
 
