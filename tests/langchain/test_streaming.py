@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import threading
 from typing import TypedDict
 
 import pytest
@@ -13,8 +14,10 @@ from langchain_core.tracers.context import collect_runs
 from langgraph.graph import END, START, StateGraph
 from pydantic import create_model
 
+from groundwire import AbstentionReason, Checker, Judge
 from groundwire.host.actions import HallucinationError
 from groundwire.langchain import GroundwireCallbackHandler, with_hallucination_check
+from groundwire.sinks import Sink
 from tests.langchain.wrapped_apps import (
     CHECKER,
     Scribe,
@@ -205,6 +208,88 @@ async def test_an_abandoned_async_stream_is_not_judged():
     await anext(stream)
     await stream.aclose()
     assert judged == []
+
+
+class _Telling(Sink):
+    def __init__(self, heard=lambda: None):
+        self.told = []
+        self.heard = heard
+
+    def send(self, told, where):
+        self.told.append((told.outcome.why, told.interaction.question, told.interaction.has_context))
+        self.heard()
+
+
+@pytest.mark.parametrize("leave", ["close", "collect"])
+def test_sinks_and_monitors_hear_of_an_abandoned_stream(leave):
+    """Part of an answer was given and could not be judged: whoever counts answers counts it."""
+    sink = _Telling()
+    stream = checked(to_text(inventive), sinks=[sink]).stream("item3")
+    next(stream)
+    if leave == "close":
+        stream.close()
+    del stream
+    assert sink.told == [(AbstentionReason.PARTIAL_ANSWER, "item3", True)]
+
+
+@pytest.mark.parametrize("leave", ["return", "cancel"])
+async def test_sinks_and_monitors_hear_of_an_abandoned_async_stream(leave):
+    """As where a web client goes away, and the task that reads for it returns or is cancelled."""
+    began, heard = asyncio.Event(), asyncio.Event()
+    sink = _Telling(heard.set)
+
+    async def read():
+        async for _ in checked(to_text(inventive), sinks=[sink]).astream("item3"):
+            began.set()
+            if leave == "return":
+                return
+            await asyncio.Event().wait()
+
+    task = asyncio.create_task(read())
+    await began.wait()
+    if leave == "cancel":
+        task.cancel()
+    async with asyncio.timeout(20):
+        await heard.wait()
+    assert sink.told == [(AbstentionReason.PARTIAL_ANSWER, "item3", True)]
+
+
+async def test_sinks_and_monitors_hear_of_a_stream_whose_reader_goes_while_it_is_judged():
+    """All of the answer was given, and no verdict will come."""
+    asked, gate, sink = threading.Event(), threading.Event(), _Telling()
+
+    def model(system, user):
+        asked.set()
+        gate.wait(30)
+        return ""
+
+    app = with_hallucination_check(
+        to_text(inventive), checker=Checker("judge", judge=Judge(model)), sinks=[sink]
+    )
+    task = asyncio.create_task(gathered(app.astream("item3")))
+    assert await asyncio.to_thread(asked.wait, 20)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    gate.set()
+    assert sink.told == [(AbstentionReason.PARTIAL_ANSWER, "item3", True)]
+
+
+async def test_a_stream_that_is_given_up_before_a_model_was_asked_is_no_answer():
+    """Nobody was told anything."""
+    sink, searching = _Telling(), asyncio.Event()
+
+    async def search(question):
+        searching.set()
+        await asyncio.Event().wait()
+
+    app = checked(RunnableLambda(search) | to_text(inventive), sinks=[sink])
+    task = asyncio.create_task(gathered(app.astream("item3")))
+    await searching.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert sink.told == []
 
 
 def test_a_stream_that_fails_fails_as_it_would_alone():

@@ -7,7 +7,7 @@ judged here.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
@@ -76,11 +76,12 @@ class Call:
         self._id = str(run_manager.run_id)
         self._units: list[Captured] = []
         self._all: list[Captured] = []
+        self._tell: Callable[[Interaction], None] | None = None
         self._top = _Top(run_manager.run_id)
         self.config = patch_config(config, callbacks=run_manager.get_child())
         callbacks = self.config["callbacks"]
         assert isinstance(callbacks, BaseCallbackManager)
-        units, whole = _Units(self._units.append, **vars(keys)), _Whole(self._all.append, **vars(keys))
+        units, whole = _Units(self._units.append, **vars(keys)), _Whole(self._captured, **vars(keys))
         for handler in (units, whole, self._top):
             callbacks.add_handler(handler, inherit=True)
 
@@ -88,6 +89,22 @@ class Call:
     def output(self) -> Any:
         """What the runnable itself reported at its end, however its stream was cut up; None if nothing."""
         return self._top.output
+
+    def give_up(self, tell: Callable[[Interaction], None]) -> None:
+        """Nobody reads the rest: ``tell`` what is known of the answer, now or once its runs have ended."""
+        self._tell = tell
+        self._told()
+
+    def _captured(self, captured: Captured) -> None:
+        self._all.append(captured)
+        self._told()
+
+    def _told(self) -> None:
+        partial = (seen for seen in self._all if seen.problem is AbstentionReason.PARTIAL_ANSWER)
+        found = next((seen.interaction for seen in partial if seen.interaction), None)
+        if self._tell is not None and found is not None and self._top.asked:
+            tell, self._tell = self._tell, None
+            tell(replace(found, id=self._id))
 
     def read(self, given: Any, output: Any) -> Reading:
         """What was asked, found and answered in this call of ``given``, which has ended with ``output``."""
@@ -213,16 +230,16 @@ class _Whole(_Units):
 class _Top(BaseCallbackHandler):
     """Keeps what the run right below the wrapper's reported at its end, and whether a node paused it.
 
-    Not every stream of a graph shows that it paused. Kept as well are what models have ``said``, and which
-    documents a graph ``remembered``: its first node was given them, the graph itself was not, and no node has
-    found others.
+    Not every stream of a graph shows that it paused. Kept as well are whether a model was ``asked``, what
+    models have ``said``, and which documents a graph ``remembered``: its first node was given them, the graph
+    itself was not, and no node has found others.
     """
 
     run_inline = True
 
     def __init__(self, parent: UUID) -> None:
         self.output: Any = None
-        self.paused = False
+        self.paused = self.asked = False
         self.said: set[str | None] = set()
         self.remembered: dict[str, Any] = {}
         self._parent = parent
@@ -269,6 +286,14 @@ class _Top(BaseCallbackHandler):
             for key, held in states.known(states.state(outputs), evidence.CONTEXT_KEYS):
                 if self.remembered.get(key) is not held:
                     self.remembered.pop(key, None)
+
+    def on_chat_model_start(self, serialized: Any, messages: Any, **_: Any) -> None:
+        del serialized, messages
+        self.asked = True
+
+    def on_llm_start(self, serialized: Any, prompts: Any, **_: Any) -> None:
+        del serialized, prompts
+        self.asked = True
 
     def on_llm_end(self, response: Any, **_: Any) -> None:
         self.said.add(results.model_text(response))

@@ -7,6 +7,7 @@ and where the verdict is put in ``groundwire.langchain.output``.
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import logging
 from collections.abc import AsyncIterator, Callable, Generator, Iterator, Mapping
@@ -26,7 +27,7 @@ from langchain_core.utils.pydantic import TypeBaseModel
 from pydantic import ConfigDict, PrivateAttr
 
 from groundwire.core.interaction import Interaction
-from groundwire.core.verdict import Outcome
+from groundwire.core.verdict import Abstention, AbstentionReason, Outcome
 from groundwire.host.actions import Action, Decision
 from groundwire.host.judging import ajudged, judged
 from groundwire.langchain.capture import redone, wrote
@@ -44,6 +45,7 @@ from groundwire.langchain.output import (
 from groundwire.langchain.reading import Call, Keys, Reading
 from groundwire.langchain.retry import restored
 from groundwire.langchain.streams import GraphStream, OutputStream, Sum, as_chunk, is_graph
+from groundwire.langchain.units import GIVEN_UP
 from groundwire.tracing.langsmith import annotate_current_run
 
 _LOG = logging.getLogger(__name__)
@@ -217,8 +219,12 @@ class RunnableWithHallucinationCheck(RunnableSerializable[Any, Any]):
         **kwargs: Any,
     ) -> Iterator[Any]:
         call, passing, given = Call(config, run_manager, self._keys), self._passing(kwargs), Sum()
-        for chunk in self.bound.transform(map(given.add, inputs), call.config, **kwargs):
-            yield from passing.feed(chunk)
+        try:
+            for chunk in self.bound.transform(map(given.add, inputs), call.config, **kwargs):
+                yield from passing.feed(chunk)
+        except GeneratorExit:
+            call.give_up(self._given_up)
+            raise
         output = passing.whole(call.output)
         reading = call.read(given.whole, output)
         if reading.paused:
@@ -236,16 +242,24 @@ class RunnableWithHallucinationCheck(RunnableSerializable[Any, Any]):
     ) -> AsyncIterator[Any]:
         call, passing, given = Call(config, run_manager, self._keys), self._passing(kwargs), Sum()
         noted = (given.add(chunk) async for chunk in inputs)
-        async for chunk in self.bound.atransform(noted, call.config, **kwargs):
-            for passed in passing.feed(chunk):
-                yield passed
+        try:
+            async for chunk in self.bound.atransform(noted, call.config, **kwargs):
+                for passed in passing.feed(chunk):
+                    yield passed
+        except (GeneratorExit, asyncio.CancelledError):
+            call.give_up(self._given_up)
+            raise
         output = passing.whole(call.output)
         reading = call.read(given.whole, output)
         if reading.paused:
             for held in passing.rest():
                 yield held
             return
-        outcome = self._unjudged(reading) or await ajudged(self._settings.checker, reading.interaction)
+        try:
+            outcome = self._unjudged(reading) or await ajudged(self._settings.checker, reading.interaction)
+        except asyncio.CancelledError:  # the answer was given, and nobody waits for its verdict
+            self._given_up(reading.interaction)
+            raise
         for last in self._ended(passing, output, reading, outcome, run_manager):
             yield last
 
@@ -322,6 +336,11 @@ class RunnableWithHallucinationCheck(RunnableSerializable[Any, Any]):
         said = reading.said
         self._tell_unwarned(output, decision, said)
         return passing.close(outcome.to_dict(), parted(decision.text), said)
+
+    def _given_up(self, interaction: Interaction) -> None:
+        """Keep that a stream was not read to its end: there is nothing to judge, and nobody to warn."""
+        partial = Abstention(why=AbstentionReason.PARTIAL_ANSWER, detail=GIVEN_UP, id=interaction.id)
+        self._keep(interaction, partial, Decision(action=Action.ANNOTATE), attempt=1)
 
     def _report(self, interaction: Interaction, outcome: Outcome, decision: Decision, attempt: int) -> None:
         """Keep the outcome, put it on the trace of this very run, then raise what was asked for."""
