@@ -138,6 +138,23 @@ async def test_a_question_beside_documents_keeps_the_turns_before_it(heard):
     assert [turn.text for turn in seen_of.history] == ["user says hello.", "assistant says hello."]
 
 
+async def test_notes_of_many_documents_push_no_earlier_turns_out(heard):
+    """The model that rewrites a question is told of the conversation, those that sum up are not."""
+    earlier = [ChatMessage(role=role, content=f"{role} says hello.") for role in ("user", "assistant")]
+
+    class Chats(Workflow):
+        @step
+        async def tell(self, ev: StartEvent) -> StopEvent:
+            await Condenses().achat([*earlier, ChatMessage(role="user", content=ev.query)])
+            found = await reports(40).as_retriever().aretrieve(ev.query)
+            notes = [await by_messages("Note.", node.text) for node in found]
+            return StopEvent(result=await by_messages("Write.", "\n".join([*notes, ev.query])))
+
+    await Chats(timeout=None).run(query="How much was milled?")
+    turns = heard.only().interaction.history
+    assert [turn.text for turn in turns] == ["user says hello.", "assistant says hello."]
+
+
 def test_it_takes_no_long_time_to_know_which_of_hundreds_a_prompt_shows():
     """Its words are looked up once, not once for each document that it doesn't hold."""
     found = [Passage(text=report(n)) for n in range(400)]

@@ -42,12 +42,23 @@ def hear(part: Part, span_id: str, arguments: Mapping[str, Any]) -> None:
     above: Part | None = part
     while above is not None:
         if messages is not None:
-            above.dialogues.append(list(messages))
+            _note_dialogue(above, messages)
         if exchange.told:
             above.exchanges.append(exchange)
         if isinstance(condensed, str):
             above.condensed = condensed
         above = above.parent
+
+
+def _note_dialogue(part: Part, messages: Sequence[Any]) -> None:
+    """Note the messages that a model was given. Those of a single turn, as of notes, push no others out."""
+    if part.dialogues and _is_single(messages) and _is_single(part.dialogues[-1]):
+        part.dialogues.pop()
+    part.dialogues.append(list(messages))
+
+
+def _is_single(messages: Sequence[Any]) -> bool:
+    return len(messages) <= 2 and len(values.turns(messages)) <= 1  # instructions may stand before it
 
 
 def heard(part: Part, span_id: str, result: Any) -> None:
