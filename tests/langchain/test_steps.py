@@ -183,6 +183,16 @@ def test_a_thousand_models_that_grade_what_was_found_hold_nobody_up(heard):
     assert heard.only().interaction.answer == answer(1)
 
 
+def test_hundreds_of_answers_that_code_puts_together_hold_nobody_up(heard):
+    """Each of them may be what the whole was made of."""
+    ask = lcel(Oracle(reply=lambda n: f"topic{n} weighs {n} kilos, and {n} is what it weighs. " * 20))
+    app = RunnableLambda(lambda ns: "\n".join(ask.invoke(question(n)) for n in ns))
+    begin = time.process_time()
+    app.with_config(tags=["groundwire:unit"]).invoke(list(range(300)), listening(heard))
+    assert time.process_time() - begin < 5
+    assert heard.only().interaction.answer.count("\n") == 299
+
+
 def test_a_model_that_condenses_what_was_found_gives_no_answer(heard):
     """Its words were given to a later model; that one's answer is held against the documents themselves."""
     condense = ChatPromptTemplate.from_template("Condense: {context}") | Oracle(

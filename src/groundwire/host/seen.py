@@ -138,11 +138,11 @@ def is_statement(said: str) -> bool:
 
 def share(answer: str, said: str) -> float:
     """Which share of an answer's words stands in what a model said, from 0 to 1."""
-    return shares(answer, (said,))[0]
+    return shares(answer, [said])[0]
 
 
 def shares(answer: str, said: Iterable[str]) -> list[float]:
-    """``share`` for each of what models said."""
+    """The same of what each of several models said. A long answer may be made of what hundreds have."""
     own = set(_folded(answer))
     return [len(own.intersection(_folded(one))) / max(1, len(own)) for one in said]
 
@@ -151,7 +151,9 @@ def is_made_of(answer: str, said: Sequence[str]) -> bool:
     """Whether an answer is what was ``said``, be it edited, or be more of the application's own beside it."""
     if any(answer.strip() == one.strip() for one in said) or share(answer, "\n".join(said)) >= EDITED:
         return True
-    return any(is_statement(one) and share(one, answer) >= EDITED for one in said)
+    there = set(_folded(answer))
+    statements = (set(_folded(one)) for one in said if is_statement(one))
+    return any(len(own & there) >= EDITED * len(own) for own in statements)
 
 
 def is_telling(said: str) -> bool:

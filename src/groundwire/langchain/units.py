@@ -14,7 +14,7 @@ from typing import Any
 
 from groundwire.core.verdict import AbstentionReason
 from groundwire.host.notices import UNSAID
-from groundwire.host.seen import EDITED, beside, is_made_of, is_telling, share
+from groundwire.host.seen import EDITED, beside, is_made_of, is_telling, share, shares
 from groundwire.langchain import chat, evidence, results, states, values
 from groundwire.langchain.declared import Block
 from groundwire.langchain.tree import Kind, Run, Unit
@@ -242,9 +242,9 @@ def _most_like(said: str, ended: Sequence[Run]) -> list[Run]:
     if len(ended) < 2:
         return []
     told = (" ".join(results.model_words(run.outputs)).strip() for run in ended)
-    shares = [share(said, one) for one in takewhile(bool, told)]
-    most = max(shares, default=0.0)
-    return [ended[shares.index(most)]] if most >= EDITED else []
+    like = shares(said, takewhile(bool, told))
+    most = max(like, default=0.0)
+    return [ended[like.index(most)]] if most >= EDITED else []
 
 
 def said_by(model: Run) -> str:
