@@ -11,8 +11,9 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
+
+from groundwire.core.cached import cached_property
 
 if TYPE_CHECKING:
     from groundwire.detectors.lexical_model import Forest

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import pairwise
 
+from groundwire.core.cached import cached_property
 from groundwire.core.span import Span
 from groundwire.detectors import lexical_records
 from groundwire.detectors.lexical_contrast import Contrast, denied_beside

@@ -11,9 +11,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import islice, pairwise
 
+from groundwire.core.cached import cached_property
 from groundwire.core.span import Span
 from groundwire.text import facts
 from groundwire.text.facts import Checked, Fact, Kind, Known, Status

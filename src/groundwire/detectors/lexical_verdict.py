@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
-from functools import cached_property
 from typing import Any
 
+from groundwire.core.cached import cached_property
 from groundwire.core.claim import Claim, Evidence, Support
 from groundwire.core.grading import Grading, Level
 from groundwire.core.interaction import Interaction

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
+from groundwire.core.cached import cached_property
 from groundwire.core.claim import Claim, Support
 from groundwire.core.detector import Detector
 from groundwire.core.interaction import Interaction

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
+from groundwire.core.cached import cached_property
 from groundwire.core.claim import Evidence
 from groundwire.core.interaction import Interaction
 from groundwire.core.span import Span

@@ -12,9 +12,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import chain, combinations, permutations
 
+from groundwire.core.cached import cached_property
 from groundwire.text import conversion, periods, shares, steps
 from groundwire.text.fact import Fact, Kind
 from groundwire.text.steps import Derived, Result, Step

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import cached_property
 
+from groundwire.core.cached import cached_property
 from groundwire.core.span import Span
 from groundwire.text import forms, tokens, weekdays
 from groundwire.text.units import NUMBER_LIKE, Unit

@@ -15,9 +15,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import cached_property
 from itertools import islice
 
+from groundwire.core.cached import cached_property
 from groundwire.text import conversion
 from groundwire.text.agreement import HEDGED, agree, comparable, end_to_end, keys_of, same
 from groundwire.text.fact import Fact, Kind

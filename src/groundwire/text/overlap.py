@@ -11,9 +11,9 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import accumulate, chain
 
+from groundwire.core.cached import cached_property
 from groundwire.core.span import Span
 from groundwire.text import abroad, facts, flags, language, sentences, tokens
 from groundwire.text.facts import Fact, Known

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import cached_property
 
+from groundwire.core.cached import cached_property
 from groundwire.core.span import Span
 from groundwire.text.tokens import STOP_WORDS, Word, fold, words
 

@@ -7,8 +7,8 @@ shares too few stands nowhere, and is said to.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cached_property
 
+from groundwire.core.cached import cached_property
 from groundwire.core.span import Span, union
 from groundwire.detectors.shown import Shown
 from groundwire.text.claims import cut
