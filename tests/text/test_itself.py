@@ -39,6 +39,13 @@ I've put together a short overview for you.
 Let me answer both parts of your question.
 You can find more details in the document above.
 Please refer to the documentation for more details.
+Please see the contract you shared.
+I've summarized the documents.
+I've collected the key facts from the documents.
+This is based on the leaflet above.
+Here's a short version in plain language:
+Here are the most important points:
+In a nutshell, here is the answer:
 """.strip().splitlines()
 STATED = """
 As an AI, I cannot tell, but the fee is five euros.
@@ -66,6 +73,22 @@ I've read all 80 pages of the document.
 I've listed the fees below.
 Please see section 9 of the handbook.
 More details can be found in the app.
+Full details are in the contract.
+You can find the answer in the policy.
+All information is in the official report.
+Please read the leaflet.
+Check your contract.
+Consult the manual for details.
+This was taken from the contract.
+This information is based on the official guide.
+The information is based on the report.
+I've prepared the documents.
+I've gathered all of the documents.
+I've written to all of the sources about your query.
+All documents are provided in plain English here.
+Most documents can be found here.
+You can request the documents by e-mail here.
+Request the documents below.
 """.strip().splitlines()
 
 

@@ -17,6 +17,11 @@ Let me know if you want me to expand on any of these points.
 Let me check that for you.
 I need a bit more information to help you.
 Please share your order number so I can look into it.
+I can help you with your application.
+Let me take a quick look.
+I can put this into a short e-mail for you.
+Please give me more details about your situation.
+I can share more examples, if you like.
 """.strip().splitlines()
 STATED = """
 I can explain how to get your refund.
@@ -32,6 +37,22 @@ Let me check your voucher.
 I need your passport.
 Please provide your order number.
 Please give your manager a letter.
+I can give you a form.
+I can provide you with a letter.
+I'll share your details.
+I can take your application.
+I can take this over.
+I'll put your question to them.
+I'll put you through.
+I can write to them for you.
+I can find another plan for you.
+I can prepare your application.
+I can answer any question at any time.
+I can translate this into any language.
+I can explain it over e-mail.
+If you need it, I can provide it.
+Please send your details.
+Please provide information about your situation.
 """.strip().splitlines()
 
 

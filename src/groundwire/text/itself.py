@@ -23,9 +23,12 @@ def is_of_itself(sentence: str) -> bool:
     put_together = _PUT_TOGETHER.match(sentence)
     if put_together is not None:
         left = [tokens.fold(word) for word in tokens.texts(sentence[put_together.end() :])]
-        return not _ANSWERS.isdisjoint(left) and _BESIDE.issuperset(left)
+        made = next((word for word in left if word in _ANSWERS), "")
+        return made in (_ANSWERS if put_together["told"] else _MADE_OF_THEM) and _BESIDE.issuperset(left)
     announces = not _ANNOUNCING.isdisjoint(words) and not _ANSWERS.isdisjoint(words)
-    return announces and _BESIDE.issuperset(words)
+    if not announces or not _BESIDE.issuperset(words) or _REQUESTING.search(sentence) is not None:
+        return False
+    return _WORDED.isdisjoint(words) or (_OFFERED.isdisjoint(words) and _HERE.match(sentence) is not None)
 
 
 def attributions(sentence: str) -> list[Span]:
@@ -44,6 +47,17 @@ _ANSWERS = frozenset(
     results list steps context documents document sources source passages passage what everything question
     """.split()  # noqa: SIM905
 )
+# What an assistant can have put together itself: who gathers documents does something else.
+_MADE_OF_THEM = _ANSWERS - frozenset(
+    """
+    context documents document sources source passages passage what everything question
+    """.split()  # noqa: SIM905
+)
+# How it is worded. "The documents can be found in plain English here" is about what there is.
+_WORDED = frozenset(["simple", "plain", "language", "everyday", "english", "terms", "nutshell", "most"])
+_OFFERED = frozenset(["can", "could", "available", "provided", "supplied", "request", "documents", "letter"])
+_REQUESTING = re.compile(r"(?:\A|\b(?:to|can|could) )request\b|\bby (?:an? )?(?:e-?mail|letter)\b", re.IGNORECASE)
+_HERE = re.compile(r"(?:(?:sure|certainly|okay|ok)[,!.]? )?(?:here|below|the following|in)\b", re.IGNORECASE)
 _BESIDE = (
     _ANNOUNCING
     | _ANSWERS
@@ -132,29 +146,35 @@ _STEPS = (
     "|one by one|carefully|about (?:this|it)))*:?"
 )
 _PUT_TOGETHER = re.compile(
-    r"i(?:['’]ve| have)? (?:just |also )?(?:summari[sz]ed|listed|outlined|collected|gathered|compiled"
-    r"|put together"
-    r"|prepared|written|highlighted)\b",
+    r"i(?:['’]ve| have)? (?:just |also )?(?:(?P<told>summari[sz]ed|outlined|highlighted)|listed|collected"
+    r"|gathered|compiled|put together|prepared|written(?! to\b))\b",
     re.IGNORECASE,
 )
+_PAPERS_GIVEN = "(?:context|documents?|docs|sources?|passages?|information|text|documentation|excerpts?)"
 _PAPER = (
     "(?:context|documents?|docs|sources?|passages?|information|text|materials?|handbook|manual|guide|leaflet"
     "|polic(?:y|ies)|article|report|contract|documentation|faqs?|pages?|excerpts?|files?)"
 )
 _AT_HAND = (
     "(?: (?:(?:that )?you (?:have )?(?:provided|shared|sent|uploaded|attached|pasted|gave me)"
-    "|provided|given|above|below|at hand|linked above|linked below))?"
+    "|provided|given|above|below|at hand|linked above|linked below))"
 )
 _THE_PAPER = (
-    "(?:the information (?:in|from) )?(?:the |your |this )?(?:provided |given |retrieved |official |full )?"
-    f"(?:{_PAPER} )?{_PAPER}{_AT_HAND}"
+    "(?:the information (?:in|from) )?(?:the |this )?(?:provided |given |retrieved )?"
+    f"(?:{_PAPER} )?{_PAPER}{_AT_HAND}?"
 )
+# That a contract or leaflet has the rest may be wrong; what was given is at hand.
+_MARKED = (
+    f"(?:(?:the |your |this )?(?:{_PAPER} )?{_PAPER}{_AT_HAND}"
+    f"|(?:the |your |this )?(?:provided|given|retrieved) (?:{_PAPER} )?{_PAPER})"
+)
+_THE_GIVEN = f"(?:{_MARKED}|(?:the |this ){_PAPERS_GIVEN})"
 _FROM = (
-    f"(?:(?:i(?:['’]ve| have)? (?:only )?{_ONLY}(?:based|base|took|taken|drawn) (?:this|that|it|my answer"
+    f"(?:(?:(?:i(?:['’]ve| have)? (?:only )?{_ONLY}(?:based|base|took|taken|drawn) (?:this|that|it|my answer"
     "|all of this)"
-    f" {_ONLY}(?:on|from)|(?:this|the|all)(?: of)?(?: this)?(?: the| my)?(?: answer| information| details"
-    "| summary)?"
-    f"(?: above)? (?:is|comes|was)(?: taken| drawn)? {_ONLY}(?:based on|from)) {_THE_PAPER}"
+    f" {_ONLY}(?:on|from)|(?:(?:all )?(?:of )?(?:this|my) (?:answer|information|summary)|(?:all )?(?:of )?the"
+    f" (?:answer|information|summary) above) (?:is|comes|was)(?: taken| drawn)? {_ONLY}(?:based on|from))"
+    f" {_THE_PAPER}|(?:all of )?this (?:is|comes|was)(?: taken| drawn)? {_ONLY}(?:based on|from) {_THE_GIVEN})"
     "(?:,? (?:and|but)(?: it)? (?:is not|isn['’]t|does not constitute|doesn['’]t constitute"
     "|doesn['’]t replace)(?: any)?"
     " (?:legal|medical|financial|professional|tax) advice)?)"
@@ -172,17 +192,14 @@ _DONE = (
     "|your|them|parts?|questions?|points?|facts?|one|by|in|turn|for|you|quickly|briefly) ?)+"
     "|that['’]s the (?:gist|short version|short answer)(?: of it)?|i hope this summary helps)"
 )
+_REST = "(?:(?:more|further|the|full|additional) )*(?:details|information|text|reference)"
+_SEE = "(?:see|check|refer to|read|consult|have a look at|take a look at)"
 _MORE = (
     "(?:(?:please )?see (?:above|below|the (?:table|list|section|document|text|steps) (?:above|below))"
     "(?: for (?:(?:more|further|all|the|full|additional) )*(?:details|information))?"
-    "|(?:for (?:(?:more|further|all|the|full|additional) )*(?:details|information),? )?"
-    "(?:(?:please )?(?:see|check|refer to|read|consult|have a look at|take a look at)"
-    "|you(?: can|['’]ll| will)?(?: also)? find (?:(?:more|further|all|the|full|additional) )*"
-    "(?:details|information|text|reference|answer) in"
-    "|(?:(?:more|further|all|the|full|additional) )+(?:details|information|text|reference) (?:is|are"
-    "|can be found) in)"
-    f" {_THE_PAPER}(?: for (?:(?:more|further|all|the|full|additional) )*(?:details|information|text"
-    "|reference))?)"
+    f"|for {_REST},? (?:please )?{_SEE} {_THE_GIVEN}|(?:please )?{_SEE} (?:{_THE_GIVEN} for {_REST}|{_MARKED})"
+    f"|(?:you(?: can|['’]ll| will)?(?: also)? find {_REST} in|{_REST} (?:is|are|can be found) in)"
+    f" {_THE_GIVEN})"
 )
 _ASK = (
     "(?:[,;] (?:just )?(?:ask|tell me|let me know)(?: me)? (?:if|should) you(?:['’]d)?(?: would)?"

@@ -1,7 +1,7 @@
 """What an assistant offers to do with words: to explain, to draft, to shorten, to look at what it is sent.
 
-Whole sentences alone, in English, of closed sets of words. Who offers a thing ("a refund", "your voucher") or
-does more than talk ("order", "book", "repair") states something.
+Whole sentences alone, in English, of closed sets of words. Who offers a thing ("a refund", "a form"), does
+more than talk ("order", "take your application") or has to do with others ("write to them") states something.
 """
 
 from __future__ import annotations
@@ -17,11 +17,17 @@ def is_offer(sentence: str) -> bool:
         return False
     offer = _OFFER.fullmatch(sentence)
     if offer is not None:
-        return _WORDS.issuperset(_folded(_CODE.sub("example", offer["what"])))
+        return _DOES_MORE.search(offer["what"]) is None and _only_of_words(offer["what"])
     need = _NEED.fullmatch(sentence)
-    return need is not None and (_NEEDED | _NUMBERS if need["so"] else _NEEDED).issuperset(
-        _folded(need["what"])
-    )
+    if need is None or (need["please"] and not need["so"] and _SOME.search(sentence) is None):
+        return False
+    return (_NEEDED | _NUMBERS if need["so"] else _NEEDED).issuperset(_folded(need["what"]))
+
+
+def _only_of_words(what: str) -> bool:
+    """Whether it is told or worded, and neither handed over nor filled in."""
+    words = _folded(_CODE.sub("example", what))
+    return _WORDS.issuperset(words) and (_HANDING.isdisjoint(words) or _THINGS.isdisjoint(words))
 
 
 def _folded(words: str) -> set[str]:
@@ -33,7 +39,7 @@ _NICE = (
     r"(?:if (?:you(?:'d| would)? (?:like|want|prefer|wish)(?: (?:me to|that|it))?"
     r"|you need (?:it|that|a hand|help|any help|me to)|you(?:'re| are) (?:interested|unsure|stuck)"
     r"|(?:that|this|it)(?:'s| is| would be| might be)? (?:useful|helpful|of interest|easier|helps?)"
-    r"|(?:that|it|this) would help|needed|necessary)|any ?time|whenever you(?:'re| are) ready|at any time)"
+    r"|(?:that|it|this) would help|needed|necessary)|any ?time|whenever you(?:'re| are) ready)"
 )
 _SENT = (
     r"if you (?:can |could )?(?:share|send|paste|tell|give|show|upload|provide)(?: me)?(?: with)?"
@@ -62,10 +68,27 @@ _OFFER = re.compile(
 )
 _NEED = re.compile(
     r"(?:to (?:help you|answer (?:this|that|your question))(?: better| further| fully)?,? )?"
-    r"(?:i(?:'d| would)?(?: just| still)? need|please (?:provide|share|send|give|tell|describe)"
-    r"|feel free to (?:share|send))"
+    r"(?:i(?:'d| would)?(?: just| still)? need|(?P<please>please (?:provide|share|send|give|tell|describe)"
+    r"|feel free to (?:share|send)))"
     r" (?P<what>[^.!?;:,()\d]*?)(?P<so>,? so (?:that )?i can (?:help|assist|look|check|answer|find)\b"
     r"(?: (?:you|it|this|that|into|up|better|further|your|question|for))*)?[\s!.…🙂😊]*".replace("'", "['’]"),
+    re.IGNORECASE,
+)
+# Who is asked for "your details" without this may have to send them.
+_SOME = re.compile(
+    r"\A(?:to (?:help|answer)\b)|\b(?:more|further|additional|some|bit|few|context|questions?|mean|clari\w+"
+    r"|what|other)\b",
+    re.IGNORECASE,
+)
+# It has to do with others, or with more than words: "put your question to them", "take this over".
+_DOES_MORE = re.compile(
+    r"\bthem\b|\b(?:put|take) (?!you through\b)(?:your|you)\b|\bput you\b|\btake (?!you\b|a (?:\w+ )?look\b)"
+    r"|\bput (?!(?:this|that|it|these|those|together|all)\b)|\bgo (?:out|first|on|and|at|by|to)\b"
+    r"|\b(?:share|give|provide|show|send|answer|list|put) (?:\w+ ){0,2}your (?!questions?\b)"
+    r"|\bprepare (?<!help you prepare )|\bcheck(?:ing)? out\b|\bbreak it\Z"
+    r"|\b(?:by|over|via|to) (?:an? |the |your )?(?:e-?mail|letter|form|message|reply)\b"
+    r"|\b(?:give|provide|share|find) (?:it|this|that|these|those)\b"
+    r"|\bany (?:other )?language\b|\bapplication (?:as|at)\b|\bat\Z",
     re.IGNORECASE,
 )
 _CODE = re.compile(r"\bcode (?:examples?|samples?|snippets?)\b", re.IGNORECASE)
@@ -84,6 +107,18 @@ _WORDS = frozenset(
         process procedure application form topic part parts section side idea ideas wording tone
         short shorter long longer simple simpler quick full complete specific concrete next first
         get started works work together understand decide choose apply rest anything else something
+        """.split()  # noqa: SIM905
+)
+# Who hands these over or looks them up does more than talk.
+_HANDING = frozenset(
+    """
+        give provide share show take find go look check list expand convert adapt adjust create get turn
+        """.split()  # noqa: SIM905
+)
+_THINGS = frozenset(
+    """
+        application form plan letter document report e-mail email message reply code template process
+        procedure anything something another question questions part parts side section slide slides chart
         """.split()  # noqa: SIM905
 )
 _NEEDED = frozenset(
