@@ -154,6 +154,34 @@ def test_a_flush_from_inside_does_not_wait_for_itself():
     assert flushed == [True] * 3
 
 
+@pytest.mark.parametrize(("workers", "pieces"), [(1, 3), (2, 9), (2, 60)])
+def test_flushes_from_inside_leave_threads_for_what_waits(workers, pieces):
+    """A callback may flush after each answer: were all workers to wait, nobody would do the rest."""
+    background, flushed, begin = Background(workers=workers), [], threading.Event()
+    for _ in range(pieces):
+        background.submit(begin.wait, lambda _: flushed.append(background.flush(60)))
+    begin.set()
+    assert background.flush(30)
+    assert len(flushed) == pieces
+    assert any(flushed)
+
+
+def test_a_flush_from_inside_waits_for_what_has_not_begun():
+    """Another thread does it, and no more of these stay than were asked for."""
+    background, order, begin = Background(workers=1), [], threading.Event()
+    background.submit(begin.wait, lambda _: (background.flush(30), order.append("flushed")))
+    for n in range(3):
+        background.submit(lambda n=n: n, order.append)
+    begin.set()
+    assert background.flush(30)
+    assert order == [0, 1, 2, "flushed"]
+    used = set()
+    for _ in range(5):
+        background.submit(threading.get_ident, used.add)
+    assert background.flush(30)
+    assert len(used) <= 2
+
+
 def test_each_of_its_workers_is_used():
     """As many pieces of work go on at once as there are workers, however idle they were before."""
     background = Background(workers=3)

@@ -25,6 +25,7 @@ _LOG = logging.getLogger(__name__)
 _COMPLAIN_EVERY = 60.0  # seconds between two warnings that the queue is full
 _LINGER = 1.0  # seconds that an idle thread waits for more before it ends
 _LOOK_UP = 0.05  # seconds between two looks of an idle thread whether the interpreter ends
+_MOST_SPARE = 8  # threads beside the workers, while these wait for others
 _MAX_STUCK = 16  # abandoned threads that may still be stuck before no more are risked
 
 T = TypeVar("T")
@@ -102,18 +103,30 @@ class Background:
         """Wait until nothing is pending. False when ``timeout`` seconds were not enough.
 
         What is called from inside of a piece, as by ``done``, does not wait for that piece, nor for others
-        that wait in the same way.
+        that wait in the same way. Another thread works instead of its own; where so many wait that there is
+        none left, it is False at once.
         """
         with self._changed:
-            inside = threading.get_ident() in self._performing
-            self._flushing += inside
-            self._changed.notify_all()
+            if threading.get_ident() not in self._performing:
+                return self._changed.wait_for(lambda: self._pending == 0, timeout)
+            self._flushing += 1
             try:
-                return self._changed.wait_for(
-                    lambda: self._pending <= (self._flushing if inside else 0), timeout
-                )
+                self._hands()
+                self._changed.wait_for(lambda: self._is_alone() or self._is_stalled(), timeout)
+                return self._is_alone()
             finally:
-                self._flushing -= inside
+                self._flushing -= 1
+
+    def _is_alone(self) -> bool:
+        """Whether all that is pending are pieces that wait for others."""
+        return self._pending <= self._flushing
+
+    def _is_stalled(self) -> bool:
+        """Whether what waits is performed by nobody: each thread waits for others."""
+        return bool(self._waiting) and self._flushing >= self._threads
+
+    def _most(self) -> int:
+        return self._workers + min(self._flushing, _MOST_SPARE)
 
     def close(self, timeout: float | None = None) -> bool:
         """Take no more work, and flush. What has not begun when time runs out is given up: OverdueError.
@@ -131,7 +144,7 @@ class Background:
     def _hands(self) -> bool:
         """Have somebody look at what waits; False where nobody is there, and nobody can come."""
         self._changed.notify_all()
-        if self._idle < len(self._waiting) and self._threads < self._workers:
+        if self._idle < len(self._waiting) and self._threads < self._most():
             self._threads += 1
             try:
                 # No daemon: the interpreter joins these before anything they may need is torn down.
@@ -157,8 +170,8 @@ class Background:
             until = time.monotonic() + _LINGER
             self._idle += 1
             try:
-                while not self._waiting:
-                    ends = self._closed or not threading.main_thread().is_alive()
+                while not self._waiting or self._threads > self._most():
+                    ends = self._closed or not threading.main_thread().is_alive() or self._waiting
                     if ends or time.monotonic() >= until:
                         self._threads -= 1
                         return None
