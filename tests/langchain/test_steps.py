@@ -715,3 +715,22 @@ def test_the_last_of_several_that_read_the_documents_is_the_answer(heard):
 
     RunnableLambda(app).invoke(question(1), listening(heard))
     assert heard.only().interaction.answer == answer(1)
+
+
+@pytest.mark.parametrize(
+    ("told", "taken"),
+    [('{{"answer": "{}"}}', lambda text: json.loads(text)["answer"]), ("Final: {}", lambda t: t[7:])],
+    ids=["json", "label"],
+)
+def test_two_answers_in_the_same_words_are_both_judged(told, taken, heard):
+    """Also where code takes them out of what a model has said, so that neither model said exactly that."""
+    model = FakeListChatModel(responses=[told.format("There is none.")])
+    to_prompt = {"context": Library() | joined, "question": RunnablePassthrough()}
+    chain = to_prompt | PROMPT | model | StrOutputParser() | taken
+
+    def each(questions, config):
+        return [chain.invoke(one, config) for one in questions]
+
+    RunnableLambda(each).invoke([question(1), question(2)], listening(heard))
+    asked = [captured.interaction.question for captured in heard.captured]
+    assert asked == [question(1), question(2)]

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Container, Sequence
 
-from groundwire.host.seen import has_part, is_telling
-from groundwire.langchain import chat, states, values
+from groundwire.host.seen import EDITED, has_part, is_telling, shares
+from groundwire.langchain import chat, results, states, values
 from groundwire.langchain.questions import asked
 from groundwire.langchain.told import is_handed_on
 from groundwire.langchain.tree import Run, Unit
@@ -83,11 +83,19 @@ def _calls_told(model: Run) -> set[str]:
 
 
 def is_another_s(unit: Unit, key: str | None, others: Sequence[Unit]) -> bool:
-    """Whether what the unit answers was said in one of the ``others``, and by no model of its own."""
+    """Whether a model of one of the ``others`` gave what the unit answers, and none of its own.
+
+    Two may answer the same, each in a form out of which code takes the answer.
+    """
     said = (answer(unit, key) or "").strip() if others else ""
-    if not said or any(said_by(model) == said for model in unit.models):
+    if not said or _has_said(unit, said):
         return False
-    return any(said in _sayings(other) for other in others)
+    return any(said in _sayings(other) and _has_said(other, said) for other in others)
+
+
+def _has_said(unit: Unit, said: str) -> bool:
+    words = (" ".join(results.model_words(model.outputs)) for model in unit.models)
+    return any(like >= EDITED for like in shares(said, words))
 
 
 def is_shown(unit: Unit, top: Run, others: Sequence[Unit]) -> bool:
