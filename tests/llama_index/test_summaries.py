@@ -121,6 +121,46 @@ async def test_what_a_model_is_given_to_read_is_no_part_of_the_question(given, n
     assert seen(captured) == [report(n) for n in range(3)]
 
 
+class Asks(Oracle):
+    """Puts a question in other words."""
+
+    def _said(self, text):
+        return "What does The Annual report tell of topic0 and a mill?"
+
+
+@pytest.mark.parametrize("rewritten", [False, True])
+@pytest.mark.parametrize("title", ["a", "topic0", "The Annual report"])
+async def test_nothing_is_taken_out_of_the_question_itself(title, rewritten, heard):
+    """A title or a name that was found may stand in it, and a model may have put it in other words."""
+    asked = Asks()._said("")
+
+    class Titles(Workflow):
+        @step
+        async def tell(self, ev: StartEvent) -> StopEvent:
+            index = SummaryIndex([TextNode(text=title), TextNode(text=report(0))])
+            found = await index.as_retriever().aretrieve("all")
+            ask = str(await Asks().acomplete("Ask in other words.")) if rewritten else asked
+            return StopEvent(result=await by_messages("Write.", "\n".join([ask, f"- {found[1].text}"])))
+
+    await Titles().run()
+    assert heard.only().interaction.question == asked
+
+
+async def test_short_documents_in_lines_of_their_own_are_no_part_of_the_question(heard):
+    """They are too few words to be taken out of the midst of one."""
+    rows = [f"topic{n} costs {n} EUR" for n in range(3)]
+
+    class Rows(Workflow):
+        @step
+        async def tell(self, ev: StartEvent) -> StopEvent:
+            found = await SummaryIndex([TextNode(text=row) for row in rows]).as_retriever().aretrieve("all")
+            lines = ["Is it true that topic1 costs 1 EUR, and why?", *(f"- {node.text}" for node in found)]
+            return StopEvent(result=await by_messages("Write.", "\n".join(lines)))
+
+    await Rows().run()
+    assert heard.only().interaction.question == "Is it true that topic1 costs 1 EUR, and why?"
+
+
 async def test_a_question_beside_documents_keeps_the_turns_before_it(heard):
     """Its message is known again by all of its words, the documents included."""
     earlier = [ChatMessage(role=role, content=f"{role} says hello.") for role in ("user", "assistant")]

@@ -6,7 +6,6 @@ answer has none. Which span is judged is decided in ``capture``.
 
 from __future__ import annotations
 
-import re
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from itertools import islice, takewhile
 from typing import Any
@@ -18,7 +17,7 @@ from groundwire.core.interaction import Interaction, Passage, Turn
 from groundwire.core.verdict import AbstentionReason
 from groundwire.host.echoes import given_words
 from groundwire.host.notices import WITHHELD, is_withheld, without
-from groundwire.host.seen import EDITED, folded, has_part, is_telling, shares, unspoken
+from groundwire.host.seen import EDITED, folded, has_part, is_statement, is_telling, shares, unspoken
 from groundwire.llama_index import findings, values
 from groundwire.llama_index.made import said_in, unmade
 from groundwire.llama_index.output import notices
@@ -38,6 +37,7 @@ GIVEN_UP = (
     "cancelled"
 )
 NOTHING_SAID = f"the model said nothing: LlamaIndex put {values.NOTHING!r} in its answer's place"
+_BULLET = " \t\r-*•"
 NOT_READ = "no answer could be read from a result of type %s"
 _UNHEARD = (
     "found nodes and gave an answer, and no model was heard, so groundwire judges nothing there: "
@@ -218,16 +218,25 @@ def _prompt(part: Part) -> str | None:
 
 
 def _unread(part: Part, prompt: str) -> str | None:
-    """What a prompt says beside documents, and beside what models have said of those; None of no word."""
+    """What a prompt says beside documents, and beside what models have said of those; None of no word.
+
+    A few words, as a title or a name, may be the question's own, and go where they are all of a line.
+    """
     found = findings.passages(part.found)
-    for passage in found:
-        prompt = prompt.replace(passage.text.strip(), "\n")
-    prompt = beside_shown(prompt, found)
     drafts = (said.strip() for one in part.exchanges if one.read for said in one.words)
-    for said in sorted(drafts, key=len, reverse=True):  # one may be a part of another
-        if said in prompt and is_telling(said):
-            prompt = prompt.replace(said, "\n")
-    return re.sub(r"\n\s*\n", "\n", prompt).strip() if any(map(str.isalnum, prompt)) else None
+    read = [passage.text.strip() for passage in found]
+    read += sorted(filter(_is_draft, drafts), key=len, reverse=True)  # one may be a part of another
+    for text in filter(is_statement, read):
+        prompt = prompt.replace(text, "\n")
+    prompt = beside_shown(prompt, [passage for passage in found if is_statement(passage.text)])
+    few = set(filter(is_telling, read))
+    lines = (line for line in prompt.split("\n") if any(map(str.isalnum, line)))
+    return "\n".join(line for line in lines if line.strip(_BULLET) not in few).strip() or None
+
+
+def _is_draft(said: str) -> bool:
+    """Whether what a model said may be of documents: a question may be the user's in other words."""
+    return not said.endswith(("?", "？"))
 
 
 def _named(part: Part) -> str | None:
