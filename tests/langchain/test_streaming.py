@@ -14,7 +14,7 @@ from langchain_core.tracers.context import collect_runs
 from langgraph.graph import END, START, StateGraph
 from pydantic import create_model
 
-from groundwire import AbstentionReason, Checker, Judge
+from groundwire import AbstentionReason, Checker, Judge, Policy
 from groundwire.host.actions import HallucinationError
 from groundwire.langchain import GroundwireCallbackHandler, with_hallucination_check
 from groundwire.sinks import Sink
@@ -230,6 +230,19 @@ def test_sinks_and_monitors_hear_of_an_abandoned_stream(leave):
         stream.close()
     del stream
     assert sink.told == [(AbstentionReason.PARTIAL_ANSWER, "item3", True)]
+
+
+def test_an_abandoned_stream_that_would_not_be_checked_is_told_as_such():
+    """As a stream is that was read to its end."""
+    sink, policy = _Telling(), Policy(enabled=False)
+    app = with_hallucination_check(
+        to_text(inventive), checker=Checker("lexical", policy=policy), sinks=[sink]
+    )
+    list(app.stream("item3"))
+    stream = app.stream("item3")
+    next(stream)
+    stream.close()
+    assert [why for why, *_ in sink.told] == [AbstentionReason.NOT_SAMPLED] * 2
 
 
 @pytest.mark.parametrize("leave", ["return", "cancel"])

@@ -339,8 +339,10 @@ class RunnableWithHallucinationCheck(RunnableSerializable[Any, Any]):
 
     def _given_up(self, interaction: Interaction) -> None:
         """Keep that a stream was not read to its end: there is nothing to judge, and nobody to warn."""
-        partial = Abstention(why=AbstentionReason.PARTIAL_ANSWER, detail=GIVEN_UP, id=interaction.id)
-        self._keep(interaction, partial, Decision(action=Action.ANNOTATE), attempt=1)
+        outcome: Outcome = Abstention(why=AbstentionReason.PARTIAL_ANSWER, detail=GIVEN_UP, id=interaction.id)
+        if not self._settings.checker.policy.enabled:
+            outcome = judged(self._settings.checker, interaction)  # that it is switched off
+        self._keep(interaction, outcome, Decision(action=Action.ANNOTATE), attempt=1)
 
     def _report(self, interaction: Interaction, outcome: Outcome, decision: Decision, attempt: int) -> None:
         """Keep the outcome, put it on the trace of this very run, then raise what was asked for."""
