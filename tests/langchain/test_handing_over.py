@@ -192,3 +192,57 @@ def test_what_a_grader_threw_out_of_a_conversation_is_no_evidence(graded, retrie
     asking = {"messages": [HumanMessage("What does item3 cost?")]}
     found = ["item9 costs 9euro", FOUND[0]] if note else [FOUND[0]]
     assert asked(graph.compile(), heard, asking) == (None, "What does item3 cost?", found, FOUND[0])
+
+
+@pytest.mark.parametrize("told", ["tell: item3 costs 3euro", "tell item3 is free"])
+def test_a_fact_that_names_the_next_step_is_evidence(told, heard):
+    """A tool may find a few words and say in the same Command who goes on."""
+
+    @tool
+    def look_up(query: str, tool_call_id: Annotated[str, InjectedToolCallId]) -> Command:
+        """Look up, and have it told."""
+        return Command(goto="tell", update={"messages": [ToolMessage(told, tool_call_id=tool_call_id)]})
+
+    agent = Script(responses=[calling("look_up", query="item3"), AIMessage("It is 3euro.")])
+    graph = StateGraph(MessagesState)
+    graph.add_node("ask", lambda state: {"messages": [agent.invoke(state["messages"])]})
+    graph.add_node("search", ToolNode([look_up]))
+    graph.add_node("tell", lambda state: {"messages": [agent.invoke(state["messages"])]})
+    graph.add_edge(START, "ask")
+    graph.add_edge("ask", "search")
+    given = {"messages": [HumanMessage("What does item3 cost?")]}
+    assert asked(graph.compile(), heard, given) == (None, "What does item3 cost?", [told], "It is 3euro.")
+
+
+def test_a_record_of_which_a_prompt_tells_only_a_field_is_evidence(heard):
+    """Beside a text that stands there as it is; the rest of the record nobody needed."""
+    fields = ["city", "station", "latitude", "longitude", "humidity", "pressure", "visibility", "observed"]
+
+    @tool
+    def weather(query: str) -> str:
+        """Measure."""
+        return json.dumps({**dict.fromkeys(fields, "unknown"), "celsius": 21.5})
+
+    lines = [calling("weather", query="item9"), calling("look_up", query="item3")]
+    agent = Script(responses=lines)
+
+    def tell(state):
+        record, price = [
+            json.loads(m.text) if "{" in m.text else m.text for m in state["messages"] if m.type == "tool"
+        ]
+        prompt = f"It is {record['celsius']} degrees. {price}\n\nHow warm is it, and what does item3 cost?"
+        return {"messages": [Scribe(rule=faithful).invoke(prompt)]}
+
+    graph = StateGraph(MessagesState)
+    tools = ToolNode([weather, searching("look_up", retrieves=False)])
+    for n in (1, 2):
+        graph.add_node(f"ask{n}", lambda state: {"messages": [agent.invoke(state["messages"])]})
+        graph.add_node(f"search{n}", tools)
+        graph.add_edge(f"ask{n}", f"search{n}")
+    graph.add_node("tell", tell)
+    graph.add_edge(START, "ask1")
+    graph.add_edge("search1", "ask2")
+    graph.add_edge("search2", "tell")
+    given = {"messages": [HumanMessage("How warm is it, and what does item3 cost?")]}
+    contexts = asked(graph.compile(), heard, given)[2]
+    assert [("21.5" in text, text == FOUND[0]) for text in contexts] == [(True, False), (False, True)]

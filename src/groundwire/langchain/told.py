@@ -99,7 +99,8 @@ class Told:
         missing = [text for text in texts if text.strip() not in view]
         if len(missing) * len(view) > _MOST_SOUGHT:
             return set()
-        return {text for text in missing if not told_of([Passage(text=text)], view, self._asked)}
+        away = (text for text in missing if not told_of([Passage(text=text)], view, self._asked))
+        return {text for text in away if not any(v in view and v not in self._asked for v in _values(text))}
 
     def among(self, tool: Run, found: list[Passage]) -> list[Passage]:
         """Those of a tool's documents that were handed on, where the application runs the tool itself."""
@@ -234,6 +235,17 @@ def _figures(part: Any) -> Iterator[str]:
     elif isinstance(part, Mapping):
         for held in part.values():
             yield from _figures(held)
+
+
+def _values(record: str) -> Iterator[str]:
+    """The values of what is a record, of which an application may tell a single one; of no other text."""
+    waiting = [part for part in _parts(record) if not isinstance(part, str)]
+    while waiting:
+        held = waiting.pop()
+        if isinstance(held, Mapping | list):
+            waiting.extend(held.values() if isinstance(held, Mapping) else held)
+        elif len(value := str(held).strip()) > 1 and not isinstance(held, bool | None):
+            yield value
 
 
 def _stands(leaves: Sequence[str], views: Sequence[str]) -> bool:

@@ -23,6 +23,10 @@ from groundwire.langchain.tree import Run, Unit
 # Which LangChain's older agents run in a tool's place, where a call could not be read or names no tool.
 _COMPLAINTS = ("_Exception", "invalid_tool")
 _WORD = re.compile(r"[^\W_]+")
+_PASSES_ON = re.compile(
+    r"assign|connect|delegat|escalat|forward|hand|pass(?:ed|ing)|redirect|rout(?:ed|ing)|switch|transfer|"
+    r"übergeb|überg|weiter|transf|pasad|deriv|trasfer|passat|doorgest|overgedr"
+)
 
 
 class Tools:
@@ -82,12 +86,23 @@ def _brings_nothing(tool: Run) -> bool:
 
 
 def hands_over(result: Any) -> bool:
-    """Whether a tool did nothing but hand over to another agent, and says so: its name, and a few words."""
+    """Whether a tool did nothing but hand over to another agent, and says so: its name, and a few words.
+
+    Within one graph these have to tell of it: a tool may also find a fact, and say which step comes next.
+    """
     to = getattr(result, "goto", None) if type(result).__name__ == "Command" else None
     if not isinstance(to, str) or not to:
         return False
-    said = (chat.tool_text(result) or "").lower()
-    return bool(said) and not is_statement(said) and all(word in said for word in _WORD.findall(to.lower()))
+    said, name = (chat.tool_text(result) or "").lower(), _WORD.findall(to.lower())
+    rest = [word for word in _WORD.findall(said) if word not in name]
+    if (
+        not said
+        or is_statement(said)
+        or any(word not in said for word in name)
+        or any(map(str.isdigit, "".join(rest)))
+    ):
+        return False
+    return getattr(result, "graph", None) is not None or any(map(_PASSES_ON.match, rest))
 
 
 def _given(unit: Unit, tools: Sequence[Run]) -> dict[int, list[str]]:
