@@ -16,6 +16,8 @@ Thanks so much for shopping with us!
 Thanks again for being a valued customer!
 I hope your headache goes away soon!
 I understand how important this is to you.
+I understand this is frustrating.
+Have a safe trip!
 We look forward to welcoming you.
 Let me know if you run into any issues!
 Hope this points you in the right direction!
@@ -112,9 +114,21 @@ Before we go on, could you let me know whether the jacket was on sale?
 Are you planning to check a bag as well?
 Does that answer your question?
 What happens next?
+Would you like me to give you a short list of examples?
+Are you taking any other medicines?
 """.strip().splitlines()
 STATED = """
 Would you like a free upgrade?
+Would you like me to give you the upgrade?
+Shall I tell your manager?
+Do you want me to share your details?
+Are you already using the discount for students?
+That is safe!
+That sounds like a safe plan!
+I know that this is difficult.
+Please e-mail us.
+Text us if you need help.
+Thanks for sending all documents.
 Would you like me to explain how to get the government's matching payment?
 Could you share the return code that we sent you?
 Hi, I'm the HR assistant of Contoso, a company of 4,000 people.
@@ -250,3 +264,11 @@ def test_the_name_that_an_asker_gave_is_no_claim():
     assert not is_their_name("Your name is Bob.", "Hi, I'm Ann.")
     assert not is_their_name("Your name is Ann.", "I'm Ann's sister.")
     assert not is_their_name("Your name is Ann and you are a member.", "I'm Ann.")
+
+
+def test_that_something_sounds_good_may_affirm():
+    """It is the answer to "May I take both?" where nothing else is said."""
+    for sentence in ("Sounds good!", "That sounds like a great idea!"):
+        assert is_opening(sentence)
+        assert not is_polite(sentence)
+        assert claims.cut(sentence)

@@ -11,6 +11,7 @@ I can't give legal advice, so please ask HR or a lawyer if your case is special.
 If your headache doesn't get better, please talk to your doctor or pharmacist.
 This is general information and not legal advice.
 Please double-check with the airline before you travel.
+This information may have changed.
 This is not legal advice.
 Disclaimer: This is not legal advice.
 **Disclaimer:** I'm not a lawyer, and this isn't legal advice.
@@ -37,6 +38,13 @@ STATED = """
 If your headache doesn't get better, please take ibuprofen as well.
 Prices rise next month, so please double-check with the airline.
 Please contact HR by fax.
+Contact HR first.
+Please contact HR before you leave.
+You should contact the airline before you book.
+Visit the website before you fly.
+Seek immediate medical help.
+This can change at any time.
+Details may change at any time.
 Please see a doctor within 24 hours.
 Contact customer service at 555-1234.
 Please consult a doctor before taking Solvadol with alcohol.

@@ -68,8 +68,12 @@ _REGARDS = re.compile(
 )
 _OFFERED = (
     r"(?:explain|elaborate|clarify|summari[sz]e|check|look|draft|write|list|calculate|compare|find"
-    r"|translate|walk"
-    r"|go|show|tell|guide|help|provide|give|share|create)"
+    r"|translate|walk|go|show|tell you|guide|help"
+    r"|(?:provide|give|share|create)(?: you)?(?: with)?(?: (?:an?|the|some|any|more|further|additional|few"
+    r"|short|quick|simple|full|complete|detailed|specific|concrete|step-by-step))* (?:details?|information"
+    r"|examples?|summary|list|overview|steps?|comparison|breakdown|explanation|drafts?|links?|tips|guidance"
+    r"|instructions"
+    r"|table|version|translation|checklist|calculation))"
 )
 _ASKING = re.compile(
     r"(?:(?:sorry|and|but|so|first|please|quick question|one question|just to (?:be sure|check|clarify"
@@ -88,10 +92,11 @@ _ASKING = re.compile(
     r"|help\b|an (?:example|overview)|a (?:summary|list|draft|comparison))"
     r"|do you have any (?:other |further |more |additional )?(?:questions|concerns)\b"
     r"|is there (?:an?|any|anything) (?:specific|particular)\b[^.!?,;:\d]* (?:you|i)\b"
-    r"|do you (?:also )?(?:mean|want|need|have in mind)\b|are you (?:asking|looking|referring|interested)\b"
+    r"|do you (?:also )?(?:mean|want(?! me to\b)|need|have in mind)\b"
+    r"|are you (?:asking|looking|referring|interested)\b"
     r"|are you (?:currently |already |also )?(?:planning|taking|using|trying|travell?ing|flying|staying"
     r"|having"
-    r"|experiencing|getting|seeing)\b|may i ask (?:what|which|when|where|how)\b"
+    r"|experiencing|getting|seeing)\b(?![^?]*\bthe )|may i ask (?:what|which|when|where|how)\b"
     r"|(?:any )?(?:other |further |more )?questions(?=\?)|(?:anything|is there anything) (?:else )?(?:that )?"
     r"(?:you['’]d|you would) like me to\b"
     r"|(?:what (?:happens|is|comes) next|what['’]s next|what now|so what|why is that|how does (?:it|this"

@@ -11,6 +11,7 @@ sure(?: thing)?|certainly|absolutely|of course|okay|alright|got it|understood|no
 <yes>?(?:exactly|precisely|indeed|correct|that's (?:right|correct)|definitely|spot on|good point)
 <yes>?you(?:'re| are) <very>(?:right|correct)
 (?:that's |that is |what )an? <very><nice> (?:idea|choice|plan|point)
+(?:that |this |it )?sounds (?:like an? )?<very><nice>(?: (?:plan|idea|choice|trip))?(?= *[!,])
 oh no|oh dear|ouch|ugh|that(?:'s| is) <very><trying>
 (?:i|we) can (?:certainly |definitely )?help<with>|<feel free>
 gerne helfe ich (?:ihnen|dir)(?: weiter)?|kein problem|natürlich|gerne?|selbstverständlich
@@ -32,7 +33,6 @@ good (?:morning|afternoon|evening)|welcome(?: back)?
 <i>appreciate (?:your (?:patience|understanding|question|interest|feedback|message)|you asking)
 <i>appreciate you reaching out
 (?:i )?wish i had better news
-(?:that |this |it )?sounds (?:like an? )?<very><nice>(?: (?:plan|idea|choice|trip))?(?= *[!,])
 (?:i )?understand how (?:important|<trying>) (?:this|that|it) (?:is|must be) (?:to|for) you
 (?:i )?know (?:this|that) (?:isn't|is not|may not be) (?:the answer|what) you were (?:hoping|looking) for
 let me help<with>
@@ -41,7 +41,8 @@ how <very>(?:<nice>|<trying>|fun|thoughtful|kind)(?= *[!,])
 what an? <very>(?:<nice>|exciting|special|happy) (?:time|trip|adventure|moment|occasion|milestone|day|idea)
 <we are>?<very>sorry (?:to hear )?(?:about|for) (?:your|the|this|that) <ailment>
 (?:i )?(?:know|understand|can imagine) how <very><trying> (?:that|this|it) (?:can be|is|must be|must feel)
-(?:i )?(?:know|understand) (?:that )?(?:that|this|it) (?:can be|is|must be) <very><trying>|that can't be easy
+(?:i )?(?:know|understand) (?:that )?(?:that|this|it) must be <very><trying>|that can't be easy
+(?:i )?(?:know|understand) (?:that )?(?:this|it) is <very>(?:annoying|disappointing|upsetting|frustrating)
 <we are>?<very>(?:glad|happy|pleased|delighted|thrilled) (?:to hear (?:it|that|from you)|for you|you asked)
 <we are>?<very>(?:glad|happy|pleased) (?:i could help|(?:that|it|this) help(?:ed|s))(?: again)?
 <we are>?<very>sorry(?: (?:to hear (?:that|this)|about that|that happened|for <trouble>|(?:that )?<unwell>))?
@@ -66,9 +67,10 @@ goede(?:morgen|middag|navond)|goede vraag|dank (?:je|u)(?: wel)?|bedankt
 
 PARTING = """
 (?:have|enjoy) (?:a|an|your|the rest of your) (?:<nice> )?(?:day|evening|weekend|week|<stay>|one)<too>?
+(?:have|enjoy) an? <very>safe (?:<stay>)<too>?
 <i>hope (?:that )?(?:you(?:'ll| will)? (?:enjoy|love|like) (?:it|this|your <stay>)|you feel better(?: soon)?)
 <i>hope (?:that )?(?:this|it|everything) (?:goes well|works out(?: well)?|makes (?:it|things) easier)
-(?:<i>)?hope (?:to see you|you have a <nice> (?:day|<stay>))(?: soon)?
+(?:<i>)?hope (?:to see you|you have an? (?:<nice>|<very>safe) (?:day|<stay>))(?: soon)?
 all the best|(?:best|warm) wishes(?: to <family>)?|(?:i )?wish(?:ing)? <family> all the best
 safe (?:journey|trip)|bon voyage|talk soon|see you(?: soon| there| then)?|get well soon|stay safe
 (?:good|best of) luck(?: (?:with|on) (?:everything|it|that|<event>))?|enjoy|take care|goodbye|bye|best,
@@ -133,8 +135,8 @@ NAMED = {
     "too": "(?: ahead| too| as well)",
     "yes": "(?:(?:yes|yep|yeah|right),? )",
     "very": "(?:(?:so|very|really|truly|such|quite|totally|completely|absolutely) )*",
-    "nice": """(?:very |really )?(?:nice|great|good|excellent|interesting|wonderful|lovely|pleasant|fantastic
-|safe)""",
+    "nice": """(?:very |really )?(?:nice|great|good|excellent|interesting|wonderful|lovely|pleasant
+|fantastic)""",
     "we are": "(?:(?:i'm|i am|we're|we are) )",
     "trying": """(?:annoying|unfortunate|disappointing|upsetting|unpleasant|inconvenient|scary|stressful
 |frustrating|confusing|annoying|difficult|hard|tough|overwhelming|exciting
@@ -206,8 +208,8 @@ details
 |trouble|mix-up|error|mistake|wait)(?: caused| earlier| (?:this|that|it)
  (?:has |may have )?caused(?: you)?)?""",
     "with": "(?: you)?(?: with (?:that|this))?",
-    "offer": """(?:please )?(?:just )?(?:let <us> know|tell <us>|(?:write|message|text|e-?mail) (?:<us>
-|back)|reply(?: here| to this message)?|ask away|i'm (?:always |right )?(?:here|happy to help
+    "offer": """(?:please )?(?:just )?(?:let <us> know|tell <us>|(?:write|message) (?:me(?: back)?|back)
+|reply(?: here| to this message)?|ask away|i'm (?:always |right )?(?:here|happy to help
 |here (?:to help|for you))
 |i'll (?:be (?:happy|glad) to|gladly) help|i(?:'m| am) (?:just )?a message away
 |feel free to (?:ask(?: (?:me )?(?:any |more |further |follow-up )*questions)?|reach out|contact <us>
@@ -223,7 +225,7 @@ details
 |letting <us> know|clarifying|sharing
 |(?:shopping|flying|travelling|traveling|staying|being) with us|choosing (?:<us>|<firm>)
 |being an? (?:(?:valued|loyal|great|wonderful) )?customer
-|being (?:a )?part of our community|(?:providing|sharing|sending|uploading) (?:the|your|this|these|all)
+|being (?:a )?part of our community|(?:providing|sharing|sending|uploading) (?:the|your|this|these)
  (?:documents?|polic(?:y|ies)|files?|details|information|context|leaflet|report|article|text|pages?)
 |sharing that|checking|checking in|pointing (?:that|it|this) out|bearing with <us>)""",
     "melden": "(?:melden sie sich|fragen sie|frag|melde dich|lassen sie es mich wissen)",

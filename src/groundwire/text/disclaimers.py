@@ -54,11 +54,9 @@ _WORSE = (
     "|you(?:'re| are)? (?:feel|feeling|get) (?:worse|unwell|no better)|things get worse)"
 )
 _SO = (
-    f"(?: (?:first|with (?:any|your)(?: further)? questions|for (?:{_HELP}|{_CASE})"
+    f"(?: (?:with (?:any|your)(?: further)? questions|for (?:{_HELP}|{_CASE})"
     "|before (?:you )?(?:tak|us|start|stopp?|chang|mak)(?:e|ing) (?:(?:any|a|new|your|this|other) ){0,3}"
     "(?:medications?|medicines?|treatments?|supplements?|decisions?)"
-    "|before (?:your (?:trip|flight|journey|visit)|you (?:travel|fly|book|go|leave|start|decide"
-    "|rely on (?:it|this)))"
     "|if (?:you have (?:any )?(?:questions|concerns|doubts)|you(?:'re| are) (?:unsure|in doubt)"
     f"|{_WORSE}|your (?:case|situation) is (?:special|complicated|different|unusual))))?"
 )
@@ -109,15 +107,14 @@ _VERIFY = (
     "(?:please )?(?:always )?(?:verify|double-check) (?:important |critical |all |any |the )?"
     f"(?:information|facts|details|answers?)(?: independently| (?:on|with|at) {_WHERE})?"
 )
-_SEEK = (
-    "(?:seek|get)(?:ing)? (?:(?:prompt|immediate|professional) )?(?:medical|legal|professional) "
-    "(?:help|advice|attention|care)"
-)
-_ADVICE = f"{_IF}{_PLEASE}(?:{_ASK} {_EXPERTS}|{_TURN} {_WHERE}|{_SEEK}){_SO}"
+_SEEK = "(?:seek|get)(?:ing)? (?:professional )?(?:medical|legal|professional) (?:help|advice|attention|care)"
+# Only to check: who is told to write to somebody "before you book" may have to.
+_BEFORE = "(?: before (?:your (?:trip|flight|journey)|you (?:travel|fly|rely on (?:it|this))))"
+_CHECK = f"(?:double-)?check(?:ing)? with {_WHERE}{_BEFORE}"
+_ADVICE = f"{_IF}{_PLEASE}(?:{_CHECK}|(?:{_ASK} {_EXPERTS}|{_TURN} {_WHERE}|{_SEEK}){_SO})"
 _MAY_CHANGE = (
-    "(?:(?:please )?note that )?(?:this|the|this information|the information|details|information)(?: above)? "
-    "(?:may|might|can|could) (?:have changed|change|be out of date|be outdated)(?: (?:at any time"
-    "|over time))?"
+    "(?:(?:please )?note that )?(?:this|the) (?:information|answer|summary)(?: above)? "
+    "(?:may|might|can|could) (?:have changed|change over time|be out of date|be outdated)"
 )
 _ONE = f"(?:{_TAKE}|{_MAY_CHANGE}|{_NO_ADVICE}|{_NO_EXPERT}|{_CANT}|{_VERIFY}|{_ADVICE})"
 _LABEL = r"[*_]{0,3}(?:(?:disclaimer|note|important(?: note)?|reminder|please note)[*_]{0,3}:[*_]{0,3} )?"

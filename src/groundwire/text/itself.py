@@ -56,7 +56,9 @@ _MADE_OF_THEM = _ANSWERS - frozenset(
 # How it is worded. "The documents can be found in plain English here" is about what there is.
 _WORDED = frozenset(["simple", "plain", "language", "everyday", "english", "terms", "nutshell", "most"])
 _OFFERED = frozenset(["can", "could", "available", "provided", "supplied", "request", "documents", "letter"])
-_REQUESTING = re.compile(r"(?:\A|\b(?:to|can|could) )request\b|\bby (?:an? )?(?:e-?mail|letter)\b", re.IGNORECASE)
+_REQUESTING = re.compile(
+    r"(?:\A|\b(?:to|can|could) )request\b|\bby (?:an? )?(?:e-?mail|letter)\b", re.IGNORECASE
+)
 _HERE = re.compile(r"(?:(?:sure|certainly|okay|ok)[,!.]? )?(?:here|below|the following|in)\b", re.IGNORECASE)
 _BESIDE = (
     _ANNOUNCING
@@ -174,7 +176,8 @@ _FROM = (
     "|all of this)"
     f" {_ONLY}(?:on|from)|(?:(?:all )?(?:of )?(?:this|my) (?:answer|information|summary)|(?:all )?(?:of )?the"
     f" (?:answer|information|summary) above) (?:is|comes|was)(?: taken| drawn)? {_ONLY}(?:based on|from))"
-    f" {_THE_PAPER}|(?:all of )?this (?:is|comes|was)(?: taken| drawn)? {_ONLY}(?:based on|from) {_THE_GIVEN})"
+    f" {_THE_PAPER}|(?:all of )?this (?:is|comes|was)(?: taken| drawn)? {_ONLY}(?:based on|from)"
+    f" {_THE_GIVEN})"
     "(?:,? (?:and|but)(?: it)? (?:is not|isn['’]t|does not constitute|doesn['’]t constitute"
     "|doesn['’]t replace)(?: any)?"
     " (?:legal|medical|financial|professional|tax) advice)?)"
@@ -197,9 +200,11 @@ _SEE = "(?:see|check|refer to|read|consult|have a look at|take a look at)"
 _MORE = (
     "(?:(?:please )?see (?:above|below|the (?:table|list|section|document|text|steps) (?:above|below))"
     "(?: for (?:(?:more|further|all|the|full|additional) )*(?:details|information))?"
-    f"|for {_REST},? (?:please )?{_SEE} {_THE_GIVEN}|(?:please )?{_SEE} (?:{_THE_GIVEN} for {_REST}|{_MARKED})"
-    f"|(?:you(?: can|['’]ll| will)?(?: also)? find {_REST} in|{_REST} (?:is|are|can be found) in)"
-    f" {_THE_GIVEN})"
+    f"|for {_REST},? (?:please )?{_SEE} {_THE_GIVEN}"
+    f"|(?:please )?{_SEE} (?:{_THE_GIVEN} for {_REST}|{_MARKED})"
+    "|(?:you(?: can|['’]ll| will)?(?: also)? find (?:(?:more|further|full|additional) )+"
+    "(?:details|information) in|(?:(?:more|further|full|additional) )+(?:details|information) (?:is|are"
+    f"|can be found) in) {_THE_GIVEN})"
 )
 _ASK = (
     "(?:[,;] (?:just )?(?:ask|tell me|let me know)(?: me)? (?:if|should) you(?:['’]d)?(?: would)?"

@@ -217,18 +217,40 @@ _DENIES = re.compile(
 _LONGEST = 400
 # "Thank you for asking, but I can't ...": so many words may precede the "but" without being a claim.
 _ASIDE = 7
-# A sentence that goes on after declining ("..., but the fee is 90 EUR") is a claim again.
+# What may be concluded from silence without saying more: that nobody can tell, or whom to ask.
+_TELL = (
+    r"(?:determine|answer|say|tell|know|confirm|verif|establish|conclude|infer|calculate|assume|identif"
+    r"|ascertain|specif|state|judge)"
+)
+_UNTOLD = (
+    r"(?:\b(?:unclear|unknown|uncertain|unanswer\w+|unspecified|undetermined)\b"
+    r"|(?:\bnot|n['’]t) (?:\w+ )?(?:known|clear|specified|mentioned|stated|certain|sure)\b"
+    rf"|\b(?:can(?:not|['’]t| not)|could(?: not|n['’]t)) (?:\w+ )?(?:be )?(?:\w+ )?{_TELL}"
+    rf"|\b(?:impossible|hard|difficult|(?:not|n['’]t) possible|no way) (?:for \w+ )?to (?:\w+ )?{_TELL})"
+)
+_TURN = (
+    r"[^,;]{0,40}?\b(?:ask|check(?! in\b| out\b)|contact|consult|verify|confirm|reach out|refer to|speak|talk"
+    r"|get in touch|look (?:it|this|that|elsewhere|at|into|for)|(?:do|doing) (?:\w+ )?research)\b"
+)
+_NO_MORE = (
+    rf"(?:that\b|far\b|[^,;]{{0,80}}?{_UNTOLD}"
+    r"|(?:unfortunately,? )?(?:i (?:can(?:not|['’]t| not)|could(?: not|n['’]t)|do(?: not|n['’]t)"
+    r"|am unable to)|(?:i['’]m )?(?:unable|not able) to)"
+    r" (?:\w+ )?(?:provide|give|find|comment|help|answer|have|see|be sure)\b"
+    rf"|(?:i|we)(?:['’]d| would)? (?:recommend|suggest|advise)\b{_TURN}"
+    r"|you(?:['’]ll|['’]d)?(?! do\b| don| can(?:not|['’])| need not| needn| must| should(?: not|n)| won)\b"
+    rf"{_TURN}"
+    rf"|it(?:['’]s| is| (?:may|might|would|could) be) (?!not\b){_TURN}"
+    r"|please\b|feel free\b|let me know\b|if (?:you|your)\b[^,;]{0,60}, (?:you|it|please)\b"
+    r"|(?:some )?(?:more|additional|further) (?:information|details|research)\b"
+    # What is done about it in general: "..., so you may need to adjust the cooking time".
+    r"|you (?:may|might|will) need to adjust\b|adjust\b"
+    r"|(?:these|the) (?:above )?(?:steps|instructions)(?: above)? are (?:based on|an?) general\b)"
+)
+# A sentence that goes on after declining is a claim again: "..., but it is 90 EUR", "..., so it is free".
 _GOES_ON = re.compile(
     r"[,;] ?(?:but|however|although|though|yet|aber|jedoch|mais|pero|ma|mas|maar)\b"
-    # "..., so it is free", but not "..., so it is unclear".
-    r"|[,;] ?so (?=(?:it|they|these|those|you) (?:can(?:not|['’]t)?|must|won['’]t|aren['’]t|are|has|have"
-    r"|isn['’]t|is)\b)"
-    r"(?!(?:it|they|these|those) (?:can(?:not|['’]t)|could not) be \w+ed\b|you can(?:not|['’]t)? "
-    r"|(?:it|they|these|those) (?:is|are|isn['’]t|aren['’]t) (?:not |also |always |very )?(?:important"
-    r"|advisable|assumed"
-    r"|recommended|best|better|helpful|useful|worth|wise|possible|impossible|likely|unlikely|clear|unclear"
-    r"|unknown"
-    r"|necessary|crucial|essential|hard|difficult|explicitly|mentioned|specified|stated|based|up)\b)"
+    rf"|[,;] ?(?:and )?(?:so|therefore|thus|hence|which means|meaning)\b,? (?!{_NO_MORE})"
 )
 # What a polite refusal says besides refusing.
 _COURTESY = re.compile(
