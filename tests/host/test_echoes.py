@@ -15,6 +15,8 @@ SEARCHED = (
 )
 NOTES = f"# Notes\n\n- A bag is free.\n- {THOUGHT}"
 CHANGED = "- Gold members bring a third one, which costs 12 EUR on the way back."
+NAMES = "First bag to Oslo, cabin\nSecond bag to Oslo, hold\nThird bag to Oslo, hold"
+PRICED = "First bag to Oslo, cabin\n5\nSecond bag to Oslo, hold\n25\nThird bag to Oslo, hold\n35"
 TODOS = {"todos": [{"content": "Find it.", "status": "done"}, {"content": THOUGHT, "status": "pending"}]}
 
 
@@ -38,6 +40,8 @@ def numbered(text, form="{n:6}\t"):
         (NOTES, numbered(f"{NOTES}\nMade at the desk."), "     5\tMade at the desk."),
         (NOTES, numbered(f"# Notes\n{PAGE}"), numbered(f"# Notes\n{PAGE}")),
         (NOTES, "12\n250\n", "12\n250\n"),
+        (NAMES, PRICED, PRICED),
+        (NAMES, f"{NAMES}\n5\n25\n35", "5\n25\n35"),
         ("It costs 75 EUR", "Thought recorded: It costs 75 EUR.", ""),
         ({"thought": "It costs 75 EUR", "next": "Tell them so"}, "Noted: it costs 75 EUR. Tell them so", ""),
         ({"labels": ["open", "lost in Vienna"]}, "Result: lost in Vienna", "Result: lost in Vienna"),

@@ -14,6 +14,7 @@ from typing import Any
 from groundwire.host.seen import (
     STATEMENT,
     found_at,
+    is_statement,
     is_telling,
     joined,
     look_through,
@@ -69,19 +70,28 @@ def _beside_lines(text: str, given: Sequence[str]) -> str:
     """A text without the lines of what it was given, where they are half of it.
 
     A file that a model has written may be shown with the numbers of its lines, or with one of them edited.
+    A few words stay where no line beside them goes: they may be a name, and what was found for it follows.
     """
     lines = text.splitlines()
     if len(lines) < _SEVERAL:
         return text
     own = {line.strip() for one in given if len(one) >= _LONG for line in one.splitlines()} - {""}
-    left = [line for line in lines if own.isdisjoint((line.strip(), _unnumbered(line).strip()))]
-    if 2 * sum(map(len, left)) > len(text):
+    is_numbered = any(line.strip() not in own and _unnumbered(line) in own for line in lines)
+    full = [line for line in lines if (_unnumbered(line) if is_numbered else line.strip())]
+    theirs = [not own.isdisjoint((line.strip(), _unnumbered(line))) for line in full]
+    beside = [before or after for before, after in zip([False, *theirs], [*theirs[1:], False], strict=False)]
+    left = [
+        line
+        for line, is_own, is_beside in zip(full, theirs, beside, strict=True)
+        if not is_own or not (is_beside or is_statement(line))
+    ]
+    if len(left) == len(full) or 2 * sum(map(len, left)) > len(text):
         return text
-    return "\n".join(line for line in left if _unnumbered(line).strip()) if len(left) < len(lines) else text
+    return "\n".join(left)
 
 
 def _unnumbered(line: str) -> str:
-    return _NUMBER.sub("", line, count=1)
+    return _NUMBER.sub("", line, count=1).strip()
 
 
 def _beside_given(text: str, given: Iterable[str]) -> str:
