@@ -70,7 +70,7 @@ _OFFERED = (
     r"(?:explain|elaborate|clarify|summari[sz]e|check|look|draft|write|list|calculate|compare|find"
     r"|translate|walk|go|show|tell you|guide|help"
     r"|(?:provide|give|share|create)(?: you)?(?: with)?(?: (?:an?|the|some|any|more|further|additional|few"
-    r"|short|quick|simple|full|complete|detailed|specific|concrete|step-by-step))* (?:details?|information"
+    r"|short|quick|simple|full|complete|detailed|specific|concrete)){0,6} (?:details?|information"
     r"|examples?|summary|list|overview|steps?|comparison|breakdown|explanation|drafts?|links?|tips|guidance"
     r"|instructions"
     r"|table|version|translation|checklist|calculation))"
