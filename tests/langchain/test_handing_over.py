@@ -1,6 +1,7 @@
 """Agents that hand a conversation over to each other, and steps that look something up for later ones."""
 
 import json
+import time
 from typing import Annotated, TypedDict
 
 import pytest
@@ -8,6 +9,7 @@ from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate
+from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import InjectedToolCallId, create_retriever_tool, tool
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import InjectedState, ToolNode
@@ -246,3 +248,27 @@ def test_a_record_of_which_a_prompt_tells_only_a_field_is_evidence(heard):
     given = {"messages": [HumanMessage("How warm is it, and what does item3 cost?")]}
     contexts = asked(graph.compile(), heard, given)[2]
     assert [("21.5" in text, text == FOUND[0]) for text in contexts] == [(True, False), (False, True)]
+
+
+def test_hundreds_of_tools_each_with_a_model_s_note_hold_nothing_up(heard):
+    """Code looks each up, has a model note what it says, and another one answer from the notes."""
+    many = 250
+    told = " ".join(f"The value number {n} is well known to whoever asks for it." for n in range(12))
+    model = Script(
+        responses=[AIMessage(f"Note {n} tells of {n} things.") for n in range(many)] + [AIMessage("All.")]
+    )
+
+    @tool
+    def look(name: str) -> str:
+        """Look up."""
+        return f"Record {name}. {told}"
+
+    def app(question, config):
+        records = [look.invoke({"name": f"r{n}"}, config) for n in range(many)]
+        notes = [model.invoke(f"Note what is new: {record}", config).text for record in records]
+        return model.invoke("\n".join([*notes, *records[:50], question]), config).text
+
+    started = time.process_time()
+    RunnableLambda(app).invoke("What is there?", listening(heard))
+    assert len(heard.only().interaction.contexts) == many
+    assert time.process_time() - started < 4.0

@@ -34,6 +34,11 @@ class Told:
         self._asked = asked
         self._shown = [passage.text for passage in shown]
         self._read: dict[int, dict[str, str]] = {}
+        self._said = [
+            said for model in unit.models if (said := (results.model_text(model.outputs) or "").strip())
+        ]
+        self._handed: dict[int, list[Run]] = {}
+        self._prompts: dict[int, str] = {}
 
     def instead(self, tool: Run) -> str | None:
         """What models were told instead of what a tool said; None where they were told that, or nothing.
@@ -126,16 +131,30 @@ class Told:
         own = [_telling_texts(part) for part in parts]
         told = {i for i, words in enumerate(own) if after and not words}
         texts = (text for words in own for text in words)
-        answering = self._answering
-        handed = readers(answering, after, documents=texts) if answering and answering in after else []
-        for models in (handed, after):
-            views = [chat.prompt_text(model.inputs) for model in models]
+        for models in (self._readers(after, texts), after):
+            views = [self._prompt(model) for model in models]
             stand = [i for i, words in enumerate(own) if _stands(words, views)]
             stand += self._reworded(own, stand, views)
             if stand := stand or self._figured(parts, views):
                 told.update(i for i in stand if not _stands(own[i], self._shown))
                 break
         return sorted(told)
+
+    def _readers(self, after: Sequence[Run], texts: Iterable[str]) -> list[Run]:
+        """Of the models ``after`` a tool, the latest ones, that which answered and those it was handed."""
+        answering, everything = self._answering, "\0".join(texts)
+        if answering is None or answering not in after:
+            return []
+        if any(said in everything for said in self._said):
+            return readers(answering, after, documents=everything.split("\0"))
+        if len(after) not in self._handed:  # the same for each of hundreds of tools
+            self._handed[len(after)] = readers(answering, after)
+        return self._handed[len(after)]
+
+    def _prompt(self, model: Run) -> str:
+        if id(model) not in self._prompts:
+            self._prompts[id(model)] = chat.prompt_text(model.inputs)
+        return self._prompts[id(model)]
 
     def _reworded(
         self, own: Sequence[Sequence[str]], stand: Sequence[int], views: Sequence[str]
@@ -249,4 +268,6 @@ def _values(record: str) -> Iterator[str]:
 
 
 def _stands(leaves: Sequence[str], views: Sequence[str]) -> bool:
+    if any(leaf.strip() in view for leaf in leaves for view in views):
+        return True
     return bool(placing.survivors([Passage(text=leaf) for leaf in leaves], views))
