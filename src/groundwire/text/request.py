@@ -71,15 +71,20 @@ _INTO = (
     r"|points?|lists?|"
     r"tables?|paragraphs?|sentences?|e-?mails?|letters?|posts?|tweets?|slides?|english)\b"
 )
-_TO_AN_END = r"(?=\W*\Z|\s++(?:in|into|to|as|for|using|with|please|pls|and)\b)"
+# "Translate this and tell me the fee" asks for the fee.
+_AND_ASKS = (
+    r"(?!.{0,200}\b(?:and|then)\s++(?:tell|say|give|explain|name|list|add|answer|calculate|check|find|show|what"
+    r"|who|when|where|why|how|which)\b)"
+)
+_TO_AN_END = rf"(?=\W*\Z|\s++(?:in|into|to|as|for|using|with|please|pls|and)\b){_AND_ASKS}"
 # What is to be worded anew: "Translate this into German", "Put the notes into a table".
 _ANEW = (
     rf"(?:outline|translate|reword|proofread|simplify|polish)\s++{_THIS}{_TO_AN_END}|"
-    rf"(?:put|turn|convert|compress|make|rework)\s++{_THIS}\s++(?:(?:in)?to|as)\s++{_INTO}|"
+    rf"(?:put|turn|convert|compress|make|rework)\s++{_THIS}\s++(?:(?:in)?to|as)\s++{_INTO}{_AND_ASKS}|"
     rf"make\s++{_THIS}\s++(?:a bit |much |more )?(?:shorter|simpler|clearer|concise|formal"
     r"|readable)(?=\W*\Z)|"
     r"übersetzen?\s++(?:bitte\s++|sie\s++)?(?:das|dies|es|(?:den|diesen|das|dieses|die|diese)\s++"
-    r"(?:text|dokument|artikel|e-?mail|absatz|nachricht))(?=\W*\Z|\s++(?:bitte|ins?|auf)\b)|"
+    r"(?:text|dokument|artikel|e-?mail|absatz|nachricht))(?=\W*\Z|\s++(?:bitte|ins?|auf)\b)(?!.{0,200}\bund\b)|"
     r"(?:tradui[st]|traduisez|traduce|traduzca|traduci|traduca|traduz|traduza)\s++(?:ce|cet|le|este|el"
     r"|questo|il|o)\s++"
     r"(?:texte|document|article|texto|documento|artículo|testo|articolo|artigo)\b|"
