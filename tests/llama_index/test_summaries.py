@@ -12,6 +12,8 @@ from llama_index.core.workflow import StartEvent, StopEvent, Workflow, step
 
 from groundwire.core.interaction import Passage
 from groundwire.llama_index.showing import shown_in
+from groundwire.llama_index.spans import Exchange
+from groundwire.llama_index.words import behind
 from tests.llama_index.apps import Oracle
 
 MANY = 260  # models are asked more often than is remembered in any case
@@ -202,3 +204,15 @@ def test_it_takes_no_long_time_to_know_which_of_hundreds_a_prompt_shows():
     started = time.process_time()
     assert shown_in(told, found, "Sum up.") == found[399:]
     assert time.process_time() - started < 2.0
+
+
+def test_who_was_handed_whose_words_is_told_in_the_time_that_reading_them_takes():
+    """The last of hundreds of models was given the documents, and the words of all others."""
+    page = "It rained by the sea on that day, and the miller told of the next one. " * 60
+    said = [f"Note {n} tells that topic{n} did well." for n in range(800)]
+    notes = [Exchange(span_id=str(n), told=f"{n}: {page}", said=one) for n, one in enumerate(said)]
+    last = Exchange(span_id="last", told="\n".join([*said, *(one.told for one in notes)]), said="All well.")
+    started = time.process_time()
+    told = behind([last], [*notes, last])
+    assert all(one.told in told for one in (notes[0], notes[-1], last))
+    assert time.process_time() - started < 0.7

@@ -67,11 +67,15 @@ def _structure(said: str) -> Any:
 
 def behind(answering: Sequence[Exchange], exchanges: Sequence[Exchange]) -> str:
     """What models were told, and those before them whose words they were given."""
-    told = "\n".join(one.told for one in answering)
+    told = [one.told for one in answering]  # not one text, which would be copied for each of hundreds
     last = max(map(exchanges.index, answering))
     for one in reversed(exchanges[:last]):
         if one not in answering and any(
-            said.strip() in told and is_telling(said) for word in one.words for said in fields(word)
+            _stands(said.strip(), told) and is_telling(said) for word in one.words for said in fields(word)
         ):
-            told += f"\n{one.told}"
-    return told
+            told.append(one.told)
+    return "\n".join(told)
+
+
+def _stands(said: str, told: Sequence[str]) -> bool:
+    return any(said in one for one in told)
