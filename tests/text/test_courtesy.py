@@ -17,6 +17,7 @@ Thanks again for being a valued customer!
 I hope your headache goes away soon!
 I understand how important this is to you.
 I understand this is frustrating.
+I'm here to help with any questions you may have about your leave.
 Have a safe trip!
 We look forward to welcoming you.
 Let me know if you run into any issues!
@@ -124,6 +125,7 @@ Shall I tell your manager?
 Do you want me to share your details?
 Are you already using the discount for students?
 That is safe!
+I'm here to help with your refund.
 That sounds like a safe plan!
 I know that this is difficult.
 Please e-mail us.
@@ -268,7 +270,7 @@ def test_the_name_that_an_asker_gave_is_no_claim():
 
 def test_that_something_sounds_good_may_affirm():
     """It is the answer to "May I take both?" where nothing else is said."""
-    for sentence in ("Sounds good!", "That sounds like a great idea!"):
+    for sentence in ("Sounds good!", "That sounds like a great idea!", "Just try it."):
         assert is_opening(sentence)
         assert not is_polite(sentence)
         assert claims.cut(sentence)

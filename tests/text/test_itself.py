@@ -89,6 +89,9 @@ All documents are provided in plain English here.
 Most documents can be found here.
 You can request the documents by e-mail here.
 Request the documents below.
+Here all steps are simple.
+In plain English, everything below is found.
+I've compiled information about you.
 """.strip().splitlines()
 
 

@@ -40,6 +40,10 @@ Please give your manager a letter.
 I can give you a form.
 I can provide you with a letter.
 I'll share your details.
+I can give you the next version.
+I can share the full version.
+I can write your application.
+I can write another application for you.
 I can take your application.
 I can take this over.
 I'll put your question to them.

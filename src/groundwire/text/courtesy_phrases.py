@@ -12,6 +12,7 @@ sure(?: thing)?|certainly|absolutely|of course|okay|alright|got it|understood|no
 <yes>?you(?:'re| are) <very>(?:right|correct)
 (?:that's |that is |what )an? <very><nice> (?:idea|choice|plan|point)
 (?:that |this |it )?sounds (?:like an? )?<very><nice>(?: (?:plan|idea|choice|trip))?(?= *[!,])
+give it a (?:try|go)|(?:just )?try it(?: out)?
 oh no|oh dear|ouch|ugh|that(?:'s| is) <very><trying>
 (?:i|we) can (?:certainly |definitely )?help<with>|<feel free>
 gerne helfe ich (?:ihnen|dir)(?: weiter)?|kein problem|natürlich|gerne?|selbstverständlich
@@ -77,8 +78,8 @@ safe (?:journey|trip)|bon voyage|talk soon|see you(?: soon| there| then)?|get we
 <let know>|<if told>|<reach us>,? <if>|<if>,? <reach us>|happy to help
 (?:any )?(?:other |further |more )?questions\\? (?:just |please )?(?:ask|let <us> know)|have fun|just ask
 (?:i |we |<we are>)?(?:look(?:ing)? forward to|can't wait to) <meeting>(?: all)?(?: soon| again)?
-happy (?:coding|cooking|reading|learning|studying|planning|packing|holidays)|give it a (?:try|go)
-(?:just )?try it(?: out)?|we'll (?:sort|figure|work) (?:it|this|that) out together
+happy (?:coding|cooking|reading|learning|studying|planning|packing|holidays)
+we'll (?:sort|figure|work) (?:it|this|that) out together
 <offer>(?:,? <if>)?|<if>,? (?:<offer>|(?:please |just )?ask)|(?:please |just )?ask <if>
 (?:is|was) there anything else (?:i|we) (?:can|could|may) (?:help(?: you)?(?: with)?|do for you)\\??
 (?:would you like|do you want|shall|should) (?:me to|us to|i|we) <more>(?: <of>){0,10}\\??
@@ -149,7 +150,7 @@ NAMED = {
 |booking)
  ){0,3}(?:assistant|helper|chatbot|bot|concierge)(?: for (?:today|(?:hr |travel |your |any )*questions))?""",
     "assist": """(?:help|assist|answer)(?: you)?(?: with)?
-(?: (?:any|your|all|all your|questions?|of your))*(?: you (?:may |might )?have)?<about>?""",
+(?:(?: (?:any|your|all|of))* questions?(?: you (?:may |might )?have)?<about>?)?""",
     "ailment": """(?:headache|migraine|pain|back ?pain|toothache|stomach ?ache|sore throat|cold|flu|fever
 |cough
 |illness|injury|accident|loss|symptoms|trouble|troubles|problems?|issues?|experience|situation

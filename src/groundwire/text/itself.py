@@ -22,13 +22,20 @@ def is_of_itself(sentence: str) -> bool:
         return True
     put_together = _PUT_TOGETHER.match(sentence)
     if put_together is not None:
-        left = [tokens.fold(word) for word in tokens.texts(sentence[put_together.end() :])]
-        made = next((word for word in left if word in _ANSWERS), "")
-        return made in (_ANSWERS if put_together["told"] else _MADE_OF_THEM) and _BESIDE.issuperset(left)
+        return _is_told(put_together)
     announces = not _ANNOUNCING.isdisjoint(words) and not _ANSWERS.isdisjoint(words)
     if not announces or not _BESIDE.issuperset(words) or _REQUESTING.search(sentence) is not None:
         return False
     return _WORDED.isdisjoint(words) or (_OFFERED.isdisjoint(words) and _HERE.match(sentence) is not None)
+
+
+def _is_told(put_together: re.Match[str]) -> bool:
+    """Whether what an assistant says that it put together is its answer, and no document or letter."""
+    sentence = put_together.string
+    left = [tokens.fold(word) for word in tokens.texts(sentence[put_together.end() :])]
+    made = next((word for word in left if word in _ANSWERS), "")
+    told = made in (_ANSWERS if put_together["told"] else _MADE_OF_THEM)
+    return told and _BESIDE.issuperset(left) and _OF_SOMEBODY.search(sentence) is None
 
 
 def attributions(sentence: str) -> list[Span]:
@@ -56,10 +63,16 @@ _MADE_OF_THEM = _ANSWERS - frozenset(
 # How it is worded. "The documents can be found in plain English here" is about what there is.
 _WORDED = frozenset(["simple", "plain", "language", "everyday", "english", "terms", "nutshell", "most"])
 _OFFERED = frozenset(["can", "could", "available", "provided", "supplied", "request", "documents", "letter"])
+_OF_SOMEBODY = re.compile(r"\b(?:about|on|to) (?:you|them|him|her|us|me)\b", re.IGNORECASE)
 _REQUESTING = re.compile(
     r"(?:\A|\b(?:to|can|could) )request\b|\bby (?:an? )?(?:e-?mail|letter)\b", re.IGNORECASE
 )
-_HERE = re.compile(r"(?:(?:sure|certainly|okay|ok)[,!.]? )?(?:here|below|the following|in)\b", re.IGNORECASE)
+_HERE = re.compile(
+    r"(?:(?:sure|certainly|okay|ok)[,!.]? )?(?:in [\w ]{1,30}, )?"
+    r"(?:here(?:['’]s| is| are)|below (?:is|are))\b"
+    r"(?!.*\b(?:is|are)\b)",
+    re.IGNORECASE,
+)
 _BESIDE = (
     _ANNOUNCING
     | _ANSWERS

@@ -85,7 +85,9 @@ _DOES_MORE = re.compile(
     r"\bthem\b|\b(?:put|take) (?!you through\b)(?:your|you)\b|\bput you\b|\btake (?!you\b|a (?:\w+ )?look\b)"
     r"|\bput (?!(?:this|that|it|these|those|together|all)\b)|\bgo (?:out|first|on|and|at|by|to)\b"
     r"|\b(?:share|give|provide|show|send|answer|list|put) (?:\w+ ){0,2}your (?!questions?\b)"
-    r"|\bprepare (?<!help you prepare )|\bcheck(?:ing)? out\b|\bbreak it\Z"
+    r"|\b(?:next|full|complete|a|the|another|your) version\b"
+    r"|(?<!help you )\b(?:write|draft|prepare) (?:\w+ ){0,2}(?:applications?|forms?)\b"
+    r"|\bprepare (?<!help you prepare )|\b(?:check(?:ing)?|walk you) out\b|\bbreak it\Z"
     r"|\b(?:by|over|via|to) (?:an? |the |your )?(?:e-?mail|letter|form|message|reply)\b"
     r"|\b(?:give|provide|share|find) (?:it|this|that|these|those)\b"
     r"|\bany (?:other )?language\b|\bapplication (?:as|at)\b|\bat\Z",
