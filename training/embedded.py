@@ -95,7 +95,7 @@ def main() -> None:
 
 
 def short(data: Path) -> dict[str, list[Raw]]:
-    """Answers of our own that taught the encoder nothing, by how they are worded, and claims of SciTail."""
+    """Answers of our own that their reader was not taught, by how they are worded, and claims of SciTail."""
     ours = [row for row in written.read() if _chooses(row) and not written.is_close(row)]
     claims = [row for row in labelled_sets.read(data / "train" / "nli.jsonl.gz") if _is_scitail(row)]
     made: dict[str, list[Raw]] = {"written": [], "of models": [], "digests": []}

@@ -12,8 +12,9 @@ and answers of our own, and some of RAGTruth's), ``stage8.npz`` (answers of our 
 models word theirs, and some of all before), ``stage9-first.npz`` and ``stage9-next.npz`` (more of them, in
 rows of several lengths), ``stage10.npz`` (all of our own, and most of RAGTruth's),
 ``stage11-N.npz`` (all that teaches, drawn anew for each N), ``stage12-N.npz`` and ``stage13-N.npz`` (pairs of
-our own and answers as a retriever leaves them, with all of that and with some of it), and ``held.npz``
-(answers that no stage learns from, to export with). Deterministic.
+our own and answers as a retriever leaves them, with all of that and with some of it), ``stage14-N.npz`` (one
+half of the answers that chose before, and some of all others), and ``held.npz`` (answers that no stage but 14
+learns from, to export with). Deterministic.
 """
 
 from __future__ import annotations

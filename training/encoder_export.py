@@ -41,7 +41,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("checkpoint", type=Path)
     parser.add_argument("out", type=Path, help="encoder.onnx; vocab.txt is beside it, encoder.json will be")
-    parser.add_argument("--rows", type=Path, required=True, help="packed rows that weren't trained on")
+    parser.add_argument("--rows", type=Path, required=True, help="packed rows to calibrate and compare by")
     parser.add_argument("--version", default="0")
     parser.add_argument("--trained-on", default="")
     args = parser.parse_args()

@@ -129,7 +129,7 @@ def sentences_among(raws: Iterable[Raw], rng: random.Random) -> list[str]:
 
 
 def held(sets: Sets) -> Iterator[Labelled]:
-    """Answers to sources between those that teach and those that measure."""
+    """Answers to sources between those that teach and those that measure; stage 14 alone learns from them."""
     for raw in sets.read(*RAGTRUTH):
         if FIT <= part(raw) < TEST:
             yield from as_marked(raw, claim_text.cut(raw["answer"]), 1.0)

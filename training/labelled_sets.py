@@ -1,7 +1,8 @@
 """Labelled answers as they lie on disk, and which of them may teach what.
 
 Sources are split by a hash of their id. Below ``FIT`` they teach the encoder, from ``TEST`` on they only
-measure, those between fit what is stacked on the encoder. The lexical detector is fitted below ``TEST``.
+measure, those between fit what is stacked on the encoder; last, each ``half`` of them teaches one of two
+encoders, and what is stacked is fitted on what the other says. The lexical detector is fitted below ``TEST``.
 """
 
 from __future__ import annotations

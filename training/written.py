@@ -77,7 +77,7 @@ def is_of_models(raw: Raw) -> bool:
 
 
 def is_late(raw: Raw) -> bool:
-    """Whether an answer came after the encoder was taught: it teaches nothing, and chooses.
+    """Whether an answer came after stage 13: each half teaches one encoder of stage 14, and all choose.
 
     These are summaries of long documents, overviews of long records and answers of long conversations.
     """

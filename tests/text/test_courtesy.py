@@ -263,7 +263,10 @@ def test_the_name_that_an_asker_gave_is_no_claim():
     """Said back to them; any other name is one."""
     assert is_their_name("Your name is Ann.", "Hi, I'm Ann.\nWhat is my name?")
     assert is_their_name("You told me that your name is Ann!", "my name is ann")
+    assert is_their_name("Your name is Ann.", "This is Ann speaking. You can call me Annie.")
     assert not is_their_name("Your name is Bob.", "Hi, I'm Ann.")
+    assert not is_their_name("Your name is Bob.", "Don't call me Bob.")
+    assert not is_their_name("Your name is Bob.", "This is Bob, my manager.")
     assert not is_their_name("Your name is Ann.", "I'm Ann's sister.")
     assert not is_their_name("Your name is Ann and you are a member.", "I'm Ann.")
 

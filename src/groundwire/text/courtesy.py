@@ -135,6 +135,7 @@ _CALLED = re.compile(
     re.IGNORECASE,
 )
 _NAMES_SELF = re.compile(
-    r"\b(?:my (?:first )?name(?: is|['’]s)|i['’]m|i am|call me|this is) ([^\W\d_][\w-]{0,30})(?!['’\w-])",
+    r"\b(?:my (?:first )?name(?: is|['’]s)|i['’]m|i am|(?:please|just|can|may) call me"
+    r"|this is(?= \S+ (?:here|speaking)\b)) ([^\W\d_][\w-]{0,30})(?!['’\w-])",
     re.IGNORECASE,
 )
