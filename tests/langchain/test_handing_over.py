@@ -9,7 +9,7 @@ from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate
-from langchain_core.runnables import RunnableLambda
+from langchain_core.runnables import RunnableLambda, RunnablePassthrough
 from langchain_core.tools import InjectedToolCallId, create_retriever_tool, tool
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import InjectedState, ToolNode
@@ -248,6 +248,33 @@ def test_a_record_of_which_a_prompt_tells_only_a_field_is_evidence(heard):
     given = {"messages": [HumanMessage("How warm is it, and what does item3 cost?")]}
     contexts = asked(graph.compile(), heard, given)[2]
     assert [("21.5" in text, text == FOUND[0]) for text in contexts] == [(True, False), (False, True)]
+
+
+@pytest.mark.parametrize("answers", [False, True], ids=["retriever", "chain"])
+def test_two_that_are_told_of_one_tool_have_what_it_found_both(answers, heard):
+    """Not for one of them what a model in the tool has made of it."""
+    made = (Shelf() | joined | Scribe(rule=lambda _: "They sell item9 at a price of nine euro in all")).invoke
+
+    @tool
+    def look_up(query: str) -> str:
+        """Look it up, and tell of it."""
+        return made(query).text
+
+    template = ChatPromptTemplate.from_template("Record: {note}\n{context}\n{question}")
+    look = look_up if answers else searching("look_up", retrieves=True)
+
+    def writer(n):
+        context = (lambda given: given["question"]) | Shelf() | joined
+        tells = Scribe(rule=lambda _: f"Writer {n} says that item3 costs 3euro and item9 costs 9euro")
+        return RunnablePassthrough.assign(context=context) | template | tells | StrOutputParser()
+
+    def app(question, config):
+        given = {"note": look.invoke({"query": "item9"}, config), "question": question}
+        return [writer(n).invoke(given, config) for n in (1, 2)]
+
+    RunnableLambda(app).invoke("And item3?", listening(heard))
+    contexts = [[one.text for one in captured.interaction.contexts] for captured in heard.captured]
+    assert contexts == [[FOUND[0], "item9 costs 9euro"]] * 2
 
 
 def test_hundreds_of_tools_each_with_a_model_s_note_hold_nothing_up(heard):

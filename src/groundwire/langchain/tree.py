@@ -140,6 +140,7 @@ class Tree:
     prompts: deque[Run] = field(default_factory=lambda: deque(maxlen=_PER_TREE))
     tools: deque[Run] = field(default_factory=lambda: deque(maxlen=_PER_TREE))
     inner: deque[Run] = field(default_factory=lambda: deque(maxlen=_PER_TREE))
+    lent: deque[Run] = field(default_factory=lambda: deque(maxlen=_PER_TREE))  # retrievals
     waiting: list[Unit] = field(default_factory=list)
     steps: deque[Unit] = field(default_factory=lambda: deque(maxlen=MOST_WAITING))
     answered: bool = False
@@ -186,15 +187,21 @@ class Tree:
     def lend(self, unit: Unit, tools: Sequence[Run]) -> None:
         """Give the unit tools outside of it, with what was gathered in them.
 
-        Others may have been told of them as well; but what they found was not left for a larger chain.
+        Others may have been told of them as well, be they steps of those; but what they found was not left
+        for a larger chain.
         """
         for name in _GATHERED:
             runs: deque[Run] = getattr(self, name)
-            inside = [run for run in runs if any(run.within(tool) for tool in tools)]
+            taken = (run for step in self.steps for run in getattr(step, name))
+            lent = self.lent if name == "retrievals" else ()
+            inside = [run for run in (*runs, *taken, *lent) if any(run.within(tool) for tool in tools)]
             setattr(unit, name, _in_order([*inside, *getattr(unit, name)]))
             if name == "retrievals":
-                for run in inside:
-                    runs.remove(run)
+                self.lent.extend(run for run in inside if run not in self.lent)
+                theirs = set(inside)
+                left = [run for run in runs if run not in theirs]
+                runs.clear()
+                runs.extend(left)
 
     def forget(self, run: Run) -> None:
         """Let go of everything below a run that has failed, or of all when it is the topmost."""
