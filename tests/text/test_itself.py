@@ -40,6 +40,7 @@ Let me answer both parts of your question.
 You can find more details in the document above.
 Please refer to the documentation for more details.
 Please see the contract you shared.
+See the handbook for details.
 I've summarized the documents.
 I've collected the key facts from the documents.
 This is based on the leaflet above.
@@ -78,7 +79,7 @@ You can find the answer in the policy.
 All information is in the official report.
 Please read the leaflet.
 Check your contract.
-Consult the manual for details.
+Consult the manual.
 This was taken from the contract.
 This information is based on the official guide.
 The information is based on the report.

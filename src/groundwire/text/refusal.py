@@ -223,17 +223,21 @@ _TELL = (
     r"|ascertain|specif|state|judge)"
 )
 _UNTOLD = (
-    r"(?:\b(?:unclear|unknown|uncertain|unanswer\w+|unspecified|undetermined)\b"
+    r"(?:\b(?:guess(?:es|ing)?|speculat\w+|(?:remains?|leave (?:it|this|that)) open|outside what i"
+    r"|(?:answer|information) is(?: not|n['’]t) available|unclear|unknown|uncertain|unanswer\w+|unspecified"
+    r"|undetermined)\b"
     r"|(?:\bnot|n['’]t) (?:\w+ )?(?:known|clear|specified|mentioned|stated|certain|sure)\b"
     rf"|\b(?:can(?:not|['’]t| not)|could(?: not|n['’]t)) (?:\w+ )?(?:be )?(?:\w+ )?{_TELL}"
     rf"|\b(?:impossible|hard|difficult|(?:not|n['’]t) possible|no way) (?:for \w+ )?to (?:\w+ )?{_TELL})"
 )
 _TURN = (
-    r"[^,;]{0,40}?\b(?:ask|check(?! in\b| out\b)|contact|consult|verify|confirm|reach out|refer to|speak|talk"
-    r"|get in touch|look (?:it|this|that|elsewhere|at|into|for)|(?:do|doing) (?:\w+ )?research)\b"
+    r"[^,;]{0,40}?\b(?:(?:ask|check|contact|consult|call)(?:ing)?(?! in\b| out\b)"
+    r"|verify(?:ing)?|confirm(?:ing)?"
+    r"|(?:reach|reaching) out|refer(?:ring)? to|(?:speak|talk)(?:ing)?|get(?:ting)? in touch"
+    r"|look(?:ing)? (?:it|this|that|elsewhere|at|into|for)|(?:do|doing) (?:\w+ )?research)\b"
 )
 _NO_MORE = (
-    rf"(?:that\b|far\b|[^,;]{{0,80}}?{_UNTOLD}"
+    rf"(?:far\b|[^,;]{{0,80}}?{_UNTOLD}"
     r"|(?:unfortunately,? )?(?:i (?:can(?:not|['’]t| not)|could(?: not|n['’]t)|do(?: not|n['’]t)"
     r"|am unable to)|(?:i['’]m )?(?:unable|not able) to)"
     r" (?:\w+ )?(?:provide|give|find|comment|help|answer|have|see|be sure)\b"
@@ -241,6 +245,7 @@ _NO_MORE = (
     r"|you(?:['’]ll|['’]d)?(?! do\b| don| can(?:not|['’])| need not| needn| must| should(?: not|n)| won)\b"
     rf"{_TURN}"
     rf"|it(?:['’]s| is| (?:may|might|would|could) be) (?!not\b){_TURN}"
+    rf"|your best bet is{_TURN}"
     r"|please\b|feel free\b|let me know\b|if (?:you|your)\b[^,;]{0,60}, (?:you|it|please)\b"
     r"|(?:some )?(?:more|additional|further) (?:information|details|research)\b"
     # What is done about it in general: "..., so you may need to adjust the cooking time".
