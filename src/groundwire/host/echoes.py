@@ -38,7 +38,7 @@ _RECEIVED = re.compile(
     rf"{_KEPT.pattern}"
 )
 # The number of a line, where a file is shown with them.
-_NUMBER = re.compile(r"\s*\d+(?: ?[→|:.)]|\s|$)")
+_NUMBER = re.compile(r"\A\s*\d+(?: ?[→|:.)]|\s|$)")
 _SEVERAL, _LONG = 2, 40  # lines of a file, and characters of what may be one
 # What a search says that found nothing, in a sentence.
 _STOP = re.compile(r"[.!?;\n。！？]")
