@@ -3,10 +3,12 @@
 import pytest
 from langchain_classic.chains import ConversationalRetrievalChain, RetrievalQA
 from langchain_classic.memory import ConversationBufferMemory
+from langchain_core.documents import Document
+from langchain_core.language_models.fake_chat_models import FakeListChatModel
 from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage, SystemMessage, get_buffer_string
 from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate, PromptTemplate
-from langchain_core.runnables import RunnablePassthrough
+from langchain_core.runnables import RunnableLambda, RunnablePassthrough
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.func import entrypoint
 from langgraph.graph import START, MessagesState, StateGraph
@@ -128,3 +130,27 @@ def test_turns_that_a_graph_takes_out_once_it_has_answered_are_earlier_turns(kep
     app.invoke({"messages": [HumanMessage(question(1))]}, config)
     assert said(heard.only()) == whole(1)
     assert told(heard.only()) == EARLIER
+
+
+@pytest.mark.parametrize("drafts", [False, True])
+def test_documents_and_drafts_in_messages_of_their_own_are_no_turns(drafts, heard):
+    """An application gives them to its model as a user's messages, before the question."""
+    page = "A second bag costs 25 EUR on all flights to Oslo, and gold members bring it for nothing."
+    draft = "I take it that a second bag costs 99 EUR on all flights to Oslo in winter."
+    model = FakeListChatModel(responses=[draft, "It costs 25 EUR."] if drafts else ["It costs 25 EUR."])
+    asked, earlier = "And a second bag?", [HumanMessage("Is a bag free?"), AIMessage("Yes.")]
+
+    def search(_):
+        return [Document(page)]
+
+    def app(question, config):
+        found = RunnableLambda(search).with_config(run_name="search", tags=["groundwire:context"])
+        given = [HumanMessage(f"Context:\n{found.invoke(question, config)[0].page_content}")]
+        if drafts:
+            written = model.invoke([*given, HumanMessage("Draft an answer.")], config).text
+            given.append(HumanMessage(f"A draft: {written}"))
+        return model.invoke([*earlier, *given, HumanMessage(question)], config).text
+
+    RunnableLambda(app).invoke(asked, listening(heard))
+    turns = [turn.text for turn in heard.only().interaction.history]
+    assert turns == ["Is a bag free?", "Yes."]

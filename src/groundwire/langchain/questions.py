@@ -9,9 +9,10 @@ from typing import Any
 from langchain_core.messages import BaseMessage
 
 from groundwire.core.interaction import Passage, Turn
-from groundwire.host.seen import is_telling
+from groundwire.host.seen import is_statement, is_telling
 from groundwire.langchain import chat, evidence, results, states, values
 from groundwire.langchain.tree import Run, Unit
+from groundwire.langchain.units import found_texts
 
 
 def question(unit: Unit, key: str | None, answering: Run | None, found: Sequence[Passage] = ()) -> str | None:
@@ -124,19 +125,26 @@ def _noted(unit: Unit, asked: str | None, answering: Run | None) -> tuple[Turn, 
     noted = (states.known(given, values.PAST_KEYS) for given in steps)
     if past := next((past for held in noted for _, one in held if (past := chat.past(one))), ()):
         return past
-    return () if answering is None or unit.prompts else _told_before(answering, asked)
+    return () if answering is None or unit.prompts else _told_before(unit, answering, asked)
 
 
-def _told_before(answering: Run, asked: str | None) -> tuple[Turn, ...]:
+def _told_before(unit: Unit, answering: Run, asked: str | None) -> tuple[Turn, ...]:
     """What the model was told of a conversation that the application keeps by itself.
 
-    Not where a template tells it, which may hold examples.
+    Not where a template tells it, which may hold examples; nor documents and drafts of models in it, as no
+    user has said these.
     """
     conversation = chat.messages(answering.inputs)
     last = chat.last_turn(conversation) or 0
     if not last or conversation[last].text != asked:
         return ()
-    return chat.turns([message for message in conversation[:last] if message.type != "system"])
+    read = [*found_texts(unit.retrievals), *(chat.tool_text(tool.outputs) or "" for tool in unit.tools)]
+    read += [(results.model_text(model.outputs) or "").strip() for model in unit.models]
+    read = list(filter(is_statement, read))
+    said = (message for message in conversation[:last] if message.type != "system")
+    return chat.turns(
+        [one for one in said if one.type != "human" or not any(text in one.text for text in read)]
+    )
 
 
 def _before(unit: Unit, asked: str | None, steps: Sequence[Any]) -> list[BaseMessage]:
