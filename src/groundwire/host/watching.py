@@ -88,7 +88,10 @@ class Watching:
         return self._observer.stats
 
     def flush(self, timeout: float | None = None) -> bool:
-        """Wait until every answer so far is judged and sent to its trace; False when time ran out."""
+        """Wait until every answer so far is judged and sent to its trace; False when time ran out.
+
+        In ``on_outcome`` it waits for all others, and is False at once where too many wait in this way.
+        """
         return self._finish(self._observer.flush, timeout)
 
     def close(self, timeout: float | None = None) -> bool:
