@@ -342,9 +342,9 @@ def _answering(exchanges: list[Exchange], said: str, found: Sequence[Passage]) -
     """
     last_first = exchanges[::-1]
     known = list(takewhile(lambda one: one.said is not None, last_first))
-    like = shares(said, ("\n".join(one.words) for one in known))
-    if max(like, default=0.0) >= EDITED:
-        return known[like.index(max(like))]
+    theirs = shares(said, ("\n".join(one.words) for one in known))
+    if max(theirs, default=0.0) >= EDITED:
+        return known[theirs.index(max(theirs))]
     shown = (one for one in last_first if said and any(opening(passage) in one.told for passage in found))
     return next(shown, last_first[0])
 

@@ -10,16 +10,17 @@ from __future__ import annotations
 import re
 
 from groundwire.text.courtesy_phrases import AFFIRMING, GREETING, NAMED, PARTING
+from groundwire.text.patterns import several
 
 
 def is_opening(sentence: str) -> bool:
     """Whether a sentence only opens an answer. Some may affirm where nothing else does: "Of course."."""
-    return len(sentence) <= _LONGEST and _OPENING.fullmatch(sentence) is not None
+    return len(sentence) <= _LONGEST and _COURTEOUS.fullmatch(_MAY_AFFIRM + sentence) is not None
 
 
 def is_polite(sentence: str) -> bool:
     """Whether a sentence only greets, thanks, feels for the asker, wishes well or offers more help."""
-    return len(sentence) <= _LONGEST and _POLITE.fullmatch(sentence) is not None
+    return len(sentence) <= _LONGEST and _COURTEOUS.fullmatch(sentence) is not None
 
 
 def is_regards(sentence: str) -> bool:
@@ -44,23 +45,30 @@ def is_their_name(sentence: str, said: str) -> bool:
 
 
 _LONGEST = 160
-_JOINED = 4  # phrases after the first: each may be read as words of the one before, too, which costs time
+_MOST = 5  # phrases: each may be read as words of the one before, too, which costs time
 
 
-def _sentence(*lists: str) -> re.Pattern[str]:
-    """One phrase of the lists or several, each with whom it is said to or without."""
+def _any_of(*lists: str) -> str:
+    """A pattern of the phrases of the lists."""
     phrases = "|".join("|".join(lines.split("\n")[1:-1]) for lines in lists)
     while (named := re.search(r"<([^\W\d_][^\W\d_ ]*(?: \w+)?)>", phrases)) is not None:
         phrases = phrases.replace(named.group(), NAMED[named[1]].replace("\n", ""))
+    return f"(?:{phrases})"
+
+
+def _sentence() -> re.Pattern[str]:
+    """One phrase or several, each with whom it is said to or without; after the mark, they may affirm."""
     name = r"(?-i:(?:M(?:r|s|rs)\.? )?[A-Z][\w-]+)"
-    one = rf"(?:{phrases})(?:, {name}| {name}(?=[,!]))?"
-    joined = rf"(?:(?:[,;!]|,? and|[,;!]? [-–—])? {one})"
-    whole = rf"[¡¿]?{one}{joined}{{0,{_JOINED}}}[\s!.,…。！？🙂😊👋🎉👍]*"
+    # One pattern for both kinds of sentences: the lists are long, and take long to compile.
+    phrase = f"(?:{_any_of(GREETING, PARTING)}|(?(1){_any_of(AFFIRMING)}|(?!)))"
+    one = rf"{phrase}(?:, {name}| {name}(?=[,!]))?"
+    phrases = several(one, "(?:[,;!]|,? and|[,;!]? [-–—])? ", _MOST, group=2)
+    whole = rf"({_MAY_AFFIRM})?[¡¿]?{phrases}[\s!.,…。！？🙂😊👋🎉👍]*"
     return re.compile(whole.replace("'", "['’]"), re.IGNORECASE)
 
 
-_POLITE = _sentence(GREETING, PARTING)
-_OPENING = _sentence(AFFIRMING, GREETING, PARTING)
+_MAY_AFFIRM = "\0"
+_COURTEOUS = _sentence()
 _REGARDS = re.compile(
     r"regards|wishes|sincerely|cheers|best|thank|yours|warmly|respectfully|travels|flight|grüßen?"
     r"|cordialement|saludos|saluti|groet",

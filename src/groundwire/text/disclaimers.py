@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from groundwire.text.patterns import several
+
 
 def is_disclaimer(sentence: str) -> bool:
     """Whether a sentence only limits what an answer is good for, or sends the asker to whom all go.
@@ -119,7 +121,7 @@ _MAY_CHANGE = (
 _ONE = f"(?:{_TAKE}|{_MAY_CHANGE}|{_NO_ADVICE}|{_NO_EXPERT}|{_CANT}|{_VERIFY}|{_ADVICE})"
 _LABEL = r"[*_]{0,3}(?:(?:disclaimer|note|important(?: note)?|reminder|please note)[*_]{0,3}:[*_]{0,3} )?"
 _SAFE = re.compile(
-    rf"{_LABEL}{_ONE}(?:(?:,|;)?(?: and| so| but)? {_ONE}){{0,2}}[\s!.…]*".replace("'", "['’]"), re.IGNORECASE
+    rf"{_LABEL}{several(_ONE, '(?:,|;)?(?: and| so| but)? ', 3)}[\s!.…]*".replace("'", "['’]"), re.IGNORECASE
 )
 _UNABLE = re.compile(
     "as an ai(?: language)?(?: model| assistant| system)?,? i (?:"
