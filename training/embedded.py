@@ -1,12 +1,13 @@
 """Fit what the embedded detector puts on top of its encoder: ``src/groundwire/detectors/data/embedded.json``.
 
     python training/lexical.py --data DIR --below 0.66 --out training/work/lexical-below.json
-    python -m training.embedded --data DIR
+    python -m training.embedded --data DIR --halves DIR DIR
 
-Reads RAGTruth's answers to sources that the encoder that ships was not taught with, and fits logistic
-regressions of claims, of answers and of words, and the cut for words. What words and facts say of these
-answers must not be known by heart either: it comes from a lexical detector that was fitted without them.
-Claims and answers are weighed by short answers too: those of our own that choose, and part of SciTail.
+Reads answers that are not known by heart, RAGTruth's, our own and part of SciTail, and fits logistic
+regressions of claims, of answers and of words, and the cut for words. ``halves`` are folders of two encoders,
+each of which was taught one half of some of these answers, and reads the other; what none was taught, the
+encoder that ships reads, which is their mean. What words and facts say of these answers must not be known by
+heart either: it comes from a lexical detector that was fitted without them.
 Sources of the test part are looked at only to print what came out, with the lexical detector that ships.
 """
 
@@ -14,7 +15,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -42,12 +43,13 @@ from groundwire.detectors.embedded_model import (
     word_figures,
 )
 from groundwire.detectors.lexical_seen import Answer
-from groundwire.local.embedded import READER
+from groundwire.local.embedded import READER, EmbeddedReader
+from groundwire.local.encoder import Loaded
 from groundwire.text import claims as claim_text
 from groundwire.text import overlap
 from training import labelled_sets, written
 from training.encoder_parts import WRITTEN_FIT
-from training.labelled_sets import FIT, SEED, TEST, Raw, contexts, part, ragtruth
+from training.labelled_sets import FIT, SEED, TEST, Raw, contexts, half, part, ragtruth
 
 ROOT = Path(__file__).resolve().parents[1]
 PER_TASK = 900.0
@@ -78,6 +80,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--lexical", type=Path, default=ROOT / "training" / "work" / "lexical-below.json")
+    parser.add_argument(
+        "--halves",
+        type=Path,
+        nargs=2,
+        required=True,
+        metavar="DIR",
+        help="encoders taught half 0, and half 1",
+    )
     parser.add_argument("--out", type=Path, default=ROOT / "src/groundwire/detectors/data/embedded.json")
     args = parser.parse_args()
     raw = ragtruth(args.data)
@@ -86,8 +96,10 @@ def main() -> None:
             f"no {args.lexical}: make it with training/lexical.py --below {FIT} --out {args.lexical}"
         )
     below = lexical_model.Fitted.read(json.loads(args.lexical.read_text(encoding="utf-8")))
-    fitting = read([row for row in raw if FIT <= part(row) < TEST], below)
-    model = fit(fitting, [row for rows in short(args.data).values() for row in evened(read(rows, below))])
+    halves = [EmbeddedReader(loaded=Loaded(folder)) for folder in args.halves]
+    fitting = read([row for row in raw if FIT <= part(row) < TEST], below, halves)
+    others = short(args.data).values()
+    model = fit(fitting, [row for rows in others for row in evened(read(rows, below, halves))])
     args.out.write_text(json.dumps(model, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     embedded_model.load.cache_clear()
     report("fitted on", fitting, model)
@@ -130,24 +142,47 @@ def evened(rows: Sequence[Row]) -> list[Row]:
     ]
 
 
-def read(raw: Sequence[Mapping[str, Any]], model: lexical_model.Fitted) -> list[Row]:
+def read(raw: Sequence[Raw], model: lexical_model.Fitted, halves: Sequence[EmbeddedReader] = ()) -> list[Row]:
     """Look at every answer, and have what the detector would have read of it read, some at once."""
     sizes = {task: sum(r["task"] == task for r in raw) for task in {r["task"] for r in raw}}
     rows = [look(row, PER_TASK / sizes[row["task"]], model) for row in raw if claim_text.cut(row["answer"])]
     done: list[Row] = []
-    for start in range(0, len(rows), AT_ONCE):
-        some = rows[start : start + AT_ONCE]
-        numbers = [embedded_model.to_read(row.seen, row.lexical) for row in some]
-        replies = READER.read(
-            [asked(interaction(row.raw), row.seen, which) for row, which in zip(some, numbers, strict=True)]
-        )
-        for row, which, reply in zip(some, numbers, replies, strict=True):
-            assert isinstance(reply, Encoded), reply
-            claims = dict(zip(which, reply.claims, strict=True))
-            done.append(replace(row, read=without_known(row.seen, claims)))
-        print(f"\r{len(done)} of {len(rows)} answers read", end="", flush=True)
+    for reader, theirs in by_reader(rows, halves):
+        for start in range(0, len(theirs), AT_ONCE):
+            done += read_by(reader, theirs[start : start + AT_ONCE])
+            print(f"\r{len(done)} of {len(rows)} answers read", end="", flush=True)
     print()
     return done
+
+
+def by_reader(
+    rows: Sequence[Row], halves: Sequence[EmbeddedReader]
+) -> Iterator[tuple[EmbeddedReader, Sequence[Row]]]:
+    """Who reads which answers: what one of ``halves`` was taught, the other; all else, the one that ships."""
+    taught = [taught_half(row.raw) if halves else None for row in rows]
+    for number, reader in ((None, READER), *enumerate(reversed(halves))):
+        yield reader, [row for row, one in zip(rows, taught, strict=True) if one == number]
+
+
+def taught_half(raw: Raw) -> int | None:
+    """The half that an answer was taught in stage 14, if it was."""
+    if raw["dataset"] == "ragtruth":
+        chose = FIT <= part(raw) < TEST
+    else:
+        chose = raw["dataset"] != "scitail" and written.is_late(raw)
+    return half(raw) if chose else None
+
+
+def read_by(reader: EmbeddedReader, rows: Sequence[Row]) -> Iterator[Row]:
+    """The answers with what the detector would have read of them."""
+    numbers = [embedded_model.to_read(row.seen, row.lexical) for row in rows]
+    replies = reader.read(
+        [asked(interaction(row.raw), row.seen, which) for row, which in zip(rows, numbers, strict=True)]
+    )
+    for row, which, reply in zip(rows, numbers, replies, strict=True):
+        assert isinstance(reply, Encoded), reply
+        claims = dict(zip(which, reply.claims, strict=True))
+        yield replace(row, read=without_known(row.seen, claims))
 
 
 def look(raw: Mapping[str, Any], weight: float, model: lexical_model.Fitted) -> Row:
@@ -195,11 +230,11 @@ def fit(rows: Sequence[Row], short_ones: Sequence[Row]) -> dict[str, Any]:
         "sure": 0.5,
     }
     return {
-        "version": "11",
+        "version": "12",
         "provenance": {
             "data": "RAGTruth (Niu et al., 2024), MIT; SciTail (Khot et al., 2018), Apache-2.0; our own",
             "split": f"sha256('{SEED}:' + source id) from {FIT} to {TEST}",
-            "command": "python -m training.embedded",
+            "command": "python -m training.embedded --halves stage14-0 stage14-1",
         },
         **model,
         "sure": best_cut([*rows, *_marked(short_ones)], stack(model)),

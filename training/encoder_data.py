@@ -13,8 +13,8 @@ models word theirs, and some of all before), ``stage9-first.npz`` and ``stage9-n
 rows of several lengths), ``stage10.npz`` (all of our own, and most of RAGTruth's),
 ``stage11-N.npz`` (all that teaches, drawn anew for each N), ``stage12-N.npz`` and ``stage13-N.npz`` (pairs of
 our own and answers as a retriever leaves them, with all of that and with some of it), ``stage14-N.npz`` (one
-half of the answers that chose before, and some of all others), and ``held.npz`` (answers that no stage but 14
-learns from, to export with). Deterministic.
+half each of the answers that chose until then, with some of all of that), and ``held.npz`` (answers that no
+stage before the last learns from, to export with). Deterministic.
 """
 
 from __future__ import annotations
@@ -47,10 +47,11 @@ from training.encoder_stages_ours import (
     everything,
     of_models,
     of_our_own,
+    with_one_half,
 )
 
-DRAWN, DRAWN_13 = 4, 2
-"""How many draws there are of a stage whose rows are drawn several times, and of stage 13."""
+DRAWN, DRAWN_13, HALVES = 4, 2, 2
+"""How many draws there are of a stage whose rows are drawn several times, of stage 13 and of stage 14."""
 
 
 def main() -> None:
@@ -58,7 +59,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--stage", type=int, choices=range(1, 14), help="all if left out")
+    parser.add_argument("--stage", type=int, choices=range(1, 15), help="all if left out")
     parser.add_argument("--epochs", type=int, default=3, help="of stage 2")
     parser.add_argument("--sample", type=int, metavar="N", help="the first N answers of each set, to try it")
     args = parser.parse_args()
@@ -124,6 +125,10 @@ FILES: Mapping[tuple[int, str], Callable[[Sets], Iterable[Labelled]]] = {
             f"stage13-{number}", partial(and_matched, number=number, worth=WORTH_13)
         )
         for number in range(DRAWN_13)
+    },
+    **{
+        (14, f"stage14-{number}"): _named(f"stage14-{number}", partial(with_one_half, number=number))
+        for number in range(HALVES)
     },
 }
 """The files of most stages, by stage and name."""

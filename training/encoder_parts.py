@@ -25,7 +25,7 @@ from training.encoder_facts import Habits, Maker
 from training.encoder_rows import Label, Labelled
 from training.encoder_sets import Sets, whole
 from training.facts import FACTS, Facts
-from training.labelled_sets import FIT, RAGTRUTH, TEST, Raw, part
+from training.labelled_sets import FIT, RAGTRUTH, TEST, Raw, half, part
 from training.retrieved import Passages
 
 DOCUMENTS = ("defacto", "expertqa")
@@ -61,6 +61,11 @@ def ragtruth_teaching(sets: Sets) -> list[Raw]:
     return [raw for raw in sets.read(*RAGTRUTH) if part(raw) < FIT]
 
 
+def half_that_chose(sets: Sets, number: int) -> list[Raw]:
+    """Of RAGTruth's answers that what is stacked is fitted on, those to one half of the sources."""
+    return [raw for raw in sets.read(*RAGTRUTH) if FIT <= part(raw) < TEST and half(raw) == number]
+
+
 def teaching() -> list[Raw]:
     """The answers of our own that may teach."""
     return [raw for raw in written.read() if part(raw) < WRITTEN_FIT and not written.is_late(raw)]
@@ -93,6 +98,12 @@ def ours_as_marked(
     for raw in told:
         length = lengths.drawn(rng) if rng else rows.LENGTH
         yield from as_marked(raw, claim_text.cut(raw["answer"]), 1.0, length)
+
+
+def ours_as_a_whole(told: Iterable[Raw], rng: random.Random) -> Iterator[Labelled]:
+    """Answers of our own of which only whole statements teach: their writers mark few words of many wrong."""
+    for row in ours_as_marked(told, rng, MOSTLY_AS_READ):
+        yield row._replace(words=[Label.IGNORED] * len(row.words))
 
 
 def elsewhere(told: Sequence[Raw], rng: random.Random) -> Iterator[Labelled]:

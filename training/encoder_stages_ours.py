@@ -1,4 +1,4 @@
-"""Stages 7 to 13: answers of our own, as they are marked and changed, and all that was taught before."""
+"""Stages 7 to 14: answers of our own, as they are marked and changed, and all that was taught before."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ from training.encoder_parts import (
     but_for_most_close,
     elsewhere,
     facts,
+    half_that_chose,
+    ours_as_a_whole,
     ours_as_marked,
     ragtruth_teaching,
     sentences_among,
@@ -28,7 +30,7 @@ from training.encoder_parts import (
 )
 from training.encoder_rows import Labelled
 from training.encoder_sets import Sets, marked_claims, short_pairs, supported
-from training.labelled_sets import part
+from training.labelled_sets import half, part
 
 WRITTEN_WINDOWS, WRITTEN_CONTRASTS = 0.12, 0.6
 """Of our answers in stages 7 and 8, the sentences as they stand and the changes that are read."""
@@ -74,6 +76,23 @@ WORTH_13: Mapping[str, float] = {
     **dict.fromkeys(("close facts", "facts", "next facts", "pairs"), 0.0),
 }
 """What parts weigh in stage 13, which reads answers as people and we marked them, and little else."""
+
+MARKED_AGAIN = 0.7
+SHARES_AGAIN: Mapping[str, float] = {
+    "of models": 0.08,
+    "written": 0.1,
+    "changed": 0.03,
+    "answers": 0.1,
+    "statements": 0.1,
+    "windows": 0.1,
+    "close facts": 0.1,
+    "facts": 0.1,
+    "pairs": 0.12,
+    "wice": 0.3,
+    "matched": 0.12,
+    "retrieved": 0.2,
+}
+"""Of RAGTruth's answers as they are marked, and of all else that taught before, the share for stage 14."""
 
 
 def of_our_own(sets: Sets) -> Parts:
@@ -213,4 +232,27 @@ def and_matched(sets: Sets, number: int, worth: Mapping[str, float]) -> Parts:
         name: [row._replace(weight=row.weight * worth.get(name, 1.0)) for row in made]
         for name, made in parts.items()
         if worth.get(name, 1.0)
+    }
+
+
+def with_one_half(sets: Sets, number: int) -> Parts:
+    """Stage 14: half of the answers that chose before, RAGTruth's and our late ones, and some of all others.
+
+    Whoever was taught one half reads the other, so that what is stacked is fitted on answers that its
+    readers don't know.
+    """
+    rng = random.Random(140 + number)
+    older, new = ragtruth_teaching(sets), half_that_chose(sets, number)
+    late = [raw for raw in written.read() if written.is_late(raw) and half(raw) == number][: sets.most]
+    before = and_matched(sets, number, {})
+    marked = [*as_read(older, rng, MOSTLY_AS_READ), *flipped_records(older, rng)]
+    again = {
+        name: [row for row in before[name] if rng.random() < share] for name, share in SHARES_AGAIN.items()
+    }
+    return {
+        "late": list(ours_as_a_whole(late, rng)),
+        "new": [*as_read(new, rng, MOSTLY_AS_READ), *flipped_records(new, rng), *as_retrieved(new, rng)],
+        "new, changed": list(some_pairs(encoder_contrasts.of_answers(new, rng), EACH_RAGTRUTH_CHANGED, rng)),
+        "ragtruth": [row for row in marked if rng.random() < MARKED_AGAIN],
+        **again,
     }

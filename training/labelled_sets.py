@@ -42,6 +42,11 @@ def part(raw: Raw) -> float:
     return place(str(raw["meta"].get("source_id") or raw["context"]))
 
 
+def half(raw: Raw) -> int:
+    """Which of two halves an answer's source falls in, 0 or 1, wherever its part is."""
+    return int(part(raw) * 1e9) % 2
+
+
 def is_record(text: str) -> bool:
     """Whether a passage or context is a record in JSON, and no prose."""
     return text.lstrip().startswith("{")

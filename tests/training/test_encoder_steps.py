@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from training import encoder, written
+from training.embedded import taught_half
 from training.encoder import Step, encoder_steps, stack_steps
 from training.encoder_data import write
 from training.encoder_parts import WRITTEN_FIT, as_retrieved, held
@@ -16,6 +17,7 @@ from training.encoder_rows import Label, Packed
 from training.encoder_sets import Sets, short_pairs
 from training.encoder_stages import SECOND, again_of, drawn_anew, marked_answers, mixed
 from training.encoder_stages_ours import (
+    SHARES_AGAIN,
     WORTH_12,
     WORTH_13,
     and_matched,
@@ -23,8 +25,9 @@ from training.encoder_stages_ours import (
     everything,
     of_models,
     of_our_own,
+    with_one_half,
 )
-from training.labelled_sets import FIT, TEST, part
+from training.labelled_sets import FIT, RAGTRUTH, TEST, half, part
 
 PLAIN = ("expertqa", "begin", "faithdial_audit", "defacto", "halueval", "wice", "wice_tokens")
 SETS = {
@@ -229,6 +232,40 @@ def test_pairs_of_our_own_teach_in_stage_12_with_all_before(sets, monkeypatch):
     assert not np.array_equal(packed(other).ids, packed(and_matched(few, 1, {})).ids)
 
 
+def test_stage_14_teaches_each_encoder_one_half_of_what_chose(sets, monkeypatch):
+    """No answer of one half is a row of the other's, and none that measures is a row of either."""
+    late = [raw("late", i, "any") | {"meta": {"source_id": f"news-101-{i}"}} for i in range(20)]
+    monkeypatch.setattr(written, "read", lambda: late)
+    monkeypatch.setattr(written, "matched", list)
+    few = Sets(data=sets.data, most=20)
+    one, same, other = (with_one_half(few, number) for number in (0, 0, 1))
+    assert set(one) == {"late", "new", "new, changed", "ragtruth", *SHARES_AGAIN}
+    for parts, number in ((one, 0), (other, 1)):
+        assert len(parts["late"]) == sum(half(each) == number for each in late)
+        new = [each for each in sets.read(*RAGTRUTH) if FIT <= part(each) < TEST and half(each) == number]
+        assert len(new) <= len(parts["new"]) <= 2 * len(new)
+    assert {word for row in one["late"] for word in row.words} == {Label.IGNORED}
+    assert {bool(row.label) for row in one["late"]} == {True, False}
+    assert np.array_equal(packed(one).ids, packed(same).ids)
+    assert not np.array_equal(packed(one).ids, packed(other).ids)
+
+
+def test_what_one_half_was_taught_the_other_reads():
+    """Of RAGTruth's answers those that chose, and our late ones; all else was taught by neither."""
+
+    def source(name, dataset, wanted):
+        raws = ({"dataset": dataset, "meta": {"source_id": f"{name}-{i}"}} for i in range(300))
+        return next(raw for raw in raws if wanted(raw))
+
+    chose = source("q", "ragtruth", lambda raw: FIT <= part(raw) < TEST)
+    assert taught_half(chose) == half(chose)
+    assert taught_half(source("q", "ragtruth", lambda raw: part(raw) >= TEST)) is None
+    late = source("news-101", "digests", lambda raw: half(raw) == 1)
+    assert taught_half(late) == 1
+    assert taught_half(source("news-61", "written", lambda raw: half(raw) == 1)) is None
+    assert taught_half(source("scitail", "scitail", lambda raw: True)) is None
+
+
 def test_some_answers_are_read_as_a_retriever_leaves_them(sets):
     """With their marks; some of their evidence is of other sources."""
     fitting = [one for one in sets.read("ragtruth_qa", "ragtruth_data2txt_summary") if part(one) < FIT] * 9
@@ -266,7 +303,8 @@ def test_every_step_is_given_what_one_before_it_made(tmp_path):
         *stack_steps(tmp_path / "data", work),
     ]:
         read = {a for a in step.arguments if str(a).startswith(str(work))} - {work} - set(step.makes)
-        assert read <= made, step.script
+        folders = {path.parent for path in made}
+        assert read <= made | folders, step.script
         assert (encoder.HERE / f"{step.script}.py").exists()
         made |= set(step.makes)
 
@@ -282,12 +320,16 @@ def test_a_step_is_made_once(tmp_path):
 
 def test_what_ships_is_the_last_stage_and_every_stage_leads_to_it(tmp_path):
     """The first one begins with the weights that there are; no stage or file of rows is made for nothing."""
-    rows, first, *_, last, export = steps = encoder_steps(tmp_path, tmp_path, tmp_path / "minilm")
-    assert [step.script for step in steps[1:-1]] == ["encoder_fit"] * len(encoder.STAGES)
+    rows, first, *between, export = steps = encoder_steps(tmp_path, tmp_path, tmp_path / "minilm")
+    *fits, last = [step for step in between if step.script == "encoder_fit"]
+    exports = [step for step in steps if step.script == "encoder_export"]
+    assert [first, *fits, last, *exports] == steps[1:]
+    assert len([first, *fits, last]) == len(encoder.STAGES)
     assert tmp_path / "minilm" in first.arguments
     assert last.makes[0] in export.arguments
+    assert [step.makes[0].parent.name for step in exports[:-1]] == encoder.TWO
     read = [path for step in steps[1:] for path in step.arguments if path not in step.makes]
-    assert {path for step in steps[:-1] for path in step.makes} <= set(read)
+    assert {step.makes[0] for step in (rows, *between) if step not in exports} <= set(read)
     assert set(rows.makes) <= set(read)
 
 
