@@ -253,7 +253,7 @@ def encoder_steps(data: Path, work: Path, start: Path, sample: int | None = None
         arguments = [*stage.arguments(work, start), "--out", made, *soon]
         steps.append(Step(script="encoder_fit", arguments=arguments, makes=[made]))
     unseen = work / ("stage2-2.npz" if sample else "held.npz")  # a sample holds too few rows back
-    exports = {**{name: work / name for name in TWO}, name: work}
+    exports = {**{half: work / half for half in TWO}, list(STAGES)[-1]: work}
     return [*steps, *(_export(work / f"{name}.pt", folder, unseen) for name, folder in exports.items())]
 
 

@@ -101,7 +101,7 @@ def ours_as_marked(
 
 
 def ours_as_a_whole(told: Iterable[Raw], rng: random.Random) -> Iterator[Labelled]:
-    """Answers of our own of which only whole statements teach: their writers mark few words of many wrong."""
+    """Answers of our own that teach statements alone: of the words that are wrong, few were marked."""
     for row in ours_as_marked(told, rng, MOSTLY_AS_READ):
         yield row._replace(words=[Label.IGNORED] * len(row.words))
 
