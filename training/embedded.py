@@ -49,7 +49,7 @@ from groundwire.text import claims as claim_text
 from groundwire.text import overlap
 from training import labelled_sets, written
 from training.encoder_parts import WRITTEN_FIT
-from training.labelled_sets import FIT, SEED, TEST, Raw, contexts, half, part, ragtruth
+from training.labelled_sets import FIT, SEED, TEST, Raw, contexts, half, is_between, part, ragtruth
 
 ROOT = Path(__file__).resolve().parents[1]
 PER_TASK = 900.0
@@ -97,7 +97,7 @@ def main() -> None:
         )
     below = lexical_model.Fitted.read(json.loads(args.lexical.read_text(encoding="utf-8")))
     halves = [EmbeddedReader(loaded=Loaded(folder)) for folder in args.halves]
-    fitting = read([row for row in raw if FIT <= part(row) < TEST], below, halves)
+    fitting = read([row for row in raw if is_between(row)], below, halves)
     others = short(args.data).values()
     model = fit(fitting, [row for rows in others for row in evened(read(rows, below, halves))])
     args.out.write_text(json.dumps(model, indent=1, sort_keys=True) + "\n", encoding="utf-8")
@@ -167,7 +167,7 @@ def by_reader(
 def taught_half(raw: Raw) -> int | None:
     """The half that an answer was taught in stage 14, if it was."""
     if raw["dataset"] == "ragtruth":
-        chose = FIT <= part(raw) < TEST
+        chose = is_between(raw)
     else:
         chose = raw["dataset"] != "scitail" and written.is_late(raw)
     return half(raw) if chose else None

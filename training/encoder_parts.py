@@ -25,7 +25,7 @@ from training.encoder_facts import Habits, Maker
 from training.encoder_rows import Label, Labelled
 from training.encoder_sets import Sets, whole
 from training.facts import FACTS, Facts
-from training.labelled_sets import FIT, RAGTRUTH, TEST, Raw, half, part
+from training.labelled_sets import FIT, RAGTRUTH, Raw, half, is_between, part
 from training.retrieved import Passages
 
 DOCUMENTS = ("defacto", "expertqa")
@@ -63,7 +63,7 @@ def ragtruth_teaching(sets: Sets) -> list[Raw]:
 
 def half_that_chose(sets: Sets, number: int) -> list[Raw]:
     """Of RAGTruth's answers that what is stacked is fitted on, those to one half of the sources."""
-    return [raw for raw in sets.read(*RAGTRUTH) if FIT <= part(raw) < TEST and half(raw) == number]
+    return [raw for raw in sets.read(*RAGTRUTH) if is_between(raw) and half(raw) == number]
 
 
 def teaching() -> list[Raw]:
@@ -142,5 +142,5 @@ def sentences_among(raws: Iterable[Raw], rng: random.Random) -> list[str]:
 def held(sets: Sets) -> Iterator[Labelled]:
     """Answers to sources between those that teach and those that measure; stage 14 alone learns from them."""
     for raw in sets.read(*RAGTRUTH):
-        if FIT <= part(raw) < TEST:
+        if is_between(raw):
             yield from as_marked(raw, claim_text.cut(raw["answer"]), 1.0)

@@ -42,6 +42,11 @@ def part(raw: Raw) -> float:
     return place(str(raw["meta"].get("source_id") or raw["context"]))
 
 
+def is_between(raw: Raw) -> bool:
+    """Whether an answer's source is none of those that teach at first, nor of those that measure."""
+    return FIT <= part(raw) < TEST
+
+
 def half(raw: Raw) -> int:
     """Which of two halves an answer's source falls in, 0 or 1, wherever its part is."""
     return int(part(raw) * 1e9) % 2

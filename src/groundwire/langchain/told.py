@@ -12,7 +12,7 @@ from langchain_core.messages import ToolMessage
 
 from groundwire.core.interaction import Passage
 from groundwire.core.plain import plain
-from groundwire.host.seen import beside, is_telling, told_of
+from groundwire.host.seen import beside, is_telling, those_told_of
 from groundwire.langchain import chat, placing, results, values
 from groundwire.langchain.tree import Kind, Run, Unit
 
@@ -101,10 +101,11 @@ class Told:
         noting = ((model, _noted(model, called)) for model in self._unit.models)
         handed += [model for model, fields in noting if any(said in prompt for said in fields)]
         view = "\n\n".join(dict.fromkeys(chat.prompt_text(model.inputs) for model in handed))
-        missing = [text for text in texts if text.strip() not in view]
+        missing = {text for text in texts if text.strip() not in view}
         if len(missing) * len(view) > _MOST_SOUGHT:
             return set()
-        away = (text for text in missing if not told_of([Passage(text=text)], view, self._asked))
+        there = those_told_of([Passage(text=text) for text in missing], view, self._asked)
+        away = missing.difference(passage.text for passage in there)
         return {text for text in away if not any(v in view and v not in self._asked for v in _values(text))}
 
     def among(self, tool: Run, found: list[Passage]) -> list[Passage]:
@@ -164,8 +165,9 @@ class Told:
             view = view.replace(text.strip(), "\n")
         if not view.strip():
             return []
-        left = [(i, Passage(text="\n".join(own[i]))) for i in range(len(own)) if own[i] and i not in stand]
-        return [i for i, whole in left if told_of([whole], view, self._asked)]
+        left = {i: Passage(text="\n".join(own[i])) for i in range(len(own)) if own[i] and i not in stand}
+        there = set(map(id, those_told_of(list(left.values()), view, self._asked)))
+        return [i for i, whole in left.items() if id(whole) in there]
 
     def _figured(self, parts: Sequence[Any], views: Iterable[str]) -> list[int]:
         there = {figure for view in views for figure in _FIGURE.findall(view)}

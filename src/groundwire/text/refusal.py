@@ -22,8 +22,7 @@ _SOURCES = (
 # These may be what a claim is about, too: "the policy doesn't cover theft", where it doesn't "say" it does.
 _PAPERS = (
     r"(?:sections?|documentation|polic(?:y|ies)|guides?|leaflets?|booklets?|terms|agreement|contract|wiki|"
-    r"tickets?|threads?|chats?|e-?mails?|messages|minutes|notes?|reports?|factsheets?|brochures?|website"
-    r"|faqs?|"
+    r"tickets?|threads?|chats?|e-?mails?|messages|minutes|notes?|reports?|factsheets?|brochures?|website|faqs?|"
     r"announcement|press release|notices?|chapters?|extracts?|logs?|files?|correspondence)"
 )
 _AT_HAND = (
@@ -210,8 +209,7 @@ _OTHERS = (
 _DECLINES = tuple(re.compile(pattern) for pattern in _ENGLISH + _OTHERS)
 # Nobody declines without one of these; looking for them first spares most sentences the long patterns.
 _DENIES = re.compile(
-    r"n['’]t\b|\b(?:not|no|none|nothing|cannot|unable|impossible|unknown|unanswerable|insufficient|lacks?"
-    r"|n/a|"
+    r"n['’]t\b|\b(?:not|no|none|nothing|cannot|unable|impossible|unknown|unanswerable|insufficient|lacks?|n/a|"
     r"never|nor|neither|nicht|nichts|keine?[nrms]?|pas|aucune?|rien|non|não|niet|niets|geen|sorry|afraid)\b"
 )
 _LONGEST = 400
