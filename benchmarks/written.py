@@ -7,8 +7,8 @@ keep nearer to the documents' words than the right ones do, ``even`` those where
 large models do`` are worded freely, of up to six sentences, with one or two things wrong in the wrong ones,
 beside a brief context or a longer one; ``matched`` are pairs of a right and a wrong one of a sentence or two,
 about the same fact, by what is wrong. ``long`` are summaries of long documents, overviews of long records and
-answers in conversations, as large models word them. What shortcuts tell stands with them: whoever writes has
-his ways.
+answers in conversations, as large models word them; the matched ones among them are pairs of a statement or
+two. What shortcuts tell stands with them: whoever writes has his ways.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ def parts() -> Mapping[str, Sequence[Row]]:
         made.setdefault(_part(row), []).append(row)
     for right, wrong in written.pairs(written.HELD_OUT):
         kind = "contradicted" if wrong["spans"][0]["label"] == "Conflict" else "added"
-        made.setdefault(f"matched, {kind}", []).extend((right, wrong))
+        about = "long, matched" if written.is_late(right) else "matched"
+        made.setdefault(f"{about}, {kind}", []).extend((right, wrong))
     return dict(sorted(made.items()))
 
 

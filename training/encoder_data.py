@@ -12,8 +12,8 @@ and answers of our own, and some of RAGTruth's), ``stage8.npz`` (answers of our 
 models word theirs, and some of all before), ``stage9-first.npz`` and ``stage9-next.npz`` (more of them, in
 rows of several lengths), ``stage10.npz`` (all of our own, and most of RAGTruth's),
 ``stage11-N.npz`` (all that teaches, drawn anew for each N), ``stage12-N.npz`` and ``stage13-N.npz`` (pairs of
-our own and answers as a retriever leaves them, with all of that and with some of it), ``stage14-N.npz`` (one
-half each of the answers that chose until then, with some of all of that), and ``held.npz`` (answers that no
+our own and answers as a retriever leaves them, with all of that and with some of it), ``stage14-H-N.npz``
+(half H of the answers that chose until then, with all of that or some), and ``held.npz`` (answers that no
 stage before the last learns from, to export with). Deterministic.
 """
 
@@ -39,6 +39,7 @@ from training.encoder_stages import (
     mixed,
 )
 from training.encoder_stages_ours import (
+    HALVES_14,
     WORTH_12,
     WORTH_13,
     all_answers,
@@ -50,8 +51,8 @@ from training.encoder_stages_ours import (
     with_one_half,
 )
 
-DRAWN, DRAWN_13, HALVES = 4, 2, 2
-"""How many draws there are of a stage whose rows are drawn several times, of stage 13 and of stage 14."""
+DRAWN, DRAWN_13 = 4, 2
+"""How many draws there are of a stage whose rows are drawn several times, and of stage 13."""
 
 
 def main() -> None:
@@ -127,8 +128,11 @@ FILES: Mapping[tuple[int, str], Callable[[Sets], Iterable[Labelled]]] = {
         for number in range(DRAWN_13)
     },
     **{
-        (14, f"stage14-{number}"): _named(f"stage14-{number}", partial(with_one_half, number=number))
-        for number in range(HALVES)
+        (14, f"stage14-{number}-{i}"): _named(
+            f"stage14-{number}-{i}", partial(with_one_half, number=number, kind=kind)
+        )
+        for number, kinds in enumerate(HALVES_14)
+        for i, kind in enumerate(kinds)
     },
 }
 """The files of most stages, by stage and name."""

@@ -16,7 +16,7 @@ from groundwire.core.span import Span
 from groundwire.local import rows
 from groundwire.text import forms
 from training.encoder_contrasts import Pair
-from training.encoder_rows import Label, Labelled, Mark, by_marks
+from training.encoder_rows import Label, Labelled, Mark, as_pair, by_marks
 from training.facts import PERSON, Drawn, Facts, NoneLeftError, Relation, Values, filled
 
 LENGTHS = (128, rows.LENGTH)
@@ -229,7 +229,7 @@ class Made:
             if len(found) != 1:
                 return None
             made.append(Labelled(found[0], label, by_marks(found[0], marks)[1]))
-        return made[0], made[1]
+        return as_pair(made[0], made[1])
 
 
 def beside(relation: Relation, told: Sequence[Told], drawn: Drawn) -> Told:

@@ -38,7 +38,7 @@ AVERAGED = 0.02
 FLAGGED_WORDS = 2.5
 """What a word that is not supported weighs beside one that is."""
 
-SETTINGS = ("epochs", "rate", "words", "seed", "frozen", "tokens", "precision", "kept")
+SETTINGS = ("epochs", "rate", "words", "ranked", "seed", "frozen", "tokens", "precision", "kept")
 """Arguments that a run which is gone on with must share with the one that was interrupted."""
 
 SAID_EVERY = 50
@@ -51,16 +51,22 @@ def main() -> None:
     torch.set_num_threads(args.threads)
     torch.manual_seed(args.seed)
     start = mean_of([begun_from(path) for path in args.starts]).to(args.device)
-    if not args.rows:
-        write(start.cpu().state_dict(), args.out)
-        return
-    packed = Packed.joined([Packed.load(path) for path in args.rows])
-    plan = schedule(packed, args.epochs, args.seed, args.tokens)
-    state = args.out.with_suffix(".state")
     # Whatever is read is read before hours of training, not after.
     other = begun_from(args.kept_of).to(args.device) if args.kept_of else copy.deepcopy(start)
+    if not args.rows:
+        write(between(start, other, args.kept).cpu().state_dict(), args.out)
+        return
+    packed = Packed.joined([Packed.load(path) for path in args.rows])
+    plan = schedule(packed, args.epochs, args.seed, args.tokens, in_pairs=args.ranked > 0)
+    state = args.out.with_suffix(".state")
     teachers = [begun_from(path).to(args.device).eval() for path in args.taught_by]
-    fit = Fit.begun(start, frozen=args.frozen, precision=getattr(torch, args.precision), teachers=teachers)
+    fit = Fit.begun(
+        start,
+        frozen=args.frozen,
+        precision=getattr(torch, args.precision),
+        teachers=teachers,
+        ranked=args.ranked,
+    )
     settings = {
         "rows": len(packed),
         "from": [path.name for path in args.starts],
@@ -111,6 +117,12 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--epochs", type=float, default=1.0)
     parser.add_argument("--rate", type=float, default=2e-4)
     parser.add_argument("--words", type=float, default=1.0, help="weight of the words' loss beside the rows'")
+    parser.add_argument(
+        "--ranked",
+        type=float,
+        default=0.0,
+        help="weight of what the rows of a pair are told apart by, beside what each is labelled with",
+    )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument(
@@ -145,16 +157,20 @@ def arguments() -> argparse.Namespace:
     )
     parser.add_argument("--minutes", type=float, default=math.inf, help="end by then, the rate brought down")
     args = parser.parse_args()
-    if not args.rows and (args.kept or args.kept_of or args.taught_by):
-        parser.error("--kept, --kept-of and --taught-by are for what learns: give --rows")
+    if not args.rows and (args.taught_by or args.ranked):
+        parser.error("--taught-by and --ranked are for what learns: give --rows")
+    if not args.rows and bool(args.kept) != bool(args.kept_of):
+        parser.error("without --rows, --kept is a share of --kept-of: give both, or neither")
     return args
 
 
-def schedule(packed: Packed, epochs: float, seed: int, tokens: int = TOKENS) -> list[tuple[list[int], int]]:
+def schedule(
+    packed: Packed, epochs: float, seed: int, tokens: int = TOKENS, *, in_pairs: bool = False
+) -> list[tuple[list[int], int]]:
     """All batches of all epochs in order; part of an epoch is its first batches."""
     made: list[tuple[list[int], int]] = []
     for epoch in range(math.ceil(epochs)):
-        these = list(batches(packed, np.random.default_rng([seed, epoch]), tokens))
+        these = list(batches(packed, np.random.default_rng([seed, epoch]), tokens, in_pairs=in_pairs))
         made += these[: round(len(these) * min(1.0, epochs - epoch))]
     return made
 
@@ -215,6 +231,7 @@ class Fit:
     precision: torch.dtype = torch.bfloat16
     step: int = 0
     teachers: Sequence[Encoder] = ()
+    ranked: float = 0.0
 
     @classmethod
     def begun(
@@ -224,6 +241,7 @@ class Fit:
         frozen: int = 0,
         precision: torch.dtype = torch.bfloat16,
         teachers: Sequence[Encoder] = (),
+        ranked: float = 0.0,
     ) -> Fit:
         """At the first step. Matrices decay; biases, norms and embeddings of words don't.
 
@@ -244,13 +262,14 @@ class Fit:
             optimizer=optimizer,
             precision=precision,
             teachers=teachers,
+            ranked=ranked,
         )
 
     def learn(self, batch: Batch, rate: float, words: float) -> tuple[Tensor, Tensor]:
         """One step; the losses of rows and words before it, which a GPU may still be working out."""
         for group in self.optimizer.param_groups:
             group["lr"] = rate
-        of_rows, of_words = losses(self.model, batch, self.precision, self.teachers)
+        of_rows, of_words = losses(self.model, batch, self.precision, self.teachers, self.ranked)
         self.optimizer.zero_grad(set_to_none=True)
         (of_rows + words * of_words).backward()
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), LARGEST_GRADIENT)
@@ -296,15 +315,20 @@ def on_gpu(model: Encoder) -> bool:
 
 
 def losses(
-    model: Encoder, batch: Batch, precision: torch.dtype, teachers: Sequence[Encoder] = ()
+    model: Encoder,
+    batch: Batch,
+    precision: torch.dtype,
+    teachers: Sequence[Encoder] = (),
+    ranked: float = 0.0,
 ) -> tuple[Tensor, Tensor]:
     """The weighted mean loss of the rows, and that of their words.
 
     With teachers, half of it is how far the model is from what they say together (Hinton et al., 2015,
-    arXiv:1503.02531): from the mean of their log probabilities.
+    arXiv:1503.02531): from the mean of their log probabilities. To that of the rows comes, ``ranked`` times,
+    what the two rows of a pair are told apart by.
     """
     device = model.device
-    ids, kinds, words, labels, weights = (torch.from_numpy(part).to(device) for part in batch)
+    ids, kinds, words, labels, weights, paired = (torch.from_numpy(part).to(device) for part in batch)
     as_fast = torch.autocast(device.type, torch.bfloat16, enabled=precision == torch.bfloat16)
     with as_fast:
         of_rows, of_tokens = model(ids, kinds)
@@ -313,17 +337,32 @@ def losses(
         mean(of_rows.float(), labels, weights),
         mean(of_tokens.float().flatten(0, 1), words.flatten(), words_weights.flatten()),
     )
+    in_order = ranked * told_apart(of_rows.float(), labels, weights, paired) if ranked else 0.0
     if not teachers:
-        return labelled
+        return labelled[0] + in_order, labelled[1]
     with torch.no_grad(), as_fast:
         said = [teacher(ids, kinds) for teacher in teachers]
     rows_said = torch.stack([rows.float() for rows, _ in said])
     words_said = torch.stack([tokens.float() for _, tokens in said])
     known = words_weights * (words != Label.IGNORED)
     return (
-        (labelled[0] + distance(of_rows.float(), rows_said, weights)) / 2,
+        (labelled[0] + distance(of_rows.float(), rows_said, weights)) / 2 + in_order,
         (labelled[1] + distance(of_tokens.float(), words_said, known)) / 2,
     )
+
+
+def told_apart(logits: Tensor, labels: Tensor, weights: Tensor, paired: Tensor) -> Tensor:
+    """How little the wrong row of each pair is read as worse than the right one, over the weight of all rows.
+
+    The logistic loss of the difference of their log-odds (Burges et al., 2005, "Learning to rank using
+    gradient descent"). Rows labelled alike are no pair.
+    """
+    against = torch.logsumexp(logits[:, 1:], -1) - logits[:, 0]
+    wrong = labels > Label.SUPPORTED
+    known = paired[1:] & (wrong[1:] != wrong[:-1])
+    worse = torch.where(wrong[1:], against[1:] - against[:-1], against[:-1] - against[1:])
+    each = known * torch.minimum(weights[1:], weights[:-1]) * functional.softplus(-worse)
+    return each.sum() / weights.sum().clamp(min=1e-6)
 
 
 def distance(logits: Tensor, said: Tensor, weights: Tensor) -> Tensor:

@@ -22,7 +22,7 @@ from training.encoder_answers import (
 )
 from training.encoder_contrasts import Pair
 from training.encoder_facts import Habits, Maker
-from training.encoder_rows import Label, Labelled
+from training.encoder_rows import Label, Labelled, as_pair
 from training.encoder_sets import Sets, whole
 from training.facts import FACTS, Facts
 from training.labelled_sets import FIT, RAGTRUTH, Raw, half, is_between, part
@@ -98,6 +98,26 @@ def ours_as_marked(
     for raw in told:
         length = lengths.drawn(rng) if rng else rows.LENGTH
         yield from as_marked(raw, claim_text.cut(raw["answer"]), 1.0, length)
+
+
+def matched_as_marked(
+    told: Iterable[tuple[Raw, Raw]], rng: random.Random, lengths: Lengths
+) -> Iterator[Labelled]:
+    """Matched answers of our own, as they are marked; their statements are in pairs, a right and a wrong one.
+
+    Where the two are cut into different numbers of statements, the first ones of either kind are the pair.
+    """
+    for both in told:
+        right, wrong = (list(ours_as_marked([raw], rng, lengths)) for raw in both)
+        beside = list(zip(right, wrong, strict=True)) if len(right) == len(wrong) else []
+        if not beside:
+            first = next((row for row in wrong if row.label), None)
+            beside = [(right[0], first)] if right and first else []
+        named = {id(row): row for row in (*right, *wrong)}
+        for one, other in beside:
+            if other.label and not one.label:
+                named[id(one)], named[id(other)] = as_pair(one, other)
+        yield from named.values()
 
 
 def ours_as_a_whole(told: Iterable[Raw], rng: random.Random) -> Iterator[Labelled]:

@@ -5,7 +5,7 @@ What the labels are made of is none of its business; nothing here needs PyTorch.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from enum import IntEnum
 from pathlib import Path
@@ -50,12 +50,22 @@ def overlap(one: Span, other: Span) -> bool:
 
 
 class Labelled(NamedTuple):
-    """A row, its label, the labels of its words, and what it weighs."""
+    """A row, its label, the labels of its words, what it weighs, and the ``pair`` that it is one of, if any.
+
+    The two rows of a pair, a right and a wrong one beside the same passages, share what names it.
+    """
 
     row: Row
     label: Label
     words: Sequence[Label]
     weight: float = 1.0
+    pair: Hashable = None
+
+
+def as_pair(right: Labelled, wrong: Labelled) -> tuple[Labelled, Labelled]:
+    """Both, named as one pair."""
+    name = (right.row.ids, wrong.row.ids)
+    return right._replace(pair=name), wrong._replace(pair=name)
 
 
 def by_marks(row: Row, marks: Sequence[Mark]) -> tuple[Label, list[Label]]:
@@ -68,18 +78,25 @@ def by_marks(row: Row, marks: Sequence[Mark]) -> tuple[Label, list[Label]]:
 
 
 class Batch(NamedTuple):
-    """Rows padded to one length: ids, kinds and words are (rows, length), labels and weights (rows,)."""
+    """Rows padded to one length: ids, kinds and words are (rows, length), labels and weights (rows,).
+
+    ``paired`` (rows,) says which rows are of one pair with the row before them.
+    """
 
     ids: NDArray[np.int64]
     kinds: NDArray[np.int64]
     words: NDArray[np.int64]
     labels: NDArray[np.int64]
     weights: NDArray[np.float32]
+    paired: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Packed:
-    """Many labelled rows in flat arrays: row ``i`` is the tokens ``starts[i]`` to ``starts[i + 1]``."""
+    """Many labelled rows in flat arrays: row ``i`` is the tokens ``starts[i]`` to ``starts[i + 1]``.
+
+    ``others[i]`` is the row that makes a pair with it, or -1.
+    """
 
     starts: NDArray[np.int64]
     ids: NDArray[np.uint16]
@@ -87,6 +104,7 @@ class Packed:
     words: NDArray[np.int8]
     labels: NDArray[np.int8]
     weights: NDArray[np.float32]
+    others: NDArray[np.int32]
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -99,8 +117,10 @@ class Packed:
         words: list[int] = []
         labels: list[int] = []
         weights: list[float] = []
+        others: list[int] = []
+        first: dict[Hashable, int] = {}
         starts = [0]
-        for row, label, of_words, weight in rows:
+        for row, label, of_words, weight, pair in rows:
             of_tokens: list[int] = [Label.IGNORED] * len(row.ids)
             for (place, _), known in zip(row.words, of_words, strict=True):
                 of_tokens[place] = known
@@ -108,6 +128,12 @@ class Packed:
             kinds += row.kinds
             words += of_tokens
             starts.append(len(ids))
+            other = -1 if pair is None else first.pop(pair, -1)
+            others.append(other)
+            if other >= 0:
+                others[other] = len(labels)
+            elif pair is not None:
+                first[pair] = len(labels)
             labels.append(label)
             weights.append(weight)
         return cls(
@@ -117,6 +143,7 @@ class Packed:
             words=np.array(words, dtype=np.int8),
             labels=np.array(labels, dtype=np.int8),
             weights=np.array(weights, dtype=np.float32),
+            others=np.array(others, dtype=np.int32),
         )
 
     @classmethod
@@ -124,6 +151,7 @@ class Packed:
         """The rows of all parts, one part after the other."""
         offsets = np.cumsum([0, *(len(part.ids) for part in parts)])
         starts = [part.starts[:-1] + offset for part, offset in zip(parts, offsets[:-1], strict=True)]
+        rows = np.cumsum([0, *map(len, parts[:-1])])
         return cls(
             starts=np.concatenate([*starts, offsets[-1:]]),
             ids=np.concatenate([part.ids for part in parts]),
@@ -131,6 +159,12 @@ class Packed:
             words=np.concatenate([part.words for part in parts]),
             labels=np.concatenate([part.labels for part in parts]),
             weights=np.concatenate([part.weights for part in parts]),
+            others=np.concatenate(
+                [
+                    np.where(part.others < 0, -1, part.others + at)
+                    for part, at in zip(parts, rows, strict=True)
+                ]
+            ).astype(np.int32),
         )
 
     def save(self, path: Path) -> None:
@@ -156,20 +190,42 @@ class Packed:
             ids[place, filled] = self.ids[tokens]
             kinds[place, filled] = self.kinds[tokens]
             words[place, filled] = self.words[tokens]
-        rows = list(chosen)
-        return Batch(ids, kinds, words, self.labels[rows].astype(np.int64), self.weights[rows])
+        rows = np.array(chosen)
+        paired = np.append(False, self.others[rows[1:]] == rows[:-1])
+        return Batch(ids, kinds, words, self.labels[rows].astype(np.int64), self.weights[rows], paired)
 
 
 def batches(
-    packed: Packed, rng: np.random.Generator, tokens: int = TOKENS
+    packed: Packed, rng: np.random.Generator, tokens: int = TOKENS, *, in_pairs: bool = False
 ) -> Iterator[tuple[list[int], int]]:
-    """Every row once, in shuffled batches of one padded length and at most ``tokens`` tokens."""
+    """Every row once, in shuffled batches of one padded length and at most ``tokens`` tokens.
+
+    With ``in_pairs``, the two rows of a pair stand beside each other, padded to the length of the longer one.
+    """
     sizes = np.diff(packed.starts)
+    units = np.arange(len(packed))[:, None]
+    if in_pairs:
+        # A row of a pair is drawn with the other; of the two, the first is where they are drawn.
+        units = np.stack([units[:, 0], packed.others], 1)
+        units = units[(units[:, 1] < 0) | (units[:, 0] < units[:, 1])]
+        sizes = np.where(units[:, 1] < 0, sizes[units[:, 0]], sizes[units].max(1))
     made: list[tuple[list[int], int]] = []
     below = 0
     for length in LENGTHS:
-        rows = rng.permutation(np.flatnonzero((sizes > below) & (sizes <= length)))
+        these = rng.permutation(np.flatnonzero((sizes > below) & (sizes <= length)))
         below = length
-        per_batch = tokens // length
-        made += [(rows[i : i + per_batch].tolist(), length) for i in range(0, len(rows), per_batch)]
+        made += [(rows, length) for rows in _filled(units[these], tokens // length)]
     yield from (made[i] for i in rng.permutation(len(made)))
+
+
+def _filled(units: NDArray[np.int64], most: int) -> Iterator[list[int]]:
+    """The rows of units, whole ones, at most so many at once; -1 is none."""
+    rows: list[int] = []
+    for unit in units.tolist():
+        found = [row for row in unit if row >= 0]
+        if rows and len(rows) + len(found) > most:
+            yield rows
+            rows = []
+        rows += found
+    if rows:
+        yield rows

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import chain
+from typing import NamedTuple
 
 from training import encoder_contrasts, written
 from training.encoder_answers import MOSTLY_AS_READ, MOSTLY_LONG, corrupted, flipped_records
@@ -21,6 +22,7 @@ from training.encoder_parts import (
     elsewhere,
     facts,
     half_that_chose,
+    matched_as_marked,
     ours_as_a_whole,
     ours_as_marked,
     ragtruth_teaching,
@@ -77,22 +79,29 @@ WORTH_13: Mapping[str, float] = {
 }
 """What parts weigh in stage 13, which reads answers as people and we marked them, and little else."""
 
-MARKED_AGAIN = 0.7
-SHARES_AGAIN: Mapping[str, float] = {
-    "of models": 0.08,
-    "written": 0.1,
-    "changed": 0.03,
-    "answers": 0.1,
-    "statements": 0.1,
-    "windows": 0.1,
-    "close facts": 0.1,
-    "facts": 0.1,
-    "pairs": 0.12,
-    "wice": 0.3,
-    "matched": 0.12,
-    "retrieved": 0.2,
-}
-"""Of RAGTruth's answers as they are marked, and of all else that taught before, the share for stage 14."""
+LESS_OF_RAGTRUTH = {"ragtruth": 0.25, "records": 0.5, "answers": 0.3, "corrupted": 0.3, "retrieved": 0.25}
+CHOSE = ("late", "new", "new, changed", "late matched", "matched")
+"""Parts of stage 14 that are read whole in each draw: what chose before, and pairs of our own."""
+
+
+class Half(NamedTuple):
+    """A draw of all that teaches, what its parts weigh, and the share of what didn't choose that is read."""
+
+    draw: int
+    worth: Mapping[str, float]
+    share: float = 1.0
+
+
+HALVES_14: Sequence[Sequence[Half]] = [
+    [
+        Half(4 + number, {}),
+        Half(4 + number, FEWER_OF_RAGTRUTH),
+        Half(6 + number, LESS_OF_RAGTRUTH),
+        Half(6 + number, LESS_OF_RAGTRUTH, share=0.25),
+    ]
+    for number in range(2)
+]
+"""The files of rows of stage 14, by which half of what chose before they have."""
 
 
 def of_our_own(sets: Sets) -> Parts:
@@ -222,10 +231,12 @@ def and_matched(sets: Sets, number: int, worth: Mapping[str, float]) -> Parts:
     ``worth`` is what the rows of a part weigh beside what they did; those that weigh nothing are left out.
     """
     rng = random.Random(120 + number)
-    pairs_of_ours = [raw for raw in written.matched() if part(raw) < WRITTEN_FIT][: sets.most]
+    pairs_of_ours = [
+        both for both in written.pairs() if part(both[0]) < WRITTEN_FIT and not written.is_late(both[0])
+    ]
     parts: Parts = {
         **everything(sets, number),
-        "matched": list(ours_as_marked(pairs_of_ours, rng, MOSTLY_AS_READ)),
+        "matched": list(matched_as_marked(pairs_of_ours[: sets.most], rng, MOSTLY_AS_READ)),
         "retrieved": list(as_retrieved(ragtruth_teaching(sets), rng)),
     }
     return {
@@ -235,24 +246,37 @@ def and_matched(sets: Sets, number: int, worth: Mapping[str, float]) -> Parts:
     }
 
 
-def with_one_half(sets: Sets, number: int) -> Parts:
-    """Stage 14: half of the answers that chose before, RAGTruth's and our late ones, and some of all others.
+def with_one_half(sets: Sets, number: int, kind: Half) -> Parts:
+    """Stage 14: half of the answers that chose before, RAGTruth's and our late ones, beside all that taught.
 
     Whoever was taught one half reads the other, so that what is stacked is fitted on answers that its
     readers don't know.
     """
-    rng = random.Random(140 + number)
-    older, new = ragtruth_teaching(sets), half_that_chose(sets, number)
+    rng = random.Random(136 + kind.draw)
+    new = half_that_chose(sets, number)
     late = [raw for raw in written.read() if written.is_late(raw) and half(raw) == number][: sets.most]
-    before = and_matched(sets, number, {})
-    marked = [*as_read(older, rng, MOSTLY_AS_READ), *flipped_records(older, rng)]
-    again = {
-        name: [row for row in before[name] if rng.random() < share] for name, share in SHARES_AGAIN.items()
-    }
+    pairs = [both for both in written.pairs() if written.is_late(both[0]) and half(both[0]) == number]
+    parts: dict[str, list[Labelled]] = {"late": [], "new": [], "late matched": []}
+    for _ in range(2):  # each beside as much evidence as is drawn for it
+        parts["late"] += ours_as_a_whole(late, rng)
+        parts["new"] += chain(as_read(new, rng, MOSTLY_AS_READ), as_retrieved(new, rng))
+        parts["late matched"] += matched_as_marked(pairs[: sets.most], rng, MOSTLY_AS_READ)
+    parts["new"] += flipped_records(new, rng)
+    parts["new, changed"] = list(
+        some_pairs(encoder_contrasts.of_answers(new, rng), EACH_RAGTRUTH_CHANGED, rng)
+    )
+    before = and_matched(sets, kind.draw, kind.worth)
     return {
-        "late": list(ours_as_a_whole(late, rng)),
-        "new": [*as_read(new, rng, MOSTLY_AS_READ), *flipped_records(new, rng), *as_retrieved(new, rng)],
-        "new, changed": list(some_pairs(encoder_contrasts.of_answers(new, rng), EACH_RAGTRUTH_CHANGED, rng)),
-        "ragtruth": [row for row in marked if rng.random() < MARKED_AGAIN],
-        **again,
+        name: made if name in CHOSE else some_of(made, kind.share, rng)
+        for name, made in {**parts, **before}.items()
     }
+
+
+def some_of(made: Sequence[Labelled], share: float, rng: random.Random) -> list[Labelled]:
+    """A share of the rows; of the two of a pair both or none."""
+    drawn: dict[Hashable, bool] = {}
+    return [
+        row
+        for row in made
+        if (rng.random() < share if row.pair is None else drawn.setdefault(row.pair, rng.random() < share))
+    ]

@@ -7,7 +7,7 @@ import pytest
 
 from groundwire import Span
 from groundwire.local import rows
-from training.encoder_rows import Label, Labelled, Packed
+from training.encoder_rows import Label, Labelled, Packed, as_pair
 
 torch = pytest.importorskip("torch")
 
@@ -110,6 +110,48 @@ def test_one_that_is_taught_learns_what_its_teachers_say_as_well(batch):
     assert alone < 0.25 < taught
 
 
+def test_the_rows_of_a_pair_are_told_apart():
+    """By the difference of their log-odds, the lighter one's weight beside all; rows alike are no pair."""
+    from training.encoder_fit import told_apart
+
+    logits = torch.tensor([[2.0, 0, -9], [0.0, 2, -9], [0.0, 0, 0], [0.0, 0, 0]])
+    labels = torch.tensor([Label.SUPPORTED, Label.UNSUPPORTED, Label.CONTRADICTED, Label.NOT_SUPPORTED])
+    weights = torch.tensor([1.0, 0.5, 1.0, 1.5])
+    paired = torch.tensor([False, True, False, True])
+    apart = 4.0  # log-odds of 2 against, and of 2 for
+    expected = 0.5 * np.log1p(np.exp(-apart)) / 4
+    assert float(told_apart(logits, labels, weights, paired)) == pytest.approx(expected, rel=1e-3)
+    other_way = told_apart(logits.flip(0), labels.flip(0), weights.flip(0), paired)
+    assert float(other_way) == pytest.approx(expected, rel=1e-3)
+    turned = torch.cat([logits[:2].flip(0), logits[2:]])
+    assert float(told_apart(turned, labels, weights, paired)) == pytest.approx(0.5 * apart / 4, rel=0.01)
+    assert not told_apart(logits, labels, weights, torch.zeros(4, dtype=torch.bool))
+
+
+def test_who_learns_pairs_tells_them_apart_better(batch):
+    """Both rows have the same label's loss; ranked, the wrong one's log-odds rise above the right one's."""
+    from training.encoder_fit import Fit
+    from training.encoder_model import Encoder
+
+    made = []
+    for text, label in (("Dogs travel free.", Label.SUPPORTED), (CLAIM, Label.CONTRADICTED)):
+        (row,) = rows.Builder([PASSAGE], None).rows(text, [Span(0, len(text))])
+        made.append(Labelled(row, label, [Label.IGNORED] * len(row.words)))
+    both = Packed.of(as_pair(*made)).batch([0, 1], 64)
+    assert both.paired.tolist() == [False, True]
+    torch.manual_seed(0)
+    start, difference = Encoder(dropout=0.0), []
+    for ranked in (0.0, 4.0):
+        fit = Fit.begun(copy.deepcopy(start), precision=torch.float32, ranked=ranked)
+        for _ in range(3):
+            fit.learn(both, 1e-4, 0.0)
+        with torch.no_grad():
+            of_rows, _ = fit.model.eval()(torch.from_numpy(both.ids), torch.from_numpy(both.kinds))
+        odds = torch.logsumexp(of_rows[:, 1:], -1) - of_rows[:, 0]
+        difference.append(float(odds[1] - odds[0]))
+    assert difference[0] < difference[1]
+
+
 def test_several_teachers_say_the_mean_of_their_log_probabilities():
     """One that is sure of one class and one that is sure of another say both, and not the third."""
     from training.encoder_fit import distance
@@ -143,22 +185,24 @@ def test_a_run_is_gone_on_with_as_it_was_begun(tmp_path, batch):
     assert all(torch.equal(one, same) for one, same in both)
 
 
-def test_without_rows_the_mean_of_what_it_begins_with_is_written(tmp_path, monkeypatch):
-    """As the command line does it: two files of weights, and their mean."""
+@pytest.mark.parametrize("kept", [0.0, 0.3])
+def test_without_rows_the_mean_of_what_it_begins_with_is_written(kept, tmp_path, monkeypatch):
+    """As the command line does it: two files of weights, their mean, and a share of a third."""
     from training import encoder_fit
     from training.encoder_model import Encoder
 
     torch.manual_seed(0)
-    models = [Encoder(), Encoder()]
-    starts = [tmp_path / "a.pt", tmp_path / "b.pt"]
+    models = [Encoder(), Encoder(), Encoder()]
+    starts = [tmp_path / "a.pt", tmp_path / "b.pt", tmp_path / "c.pt"]
     for model, path in zip(models, starts, strict=True):
         encoder_fit.write(model.state_dict(), path)
     out = tmp_path / "both.pt"
-    arguments = ["encoder_fit", "--from", *map(str, starts), "--out", str(out)]
+    arguments = ["encoder_fit", "--from", *map(str, starts[:2]), "--out", str(out)]
+    arguments += ["--kept", str(kept), "--kept-of", str(starts[2])] if kept else []
     monkeypatch.setattr("sys.argv", arguments)
     encoder_fit.main()
-    both = zip(*(model.parameters() for model in models), strict=True)
-    expected = [(one + other) / 2 for one, other in both]
+    each = zip(*(model.parameters() for model in models), strict=True)
+    expected = [(1 - kept) * (one + other) / 2 + kept * third for one, other, third in each]
     made = encoder_fit.read(out).parameters()
     assert all(torch.allclose(one, other, atol=1e-6) for one, other in zip(made, expected, strict=True))
 
@@ -207,14 +251,22 @@ def test_both_ways_to_attend_are_the_same():
     assert torch.allclose(made, _fused(q, k, v, mask), atol=1e-5)
 
 
-def test_what_learns_from_no_rows_is_refused(tmp_path, monkeypatch, capsys):
-    """Weights that were to be kept of others, and no rows: a mistake, and nothing is written."""
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        (["--taught-by", "b.pt"], "give --rows"),
+        (["--ranked", "0.5"], "give --rows"),
+        (["--kept", "0.4"], "give both, or neither"),
+        (["--kept-of", "b.pt"], "give both, or neither"),
+    ],
+)
+def test_what_makes_no_sense_without_rows_is_refused(settings, told, tmp_path, monkeypatch, capsys):
+    """Teachers of nothing, or a share of nothing: a mistake, and nothing is written."""
     from training import encoder_fit
 
     out = tmp_path / "made.pt"
-    arguments = ["encoder_fit", "--from", "a.pt", "--out", str(out), "--kept", "0.4"]
-    monkeypatch.setattr("sys.argv", arguments)
+    monkeypatch.setattr("sys.argv", ["encoder_fit", "--from", "a.pt", "--out", str(out), *settings])
     with pytest.raises(SystemExit):
         encoder_fit.main()
-    assert "give --rows" in capsys.readouterr().err
+    assert told in capsys.readouterr().err
     assert not out.exists()

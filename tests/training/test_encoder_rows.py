@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from groundwire import Span
 from groundwire.local.rows import LENGTH, Builder, Row
-from training.encoder_rows import LENGTHS, Label, Labelled, Mark, Packed, batches, by_marks
+from training.encoder_rows import LENGTHS, Label, Labelled, Mark, Packed, as_pair, batches, by_marks
 
 
 def row_of(size):
@@ -47,6 +47,39 @@ def test_batches_have_every_row_once(sizes, seed, tokens):
             assert length == min(at for at in LENGTHS if at >= sizes[i])
 
 
+def pair_of(sizes):
+    return as_pair(labelled_of(sizes[0]), labelled_of(sizes[1], Label.CONTRADICTED))
+
+
+pair_sizes = st.tuples(st.integers(1, 128), st.integers(1, LENGTH))
+
+
+@given(st.lists(pair_sizes, min_size=1, max_size=12), sizes, st.randoms(), st.integers(0, 2**32))
+def test_pairs_are_read_side_by_side(of_pairs, of_others, order, seed):
+    """However rows lie, each is in one batch, and one of a pair after the other, which the batch says."""
+    rows = [row for each in of_pairs for row in pair_of(each)] + list(map(labelled_of, of_others))
+    order.shuffle(rows)
+    packed = Packed.of(rows)
+    made = list(batches(packed, np.random.default_rng(seed), 2 * LENGTH, in_pairs=True))
+    assert sorted(i for chosen, _ in made for i in chosen) == list(range(len(rows)))
+    found = 0
+    for chosen, length in made:
+        assert len(chosen) * length <= 2 * LENGTH
+        assert all(len(rows[i].row.ids) <= length for i in chosen)
+        paired = packed.batch(chosen, length).paired.tolist()
+        assert len(paired) == len(chosen)
+        for i, j, together in zip(chosen, chosen[1:], paired[1:], strict=False):
+            found += together
+            assert not together or rows[i].pair == rows[j].pair is not None
+        assert not paired[0]
+    assert found == len(of_pairs)
+
+
+def test_the_same_pair_twice_is_two_pairs():
+    """As where an epoch draws it again: each row has one other, in turn."""
+    assert Packed.of([*pair_of((3, 5)), labelled_of(4), *pair_of((3, 5))]).others.tolist() == [1, 0, -1, 4, 3]
+
+
 def test_a_batch_pads_and_nothing_else():
     """Up to its size a row is as it was; after it there is token 0, whose label is ignored."""
     packed = Packed.of([labelled_of(3), labelled_of(5, Label.CONTRADICTED, 0.5)])
@@ -74,6 +107,11 @@ def test_joined_parts_are_packed_as_one(first, second, third):
     """Packing and joining go in any order."""
     parts = [Packed.of(rows) for rows in (first, second, third)]
     assert same(Packed.joined(parts), Packed.of([*first, *second, *third]))
+
+
+def test_pairs_stay_pairs_where_parts_are_joined():
+    parts = [[labelled_of(2), *pair_of((3, 5))], [labelled_of(4)], [*pair_of((6, 7))]]
+    assert Packed.joined(list(map(Packed.of, parts))).others.tolist() == [-1, 2, 1, -1, 5, 4]
 
 
 def test_words_are_labelled_by_the_marks_that_touch_them():

@@ -17,7 +17,8 @@ from training.encoder_rows import Label, Packed
 from training.encoder_sets import Sets, short_pairs
 from training.encoder_stages import SECOND, again_of, drawn_anew, marked_answers, mixed
 from training.encoder_stages_ours import (
-    SHARES_AGAIN,
+    CHOSE,
+    HALVES_14,
     WORTH_12,
     WORTH_13,
     and_matched,
@@ -211,18 +212,25 @@ def test_each_draw_of_stage_11_has_all_that_teaches(sets, monkeypatch):
         assert one[name] == other[name]
 
 
-def test_pairs_of_our_own_teach_in_stage_12_with_all_before(sets, monkeypatch):
-    """Those that may teach; and what weighs nothing is no row."""
-    pairs = [
-        raw("matched", i, "any") | {"meta": {"source_id": f"answers-60-{i // 2}"}, "question": "Who?"}
+def pairs_to(file):
+    """A right and a wrong answer to each of thirty sets of a file."""
+    made = [
+        raw("matched", i, "any") | {"meta": {"source_id": f"{file}-{i // 2}"}, "question": "Who?"}
         for i in range(60)
     ]
+    return list(zip(made[::2], made[1::2], strict=True))
+
+
+def test_pairs_of_our_own_teach_in_stage_12_with_all_before(sets, monkeypatch):
+    """Those that may teach, to no late documents, which chose; and what weighs nothing is no row."""
+    pairs = pairs_to("answers-60")
     monkeypatch.setattr(written, "read", list)
-    monkeypatch.setattr(written, "matched", lambda: pairs)
+    monkeypatch.setattr(written, "pairs", lambda: [*pairs, *pairs_to("news-101")])
     few = Sets(data=sets.data, most=60)  # of the facts, too, of which there are thousands
     before, parts = everything(few, 1), and_matched(few, 1, {"ragtruth": 0.5, "pairs": 0.0})
-    assert len(parts["matched"]) == sum(part(one) < WRITTEN_FIT for one in pairs) < 60
-    assert {bool(row.label) for row in parts["matched"]} == {True, False}
+    told = sum(part(right) < WRITTEN_FIT for right, _ in pairs)
+    assert len(parts["matched"]) == 2 * told < 60
+    assert Packed.of(parts["matched"]).others.tolist() == [i ^ 1 for i in range(2 * told)]
     assert set(before) - set(parts) == {"pairs"}
     assert parts["facts"] == before["facts"]
     assert [row.weight * 2 for row in parts["ragtruth"]] == [row.weight for row in before["ragtruth"]]
@@ -235,19 +243,38 @@ def test_pairs_of_our_own_teach_in_stage_12_with_all_before(sets, monkeypatch):
 def test_stage_14_teaches_each_encoder_one_half_of_what_chose(sets, monkeypatch):
     """No answer of one half is a row of the other's, and none that measures is a row of either."""
     late = [raw("late", i, "any") | {"meta": {"source_id": f"news-101-{i}"}} for i in range(20)]
+    pairs = pairs_to("news-101")
     monkeypatch.setattr(written, "read", lambda: late)
-    monkeypatch.setattr(written, "matched", list)
+    monkeypatch.setattr(written, "pairs", lambda: pairs)
     few = Sets(data=sets.data, most=20)
-    one, same, other = (with_one_half(few, number) for number in (0, 0, 1))
-    assert set(one) == {"late", "new", "new, changed", "ragtruth", *SHARES_AGAIN}
+    one, same, other = (with_one_half(few, number, HALVES_14[number][0]) for number in (0, 0, 1))
     for parts, number in ((one, 0), (other, 1)):
-        assert len(parts["late"]) == sum(half(each) == number for each in late)
+        assert len(parts["late"]) == 2 * sum(half(each) == number for each in late)
         new = [each for each in sets.read(*RAGTRUTH) if FIT <= part(each) < TEST and half(each) == number]
-        assert len(new) <= len(parts["new"]) <= 2 * len(new)
+        assert 2 * len(new) <= len(parts["new"]) <= 4 * len(new)
+        theirs = sum(half(right) == number for right, _ in pairs)
+        assert len(parts["late matched"]) == 4 * min(20, theirs)
+        assert not parts["matched"]
     assert {word for row in one["late"] for word in row.words} == {Label.IGNORED}
     assert {bool(row.label) for row in one["late"]} == {True, False}
     assert np.array_equal(packed(one).ids, packed(same).ids)
     assert not np.array_equal(packed(one).ids, packed(other).ids)
+
+
+def test_the_last_draw_of_stage_14_has_little_but_what_chose(sets, monkeypatch):
+    """What chose is read whole, of the rest a share, and of pairs both rows or none."""
+    monkeypatch.setattr(written, "read", list)
+    monkeypatch.setattr(written, "pairs", lambda: pairs_to("news-101"))
+    few = Sets(data=sets.data, most=40)
+    whole, little = (with_one_half(few, 0, HALVES_14[0][kind]) for kind in (2, 3))
+    for name in CHOSE:
+        assert len(little[name]) == len(whole[name])
+    rest = [name for name in whole if name not in CHOSE]
+    shares = [sum(len(parts[name]) for name in rest) for parts in (little, whole)]
+    assert 0.15 < shares[0] / shares[1] < 0.35
+    facts = Packed.of(little["facts"])
+    assert len(facts) > 0
+    assert (facts.others >= 0).all()
 
 
 def test_what_one_half_was_taught_the_other_reads():

@@ -93,6 +93,14 @@ def test_about_half_of_what_teaches_is_right_in_every_kind():
     assert all(0.4 < sum(labels) / len(labels) < 0.7 for labels in kinds.values())
 
 
+def test_no_document_stands_twice():
+    """Else one of two encoders could be taught what the other has to read."""
+    sources = {}
+    for raw in written.read():
+        sources.setdefault(raw["context"], set()).add(raw["meta"]["source_id"])
+    assert not [sorted(named) for named in sources.values() if len(named) > 1]
+
+
 def test_no_document_both_teaches_and_measures():
     teaching = {raw["context"] for raw in written.read()}
     measuring = {raw["context"] for raw in written.read(written.HELD_OUT)}

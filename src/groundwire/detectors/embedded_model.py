@@ -148,7 +148,7 @@ def worst_word(words: Iterable[ReadWord]) -> float:
 
 
 _NEARLY_SURE = -3.0
-_ABROAD = Logistic(figures=("words and facts", "worst word"), weights=(0.21, 0.24), bias=-1.29)
+_ABROAD = Logistic(figures=("words and facts", "worst word"), weights=(0.22, 0.24), bias=-1.31)
 
 
 def is_digest(answer: Answer, lexical: Weighed) -> bool:
