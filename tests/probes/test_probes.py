@@ -36,7 +36,7 @@ class Floor(NamedTuple):
 
 # What `python -m benchmarks.probes` measured, with two of each kind and three of all to spare.
 FLOORS: dict[str, Floor] = {
-    probes.ALL: Floor(209, 168, 80),
+    probes.ALL: Floor(209, 164, 74),
     "number": Floor(12, 9, 7),
     "date_time": Floor(10, 7, 5),
     "unit": Floor(8, 6, 3),
