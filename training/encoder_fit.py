@@ -294,7 +294,9 @@ class Fit:
         """
         state = torch.load(path, weights_only=True, map_location=self.model.device)
         begun = state["settings"]
-        other = [f"{name} {begun[name]}, not {now}" for name, now in settings.items() if begun[name] != now]
+        other = [
+            f"{name} {begun.get(name)}, not {now}" for name, now in settings.items() if begun.get(name) != now
+        ]
         if other:
             raise SystemExit(
                 f"{path.name} was begun with {'; '.join(other)}: give what it was begun with, or delete it"

@@ -77,9 +77,10 @@ def is_of_models(raw: Raw) -> bool:
 
 
 def is_late(raw: Raw) -> bool:
-    """Whether an answer came after stage 13: each half teaches one encoder of stage 14, and all choose.
+    """Whether an answer came after stage 13: each half teaches one encoder of stage 14.
 
-    These are summaries of long documents, overviews of long records and answers of long conversations.
+    These are summaries of long documents, overviews of long records and answers of long conversations; all
+    but the matched ones choose as well.
     """
     kind, number = _file_of(raw)
     return kind in _LATE and number > _NOT_LATE

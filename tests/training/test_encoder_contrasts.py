@@ -31,7 +31,7 @@ def answer(text, context=PASSAGES, spans=()):
 
 @pytest.mark.parametrize("seed", range(12))
 def test_a_statement_comes_with_its_corruption(seed):
-    """Two by two, the right one first, of one weight; words are marked in the wrong one alone."""
+    """Two by two and named so, the right one first, of one weight; only the wrong one has marked words."""
     answers = [answer(text) for text in STATEMENTS]
     made = list(encoder_contrasts.of_statements(answers, random.Random(seed)))
     assert len(made) in {1, 2, 3}
@@ -41,6 +41,7 @@ def test_a_statement_comes_with_its_corruption(seed):
         assert set(right.words) == {Label.SUPPORTED}
         assert set(wrong.words) > {Label.SUPPORTED}
         assert right.weight == wrong.weight
+        assert right.pair == wrong.pair is not None
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -1,6 +1,7 @@
 """Fitting the encoder: what it learns from, what is kept, and how an interrupted run goes on."""
 
 import copy
+from itertools import chain
 
 import numpy as np
 import pytest
@@ -128,16 +129,58 @@ def test_the_rows_of_a_pair_are_told_apart():
     assert not told_apart(logits, labels, weights, torch.zeros(4, dtype=torch.bool))
 
 
-def test_who_learns_pairs_tells_them_apart_better(batch):
-    """Both rows have the same label's loss; ranked, the wrong one's log-odds rise above the right one's."""
+def pair_of(right="Dogs travel free.", wrong=CLAIM):
+    made = []
+    for text, label in ((right, Label.SUPPORTED), (wrong, Label.CONTRADICTED)):
+        (row,) = rows.Builder([PASSAGE], None).rows(text, [Span(0, len(text))])
+        made.append(Labelled(row, label, [Label.IGNORED] * len(row.words)))
+    return as_pair(*made)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("taught", [False, True])
+def test_what_tells_a_pair_apart_comes_to_the_loss_of_its_rows(taught):
+    """As often as is asked for, whether others teach as well or not; that of words stays."""
+    from training.encoder_fit import losses, told_apart
+    from training.encoder_model import Encoder
+
+    torch.manual_seed(0)
+    model, teachers = Encoder(dropout=0.0), [Encoder(dropout=0.0)] * taught
+    both = Packed.of(pair_of()).batch([0, 1], 64)
+    without, with_it = (losses(model, both, torch.float32, teachers, ranked) for ranked in (0.0, 2.0))
+    of_rows, _ = model(torch.from_numpy(both.ids), torch.from_numpy(both.kinds))
+    apart = told_apart(of_rows, *map(torch.from_numpy, (both.labels, both.weights, both.paired)))
+    assert float(with_it[0] - without[0]) == pytest.approx(2 * float(apart), rel=1e-4)
+    assert with_it[1] == without[1]
+
+
+def test_who_ranks_pairs_reads_them_side_by_side(tmp_path, monkeypatch):
+    """As the command line does it: however rows lie, every pair is told apart."""
+    from training import encoder_fit
+    from training.encoder_model import Encoder
+
+    start, packed = tmp_path / "start.pt", tmp_path / "rows.npz"
+    encoder_fit.write(Encoder().state_dict(), start)
+    Packed.of(chain(*zip(*(pair_of(wrong=f"Dogs cost ${i}.") for i in range(8)), strict=True))).save(packed)
+    found, told_apart = [], encoder_fit.told_apart
+
+    def counted(logits, labels, weights, paired):
+        found.append(int(paired.sum()))
+        return told_apart(logits, labels, weights, paired)
+
+    monkeypatch.setattr(encoder_fit, "told_apart", counted)
+    files = ["--rows", str(packed), "--from", str(start), "--out", str(tmp_path / "out.pt")]
+    monkeypatch.setattr("sys.argv", ["encoder_fit", *files, "--ranked", "1", "--precision", "float32"])
+    encoder_fit.main()
+    assert sum(found) == 8
+
+
+def test_who_learns_pairs_tells_them_apart_better():
+    """Taught the same labels, who ranks as well has the wrong row's log-odds further above the other's."""
     from training.encoder_fit import Fit
     from training.encoder_model import Encoder
 
-    made = []
-    for text, label in (("Dogs travel free.", Label.SUPPORTED), (CLAIM, Label.CONTRADICTED)):
-        (row,) = rows.Builder([PASSAGE], None).rows(text, [Span(0, len(text))])
-        made.append(Labelled(row, label, [Label.IGNORED] * len(row.words)))
-    both = Packed.of(as_pair(*made)).batch([0, 1], 64)
+    both = Packed.of(pair_of()).batch([0, 1], 64)
     assert both.paired.tolist() == [False, True]
     torch.manual_seed(0)
     start, difference = Encoder(dropout=0.0), []
@@ -175,6 +218,8 @@ def test_a_run_is_gone_on_with_as_it_was_begun(tmp_path, batch):
     fit.save(state, settings)
     with pytest.raises(SystemExit, match=r"stage1\.state was begun with rate 0\.0002, not 0\.0003: give"):
         other.resume(state, settings | {"rate": 3e-4})
+    with pytest.raises(SystemExit, match=r"begun with ranked None, not 0\.5: give"):
+        other.resume(state, settings | {"ranked": 0.5})  # before there was such a setting
     assert other.step == 0
     other.resume(state, settings)
     assert other.step == 7

@@ -11,8 +11,9 @@ import pytest
 from training import encoder, written
 from training.embedded import taught_half
 from training.encoder import Step, encoder_steps, stack_steps
+from training.encoder_answers import MOSTLY_AS_READ
 from training.encoder_data import write
-from training.encoder_parts import WRITTEN_FIT, as_retrieved, held
+from training.encoder_parts import WRITTEN_FIT, as_retrieved, held, matched_as_marked, ours_as_marked
 from training.encoder_rows import Label, Packed
 from training.encoder_sets import Sets, short_pairs
 from training.encoder_stages import SECOND, again_of, drawn_anew, marked_answers, mixed
@@ -242,7 +243,7 @@ def test_pairs_of_our_own_teach_in_stage_12_with_all_before(sets, monkeypatch):
 
 def test_stage_14_teaches_each_encoder_one_half_of_what_chose(sets, monkeypatch):
     """No answer of one half is a row of the other's, and none that measures is a row of either."""
-    late = [raw("late", i, "any") | {"meta": {"source_id": f"news-101-{i}"}} for i in range(20)]
+    late = [raw("late", i, "any") | {"meta": {"source_id": f"news-101-{i}"}} for i in range(19)]
     pairs = pairs_to("news-101")
     monkeypatch.setattr(written, "read", lambda: late)
     monkeypatch.setattr(written, "pairs", lambda: pairs)
@@ -259,6 +260,55 @@ def test_stage_14_teaches_each_encoder_one_half_of_what_chose(sets, monkeypatch)
     assert {bool(row.label) for row in one["late"]} == {True, False}
     assert np.array_equal(packed(one).ids, packed(same).ids)
     assert not np.array_equal(packed(one).ids, packed(other).ids)
+
+
+def test_no_stage_of_one_half_has_anything_of_the_other():
+    """Neither rows nor weights, of which it would learn what it has to read."""
+    for one, other in (encoder.TWO, encoder.TWO[::-1]):
+        of_one = [stage for name, stage in encoder.STAGES.items() if name.startswith(one)]
+        assert len(of_one) > 1
+        for stage in of_one:
+            used = [*stage.begins, *stage.rows, *stage.taught_by, stage.kept_of]
+            assert not [name for name in used if name.startswith(other)]
+
+
+def answered(text, *wrong):
+    """An answer to a matched pair's document, some of whose words are marked as wrong."""
+    marks = [
+        {"start": text.index(word), "end": text.index(word) + len(word), "label": "Conflict"}
+        for word in wrong
+    ]
+    return raw("matched", 0, "any") | {"answer": text, "spans": marks}
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "pair"),
+    [
+        (
+            answered("The ferry leaves at 7:30. It comes back at night."),
+            answered("The ferry leaves at 7:30. It comes back at noon.", "noon"),
+            [1, 3],
+        ),
+        (
+            answered("The ferry leaves at 7:30."),
+            answered("The ferry leaves the port. It does so at noon.", "noon"),
+            [0, 2],
+        ),
+        (
+            answered("The ferry leaves the port. It does so at 7:30."),
+            answered("The ferry leaves at noon.", "noon"),
+            [0, 2],
+        ),
+    ],
+)
+def test_the_statements_of_matched_answers_are_in_pairs(right, wrong, pair):
+    """A right one and a wrong one; cut into other numbers of them, the first of either kind."""
+    made = list(matched_as_marked([(right, wrong)], random.Random(0), MOSTLY_AS_READ))
+    assert [i for i, row in enumerate(made) if row.pair is not None] == pair
+    assert len({made[i].pair for i in pair}) == 1
+    assert [bool(made[i].label) for i in pair] == [False, True]
+    alone = list(ours_as_marked([right, wrong], random.Random(0), MOSTLY_AS_READ))
+    assert [row._replace(pair=None) for row in made] == alone
 
 
 def test_the_last_draw_of_stage_14_has_little_but_what_chose(sets, monkeypatch):
