@@ -48,7 +48,7 @@ from groundwire.local.encoder import Loaded
 from groundwire.text import claims as claim_text
 from groundwire.text import overlap
 from training import labelled_sets, written
-from training.encoder_parts import WRITTEN_FIT
+from training.encoder_parts import teaches
 from training.labelled_sets import FIT, SEED, TEST, Raw, contexts, half, is_between, part, ragtruth
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -108,7 +108,7 @@ def main() -> None:
 
 def short(data: Path) -> dict[str, list[Raw]]:
     """Answers of our own that their reader was not taught, by how they are worded, and claims of SciTail."""
-    ours = [row for row in written.read() if _chooses(row) and not written.is_close(row)]
+    ours = [row for row in written.read() if not teaches(row) and not written.is_close(row)]
     claims = [row for row in labelled_sets.read(data / "train" / "nli.jsonl.gz") if _is_scitail(row)]
     made: dict[str, list[Raw]] = {"written": [], "of models": [], "digests": []}
     for row in ours:
@@ -116,10 +116,6 @@ def short(data: Path) -> dict[str, list[Raw]]:
         kind = "of models" if written.is_of_models(row) else "digests" if digest else "written"
         made[kind].append({**row, "dataset": kind})
     return {**made, "scitail": [_whole(row) for row in claims[:SCITAIL]]}
-
-
-def _chooses(row: Raw) -> bool:
-    return part(row) >= WRITTEN_FIT or written.is_late(row)
 
 
 def _is_scitail(row: Raw) -> bool:

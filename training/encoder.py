@@ -14,11 +14,11 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from training.encoder_data import DRAWN, DRAWN_13
-from training.encoder_stages_ours import HALVES_14
+from training.encoder_stages_ours import DRAWS_14
 from training.labelled_sets import FIT
 
 HERE = Path(__file__).resolve().parent
@@ -65,30 +65,33 @@ class Stage:
 
 FOUR = [f"stage11-{number}" for number in range(DRAWN)]
 FOUR_MORE = [f"stage12-{number}" for number in range(DRAWN)]
-TWO = [f"stage14-{number}" for number in range(len(HALVES_14))]
+TWO = [f"stage14-{number}" for number in range(len(DRAWS_14))]
 
 
-def one_half(name: str) -> dict[str, Stage]:
-    """Stage 14 of one half: seven trainings, three of which teach others, and what they come to together."""
-    rows = [f"{name}-{i}" for i in range(4)]
-    seven = [f"{name}-{letter}" for letter in "abcdefg"]
+def one_half(number: int) -> dict[str, Stage]:
+    """Stage 14 of one half: seven trainings, the mean of three of which begins or teaches others."""
+    name = TWO[number]
     base = f"{name}-base"
-    seeded = iter(range(int(name[-1]), 70, 10))
-
-    def learnt(file: str, begins: str = "stage13", *, by: Sequence[str] = (), settings: str = "") -> Stage:
-        always = f"--seed {next(seeded)} --tokens 16384"
-        return Stage(begins=[begins], rows=[file], taught_by=by, settings=f"{settings} {always}")
-
+    all_of_it, fewer, less, little = (f"{name}-{i}" for i in range(len(DRAWS_14[number])))
+    trained = [
+        Stage(begins=["stage13"], rows=[all_of_it]),
+        Stage(begins=["stage13"], rows=[all_of_it], settings="--ranked 0.5"),
+        Stage(begins=["stage13"], rows=[fewer]),
+        Stage(begins=["stage13"], rows=[less], settings="--ranked 0.5"),
+        Stage(begins=["stage13"], rows=[less], settings="--ranked 1", taught_by=[base]),
+        Stage(begins=[base], rows=[less], settings="--ranked 0.5 --rate 1.5e-4", taught_by=[base]),
+        Stage(begins=[base], rows=[little], settings="--ranked 1"),
+    ]
+    seven = {
+        f"{name}-{letter}": replace(stage, settings=f"{stage.settings} --seed {seed} --tokens 16384")
+        for letter, seed, stage in zip("abcdefg", range(number, 70, 10), trained, strict=True)
+    }
+    names = list(seven)
     return {
-        seven[0]: learnt(rows[0]),
-        seven[1]: learnt(rows[0], settings="--ranked 0.5"),
-        seven[2]: learnt(rows[1]),
-        base: Stage(begins=seven[:3], settings="--kept 0.4", kept_of="stage13"),
-        seven[3]: learnt(rows[2], settings="--ranked 0.5"),
-        seven[4]: learnt(rows[2], by=[base], settings="--ranked 1"),
-        seven[5]: learnt(rows[2], base, by=[base], settings="--ranked 0.5 --rate 1.5e-4"),
-        seven[6]: learnt(rows[3], base, settings="--ranked 1"),
-        name: Stage(begins=seven, settings="--kept 0.3", kept_of="stage13"),
+        **{first: seven[first] for first in names[:3]},
+        base: Stage(begins=names[:3], settings="--kept 0.4", kept_of="stage13"),
+        **{later: seven[later] for later in names[3:]},
+        name: Stage(begins=names, settings="--kept 0.3", kept_of="stage13"),
     }
 
 
@@ -194,8 +197,8 @@ STAGES: Mapping[str, Stage] = {
         kept_of="stage12",
     ),
     # Each a half of the answers that chose; what is stacked is fitted on what their readers don't know.
-    **one_half(TWO[0]),
-    **one_half(TWO[1]),
+    **one_half(0),
+    **one_half(1),
     "stage14": Stage(begins=TWO),
 }
 """In order; the last one's weights ship."""

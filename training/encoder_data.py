@@ -39,7 +39,7 @@ from training.encoder_stages import (
     mixed,
 )
 from training.encoder_stages_ours import (
-    HALVES_14,
+    DRAWS_14,
     WORTH_12,
     WORTH_13,
     all_answers,
@@ -129,10 +129,10 @@ FILES: Mapping[tuple[int, str], Callable[[Sets], Iterable[Labelled]]] = {
     },
     **{
         (14, f"stage14-{number}-{i}"): _named(
-            f"stage14-{number}-{i}", partial(with_one_half, number=number, kind=kind)
+            f"stage14-{number}-{i}", partial(with_one_half, number=number, draw=draw)
         )
-        for number, kinds in enumerate(HALVES_14)
-        for i, kind in enumerate(kinds)
+        for number, draws in enumerate(DRAWS_14)
+        for i, draw in enumerate(draws)
     },
 }
 """The files of most stages, by stage and name."""

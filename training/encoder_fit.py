@@ -335,22 +335,19 @@ def losses(
     with as_fast:
         of_rows, of_tokens = model(ids, kinds)
     words_weights = weights[:, None] * torch.where(words > Label.SUPPORTED, FLAGGED_WORDS, 1.0)
-    labelled = (
-        mean(of_rows.float(), labels, weights),
-        mean(of_tokens.float().flatten(0, 1), words.flatten(), words_weights.flatten()),
-    )
-    in_order = ranked * told_apart(of_rows.float(), labels, weights, paired) if ranked else 0.0
-    if not teachers:
-        return labelled[0] + in_order, labelled[1]
-    with torch.no_grad(), as_fast:
-        said = [teacher(ids, kinds) for teacher in teachers]
-    rows_said = torch.stack([rows.float() for rows, _ in said])
-    words_said = torch.stack([tokens.float() for _, tokens in said])
-    known = words_weights * (words != Label.IGNORED)
-    return (
-        (labelled[0] + distance(of_rows.float(), rows_said, weights)) / 2 + in_order,
-        (labelled[1] + distance(of_tokens.float(), words_said, known)) / 2,
-    )
+    rows_loss = mean(of_rows.float(), labels, weights)
+    words_loss = mean(of_tokens.float().flatten(0, 1), words.flatten(), words_weights.flatten())
+    if teachers:
+        with torch.no_grad(), as_fast:
+            said = [teacher(ids, kinds) for teacher in teachers]
+        rows_said = torch.stack([rows.float() for rows, _ in said])
+        words_said = torch.stack([tokens.float() for _, tokens in said])
+        known = words_weights * (words != Label.IGNORED)
+        rows_loss = (rows_loss + distance(of_rows.float(), rows_said, weights)) / 2
+        words_loss = (words_loss + distance(of_tokens.float(), words_said, known)) / 2
+    if ranked:
+        rows_loss = rows_loss + ranked * told_apart(of_rows.float(), labels, weights, paired)
+    return rows_loss, words_loss
 
 
 def told_apart(logits: Tensor, labels: Tensor, weights: Tensor, paired: Tensor) -> Tensor:

@@ -66,9 +66,14 @@ def half_that_chose(sets: Sets, number: int) -> list[Raw]:
     return [raw for raw in sets.read(*RAGTRUTH) if is_between(raw) and half(raw) == number]
 
 
+def teaches(raw: Raw) -> bool:
+    """Whether an answer of our own may teach before stage 14; all others choose."""
+    return part(raw) < WRITTEN_FIT and not written.is_late(raw)
+
+
 def teaching() -> list[Raw]:
     """The answers of our own that may teach."""
-    return [raw for raw in written.read() if part(raw) < WRITTEN_FIT and not written.is_late(raw)]
+    return [raw for raw in written.read() if teaches(raw)]
 
 
 def but_for_most_close(ours: Iterable[Raw], rng: random.Random) -> list[Raw]:
@@ -109,15 +114,15 @@ def matched_as_marked(
     """
     for both in told:
         right, wrong = (list(ours_as_marked([raw], rng, lengths)) for raw in both)
-        beside = list(zip(right, wrong, strict=True)) if len(right) == len(wrong) else []
-        if not beside:
-            first = next((row for row in wrong if row.label), None)
-            beside = [(right[0], first)] if right and first else []
-        named = {id(row): row for row in (*right, *wrong)}
+        if len(right) == len(wrong):
+            beside = [(i, i) for i in range(len(right))]
+        else:
+            beside = [(0, i) for i, row in enumerate(wrong) if right and row.label][:1]
         for one, other in beside:
-            if other.label and not one.label:
-                named[id(one)], named[id(other)] = as_pair(one, other)
-        yield from named.values()
+            if wrong[other].label and not right[one].label:
+                right[one], wrong[other] = as_pair(right[one], wrong[other])
+        yield from right
+        yield from wrong
 
 
 def ours_as_a_whole(told: Iterable[Raw], rng: random.Random) -> Iterator[Labelled]:

@@ -202,13 +202,11 @@ def batches(
 
     With ``in_pairs``, the two rows of a pair stand beside each other, padded to the length of the longer one.
     """
-    sizes = np.diff(packed.starts)
-    units = np.arange(len(packed))[:, None]
-    if in_pairs:
-        # A row of a pair is drawn with the other; of the two, the first is where they are drawn.
-        units = np.stack([units[:, 0], packed.others], 1)
-        units = units[(units[:, 1] < 0) | (units[:, 0] < units[:, 1])]
-        sizes = np.where(units[:, 1] < 0, sizes[units[:, 0]], sizes[units].max(1))
+    others = packed.others if in_pairs else np.full(len(packed), -1)
+    units = np.stack([np.arange(len(packed)), others], 1)
+    units = units[(others < 0) | (units[:, 0] < others)]  # the first of a pair brings the other
+    of_rows = np.diff(packed.starts)
+    sizes = np.where(units[:, 1] < 0, of_rows[units[:, 0]], of_rows[units].max(1))
     made: list[tuple[list[int], int]] = []
     below = 0
     for length in LENGTHS:

@@ -14,7 +14,6 @@ from training.encoder_facts import CLOSE, FULL, NEXT
 from training.encoder_parts import (
     DOCUMENTS,
     QUOTED,
-    WRITTEN_FIT,
     Parts,
     as_read,
     as_retrieved,
@@ -28,11 +27,12 @@ from training.encoder_parts import (
     ragtruth_teaching,
     sentences_among,
     some_pairs,
+    teaches,
     teaching,
 )
 from training.encoder_rows import Labelled
 from training.encoder_sets import Sets, marked_claims, short_pairs, supported
-from training.labelled_sets import half, part
+from training.labelled_sets import half
 
 WRITTEN_WINDOWS, WRITTEN_CONTRASTS = 0.12, 0.6
 """Of our answers in stages 7 and 8, the sentences as they stand and the changes that are read."""
@@ -84,24 +84,24 @@ CHOSE = ("late", "new", "new, changed", "late matched", "matched")
 """Parts of stage 14 that are read whole in each draw: what chose before, and pairs of our own."""
 
 
-class Half(NamedTuple):
+class Draw(NamedTuple):
     """A draw of all that teaches, what its parts weigh, and the share of what didn't choose that is read."""
 
-    draw: int
+    number: int
     worth: Mapping[str, float]
     share: float = 1.0
 
 
-HALVES_14: Sequence[Sequence[Half]] = [
+DRAWS_14: Sequence[Sequence[Draw]] = [
     [
-        Half(4 + number, {}),
-        Half(4 + number, FEWER_OF_RAGTRUTH),
-        Half(6 + number, LESS_OF_RAGTRUTH),
-        Half(6 + number, LESS_OF_RAGTRUTH, share=0.25),
+        Draw(4 + number, {}),
+        Draw(4 + number, FEWER_OF_RAGTRUTH),
+        Draw(6 + number, LESS_OF_RAGTRUTH),
+        Draw(6 + number, LESS_OF_RAGTRUTH, share=0.25),
     ]
     for number in range(2)
 ]
-"""The files of rows of stage 14, by which half of what chose before they have."""
+"""Those of stage 14, by which half of what chose before is read with them."""
 
 
 def of_our_own(sets: Sets) -> Parts:
@@ -231,9 +231,7 @@ def and_matched(sets: Sets, number: int, worth: Mapping[str, float]) -> Parts:
     ``worth`` is what the rows of a part weigh beside what they did; those that weigh nothing are left out.
     """
     rng = random.Random(120 + number)
-    pairs_of_ours = [
-        both for both in written.pairs() if part(both[0]) < WRITTEN_FIT and not written.is_late(both[0])
-    ]
+    pairs_of_ours = [both for both in written.pairs() if teaches(both[0])]
     parts: Parts = {
         **everything(sets, number),
         "matched": list(matched_as_marked(pairs_of_ours[: sets.most], rng, MOSTLY_AS_READ)),
@@ -246,13 +244,13 @@ def and_matched(sets: Sets, number: int, worth: Mapping[str, float]) -> Parts:
     }
 
 
-def with_one_half(sets: Sets, number: int, kind: Half) -> Parts:
+def with_one_half(sets: Sets, number: int, draw: Draw) -> Parts:
     """Stage 14: half of the answers that chose before, RAGTruth's and our late ones, beside all that taught.
 
     Whoever was taught one half reads the other, so that what is stacked is fitted on answers that its
     readers don't know.
     """
-    rng = random.Random(136 + kind.draw)
+    rng = random.Random(136 + draw.number)
     new = half_that_chose(sets, number)
     late = [raw for raw in written.read() if written.is_late(raw) and half(raw) == number][: sets.most]
     pairs = [both for both in written.pairs() if written.is_late(both[0]) and half(both[0]) == number]
@@ -265,9 +263,9 @@ def with_one_half(sets: Sets, number: int, kind: Half) -> Parts:
     parts["new, changed"] = list(
         some_pairs(encoder_contrasts.of_answers(new, rng), EACH_RAGTRUTH_CHANGED, rng)
     )
-    before = and_matched(sets, kind.draw, kind.worth)
+    before = and_matched(sets, draw.number, draw.worth)
     return {
-        name: made if name in CHOSE else some_of(made, kind.share, rng)
+        name: made if name in CHOSE else some_of(made, draw.share, rng)
         for name, made in {**parts, **before}.items()
     }
 
@@ -278,5 +276,5 @@ def some_of(made: Sequence[Labelled], share: float, rng: random.Random) -> list[
     return [
         row
         for row in made
-        if (rng.random() < share if row.pair is None else drawn.setdefault(row.pair, rng.random() < share))
+        if drawn.setdefault(id(row) if row.pair is None else row.pair, rng.random() < share)
     ]

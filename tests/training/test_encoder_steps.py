@@ -19,7 +19,7 @@ from training.encoder_sets import Sets, short_pairs
 from training.encoder_stages import SECOND, again_of, drawn_anew, marked_answers, mixed
 from training.encoder_stages_ours import (
     CHOSE,
-    HALVES_14,
+    DRAWS_14,
     WORTH_12,
     WORTH_13,
     and_matched,
@@ -248,7 +248,7 @@ def test_stage_14_teaches_each_encoder_one_half_of_what_chose(sets, monkeypatch)
     monkeypatch.setattr(written, "read", lambda: late)
     monkeypatch.setattr(written, "pairs", lambda: pairs)
     few = Sets(data=sets.data, most=20)
-    one, same, other = (with_one_half(few, number, HALVES_14[number][0]) for number in (0, 0, 1))
+    one, same, other = (with_one_half(few, number, DRAWS_14[number][0]) for number in (0, 0, 1))
     for parts, number in ((one, 0), (other, 1)):
         assert len(parts["late"]) == 2 * sum(half(each) == number for each in late)
         new = [each for each in sets.read(*RAGTRUTH) if FIT <= part(each) < TEST and half(each) == number]
@@ -316,7 +316,7 @@ def test_the_last_draw_of_stage_14_has_little_but_what_chose(sets, monkeypatch):
     monkeypatch.setattr(written, "read", list)
     monkeypatch.setattr(written, "pairs", lambda: pairs_to("news-101"))
     few = Sets(data=sets.data, most=40)
-    whole, little = (with_one_half(few, 0, HALVES_14[0][kind]) for kind in (2, 3))
+    whole, little = (with_one_half(few, 0, DRAWS_14[0][kind]) for kind in (2, 3))
     for name in CHOSE:
         assert len(little[name]) == len(whole[name])
     rest = [name for name in whole if name not in CHOSE]
