@@ -28,6 +28,7 @@ _GUIDES = {
     "groundwire": ("What a verdict means", "verdict.md"),
     "groundwire.batch": ("Batches", "batch.md"),
     "groundwire.bench": ("Benchmarking", "benchmarking.md"),
+    "groundwire.config": ("Settings", "settings.md"),
     "groundwire.detectors": ("Choosing a detector", "detectors.md"),
     "groundwire.judge": ("A model as the judge", "judge.md"),
     "groundwire.langchain": ("groundwire in LangChain and LangGraph", "langchain.md"),

@@ -18,7 +18,7 @@ from examples.handbook.replay import load_prepared, replaying_model
 from examples.handbook_llama_index import app as llama_index_app
 from examples.handbook_llama_index.replay import replaying_model as replaying_llm
 from groundwire import config
-from groundwire.config_judge import JudgeSettings
+from groundwire.config.judge import JudgeSettings
 from groundwire.host.options import Common
 from groundwire.langchain import HallucinationMiddleware, with_hallucination_check
 from groundwire.langchain.options import Options as LangChainOptions

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from groundwire import Checker, ConfigurationError, Interaction, Judge, Level
 from groundwire.config import load
-from groundwire.config_section import Section
+from groundwire.config.section import Section
 from groundwire.core.budget import Budget
 from groundwire.judge.memory import MemoryMode
 from groundwire.judge.prices import Price

@@ -97,7 +97,7 @@ def recipe_of(given: str | Path | Recipe) -> Recipe:
         return given
     if isinstance(given, str) and not Path(given).suffix:
         given = {"detector": given}
-    return config.load(given).model_dump(**config.JUDGING)
+    return config.load(given).without_monitor()
 
 
 def require_begun() -> None:

@@ -9,12 +9,13 @@ from __future__ import annotations
 import ast
 import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from groundwire.bench.examples import Example
+from groundwire.bench.examples import Example, gathered, marked
+from groundwire.bench.layouts import load_layout
 from groundwire.core.errors import InputError
 from groundwire.core.span import Span
 from groundwire.tables import Columns, Format, Row, Table, TableError, read
@@ -28,7 +29,6 @@ _BESIDE: Mapping[str, tuple[str, ...]] = {
     "task": ("task", "task_type"),
     "model": ("model", "model_name", "generator", "meta.model"),
 }
-_TOLD = 5
 
 
 def load(
@@ -49,8 +49,6 @@ def load(
     wrong.
     """
     if layout is not None:
-        from groundwire.bench.layouts import load_layout  # noqa: PLC0415 - layouts read tables, too
-
         return load_layout(layout, Path(path), columns=columns)
     with Path(path).open("rb") as stream:
         return read_table(stream, name=str(path), columns=columns)
@@ -108,36 +106,6 @@ def _labelled_by_marks(examples: list[Example]) -> list[Example]:
     if not any(one.spans for one in examples):
         return examples
     return [replace(one, label=False) if one.spans == () else one for one in examples]
-
-
-def marked(examples: list[Example]) -> list[Example]:
-    """The same examples, without spans where nobody marked words and with none where there are none to mark.
-
-    Where no row at all has a marked word, or one that is not known to be grounded has none, nobody marked
-    words there. A grounded one beside rows with marked words has none, whether its cell is an empty list or
-    just empty: what a method marks in it is a false mark.
-    """
-    if not any(one.spans for one in examples):
-        return [replace(one, spans=None) for one in examples]
-    return [one if one.spans else replace(one, spans=() if one.label is False else None) for one in examples]
-
-
-def gathered(name: str, attempts: Iterator[Example | str]) -> list[Example]:
-    """The examples, where all could be made. Raises TableError with the first problems and their number."""
-    examples: list[Example] = []
-    problems: list[str] = []
-    for attempt in attempts:
-        if isinstance(attempt, str):
-            problems.append(attempt)
-        else:
-            examples.append(attempt)
-    if problems:
-        more = f"; and {len(problems) - _TOLD} more" if len(problems) > _TOLD else ""
-        raise TableError(
-            f"{name}: {len(problems)} rows can't be measured: {'; '.join(problems[:_TOLD])}{more}. "
-            "Mend them or take them out: what is left out silently is not measured"
-        )
-    return examples
 
 
 def _require_named(path: str, rows: Sequence[Row], named: Mapping[str, str]) -> None:

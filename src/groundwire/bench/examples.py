@@ -5,16 +5,18 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from groundwire.core.detector import Detector
 from groundwire.core.errors import InputError
 from groundwire.core.interaction import Interaction
 from groundwire.core.span import Span, union
+from groundwire.tables import TableError
 from groundwire.tuned import members
 
 _NAMED = 4  # ids of answers that are alike, of which there may be thousands
+_TOLD = 5  # rows that can't be measured, likewise
 _HASH = 5  # bytes: of 100,000 answers and 100,000 others, no two are taken for one in 99 cases of 100
 
 
@@ -49,6 +51,36 @@ class Example:
             if span.end > size:
                 raise InputError(f"{self.id}: {span} reaches past an answer of {size} characters")
         object.__setattr__(self, "spans", union(self.spans))
+
+
+def marked(examples: list[Example]) -> list[Example]:
+    """The same examples, without spans where nobody marked words and with none where there are none to mark.
+
+    Where no row at all has a marked word, or one that is not known to be grounded has none, nobody marked
+    words there. A grounded one beside rows with marked words has none, whether its cell is an empty list or
+    just empty: what a method marks in it is a false mark.
+    """
+    if not any(one.spans for one in examples):
+        return [replace(one, spans=None) for one in examples]
+    return [one if one.spans else replace(one, spans=() if one.label is False else None) for one in examples]
+
+
+def gathered(name: str, attempts: Iterator[Example | str]) -> list[Example]:
+    """The examples, where all could be made. Raises TableError with the first problems and their number."""
+    examples: list[Example] = []
+    problems: list[str] = []
+    for attempt in attempts:
+        if isinstance(attempt, str):
+            problems.append(attempt)
+        else:
+            examples.append(attempt)
+    if problems:
+        more = f"; and {len(problems) - _TOLD} more" if len(problems) > _TOLD else ""
+        raise TableError(
+            f"{name}: {len(problems)} rows can't be measured: {'; '.join(problems[:_TOLD])}{more}. "
+            "Mend them or take them out: what is left out silently is not measured"
+        )
+    return examples
 
 
 def group_of(interaction: Interaction) -> str:

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from groundwire.bench import layout_rows
-from groundwire.bench.datasets import gathered, marked
-from groundwire.bench.examples import Example
+from groundwire.bench.examples import Example, gathered, marked
 from groundwire.bench.layout_rows import Cells, Located
 from groundwire.core.errors import InputError
 from groundwire.tables import TableError

@@ -148,7 +148,7 @@ def _checkers(
     asking = {name: settings for name, settings in named.items() if given.replies and _asks(settings)}
     _require_one_model(asking)
     for name, settings in named.items():
-        told = settings.model_dump(**config.JUDGING)
+        told = settings.without_monitor()
         if name not in asking:
             yield name, Checker.from_config(told)
             continue

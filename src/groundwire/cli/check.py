@@ -92,7 +92,7 @@ def check(given: argparse.Namespace) -> int:
         raise ConfigurationError("standard input (-) can be read only once")
     named = {name: getattr(given, name) for name in ("detector", "model", "threshold")}
     settings = (settings_of if given.dry_run else complete_settings)(given.config, **named)
-    checker = None if given.dry_run else Checker.from_config(settings.model_dump(**config.JUDGING))
+    checker = None if given.dry_run else Checker.from_config(settings.without_monitor())
     with contextlib.ExitStack() as stack:
         tables = [_open(name, given, stack) for name in given.files]
         rows = itertools.islice(itertools.chain.from_iterable(table.rows for table in tables), given.limit)

@@ -168,7 +168,7 @@ def _production(monitor: Monitor, given: argparse.Namespace, wanted: Filter) -> 
     if given.config is not None:
         if given.detector:
             raise ConfigurationError("--detector: --config names production's detector already")
-        return Checker.from_config(config.load(given.config).model_dump(**config.JUDGING))
+        return Checker.from_config(config.load(given.config).without_monitor())
     if given.detector:
         return _offline(given.detector)
     named = Counter(

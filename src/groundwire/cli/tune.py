@@ -176,7 +176,7 @@ def _checkers(given: argparse.Namespace) -> Iterator[Checker]:
             f"{given.config}: it sets {'tuned' if settings.tuned else 'threshold'!r}, which is what is to be "
             "fitted: remove it"
         )
-    told: dict[str, Any] = settings.model_dump(**config.JUDGING)
+    told: dict[str, Any] = settings.without_monitor()
     if given.model:
         told["judge"] = {**(told.get("judge") or {}), "model": given.model}
     names = [name.strip() for name in given.detector.split(",")] if given.detector else [None]

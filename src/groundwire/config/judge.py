@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from groundwire.config_section import Number, Seconds, Section, Whole
+from groundwire.config.section import Number, Seconds, Section, Whole
 from groundwire.core.budget import Budget
 from groundwire.core.errors import ConfigurationError
 

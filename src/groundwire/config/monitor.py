@@ -23,7 +23,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from groundwire.config_section import Number, Section, Whole
+from groundwire.config.section import Number, Section, Whole
 from groundwire.core.errors import ConfigurationError, gathered
 from groundwire.core.keeper import Keeper
 from groundwire.core.redaction import Redaction

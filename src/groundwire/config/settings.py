@@ -1,43 +1,4 @@
-r"""Settings as people write them: a YAML, TOML or JSON file, or a dict of the same shape.
-
-This module reads and checks them, naming every mistake at once; ``Checker.from_config`` builds from them.
-
-    enabled: true
-    detector: embedded            # or {name: embedded, some_parameter: ...}
-    judge:
-      model: bedrock:MODEL_ID
-      embeddings: bedrock:EMBEDDING_MODEL_ID             # alone, for methods that only embed
-      models: {second: bedrock:ANOTHER_MODEL_ID}        # for methods that ask several, by your names for them
-      parameters: {region_name: eu-central-1, temperature: 0}
-      timeout: 30                 # seconds for one attempt at a call
-      max_concurrency: 8
-      limits: {retries: 3, requests_per_minute: 200, tokens_per_minute: 90000, budget: {cost: 20}}
-      breaker: {failures: 5, cooldown: 30}              # in a row; seconds. Or off
-      prices:                     # for a million tokens
-        MODEL_ID: {input: 0.06, output: 0.24}
-        ANOTHER_MODEL_ID: {input: 0.8, output: 3.2}
-      memory: {mode: on, path: judge-memory.sqlite, size: 10000}
-    timeout: 60                   # seconds for one check
-    budget: {calls: 10}           # of one check
-    on_abstention: return         # or raise
-    sinks: [{prometheus: {port: 9464}}, langfuse]     # who else is told of outcomes; see docs/sinks.md
-    redact: [keys, emails, {pattern: "EMP-\d+"}]     # masked before anything is judged, or kept
-    monitor:                      # or a URL alone; see groundwire.config_monitor
-      url: sqlite:///groundwire.db
-      tags: {application: handbook}
-      sampling: {rate: 0.1, flagged: true}
-      retention: {days: 90}
-      redact: [keys, emails, cards]                   # beside the above, before anything is kept
-      alerts: [log, {webhook: "https://..."}]
-    fallback: embedded            # judges while the judge's model is unavailable; off for nobody
-    max_characters: 10000000      # what has more is not judged; null for no limit
-    max_passages: 100000
-    tuned: tuned.json             # what groundwire tune wrote, beside this file; in place of a threshold
-    threshold: 0.5
-    levels:
-      medium: {from: 0.3, label: AMBER, title: Please check, warning: Some of this is not in our documents.}
-      high: {from: 0.7}
-"""
+"""All settings of a checker, read from a file or a dict, and what is built from them."""
 
 from __future__ import annotations
 
@@ -47,14 +8,13 @@ from collections.abc import Container, Mapping
 from dataclasses import replace
 from itertools import filterfalse
 from pathlib import Path
-from types import MappingProxyType
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, ValidationError
 
 from groundwire import detectors
-from groundwire.config_file import read
-from groundwire.config_judge import (
+from groundwire.config.files import read
+from groundwire.config.judge import (
     BreakerSettings,
     BudgetSettings,
     JudgeSettings,
@@ -62,7 +22,7 @@ from groundwire.config_judge import (
     MemorySettings,
     off,
 )
-from groundwire.config_monitor import (
+from groundwire.config.monitor import (
     MONITOR_PARTS,
     DriftSettings,
     MonitorSettings,
@@ -71,7 +31,7 @@ from groundwire.config_monitor import (
     redaction,
     url_alone,
 )
-from groundwire.config_section import Fraction, Seconds, Section, Whole
+from groundwire.config.section import Fraction, Seconds, Section, Whole
 from groundwire.core.detector import Detector
 from groundwire.core.errors import ConfigurationError, MissingExtraError, gathered
 from groundwire.core.grading import WORDING, Grading, Level, Wording
@@ -80,11 +40,6 @@ from groundwire.core.sink import Sink
 from groundwire.core.tuned import Tuned
 from groundwire.detectors import settings
 from groundwire.tuned_file import from_dict as tuned_from_dict
-
-JUDGING: Mapping[str, Any] = MappingProxyType(
-    {"by_alias": True, "exclude_unset": True, "exclude": {"monitor"}}
-)
-"""How settings are given on to another checker: as they were set, and without what keeps its outcomes."""
 
 
 class LevelSettings(Section):
@@ -109,7 +64,7 @@ class LevelsSettings(Section):
 
 
 class Settings(Section):
-    """Everything a Checker can be built from. See the module's text for the layout."""
+    """Everything a Checker can be built from. See ``groundwire.config`` for the layout."""
 
     enabled: bool = True
     detector: str | dict[str, Any] = detectors.DEFAULT
@@ -126,6 +81,10 @@ class Settings(Section):
     levels: LevelsSettings = LevelsSettings()
     tuned: dict[str, Any] | None = None
     sinks: tuple[str | dict[str, dict[str, Any] | None], ...] = Field(default=(), repr=False)
+
+    def without_monitor(self) -> dict[str, Any]:
+        """What was set, as ``load`` takes it, for another checker: without what keeps its outcomes."""
+        return self.model_dump(by_alias=True, exclude_unset=True, exclude={"monitor"})
 
     def build_redaction(self) -> Redaction | None:
         """What masks texts before they are judged; None when nothing does. Raises ConfigurationError."""
