@@ -268,7 +268,7 @@ class Capture(BaseCallbackHandler):
         if units.on_the_way(unit, said, answering):
             return None
         found: list[Passage] = []
-        found = self._part("contexts", lambda: contexts(unit, keys["context_key"], answering), found)
+        found = self._part("contexts", lambda: contexts(unit, keys["context_key"], answering, said), found)
         if said is None and not unit.abandoned:
             said = self._part("answer", lambda: units.spoken(unit, answering), None)
         has_context = any(passage.text.strip() for passage in found)

@@ -19,19 +19,27 @@ from groundwire.langchain.sources import Quotes, Sources
 from groundwire.langchain.told import Told, readers
 from groundwire.langchain.tools import Tools, placed
 from groundwire.langchain.tree import Kind, Run, Unit
-from groundwire.langchain.units import found_by, found_texts
+from groundwire.langchain.units import found_by, found_texts, holds_opening, words_beside
 
 _ALIKE = 0.5  # a text holds reworded documents when so many of its words are theirs
 
 
-def contexts(unit: Unit, key: str | None, answering: Run | None) -> list[Passage]:
-    """The passages behind the answer of ``unit``, which the model run ``answering`` gave."""
+def contexts(unit: Unit, key: str | None, answering: Run | None, said: str | None = None) -> list[Passage]:
+    """The passages behind the answer of ``unit``, which the model run ``answering`` gave.
+
+    Where code has put what was ``said`` together of several models' words, all that these were given.
+    """
     if (declared := _declared(unit, key)) is not None:
         return declared
     sources = Sources(unit)
     retrieved = list(_retrieved(sources))  # a document that was found twice may stand in the prompt twice
     retrieved += _handed(sources, answering, retrieved)
-    told_to = _readers(sources, answering, retrieved)
+    beside = words_beside(unit, said, answering)
+    for model in beside:
+        retrieved += _handed(sources, model, retrieved)
+    tellers = [model for model in beside if _has_read(unit, model, retrieved)]
+    tellers = tellers if answering is None else [answering, *tellers]
+    told_to = _readers(sources, tellers, retrieved)
     # What a model has said in an earlier turn may quote a document, and tells nobody of it.
     now = list(dict.fromkeys(chat.told_now(run.inputs) for run in told_to))
     views = list(dict.fromkeys([*now, *(chat.given_text(run.inputs) for run in told_to)]))
@@ -40,7 +48,7 @@ def contexts(unit: Unit, key: str | None, answering: Run | None) -> list[Passage
     told = views if unit.retrievals else now  # what nobody has looked for may be an earlier turn's
     if not shown and not _emptied(unit, answering) and _were_told(retrieved, unit, answering, told):
         shown = retrieved
-    tools = Tools(sources, Told(unit, answering, asked(unit), shown))
+    tools = Tools(sources, Told(unit, tellers, asked(unit), shown))
     found = _unique([*shown, *tools.brought(shown)])
     return _unique([*unheard(unit, answering, found), *found])
 
@@ -89,21 +97,28 @@ def _handed(sources: Sources, answering: Run | None, known: Sequence[Passage]) -
     return []
 
 
-def _readers(sources: Sources, answering: Run | None, retrieved: Sequence[Passage]) -> list[Run]:
-    """The models whose reading went into the answer: the last one, and those whose words it was shown.
+def _has_read(unit: Unit, model: Run, retrieved: Sequence[Passage]) -> bool:
+    """Whether a model was given documents to read, as one that names a part of the answer is not."""
+    view = chat.prompt_text(model.inputs)
+    return holds_opening(unit, view) or any(text in view for one in retrieved if (text := one.text.strip()))
+
+
+def _readers(sources: Sources, tellers: Sequence[Run], retrieved: Sequence[Passage]) -> list[Run]:
+    """The models whose reading went into the answer: its tellers, and those whose words they were shown.
 
     A chain that condenses its documents first answers from all of them, though its last model saw none. What
     it was handed, and has not looked for, was there from the beginning.
     """
-    if answering is None:
+    if not tellers:
         return []
     unit = sources.unit
     first = found_by(unit)
     later = [run for run in unit.models if (first < run.started if first else retrieved)]
-    held = (variables.values() for variables in _variables(unit, answering)) if len(unit.models) > 1 else ()
+    asking = tellers if len(unit.models) > 1 else ()
+    held = (variables.values() for teller in asking for variables in _variables(unit, teller))
     filled = {text.strip() for values_ in held for text in values_ if isinstance(text, str)}
     documents = found_texts(unit.retrievals) if first else (passage.text for passage in retrieved)
-    told = readers(answering, later, filled, documents)
+    told = readers(tellers, later, filled, documents)
     if made := [pair for run in unit.retrievals for pair in sources.made(run)]:
         seen = "\n".join(chat.prompt_text(run.inputs) for run in told)
         told += {id(model): model for model, passage in made if passage.text.strip() in seen}.values()

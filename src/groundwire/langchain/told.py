@@ -23,14 +23,14 @@ _MOST_SOUGHT = 500_000  # characters that are looked through word by word, for e
 class Told:
     """What the models of a unit were told of its tools, by what they were given to read.
 
-    ``answering`` gave the answer to what was ``asked``, and is known to have been told what is ``shown``.
+    The ``tellers`` gave the answer to what was ``asked``, and are known to have been told what is ``shown``.
     """
 
     def __init__(
-        self, unit: Unit, answering: Run | None = None, asked: str = "", shown: Sequence[Passage] = ()
+        self, unit: Unit, tellers: Sequence[Run] = (), asked: str = "", shown: Sequence[Passage] = ()
     ) -> None:
         self._unit = unit
-        self._answering = answering
+        self._tellers = tellers
         self._asked = asked
         self._shown = [passage.text for passage in shown]
         self._read: dict[int, dict[str, str]] = {}
@@ -90,13 +90,14 @@ class Told:
         It was told some of it in a prompt that is written by hand, and has no part of the rest; nor have the
         models whose words it was handed.
         """
-        answering = self._answering
-        if answering is None or answering.kind is not Kind.MODEL or self._by(answering):
+        tellers = self._tellers
+        if not self._are_models() or any(map(self._by, tellers)):
             return set()
-        prompt, texts = chat.prompt_text(answering.inputs), {passage.text for passage in brought}
+        prompt = "\n\n".join(chat.prompt_text(teller.inputs) for teller in tellers)
+        texts = {passage.text for passage in brought}
         if not any(text.strip() in prompt for text in texts):
             return set()
-        handed = readers(answering, self._unit.models, documents=texts)
+        handed = readers(tellers, self._unit.models, documents=texts)
         called = {call for tool in self._unit.tools for call in chat.answered_calls(tool.outputs)}
         noting = ((model, _noted(model, called)) for model in self._unit.models)
         handed += [model for model, fields in noting if any(said in prompt for said in fields)]
@@ -115,10 +116,12 @@ class Told:
         return [found[i] for i in self._told(tool, [passage.text for passage in found])]
 
     def _is_by_hand(self, tool: Run) -> bool:
-        answering = self._answering
-        if answering is None or answering.kind is not Kind.MODEL or tool.scope.tool in self._unit.tools:
+        if not self._are_models() or tool.scope.tool in self._unit.tools:
             return False
         return tool.ended is not None and not any(_of_tools(tool.outputs))
+
+    def _are_models(self) -> bool:
+        return bool(self._tellers) and all(teller.kind is Kind.MODEL for teller in self._tellers)
 
     def _told(self, tool: Run, parts: Sequence[Any]) -> list[int]:
         """Which parts models were told after the tool, but for those that are known to be shown.
@@ -142,14 +145,14 @@ class Told:
         return sorted(told)
 
     def _readers(self, after: Sequence[Run], texts: Iterable[str]) -> list[Run]:
-        """Of the models ``after`` a tool, the latest ones, that which answered and those it was handed."""
-        answering, everything = self._answering, "\0".join(texts)
-        if answering is None or answering not in after:
+        """Of the models ``after`` a tool, the latest, those which answered and those they were handed."""
+        tellers, everything = [teller for teller in self._tellers if teller in after], "\0".join(texts)
+        if not tellers:
             return []
         if any(said in everything for said in self._said):
-            return readers(answering, after, documents=everything.split("\0"))
+            return readers(tellers, after, documents=everything.split("\0"))
         if len(after) not in self._handed:  # the same for each of hundreds of tools
-            self._handed[len(after)] = readers(answering, after)
+            self._handed[len(after)] = readers(tellers, after)
         return self._handed[len(after)]
 
     def _prompt(self, model: Run) -> str:
@@ -176,19 +179,20 @@ class Told:
 
 
 def readers(
-    answering: Run, models: Sequence[Run], filled: Container[str] = (), documents: Iterable[str] = ()
+    tellers: Sequence[Run], models: Sequence[Run], filled: Container[str] = (), documents: Iterable[str] = ()
 ) -> list[Run]:
-    """The model that answered, and those of the ``models`` whose words it was handed, or that another was.
+    """The models that answered, and those of the ``models`` whose words they were handed, or another was.
 
-    Be these a word or two, where they have ``filled`` a variable of its prompt.
+    Be these a word or two, where they have ``filled`` a variable of a prompt.
     """
-    found, seen, documents = [answering], chat.prompt_text(answering.inputs), list(documents)
-    everything, known = "\0".join(documents), {seen}
+    prompts, documents = dict.fromkeys(chat.prompt_text(one.inputs) for one in tellers), list(documents)
+    found, seen, known = list(tellers), "\n\n".join(prompts), set(prompts)
+    everything = "\0".join(documents)
     # A long text is not looked through for each of hundreds of graders, which say the same, or other words.
     there, unseen = set(seen.split()), {""}
     for model in reversed(models):
         said = (results.model_text(model.outputs) or "").strip()
-        if model is answering or said in unseen:
+        if model in tellers or said in unseen:
             continue
         if not there.issuperset(said.split()[1:-1]) or said not in seen:
             unseen.add(said)

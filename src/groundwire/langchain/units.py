@@ -221,6 +221,14 @@ def answering_model(unit: Unit, said: str | None) -> Run | None:
     )
 
 
+def words_beside(unit: Unit, said: str | None, answering: Run | None) -> list[Run]:
+    """The models whose words an answer holds beside those of the ``answering`` one, put together by code."""
+    if answering is None or not said or said_by(answering) == said.strip():
+        return []
+    ended = [run for run in unit.models if run.ended is not None and run is not answering]
+    return [run for run in ended if (words := said_by(run)) in said and is_telling(words)]
+
+
 def _answers_beside(unit: Unit, model: Run, last: Run) -> bool:
     """Whether a model has answered from documents as the ``last`` one did, which was not told of that."""
     said = said_by(model)
