@@ -6,6 +6,7 @@ import copy
 import gc
 import json
 import threading
+import time
 from operator import itemgetter
 from uuid import uuid4
 
@@ -1062,18 +1063,22 @@ def test_a_step_that_is_declared_to_give_the_answer_was_told_no_document_that_wa
     assert said(heard.only()) == (AbstentionReason.NO_CONTEXT, question(1), [], answer(1))
 
 
-def test_a_topmost_run_that_never_ends_holds_back_a_bounded_number_of_answers(heard):
-    """A worker that loops inside one run has its answers judged while it goes on."""
-    seen = []
+@pytest.mark.parametrize(("answers", "seconds", "judged"), [(300, 0, 40), (100, 60, 60)])
+def test_a_topmost_run_that_never_ends_holds_back_a_bounded_number_of_answers(
+    answers, seconds, judged, heard, monkeypatch
+):
+    """A worker that loops inside one run has its answers judged while it goes on, the oldest first."""
+    now, seen = time.time(), []
+    monkeypatch.setattr(time, "time", lambda: now + seconds * len(seen))
 
     def work(_):
-        for n in range(100):
+        for n in range(answers):
             lcel().invoke(question(n))
             seen.append(len(heard.captured))
 
     RunnableLambda(work).invoke("go", listening(heard))
-    assert seen[-1] >= 60
-    assert [each.interaction.answer for each in heard.captured] == [answer(n) for n in range(100)]
+    assert seen[-1] >= judged
+    assert [each.interaction.answer for each in heard.captured] == [answer(n) for n in range(answers)]
 
 
 def test_a_block_may_be_left_in_another_context_than_it_was_entered_in(heard):

@@ -237,18 +237,19 @@ def test_notes_under_a_key_of_their_own_are_no_answer(form, heard):
     assert said(heard.only()) == whole(1)
 
 
-def test_what_is_made_of_several_answers_rests_on_the_documents_of_all(heard):
+@pytest.mark.parametrize("last", [2, 60])
+def test_what_is_made_of_several_answers_rests_on_the_documents_of_all(last, heard):
     """Each part of the question is answered in a branch of its own, the whole of it in the end."""
     builder = StateGraph(Notes)
     builder.add_node("note", noting("The topic{} has a weight, and it was built long ago."))
     builder.add_node("write", writing)
-    branches = [Send("note", {"question": question(n)}) for n in (2, 1)]
+    branches = [Send("note", {"question": question(n)}) for n in range(last, 0, -1)]
     builder.add_conditional_edges(START, lambda state: branches, ["note"])
     builder.add_edge("note", "write")
     builder.compile().invoke({"question": question(1)}, listening(heard))
     (problem, asked, contexts, told) = said(heard.only())
     assert (problem, asked, told) == (None, question(1), answer(1))
-    assert sorted(contexts) == sorted(texts(1) + texts(2))
+    assert sorted(contexts) == sorted(text for n in range(1, last + 1) for text in texts(n))
 
 
 def test_what_a_writer_makes_of_another_agents_message_is_judged(heard):

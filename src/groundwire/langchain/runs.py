@@ -22,7 +22,7 @@ from typing import Any, Protocol
 from uuid import UUID
 
 from groundwire.langchain.declared import ANSWER, CONTEXT, JUDGE, KEYS, PREFIX, SKIP, UNIT, Block
-from groundwire.langchain.tree import HIDDEN, MOST_WAITING, NOTHING, Kind, Run, Tree, Unit
+from groundwire.langchain.tree import HIDDEN, NOTHING, Kind, Run, Tree, Unit
 
 ABSENT = object()
 
@@ -208,8 +208,7 @@ class Runs:
         if unit is not None:
             tree.waiting.append(unit)
         if run.parent is not None:
-            # A topmost run may go on for days: what has waited so long is taken for an answer.
-            return [tree.waiting.pop(0)] if len(tree.waiting) > MOST_WAITING else []
+            return tree.overdue()
         if tree.live:
             self._outlived(tree)
         ready, tree.waiting = tree.waiting, []

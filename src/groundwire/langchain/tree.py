@@ -5,6 +5,7 @@ When that becomes an answer is decided in ``runs``.
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +14,8 @@ from typing import Any
 from uuid import UUID
 
 _GATHERED = ("retrievals", "models", "prompts", "tools", "inner")
-MOST_WAITING = 32
+_MOST_WAITING = 256  # answers that may be steps of a later one; each is looked for in what models are given
+_MANY_WAITING, _LONG = 32, 600  # of more than these none waits for more than ten minutes
 _NOTICES = 200  # that are kept of a run
 _PER_TREE = 1000  # a run that never ends must not collect for ever; of each kind the latest are kept
 
@@ -142,7 +144,7 @@ class Tree:
     inner: deque[Run] = field(default_factory=lambda: deque(maxlen=_PER_TREE))
     lent: deque[Run] = field(default_factory=lambda: deque(maxlen=_PER_TREE))  # retrievals
     waiting: list[Unit] = field(default_factory=list)
-    steps: deque[Unit] = field(default_factory=lambda: deque(maxlen=MOST_WAITING))
+    steps: deque[Unit] = field(default_factory=lambda: deque(maxlen=_MOST_WAITING))
     answered: bool = False
     interrupted: bool = False
     live: int = 0
@@ -178,6 +180,14 @@ class Tree:
             together = _in_order([*getattr(unit, name), *runs])
             runs.clear()
             runs.extend(together)
+
+    def overdue(self) -> list[Unit]:
+        """What has waited so long for a later answer that it is taken for one: a run may go on for days."""
+        waiting = len(self.waiting)
+        if waiting <= _MANY_WAITING:
+            return []
+        is_old = time.time() - self.waiting[0].run.time > _LONG
+        return [self.waiting.pop(0)] if is_old or waiting > _MOST_WAITING else []
 
     def earlier_tools(self, unit: Unit) -> list[Run]:
         """The tools outside of the unit that had answered before a model of it was asked."""
