@@ -408,6 +408,50 @@ async def test_a_graph_in_several_modes_ends_with_one_more():
     assert (mode, verdict["hallucinated"]) == ("hallucination", True)
 
 
+def nested(rule):
+    """A graph whose one node is another graph."""
+    builder = StateGraph(State)
+    builder.add_node("inner", graph(rule))
+    builder.add_edge(START, "inner")
+    builder.add_edge("inner", END)
+    return builder.compile()
+
+
+def last_of(app, mode, subgraphs):
+    """The last part of a stream as (namespace, mode, data), taken apart as LangGraph says that it is made."""
+    *_, part = app.stream(ASKED, stream_mode=mode, subgraphs=subgraphs)
+    namespace, part = (part[0], part[1:]) if subgraphs else ((), part)
+    if isinstance(mode, list):
+        return (namespace, *part)
+    return (namespace, mode, *part) if subgraphs else (namespace, mode, part)
+
+
+MODES = ["updates", "values", "messages", ["updates"], ["messages", "values"]]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("subgraphs", [False, True])
+def test_a_graph_s_verdict_comes_in_the_form_of_its_parts(mode, subgraphs):
+    """A loop that takes each part apart, as it was asked for, takes the last one apart as well."""
+    namespace, kind, data = last_of(checked(nested(inventive)), mode, subgraphs)
+    if mode == "messages":
+        message, _ = data
+        data = message.response_metadata
+    verdict = data if isinstance(mode, list) else data["hallucination"]
+    assert (namespace, kind) == ((), "hallucination" if isinstance(mode, list) else mode)
+    assert verdict["hallucinated"] is True
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("subgraphs", [False, True])
+def test_a_gated_graph_s_state_comes_in_the_form_that_was_asked_for(mode, subgraphs):
+    """Among several modes it is a part of the mode that has states."""
+    app = checked(nested(inventive), on_hallucination="replace", replacement="Sorry.")
+    namespace, kind, state = last_of(app, mode, subgraphs)
+    assert (namespace, kind) == ((), "values" if isinstance(mode, list) else mode)
+    assert (state["answer"], state["thanks"]) == ("Sorry.", "bye")
+
+
 def test_a_gated_graph_streams_its_final_state():
     """Whatever mode was asked for, there is only the end to tell."""
     app = checked(graph(inventive), on_hallucination="replace", replacement="Sorry.")

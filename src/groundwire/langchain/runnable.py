@@ -44,7 +44,7 @@ from groundwire.langchain.output import (
 )
 from groundwire.langchain.reading import Call, Keys, Reading
 from groundwire.langchain.retry import restored
-from groundwire.langchain.streams import GraphStream, OutputStream, Sum, as_chunk, is_graph
+from groundwire.langchain.streams import GraphStream, OutputStream, Sum, held_back, is_graph
 from groundwire.langchain.units import GIVEN_UP
 from groundwire.tracing.langsmith import annotate_current_run
 
@@ -273,7 +273,8 @@ class RunnableWithHallucinationCheck(RunnableSerializable[Any, Any]):
         given = Sum()
         for chunk in inputs:
             given.add(chunk)
-        yield as_chunk(self._run(given.whole, run_manager, config, **_for_invoke(kwargs)))
+        output = self._run(given.whole, run_manager, config, **_for_invoke(kwargs))
+        yield held_back(self.bound, output, kwargs)
 
     async def _agated_stream(
         self,
@@ -285,7 +286,8 @@ class RunnableWithHallucinationCheck(RunnableSerializable[Any, Any]):
         given = Sum()
         async for chunk in inputs:
             given.add(chunk)
-        yield as_chunk(await self._arun(given.whole, run_manager, config, **_for_invoke(kwargs)))
+        output = await self._arun(given.whole, run_manager, config, **_for_invoke(kwargs))
+        yield held_back(self.bound, output, kwargs)
 
     @property
     def _keys(self) -> Keys:
@@ -412,4 +414,4 @@ class _Finished:
 
 def _for_invoke(kwargs: dict[str, Any]) -> dict[str, Any]:
     # A graph told to stream its parts would return them as a list; the gate wants the final state.
-    return {name: value for name, value in kwargs.items() if name != "stream_mode"}
+    return {name: value for name, value in kwargs.items() if name not in ("stream_mode", "subgraphs")}

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, BaseMessageChunk
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessageChunk
 from langchain_core.runnables import Runnable
 from langchain_core.runnables.utils import AddableDict
 
@@ -102,6 +102,7 @@ class GraphStream(OutputStream):
 
     def __init__(self, attach: Attach, key: str | None, asked: Mapping[str, Any]) -> None:
         super().__init__(attach, key)
+        self._asked = asked
         self._typed = asked.get("version") == "v2"
         self._messages = asked.get("stream_mode") in ("messages", ["messages"])
 
@@ -117,24 +118,26 @@ class GraphStream(OutputStream):
     def close(self, verdict: Mapping[str, Any], warning: str, said: str) -> Iterator[Any]:
         """The verdict: as a message in a stream of messages, as a mode of its own among several modes."""
         del warning, said
-        last = getattr(self, "_last", None)
         if self._attach is Attach.NONE:
             return
-        if self._typed:
-            yield self._part(last, verdict)
-        elif not isinstance(last, tuple):
-            yield AddableDict({KEY: dict(verdict)})
-        elif isinstance(last[0], BaseMessage):
-            yield _closing_message(last[0].id, verdict), {}
+        data: Any
+        if self._messages and (self._typed or not _has_modes(self._asked)):
+            mode, data = "messages", (_closing_message(self._last_id(), verdict), {})
         else:
-            yield (*last[:-2], KEY, dict(verdict))
+            mode, data = KEY, dict(verdict)
+        if self._typed:
+            yield {"type": mode, "ns": (), "data": data}
+        else:
+            is_alone = mode == KEY and not _has_modes(self._asked)
+            yield _in_form(self._asked, mode, AddableDict({KEY: data}) if is_alone else data)
 
-    def _part(self, last: Any, verdict: Mapping[str, Any]) -> dict[str, Any]:
-        """The verdict as a part of a stream in which each part says what it is."""
-        if not self._messages:
-            return {"type": KEY, "ns": (), "data": dict(verdict)}
-        identity = last["data"][0].id if last is not None else None
-        return {"type": "messages", "ns": (), "data": (_closing_message(identity, verdict), {})}
+    def _last_id(self) -> str | None:
+        """The id of the message that passed last, whatever stands around it."""
+        last = getattr(self, "_last", None)
+        if last is None:
+            return None
+        part = last["data"] if self._typed else last[-1] if self._asked.get("subgraphs") else last
+        return getattr(part[0], "id", None)
 
 
 def is_graph(runnable: Runnable[Any, Any]) -> bool:
@@ -150,6 +153,25 @@ def as_chunk(output: Any) -> Any:
     if isinstance(output, AIMessage) and not isinstance(output, AIMessageChunk):
         return AIMessageChunk(**output.model_dump(exclude={"type"}))
     return AddableDict(output) if isinstance(output, dict) else output
+
+
+def held_back(runnable: Runnable[Any, Any], output: Any, asked: Mapping[str, Any]) -> Any:
+    """A whole output as the one part of a stream that was held back, in the form that was ``asked`` for."""
+    chunk = as_chunk(output)
+    is_typed = is_boxed(output) or asked.get("version") == "v2"
+    return _in_form(asked, "values", chunk) if is_graph(runnable) and not is_typed else chunk
+
+
+def _has_modes(asked: Mapping[str, Any]) -> bool:
+    """Whether each part of a graph's stream comes with its mode."""
+    return isinstance(asked.get("stream_mode"), list)
+
+
+def _in_form(asked: Mapping[str, Any], mode: str, data: Any) -> Any:
+    """A part of a graph's stream with what comes before it: the graph that it is of, and its mode."""
+    namespace = ((),) if asked.get("subgraphs") else ()
+    modes = (mode,) if _has_modes(asked) else ()
+    return (*namespace, *modes, data) if namespace or modes else data
 
 
 def _without_verdict(chunk: Any) -> Any:
