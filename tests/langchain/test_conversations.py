@@ -154,3 +154,22 @@ def test_documents_and_drafts_in_messages_of_their_own_are_no_turns(drafts, hear
     RunnableLambda(app).invoke(asked, listening(heard))
     turns = [turn.text for turn in heard.only().interaction.history]
     assert turns == ["Is a bag free?", "Yes."]
+
+
+@pytest.mark.parametrize("hardened", ["with_retry", "with_fallbacks"])
+def test_what_a_template_says_before_the_question_is_no_turn(hardened, heard):
+    """A model that is asked again where it fails is handed the whole prompt, with documents and examples."""
+    prompt = ChatPromptTemplate.from_messages(
+        [
+            ("system", "{context}"),
+            ("human", "What about bags?"),
+            ("ai", "They are free."),
+            ("human", "{question}"),
+        ]
+    )
+    failing, wait = Oracle(failures=1), {"wait_exponential_jitter": False}
+    model = failing.with_retry(**wait) if hardened == "with_retry" else failing.with_fallbacks([Oracle()])
+    given = {"context": Library() | joined, "question": RunnablePassthrough()}
+    (given | prompt | model | StrOutputParser()).invoke(question(1), listening(heard))
+    assert said(heard.only()) == whole(1)
+    assert told(heard.only()) == []

@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 from langchain_core.messages import BaseMessage
+from langchain_core.prompt_values import PromptValue
 
 from groundwire.core.interaction import Passage, Turn
 from groundwire.host.seen import is_statement, is_telling
@@ -150,12 +151,13 @@ def _told_before(unit: Unit, answering: Run, asked: str | None) -> tuple[Turn, .
 def _before(unit: Unit, asked: str | None, steps: Sequence[Any]) -> list[BaseMessage]:
     """The messages before the question in a graph's state, or in what its ``steps`` were given of it.
 
-    A graph may have taken them out once it had answered, as where it sums them up.
+    A graph may have taken them out once it had answered, as where it sums them up. A prompt that a step was
+    given, such as a model's with a retry, is no state: its template may hold examples.
     """
     outputs = chat.messages(states.at(states.state(unit.run.outputs), "messages"))
     earlier = outputs[: chat.last_turn(outputs) or 0]
     for given in steps:
-        held = chat.messages(states.at(given, "messages"))
+        held = [] if isinstance(given, PromptValue) else chat.messages(states.at(given, "messages"))
         last = chat.last_turn(held) or 0
         if last > len(earlier) and held[last].text == asked:
             earlier = held[:last]
