@@ -445,17 +445,24 @@ def test_a_graph_s_verdict_comes_in_the_form_of_its_parts(mode, subgraphs):
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("subgraphs", [False, True])
 def test_a_gated_graph_s_state_comes_in_the_form_that_was_asked_for(mode, subgraphs):
-    """Among several modes it is a part of the mode that has states."""
+    """Among several modes it is a part of the mode that has states; of messages it is the answer."""
     app = checked(nested(inventive), on_hallucination="replace", replacement="Sorry.")
     namespace, kind, state = last_of(app, mode, subgraphs)
     assert (namespace, kind) == ((), "values" if isinstance(mode, list) else mode)
-    assert (state["answer"], state["thanks"]) == ("Sorry.", "bye")
+    if mode == "messages":
+        message, _ = state
+        assert (message.content, message.response_metadata["hallucination"]["hallucinated"]) == (
+            "Sorry.",
+            True,
+        )
+    else:
+        assert (state["answer"], state["thanks"]) == ("Sorry.", "bye")
 
 
 def test_a_gated_graph_streams_its_final_state():
-    """Whatever mode was asked for, there is only the end to tell."""
+    """There is only the end to tell."""
     app = checked(graph(inventive), on_hallucination="replace", replacement="Sorry.")
-    (state,) = app.stream({"question": "item3"}, stream_mode="messages")
+    (state,) = app.stream({"question": "item3"}, stream_mode="updates")
     assert (state["answer"], state["thanks"]) == ("Sorry.", "bye")
 
 

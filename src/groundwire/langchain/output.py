@@ -22,6 +22,7 @@ from groundwire.host.actions import Action, Decision
 from groundwire.langchain import chat, states, values
 
 KEY = "hallucination"
+PAUSE = "__interrupt__"  # where LangGraph says in a graph's output what it waits for
 _DISTINCT = 8  # shorter answers than this stand in other texts by chance
 
 

@@ -26,12 +26,11 @@ from groundwire.langchain import chat, evidence, results, states, values
 from groundwire.langchain.capture import Capture, Captured
 from groundwire.langchain.conversation import resumes, said_by_tools
 from groundwire.langchain.declared import UNIT
-from groundwire.langchain.output import answer_text, is_boxed, opened
+from groundwire.langchain.output import PAUSE, answer_text, is_boxed, opened
 from groundwire.langchain.tree import Unit
 from groundwire.langchain.units import NOT_FOUND, NOT_SEEN, UNCLEAR
 
 _LOG = logging.getLogger(__name__)
-_PAUSE = "__interrupt__"  # where LangGraph says in a graph's output what it waits for
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,7 +119,7 @@ class Call:
 
     def _read(self, given: Any, output: Any) -> Reading:
         boxed, (output, _) = output, opened(output)
-        waits = boxed.interrupts if is_boxed(boxed) else states.at(output, _PAUSE)
+        waits = boxed.interrupts if is_boxed(boxed) else states.at(output, PAUSE)
         if self._top.paused or waits:
             return Reading(interaction=Interaction(answer="", id=self._id), paused=True)
         units = [unit for seen in self._units if (unit := seen.interaction) and unit.has_context]

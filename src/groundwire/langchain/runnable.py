@@ -274,7 +274,7 @@ class RunnableWithHallucinationCheck(RunnableSerializable[Any, Any]):
         for chunk in inputs:
             given.add(chunk)
         output = self._run(given.whole, run_manager, config, **_for_invoke(kwargs))
-        yield held_back(self.bound, output, kwargs)
+        yield held_back(self.bound, output, kwargs, self.answer_key)
 
     async def _agated_stream(
         self,
@@ -287,7 +287,7 @@ class RunnableWithHallucinationCheck(RunnableSerializable[Any, Any]):
         async for chunk in inputs:
             given.add(chunk)
         output = await self._arun(given.whole, run_manager, config, **_for_invoke(kwargs))
-        yield held_back(self.bound, output, kwargs)
+        yield held_back(self.bound, output, kwargs, self.answer_key)
 
     @property
     def _keys(self) -> Keys:

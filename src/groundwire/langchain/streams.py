@@ -13,7 +13,18 @@ from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessageChunk
 from langchain_core.runnables import Runnable
 from langchain_core.runnables.utils import AddableDict
 
-from groundwire.langchain.output import KEY, Attach, answer_holder, attached, enveloped, extended, is_boxed
+from groundwire.langchain import states
+from groundwire.langchain.output import (
+    KEY,
+    PAUSE,
+    Attach,
+    answer_holder,
+    answer_text,
+    attached,
+    enveloped,
+    extended,
+    is_boxed,
+)
 
 
 class Sum:
@@ -155,11 +166,21 @@ def as_chunk(output: Any) -> Any:
     return AddableDict(output) if isinstance(output, dict) else output
 
 
-def held_back(runnable: Runnable[Any, Any], output: Any, asked: Mapping[str, Any]) -> Any:
-    """A whole output as the one part of a stream that was held back, in the form that was ``asked`` for."""
+def held_back(
+    runnable: Runnable[Any, Any], output: Any, asked: Mapping[str, Any], key: str | None = None
+) -> Any:
+    """A whole output as the one part of a stream that was held back, in the form that was ``asked`` for.
+
+    Of a graph it is the final state; where messages alone were asked for, the answer as one.
+    """
     chunk = as_chunk(output)
-    is_typed = is_boxed(output) or asked.get("version") == "v2"
-    return _in_form(asked, "values", chunk) if is_graph(runnable) and not is_typed else chunk
+    if not is_graph(runnable) or is_boxed(output) or asked.get("version") == "v2":
+        return chunk
+    said = None if states.at(output, PAUSE) else answer_text(output, key)
+    if asked.get("stream_mode") == "messages" and said is not None:
+        verdict = states.at(output, KEY)
+        chunk = AIMessageChunk(content=said, response_metadata={} if verdict is None else {KEY: verdict}), {}
+    return _in_form(asked, "values", chunk)
 
 
 def _has_modes(asked: Mapping[str, Any]) -> bool:
