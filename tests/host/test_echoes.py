@@ -44,6 +44,10 @@ def numbered(text, form="{n:6}\t"):
         (NAMES, f"{NAMES}\n5\n25\n35", "5\n25\n35"),
         ("It costs 75 EUR", "Thought recorded: It costs 75 EUR.", ""),
         ({"thought": "It costs 75 EUR", "next": "Tell them so"}, "Noted: it costs 75 EUR. Tell them so", ""),
+        ("Ann pays 75 EUR", "Stored memory: Ann pays 75 EUR", ""),
+        ("Ann pays 75 EUR", "Added to the user's memory: Ann pays 75 EUR.", ""),
+        ("Ann pays 75 EUR", "I'll remember that Ann pays 75 EUR.", ""),
+        ("What Ann pays", "Memory: What Ann pays: 25 EUR", "Memory: What Ann pays: 25 EUR"),
         ({"labels": ["open", "lost in Vienna"]}, "Result: lost in Vienna", "Result: lost in Vienna"),
         ("second bag price", "Second bag price noted: 25", "Second bag price noted: 25"),
         # A search that repeats its query is kept for the rest, be it short.

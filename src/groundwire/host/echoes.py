@@ -30,12 +30,13 @@ _QUERY = re.compile(
 _MOST_VALUES, _VALUE = 1_000, 20  # of a structure, and characters of a text that count for one
 # What a tool says that did nothing but keep what it was given.
 _KEPT = re.compile(
-    r"added|keep|kept|noted?|notes|received|recorded|saved|stored|thinking|thoughts?|todos?|written"
+    r"added|keep|kept|memor(?:y|ies)|noted?|notes|received|recorded|remember(?:ed)?|saved|stored|thinking|"
+    r"thoughts?|todos?|written"
 )
 _RECEIVED = re.compile(
-    rf"\d+|an?|all|and|are|been|created|current|done|has|have|i|in|is|it|its|items?|list|messages?|my|new|now|of|ok|"
-    rf"okay|plan|result|status|success|successfully|tasks?|text|that|the|this|to|true|updated|was|with|your?|"
-    rf"{_KEPT.pattern}"
+    rf"\d+|an?|all|and|are|been|created|current|done|facts?|for|has|have|i|in|info|information|is|it|its|items?|"
+    rf"i['’]ll|later|list|messages?|my|new|now|of|ok|okay|plan|preferences?|profile|result|status|success|successfully|"
+    rf"tasks?|text|that|the|this|to|true|updated|user(?:['’]s)?|was|will|with|your?|{_KEPT.pattern}"
 )
 # The number of a line, where a file is shown with them.
 _NUMBER = re.compile(r"\A\s*\d+(?: ?[→|:.)]|\s|$)")
