@@ -25,7 +25,7 @@ from groundwire.core.interaction import Interaction, Passage
 from groundwire.core.secrets import Traced
 from groundwire.core.verdict import AbstentionReason
 from groundwire.judge.isolation import JUDGING
-from groundwire.llama_index import findings, units, values
+from groundwire.llama_index import findings, indexed, units, values
 from groundwire.llama_index.hearing import Spans
 from groundwire.llama_index.made import LATEST, kept
 from groundwire.llama_index.spans import (
@@ -178,6 +178,8 @@ class Capture:
             if part.span_id == span_id and isinstance(result, StreamingAgentChatResponse):
                 self._leaving[id(result)] = part  # its writer may begin before it is followed
         if part.span_id == span_id:
+            if kind is Kind.RETRIEVER:
+                part.made.update(indexed.summed_up(instance, values.nodes(result)))
             try:
                 self._ended(part, result)
             finally:

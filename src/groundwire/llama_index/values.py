@@ -29,7 +29,7 @@ from llama_index.core.base.response.schema import (
     StreamingResponse,
 )
 from llama_index.core.chat_engine.types import AgentChatResponse, StreamingAgentChatResponse
-from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore, QueryBundle
+from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
 from llama_index.core.tools import ToolOutput
 from llama_index.core.workflow import StopEvent
 from pydantic import BaseModel
@@ -40,6 +40,7 @@ from groundwire.host.echoes import says_something, unechoed
 from groundwire.host.forms import own_answer
 from groundwire.host.notices import without
 from groundwire.host.seen import beside
+from groundwire.llama_index import indexed
 
 ANSWER_KEYS = ("answer", "final_answer", "response", "result", "output", "text")
 _SURE_KEYS = ("answer", "final_answer")  # the others may hold a status, too
@@ -224,7 +225,7 @@ def passages(found: Iterable[NodeWithScore]) -> list[Passage]:
     """
     seen: dict[tuple[str | None, str], Passage] = {}
     for node in found:
-        text = node.node.get_content(metadata_mode=MetadataMode.LLM)
+        text = indexed.shown(node.node)
         one = Passage(text=text, id=node.node.node_id, metadata=node.node.metadata, score=node.score)
         seen.setdefault((one.id, one.text), one)
     return list(seen.values())
