@@ -26,6 +26,7 @@ from groundwire.core.secrets import Traced
 from groundwire.core.verdict import AbstentionReason
 from groundwire.judge.isolation import JUDGING
 from groundwire.llama_index import findings, indexed, units, values
+from groundwire.llama_index.handed import as_found
 from groundwire.llama_index.hearing import Spans
 from groundwire.llama_index.made import LATEST, kept
 from groundwire.llama_index.spans import (
@@ -221,8 +222,10 @@ class Capture:
         """The outermost answering span has ended; a stream it returned may have yet to begin."""
         part.where = self._mark()
         above, stream = part.parent, isinstance(result, values.STREAMS) and result.response_txt is None
-        if above is not None and not stream and (finding := findings.answered(part, result)):
-            above.found = [*above.found[-LATEST:], finding]  # a workflow may go on for days
+        if above is not None and not stream:
+            finding = findings.answered(part, result) or as_found(part, units.contexts(part, result), result)
+            if finding is not None:
+                above.found = [*above.found[-LATEST:], finding]  # a workflow may go on for days
         while above is not None:
             above.answered = True
             above = above.parent

@@ -19,6 +19,7 @@ from groundwire.host.echoes import given_words
 from groundwire.host.notices import WITHHELD, is_withheld, without
 from groundwire.host.seen import EDITED, folded, has_part, is_statement, is_telling, shares, unspoken
 from groundwire.llama_index import findings, values
+from groundwire.llama_index.handed import answers, handed
 from groundwire.llama_index.made import said_in, unmade
 from groundwire.llama_index.output import notices
 from groundwire.llama_index.showing import beside_shown, opening, shown_in
@@ -207,9 +208,22 @@ def _written(part: Part | None, response: Any) -> set[str]:
 def question(part: Part) -> str | None:
     """What the user asked; where nothing names it, what a model was told last but for what it was to read."""
     if asked := _named(part):
-        return asked
+        return _unhanded(part, asked)
     prompt = _prompt(part)
-    return prompt if prompt is None or part.kind is not Kind.FLOW else _unread(part, prompt)
+    if prompt is None or part.kind is not Kind.FLOW:
+        return prompt
+    drafts = [said.strip() for one in part.exchanges if one.read for said in one.words]
+    return _unread(prompt, findings.passages(part.found), drafts)
+
+
+def _unhanded(part: Part, asked: str) -> str | None:
+    """What an agent was asked beside what it was handed, which is nothing that the user says."""
+    read = handed(part)
+    if not read:
+        return asked
+    for said in answers(part):
+        asked = asked.replace(said, "\n")
+    return _unread(beside_shown(asked, [one for one in read if is_telling(opening(one))]), read, ())
 
 
 def _prompt(part: Part) -> str | None:
@@ -217,13 +231,11 @@ def _prompt(part: Part) -> str | None:
     return values.question(part.dialogues[-1]) if part.dialogues else None
 
 
-def _unread(part: Part, prompt: str) -> str | None:
+def _unread(prompt: str, found: Sequence[Passage], drafts: Iterable[str]) -> str | None:
     """What a prompt says beside documents, and beside what models have said of those; None of no word.
 
     A few words, as a title or a name, may be the question's own, and go where they are all of a line.
     """
-    found = findings.passages(part.found)
-    drafts = (said.strip() for one in part.exchanges if one.read for said in one.words)
     read = [passage.text.strip() for passage in found]
     read += sorted(filter(_is_draft, drafts), key=len, reverse=True)  # one may be a part of another
     for text in filter(is_statement, read):
@@ -276,7 +288,11 @@ def _given(part: Part) -> Mapping[str, Any]:
 
 
 def contexts(part: Part, result: Any) -> list[Passage]:
-    """The passages behind the answer that ``part`` ended with."""
+    """The passages behind the answer that ``part`` ended with, those that it was handed among them."""
+    return findings.unique([*_own(part, result), *handed(part)])
+
+
+def _own(part: Part, result: Any) -> list[Passage]:
     said = claimed(part, answer(part, result), result)
     if own := unmade(part, values.nodes(result)):
         return values.passages([*own, *_behind(part, own, said)])

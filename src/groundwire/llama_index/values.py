@@ -29,7 +29,7 @@ from llama_index.core.base.response.schema import (
     StreamingResponse,
 )
 from llama_index.core.chat_engine.types import AgentChatResponse, StreamingAgentChatResponse
-from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
+from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle, TextNode
 from llama_index.core.tools import ToolOutput
 from llama_index.core.workflow import StopEvent
 from pydantic import BaseModel
@@ -229,6 +229,22 @@ def passages(found: Iterable[NodeWithScore]) -> list[Passage]:
         one = Passage(text=text, id=node.node.node_id, metadata=node.node.metadata, score=node.score)
         seen.setdefault((one.id, one.text), one)
     return list(seen.values())
+
+
+def as_nodes(found: Iterable[Passage]) -> list[NodeWithScore]:
+    """Passages as nodes that say the same."""
+    return [
+        NodeWithScore(
+            node=TextNode(
+                text=one.text,
+                metadata=dict(one.metadata),
+                excluded_llm_metadata_keys=list(one.metadata),
+                **({} if one.id is None else {"id_": one.id}),
+            ),
+            score=one.score,
+        )
+        for one in found
+    ]
 
 
 def brought(

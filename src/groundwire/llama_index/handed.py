@@ -1,0 +1,49 @@
+"""What an agent or a chat engine was handed by the workflow around it.
+
+Documents, and others' answers from them: it found none of that itself, and answers from it all the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from groundwire.core.interaction import Passage
+from groundwire.host.seen import is_telling
+from groundwire.llama_index import findings, values
+from groundwire.llama_index.made import LATEST, said_in
+from groundwire.llama_index.showing import opening
+from groundwire.llama_index.spans import Finding, Found, Kind, Part
+
+
+def handed(part: Part) -> list[Passage]:
+    """What was found around a part, and its model was told of as it was found, or was told an answer from."""
+    around = list(_around(part))
+    if not around:
+        return []
+    told = "\n".join(one.told for one in part.exchanges)
+    behind = findings.passages([one for one in around if _is_answer(one, told)])
+    there = findings.passages([one for one in around if one.how is not Found.ANSWERED])
+    return findings.unique([*behind, *(passage for passage in there if opening(passage) in told)])
+
+
+def answers(part: Part) -> list[str]:
+    """What was answered around a part before it."""
+    return [said for one in _around(part) if is_telling(said := said_in(one))]
+
+
+def as_found(part: Part, found: list[Passage], result: object) -> Finding | None:
+    """What an agent has answered from, for whoever is handed its answer."""
+    if part.kind is not Kind.AGENT or not found:
+        return None
+    return Finding(how=Found.ANSWERED, nodes=values.as_nodes(found), response=result)
+
+
+def _around(part: Part) -> Iterator[Finding]:
+    if part.kind in {Kind.AGENT, Kind.CHAT} and part.parent is not None:
+        for above in part.parent.outward:
+            yield from above.found[-LATEST:]
+
+
+def _is_answer(finding: Finding, told: str) -> bool:
+    said = said_in(finding) if finding.how is Found.ANSWERED else ""
+    return is_telling(said) and said in told
