@@ -68,6 +68,17 @@ def test_metadata_are_masked_whatever_holds_them(value):
     assert len(seen.answer) == len(TEXT)
 
 
+@pytest.mark.parametrize("value", ["hunter2hunter2", ["hunter2hunter2"], {"password": "hunter2hunter2"}])
+def test_what_its_name_alone_tells_is_masked_in_metadata(value):
+    """A password looks like any word; beside its name, in a text, it is masked as well."""
+    metadata = {"auth_token": value, "tokens": "hunter2hunter2 or so", "route": "/fares/of/berlin"}
+    given = Interaction(contexts=[Passage(text="a", metadata=metadata)], answer="a", metadata=metadata)
+    seen = masked_interaction(Redaction("keys"), given)
+    for told in (seen.metadata, seen.contexts[0].metadata):
+        assert "hunter2" not in repr(told["auth_token"])
+        assert (told["tokens"], told["route"]) == (metadata["tokens"], metadata["route"])
+
+
 ROUTE = Route(decided="a", stages=(StageReport(stage="a", step=Step.FLAGGED, detail=TEXT),))
 CLAIM = Claim(
     text=TEXT,

@@ -144,13 +144,17 @@ def _masked_evidence(redact: Redact, evidence: Evidence, seen: Interaction | Non
     return replace(evidence, quote=masked(redact, evidence.quote))
 
 
-def _masked_value(redact: Redact, value: Any) -> Any:
-    """A value as ``plain`` tells it, with its texts masked: what has no form in JSON is a text there, too."""
+def _masked_value(redact: Redact, value: Any, name: str = "") -> Any:
+    """A value as ``plain`` tells it, with its texts masked: what has no form in JSON is a text there, too.
+
+    A text is masked by itself, and after its name: many a password is known by nothing else.
+    """
     if isinstance(value, str):
-        return masked(redact, value)
+        named = f"{name}: "
+        return masked(redact, named + masked(redact, value))[len(named) :]
     if isinstance(value, dict):
-        return {key: _masked_value(redact, item) for key, item in value.items()}
-    return [_masked_value(redact, item) for item in value] if isinstance(value, list) else value
+        return {key: _masked_value(redact, item, key) for key, item in value.items()}
+    return [_masked_value(redact, item, name) for item in value] if isinstance(value, list) else value
 
 
 def _masked(match: re.Match[str]) -> str:
