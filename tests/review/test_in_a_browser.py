@@ -22,6 +22,7 @@ from groundwire import (
     Turn,
     Verdict,
 )
+from groundwire.monitor import StoreError
 from groundwire.report.visible import visible
 from tests.report.test_page import PAYLOADS
 from tests.review.shown import ANSWER, SPEC, bags, keep, plain, unjudged
@@ -223,6 +224,42 @@ def test_what_was_stopped_while_it_was_saved_can_be_saved_again(visit, store):
     page.locator("#save").click()
     page.wait_for_url("**said=**")
     assert store.feedback(key)[0].note == "written before"
+
+
+@pytest.mark.parametrize(
+    ("lost", "told"),
+    [
+        ("store", "Reload this page to send it again."),
+        ("session", "Sign in in another tab, then reload this page to send it again."),
+    ],
+)
+def test_what_could_not_be_saved_is_told_how_to_be_sent_again(visit, store, monkeypatch, lost, told):
+    """Nobody writes a note, or marks words, twice. Whoever only reads has nothing to send."""
+    (key,) = keep(store, bags())
+    page = visit(f"/answers/{key}")
+    known = page.context.cookies()
+    page.locator("#note").fill("written before")
+    page.locator("#mark").click()
+    page.locator(".choice.agree").click()
+    with monkeypatch.context() as away:
+        if lost == "session":
+            page.context.clear_cookies(name=re.compile("groundwire-[0-9a-f]+"))
+        else:
+            away.setattr(store, "get", _away)
+        unsent = page.context.new_page()
+        assert unsent.goto(f"/answers/{key}").status in {401, 503}
+        assert unsent.get_by_text("not saved").count() == 0
+        page.locator("#save").click()
+        expect(page.get_by_text("not saved")).to_have_text(f"Your review is not saved. {told}")
+    page.context.add_cookies(known)
+    page.reload()
+    page.wait_for_url("**said=**")
+    assert store.feedback(key)[0].note == "written before"
+    assert spans(store, key)
+
+
+def _away(*_, **__):
+    raise StoreError("sqlite:///answers.db can't be used now")
 
 
 TEXTS = [

@@ -34,9 +34,10 @@ def draw(request: Request, template: str, *, status: int = 200, **values: Any) -
 
 
 def refusal(request: Request, status: int, why: str) -> Response:
-    """A page that says why there is no other."""
+    """A page that says why there is no other, and what becomes of a review that was sent."""
+    unsaved = request.method == "POST" and request.url.path.startswith("/answers/")
     if status == 401:
-        return draw(request, "login.html.j2", status=401, signed_in=False, why=why)
+        return draw(request, "login.html.j2", status=401, signed_in=False, why=why, unsaved=unsaved)
     title = {400: "That can't be read", 403: "Refused", 404: "Not found", 413: "Too large"}
     return draw(
         request,
@@ -45,6 +46,7 @@ def refusal(request: Request, status: int, why: str) -> Response:
         signed_in=status not in {401, 403},
         title=title.get(status, "That did not work"),
         why=why,
+        unsaved=unsaved and status == 503,
     )
 
 
