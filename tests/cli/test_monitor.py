@@ -64,6 +64,22 @@ def test_that_a_tag_has_more_values_than_are_told_is_told(run):
     assert len(re.findall(r"^\d+ +1 ", out, re.MULTILINE)) == 100
 
 
+def test_a_tag_that_no_answer_has_is_told_with_those_that_there_are(run):
+    _, out, err = run("--by", "rout")
+    assert "No answer that chance chose has the tag rout." in out
+    assert "--by counts by a tag: " in err
+    assert "route" in err
+
+
+def test_no_review_is_no_word_for_the_detector(run):
+    """Where nobody has looked, it is not said that errors have nothing in common."""
+    said = "No reviewer has decided about an answer yet"
+    with Monitor(run.url, drift=None) as monitor:
+        for opinion, unknown in (("unsure", True), ("agree", False)):
+            monitor.review(run.ids[0], opinion, reviewer="ann")
+            assert (said in run("--patterns")[1]) is unknown
+
+
 def test_options_may_stand_before_and_after_what_is_done(run, tmp_path, capsys):
     url = f"sqlite:///{tmp_path}/kept.db"
     assert main(["monitor", "--db", url, "--tag", "route=/a", "list", "--json"]) == 0

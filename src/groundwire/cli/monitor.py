@@ -209,8 +209,9 @@ def _figures(monitor: Monitor, given: argparse.Namespace) -> int:
         if len(found) == MOST_GROUPS:
             view.hint(f"of {tag}, the {MOST_GROUPS} most frequent values")
     if patterns is not None:
-        view.patterns(patterns)
-    if not groups and (names := monitor.tags()):
+        quality = figures.quality
+        view.patterns(patterns, decided=quality.reviewed - quality.undecided)
+    if not any(groups.values()) and (names := monitor.tags()):
         view.hint(f"--by counts by a tag: {', '.join(names)}")
     return DONE
 

@@ -145,10 +145,12 @@ def groups(name: str, found: Sequence[Group]) -> None:
     out.print(table)
 
 
-def patterns(found: Sequence[Pattern]) -> None:
+def patterns(found: Sequence[Pattern], *, decided: int) -> None:
     out = console(stderr=False)
     out.print()
-    if not found:
+    if not decided:
+        out.print("No reviewer has decided about an answer yet, so that no error of the detector is known.")
+    elif not found:
         out.print("The detector's errors have nothing in common that chance does not explain.")
     for one in found:
         text = Text(f"{one.error}s", style="bold")
