@@ -49,6 +49,12 @@ def test_a_spool_is_closed_while_the_disk_is_full(tmp_path):
         spool.close()
 
 
+def test_nothing_to_put_aside_leaves_no_file(tmp_path):
+    spool = Spool(tmp_path / "spool", limit=1_000_000)
+    assert spool.append([]) == 0
+    assert not (tmp_path / "spool").exists()
+
+
 def test_what_was_written_is_not_read_again_when_the_database_goes_away_meanwhile(tmp_path):
     spool = Spool(tmp_path, limit=1_000_000)
     spool.append(rows(0, 1200))

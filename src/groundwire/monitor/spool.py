@@ -66,6 +66,8 @@ class Spool:
 
     def append(self, rows: Sequence[Row]) -> int:
         """Put rows behind what is there; how many there was room for. Raises OSError as the disk does."""
+        if not rows:
+            return 0
         file = self._file or self._open()
         start = room = file.seek(0, os.SEEK_END)
         taken, lines = 0, []
