@@ -1,10 +1,13 @@
 """Verdicts in OpenTelemetry, with the real SDK and exporters in memory."""
 
 import json
+import re
 import subprocess
 import sys
 import threading
 from dataclasses import replace
+from pathlib import Path
+from uuid import UUID
 
 import pytest
 
@@ -331,6 +334,25 @@ def test_a_score_has_what_backends_ask_for():
     assert wrong.metadata["hallucination_score"] == 0.9
     assert (abstained.value, abstained.label) == (None, "NO_CONTEXT")
     assert "secret" not in str(written)
+
+
+def test_the_page_s_way_to_langsmith_puts_scores_on_the_runs_of_their_spans(langsmith_tracing):
+    """With LangSmith's own client, on the ids that its server makes of spans; not in the dearer retention."""
+    page = (Path(__file__).parents[2] / "docs" / "opentelemetry.md").read_text(encoding="utf-8")
+    (snippet,) = (one for one in re.findall(r"```py\n(.*?)```", page, re.DOTALL) if "to_langsmith" in one)
+    names = {}
+    exec(compile(snippet, "opentelemetry.md", "exec"), names)  # the page's own words are what is under test
+    run_id = UUID(int=int(address().span_id, 16))
+    names["client"].create_run("answer", {}, "chain", id=run_id, project_name="handbook")
+    names["client"].flush()
+    for outcome, score, value in ((WRONG, 0.9, "high"), (ABSTAINED, None, "NO_CONTEXT")):
+        names["sink"].send(of(outcome), address())
+        assert names["sink"].flush(10)
+        (told,) = langsmith_tracing.feedback_on(run_id)  # the later one replaces the one before
+        assert (told["key"], told.get("score"), told["value"]) == ("hallucination", score, value)
+        assert told["extend_trace_retention"] is False
+    assert names["sink"].counts.failed == 0
+    names["client"].cleanup()
 
 
 def test_a_backend_that_is_busy_is_asked_again():
