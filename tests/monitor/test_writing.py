@@ -143,6 +143,23 @@ def test_what_finds_no_room_is_counted_and_told_once(tmp_path, opened, caplog):
     assert caplog.text.count("outcomes are lost") == 1
 
 
+@pytest.mark.parametrize(
+    ("size", "told"), [(0.0001, "spool has all that spool_megabytes allows"), (1, "the disk takes nothing")]
+)
+def test_why_what_waits_on_disk_found_no_room_is_told(tmp_path, opened, caplog, size, told):
+    """A limit of one's own is raised; a disk that is full is emptied."""
+    store = opened(timeout=0.1, spool_megabytes=size)
+    if size == 1:
+        (tmp_path / "spool").write_text("in the way of the folder")
+    with sqlite3.connect(tmp_path / "answers.db", isolation_level=None) as other:
+        other.execute("BEGIN IMMEDIATE")
+        store.keep(interaction(), verdict())
+        store.flush(20)
+        other.execute("ROLLBACK")
+    assert told in caplog.text
+    assert store.stats.failed == 1
+
+
 def test_one_that_can_not_be_encoded_costs_no_other(store, caplog):
     class Unreadable:
         def __repr__(self):

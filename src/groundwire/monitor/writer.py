@@ -292,14 +292,15 @@ class Writer:
         return True
 
     def _store_later(self, rows: Sequence[Row], spool: Spool | None = None) -> None:
-        taken = 0
+        taken, why = 0, f"the database is away, and {self._folder} has all that spool_megabytes allows"
         try:
             taken = (spool or self._spool).append(rows)
         except OSError as error:
+            why = "the database is away, and the disk takes nothing"
             self._complain("disk", "what can't be written to %s can't be put on disk either (%s)", error)
         if taken < len(rows):
             ids = [row.answer["id"] for row in rows[taken:]]
-            self._lose(len(ids), "the database is away, and there is no room on disk", ids=ids)
+            self._lose(len(ids), why, ids=ids)
 
     # -- writing -----------------------------------------------------------------------------------------
 
