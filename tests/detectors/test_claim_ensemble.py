@@ -251,6 +251,58 @@ def test_a_sentence_that_nobody_speaks_of_is_never_grounded():
     assert told(outcome)[-1] == ("It was first grown on the moon.", "unverified", 0)
 
 
+LOST = ("Green tea can cure chronic diseases.", "can cure chronic diseases")
+
+
+@pytest.mark.parametrize(
+    "lost",
+    [
+        claim(*LOST, "not supported"),
+        claim(*LOST, "contradicted", quote=["it cures none"]),
+        claim(LOST[0], [LOST[1]], "contradicted"),
+    ],
+)
+def test_a_claim_that_can_not_be_read_may_be_a_flag_and_is_no_support(lost):
+    """Also where the same reading has the other claims of its sentence, so that none is left out."""
+    detector = ClaimEnsemble(oracles=(ClaimReader(readings=1),))
+    rest = [claim(*METABOLISM), claim(*BRAIN)]
+    outcome, _ = judged(detector, first=as_text({"claims": [*rest, lost]}))
+    assert outcome.why is AbstentionReason.UNREADABLE_REPLY
+    assert outcome.detail == "1 of 3 claims got no vote that can be used"
+
+
+def test_a_claim_that_one_reading_alone_has_in_a_form_that_can_not_be_read_is_the_others():
+    lost = {"claims": [claim(*METABOLISM), claim(*BRAIN), claim(*LOST, "no")]}
+    outcome, _ = judged(ClaimEnsemble(), first=as_text(lost, reading(*ALL), reading(*ALL)))
+    assert told(outcome)[-1] == ("can cure chronic diseases", "unsupported", 3)
+    assert outcome.claims[-1].reason == "unsupported by 2 of 2 votes."
+
+
+def test_a_reading_that_does_not_tell_one_of_its_claims_is_asked_for_again():
+    detector = ClaimEnsemble(oracles=(ClaimReader(readings=1),))
+    torn = {"claims": [claim(*METABOLISM), claim(*BRAIN), {"support": "contradicted"}]}
+    outcome, models = judged(detector, first=[as_text(torn), as_text(reading(*ALL))])
+    assert len(models.asked) == 2
+    assert outcome.hallucinated
+
+
+def test_a_sentence_of_which_nothing_could_be_read_is_asked_for_once_more():
+    detector = ClaimEnsemble(oracles=(ClaimReader(readings=1),))
+    torn = {"claims": [*reading(*ALL)["claims"], claim(*MOON[:2], "no")]}
+    outcome, models = judged(detector, TWO, first=[as_text(torn), as_text(reading(MOON))])
+    assert '1: "It was first grown on the moon."' in models.asked[1].user
+    assert told(outcome)[-1] == ("It was first grown on the moon", "contradicted", 1)
+
+
+def test_a_confidence_that_can_not_be_read_is_not_told_and_leaves_the_vote():
+    detector = ClaimEnsemble(oracles=(ClaimReader(readings=1),))
+    outcome, _ = judged(
+        detector, first=as_text(reading(METABOLISM, BRAIN, saying(*CURE, confidence="very high")))
+    )
+    assert told(outcome)[-1] == ("can cure chronic diseases", "unsupported", 1)
+    assert outcome.claims[-1].votes[0].confidence is None
+
+
 def test_an_oracle_that_answers_in_another_language_is_understood_by_the_words_it_copies():
     german = reading(
         (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import suppress
 from typing import Annotated, Any, Literal
 
@@ -24,8 +23,11 @@ def _texts(value: object) -> object:
     return [] if value is None else value
 
 
-def _share(value: object) -> object:
-    return None if value is None else read_score(value)
+def _share(value: object) -> float | None:
+    """A share from 0 to 1; None where none is told, or none that can be read."""
+    with suppress(ValueError):
+        return read_score(value)
+    return None
 
 
 Text = Annotated[str, BeforeValidator(_text)]
@@ -104,15 +106,19 @@ class AgreedEntry(Entry):
 
 
 class ReadClaimForm(Form):
-    """One claim as a reading of the answer has it."""
+    """One claim as a reading of the answer has it; "unverified" where what it says of it can't be read."""
 
     claim: Said
     support: Annotated[
-        Literal["supported", "inferred", "unsupported", "contradicted"], BeforeValidator(_word)
+        Literal["supported", "inferred", "unsupported", "contradicted", "unverified"], BeforeValidator(_word)
     ]
     confidence: Annotated[float | None, BeforeValidator(_share)] = None
     words: Text = ""
     quote: Text = ""
+
+    @property
+    def readable(self) -> bool:
+        return self.support != "unverified"
 
 
 class QuestionsForm(Form):
@@ -136,14 +142,15 @@ class AgreementEntry(Entry):
 
 
 def readings(text: str, expected: int) -> list[tuple[ReadClaimForm, ...]]:
-    """The readings of a reply, each the claims that can be read in it; at most as many as were ``expected``.
+    """The readings of a reply, at most as many as were ``expected``; empty where one can't be read.
 
-    UnreadableError where there is no reading with a claim that can be read.
+    A claim that can't be read may have been a flag, and stays, unverified; where it doesn't even say what
+    it is about, its reading can't be read. UnreadableError where no reading can.
     """
     listed = objects(text, _listed_readings)
-    read = [tuple(_read_claims(one["claims"])) for one in listed[:expected]]
+    read = [_read_claims(one["claims"]) for one in listed[:expected]]
     if not any(read):
-        raise UnreadableError("no reading has a claim that can be read")
+        raise UnreadableError("no reading has claims that can be read")
     return read
 
 
@@ -154,7 +161,18 @@ def _listed_readings(value: Any) -> list[dict[str, Any]] | None:
     return [one for one in found if isinstance(one, dict) and isinstance(one.get("claims"), list)] or None
 
 
-def _read_claims(given: list[Any]) -> Iterator[ReadClaimForm]:
-    for one in given:
-        with suppress(ValidationError):  # what can't be read was not said; its sentence is asked for again
-            yield ReadClaimForm.model_validate(one)
+def _read_claims(given: list[Any]) -> tuple[ReadClaimForm, ...]:
+    try:
+        read = tuple(map(_read_claim, given))
+    except ValidationError:
+        return ()
+    return read if any(one.readable for one in read) else ()
+
+
+def _read_claim(given: Any) -> ReadClaimForm:
+    try:
+        return ReadClaimForm.model_validate(given)
+    except ValidationError:
+        told = given if isinstance(given, dict) else {}
+        words = told["words"] if isinstance(told.get("words"), str) else ""
+        return ReadClaimForm(claim=told.get("claim") or words, words=words, support="unverified")

@@ -6,7 +6,7 @@ Only the plan lives here. What is said to the model is in ``prompts``; what read
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -35,8 +35,8 @@ class ClaimReader(PromptDetector):
     Samples are asked for at ``temperature``, a single one at the model's own.
 
     "Supported" is believed as by the ``judge`` detector: with a quotation that stands in a passage and bears
-    on the claim; else the vote is not used. Sentences that no reading took a claim from are asked for once
-    more.
+    on the claim; else the vote is not used. A vote that can't be read is not used
+    either. Sentences that no reading took a claim from, or none that can be read, are asked for once more.
 
     Assumes that a model which begins anew judges anew. Known failure: readings of one prompt see one another,
     and agree more than separate calls would; several models are more independent than several readings.
@@ -73,17 +73,26 @@ class ClaimReader(PromptDetector):
         names = self._names(oracle)
         if isinstance(read, Failed):
             return Heard(opinions=tuple(Opinion(oracle=name, trouble=read) for name in names))
-        said = [
-            [] if one is None else [_said(name, form, places, shown) for form in one]
-            for name, one in zip(names, read, strict=True)
-        ]
+
+        def told(name: str, forms: Iterable[ReadClaimForm]) -> list[Said]:
+            return [_said(name, form, places, shown) for form in forms]
+
+        said, lost = (
+            [
+                told(name, [form for form in one or () if form.readable is readable])
+                for name, one in zip(names, read, strict=True)
+            ]
+            for readable in (True, False)
+        )
         left = places.left_out(_spans([one for each in said for one in each], places))
+        for each, unread in zip(said, lost, strict=True):
+            each += [one for one in unread if not _among(one, left, places)]
         if left:
             rest = self._asking(interaction, left)
             (more,) = yield [rest.request()]
             found = rest.result(more)
             for i, forms in enumerate([] if isinstance(found, Failed) else found):
-                said[i] += [_said(names[i], form, places, shown) for form in forms or ()]
+                said[i] += told(names[i], forms or ())
         opinions = tuple(
             Opinion(oracle=name, said=tuple(one), trouble=None if one else _MISSING)
             for name, one in zip(names, said, strict=True)
@@ -166,6 +175,11 @@ def _spans(said: Sequence[Said], places: Places) -> Iterator[Span]:
     for one in said:
         if span := one.span or places.stated(one.statement):
             yield span
+
+
+def _among(one: Said, sentences: Sequence[Span], places: Places) -> bool:
+    """Whether a claim is one of sentences that are asked for again."""
+    return any(span.overlaps(sentence) for span in _spans([one], places) for sentence in sentences)
 
 
 _MISSING = Failed(reason=AbstentionReason.UNREADABLE_REPLY, detail="the reply holds no such reading")
