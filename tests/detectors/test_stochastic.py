@@ -177,6 +177,31 @@ def test_a_claim_nobody_compared_is_unverified_and_never_clean():
     assert outcome.claims[1].support is Support.UNVERIFIED
 
 
+@pytest.mark.parametrize("lost", [Failed(reason=AbstentionReason.MODEL_FAILED, detail="503"), "no JSON"])
+def test_comparisons_that_are_missing_clear_nothing(lost):
+    """Those that were made may all agree, and those that were not would have contradicted."""
+    again = ["It is 25.", "It is 26.", "It is 27."]
+    repeated = [lost] * (1 if isinstance(lost, Failed) else 2)
+    outcome, _ = judged(
+        again,
+        verdicts("agrees", "agrees"),
+        verdicts("agrees", "agrees"),
+        *repeated,
+        comparison="contradiction",
+    )
+    assert outcome.score is None
+    assert outcome.detail.startswith("all 2 claims could not be compared with all new answers: ")
+    outcome, _ = judged(
+        again,
+        verdicts("contradicts", "agrees"),
+        verdicts("contradicts", "agrees"),
+        *repeated,
+        comparison="contradiction",
+    )
+    assert outcome.hallucinated
+    assert outcome.reason.startswith("1.00 against it over 2 new answers")
+
+
 def test_a_sentence_without_a_vector_is_unverified_and_never_clean():
     unknown = dict.fromkeys(VECTORS, (1.0,)) | {"Dogs fly free.": (0.0,)}
     outcome, _ = judged(AGAIN, vectors=unknown)

@@ -579,6 +579,24 @@ def test_an_answer_off_its_question_is_told_apart_when_asked_for(bedrock):
     assert (off.hallucinated, off.kind, off.score) == (True, Kind.IRRELEVANT, pytest.approx(0.8))
 
 
+@pytest.mark.parametrize(
+    ("question", "why", "told"),
+    [
+        ("", AbstentionReason.UNREADABLE_INPUT, "there is no question"),
+        ("The fee?", AbstentionReason.MODEL_FAILED, "switch its relevance check on"),
+    ],
+)
+def test_a_relevance_that_is_wanted_and_not_told_clears_nothing(bedrock, question, why, told):
+    asked = Interaction(question=question, contexts="The fee is 25 EUR.", answer="You pay 25 EUR.")
+    bedrock.always = grounds(0.95)
+    outcome = grounding(relevance=0.5).check(asked)
+    assert (outcome.why, outcome.score) == (why, None)
+    assert told in outcome.detail
+    assert grounding().check(asked).grounded
+    bedrock.always = grounds(0.2)
+    assert grounding(relevance=0.5).check(asked).kind is Kind.CONTEXT_CONFLICTING
+
+
 def test_a_long_answer_goes_in_parts_and_the_worst_decides(bedrock):
     answer = " ".join(f"Sentence number {i} states another small fact." for i in range(200))
     bedrock.always = lambda http, body: grounds(

@@ -24,6 +24,15 @@ from groundwire.text.claims import cut
 # What the service takes in one request, in characters.
 _SOURCES, _QUERY, _TEXT = 100_000, 1_000, 5_000
 
+_NO_QUESTION = (
+    AbstentionReason.UNREADABLE_INPUT,
+    "there is no question, and so no relevance to it; leave out 'relevance' to judge by grounding alone",
+)
+_NO_RELEVANCE = (
+    AbstentionReason.MODEL_FAILED,
+    "the guardrail gave no relevance score: switch its relevance check on, or leave 'relevance' out",
+)
+
 
 @dataclass(frozen=True, kw_only=True)
 class BedrockGrounding(Detector):
@@ -34,7 +43,8 @@ class BedrockGrounding(Detector):
     guardrail whose contextual grounding check is switched on, and the permission bedrock:ApplyGuardrail. The
     default threshold is the service's own usual one: hallucinated below a confidence of 0.7. With
     ``relevance`` set, an answer whose relevance confidence is lower counts as irrelevant; then the higher of
-    the two scores is the answer's.
+    the two scores is the answer's, and a grounded answer of which the service tells no relevance, as without
+    a question, is not judged.
 
     Source: Amazon Bedrock Guardrails, contextual grounding check. Assumes one exchange: the service does not
     judge conversations, so earlier turns are not shown to it. Known failures: it gives no reason and no
@@ -77,6 +87,8 @@ class BedrockGrounding(Detector):
         score, kind = max(unsupported), None
         if score >= self.grading.threshold:
             kind = Kind.CONTEXT_CONFLICTING
+        if self.relevance is not None and relevance is None and kind is None:
+            return self.abstain(*(_NO_RELEVANCE if interaction.question.strip() else _NO_QUESTION))
         if self.relevance is not None and relevance is not None and relevance < self.relevance:
             score, kind = max(score, round(1 - relevance, 12)), kind or Kind.IRRELEVANT
         reason = f"Grounding confidence {min(reply.grounding for reply in replies):.2f}"

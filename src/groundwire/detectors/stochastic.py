@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import ClassVar
 
 from groundwire.core.aggregation import Aggregation, AnyUnsupported
-from groundwire.core.claim import Claim, Support
+from groundwire.core.claim import Claim
 from groundwire.core.interaction import Interaction
 from groundwire.core.plan import Completed, Failed, Plan, together
 from groundwire.core.span import Span
@@ -68,7 +68,7 @@ class Stochastic(PromptDetector):
 
     Calls are made at ``temperature``, which has to be above 0. To ask the model of the application itself,
     give the judge the same one. A question is needed. New answers that are empty or were cut off are left
-    out, down to two.
+    out, down to two. Where a comparison is missing, an answer is flagged or not judged.
 
     Source: SelfCheckGPT (Manakul et al., 2023, arXiv:2303.08896). Assumes that a model invents something else
     each time. Known failures: what it gets wrong every time looks sure, an answer in which it chose one of
@@ -178,12 +178,14 @@ class Stochastic(PromptDetector):
     ) -> Outcome:
         claims = [self._claim(interaction, span, against.get(i, ())) for i, span in enumerate(spans)]
         score = self.aggregation(claims)
-        missing = sum(claim.support is Support.UNVERIFIED for claim in claims)
-        if score is None or (missing and score < self.grading.threshold):
-            assert trouble is not None, "claims are left out for a reason"
-            what = f"{share(missing, len(claims), 'claim')} could not be compared with the new answers"
+        if trouble and (score is None or score < self.grading.threshold):
+            by_all = len(again) if self.comparison is Comparison.CONTRADICTION else 1
+            missing = sum(len(against.get(i, ())) < by_all for i in range(len(claims)))
+            what = f"{share(missing, len(claims), 'claim')} could not be compared with all new answers"
             return self.failed(trouble, what=what)
-        told = f"{score:.2f} against it over {len(again)} new answers"
+        assert score is not None, "without trouble every claim is compared"
+        compared = len(again) if self.comparison is Comparison.NGRAM else max(map(len, against.values()))
+        told = f"{score:.2f} against it over {compared} new answers"
         if self.comparison is not Comparison.NGRAM:  # which takes all new answers together
             told += f", with a spread of {fmean(map(pstdev, against.values())):.2f}"
         if len(set(again)) == 1:
