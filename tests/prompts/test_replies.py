@@ -41,12 +41,25 @@ ONE = reply(entry())
         json.dumps([entry()]),
         json.dumps({"claims": [entry()], "note": "fine"}, indent=2),
         ONE[:-1] + ",}",
+        ONE.replace("}]}", ",},\n]\n,}"),
+        f'Like 5" so: {ONE[:-1]},}} And that is [all]',
     ],
 )
 def test_the_json_is_found_wherever_it_stands(text):
     replies = claim_replies(text)
     assert list(replies) == [1]
     assert (replies[1].support, replies[1].score, replies[1].quote) == ("supported", 0.1, "q")
+
+
+def test_what_is_quoted_keeps_its_commas():
+    commas = ONE[:-1].replace('"q"', '"a \\\\\\"b\\\\\\",] c,}"') + ",}"
+    (read,) = claim_replies(commas).values()
+    assert read.quote == 'a \\"b\\",] c,}'
+
+
+def test_json_that_can_not_be_read_says_where():
+    with pytest.raises(UnreadableError, match=r"the JSON can't be read: .* line 1 column 19"):
+        claim_replies('{"claims": [{"id" 1}]}')
 
 
 def test_a_quotation_may_run_over_lines_as_they_stand_in_the_passage():

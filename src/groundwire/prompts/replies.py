@@ -1,6 +1,7 @@
 """What models reply with, read strictly: it is right, or it is refused. Nothing is guessed or evaluated.
 
-Looking for the JSON is tolerant, because models wrap it in prose, fences and thoughts; what is inside is not.
+Looking for the JSON is tolerant, because models wrap it in prose, fences and thoughts; what is inside is not,
+but for a comma too many at the end of a list or an object.
 """
 
 from __future__ import annotations
@@ -56,9 +57,8 @@ def objects(text: str, wanted: Callable[[Any], T | None]) -> T:
     found: list[T] = []
     lacking = "no JSON of the kind asked for"
     for value in _values(without_thoughts(text)):
-        if value is _CUT_OFF:
-            lacking = "the JSON is cut off; where that goes on, the model needs a higher max_tokens"
-        if value is _CUT_OFF or value is _BROKEN:
+        if isinstance(value, UnreadableError):
+            lacking = str(value)
             found.clear()
         elif (one := wanted(value)) is not None and one not in found:
             found.append(one)
@@ -192,10 +192,10 @@ _FENCE = re.compile(r"^[^\S\n]*+```[\w-]*+[^\S\n]*+$", re.MULTILINE)
 
 
 def _values(text: str) -> Iterator[Any]:
-    """Every outermost JSON object and list in the text, in order, and where one is broken or was cut off."""
+    """Every outermost JSON object and list in the text, in order; an UnreadableError for each broken one."""
     if len(text) > _LONGEST:
         raise UnreadableError(f"the reply has {len(text)} characters")
-    at = 0
+    at, mended = 0, False
     for _ in range(_MOST_STARTS):
         start = _START.search(text, at)
         if start is None:
@@ -208,13 +208,23 @@ def _values(text: str) -> Iterator[Any]:
             ):
                 yield _CUT_OFF  # what stands inside was never finished
                 return
-            if _LIKE_JSON.match(text, start.start()):
-                yield _BROKEN
             at = start.end()
+            if not _LIKE_JSON.match(text, start.start()):
+                continue
+            if not mended:  # once is enough for all that follows, and soon done
+                mended = True
+                text, at = text[: start.start()] + _without_last_commas(text[start.start() :]), start.start()
+                continue
+            yield UnreadableError(f"the JSON can't be read: {error}")
         else:
             yield value
     if _START.search(text, at):
-        yield _BROKEN  # nobody looks there
+        yield UnreadableError("the JSON can't be found among so many brackets")
+
+
+def _without_last_commas(text: str) -> str:
+    """JSON without the commas, outside of its strings, that nothing follows in a list or an object."""
+    return _STRING_OR_LAST_COMMA.sub(r"\1", text)
 
 
 def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -227,8 +237,9 @@ def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
 
 
-_CUT_OFF, _BROKEN = object(), object()
+_CUT_OFF = UnreadableError("the JSON is cut off; where that goes on, the model needs a higher max_tokens")
 _START = re.compile(r"[{\[]")
 _LIKE_JSON = re.compile(r"(?:\[\s*+)?\{\s*+\"")
+_STRING_OR_LAST_COMMA = re.compile(r'("(?:[^"\\]|\\.)*+"?)|,(?=\s*+[}\]])', re.DOTALL)
 # Not strict: a quotation that runs over lines is often copied with its line breaks as they are.
 _DECODER = json.JSONDecoder(object_pairs_hook=_pairs, parse_constant=_no_constant, strict=False)
