@@ -139,7 +139,14 @@ def test_a_file_that_is_emptied_before_its_turn_is_named(run, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "options", [["--limit", "0"], ["--threshold", "2"], ["--threshold", "nan"], ["--json", "--jsonl"]]
+    "options",
+    [
+        ["--limit", "0"],
+        ["--limit", "9" * 23],
+        ["--threshold", "2"],
+        ["--threshold", "nan"],
+        ["--json", "--jsonl"],
+    ],
 )
 def test_options_that_make_no_sense_are_refused(options, capsys):
     """argparse says which option, and ends with 2."""

@@ -11,6 +11,8 @@ from typing import Any, NoReturn
 from groundwire.cli.exits import COULD_NOT_RUN
 from groundwire.tables import Columns, Format
 
+_MOST = 10**9
+
 
 class Parser(argparse.ArgumentParser):
     """Tells a mistake in a line of its own, by the command that it was made in; the help has the rest."""
@@ -110,10 +112,13 @@ def table_format(text: str) -> Format:
 
 
 def count(text: str) -> int:
-    """A whole number from 1 on."""
-    if not text.isascii() or not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"expected a whole number from 1 on, not {text!r}")
-    return int(text)
+    """A whole number from 1 on, and no larger than what counts rows and processes can take."""
+    digits = text.lstrip("0")
+    if not text.isascii() or not text.isdigit() or not digits:
+        raise argparse.ArgumentTypeError(f"expected a whole number from 1 on, not {text!r:.40}")
+    if len(digits) > len(str(_MOST)) or int(digits) > _MOST:
+        raise argparse.ArgumentTypeError(f"expected at most {_MOST:,}, not {text!r:.40}")
+    return int(digits)
 
 
 def fraction(text: str) -> float:
