@@ -10,6 +10,7 @@ import lzma
 import pprint
 import threading
 import warnings
+from dataclasses import replace
 from decimal import Decimal
 
 import numpy as np
@@ -104,11 +105,12 @@ def test_the_format_can_be_named():
         ("user_input", "retrieved_contexts", "response"),
         ("input", "retrieval_context", "actual_output"),
         ("Query", "Source Documents", "Generation"),
+        ("userInput", "sourceDocuments", "modelAnswer"),
         ("prompt", "passages", "prediction"),
     ],
 )
 def test_the_usual_column_names_are_found(question, context, answer):
-    """Also with other case, blanks and hyphens; and the table says which it took."""
+    """Also with other case, blanks and hyphens, or in camel case; and the table says which it took."""
     found = table(lines({question: "Q", context: "C", answer: "A"}))
     (row,) = found.rows
     assert (row.interaction.question, row.interaction.answer) == ("Q", "A")
@@ -127,6 +129,15 @@ def test_what_was_retrieved_and_generated_comes_before_what_a_test_set_holds_to_
     }
     (row,) = rows(lines(case))
     assert ([passage.text for passage in row.interaction.contexts], row.interaction.answer) == (["C"], "A")
+    camel = {
+        "input": "Q",
+        "context": ["ideal"],
+        "retrievalContext": ["C"],
+        "answer": "right",
+        "actualOutput": "A",
+    }
+    (row,) = rows(lines(camel))
+    assert ([passage.text for passage in row.interaction.contexts], row.interaction.answer) == (["C"], "A")
     (row,) = rows(lines({"context": "C", "answer": "right", "Generated Answer": "A"}))
     assert row.interaction.answer == "A"
 
@@ -138,6 +149,29 @@ def test_columns_can_be_named_also_inside_objects():
     (row,) = rows(lines(run), columns=columns)
     assert (row.interaction.question, row.interaction.answer) == ("Q", "A")
     assert row.interaction.contexts[0].text == "C"
+
+
+def test_columns_can_be_named_inside_objects_that_a_cell_holds_as_json():
+    """In CSV exports of traces, inputs and outputs are JSON in a cell each."""
+    run = [{"question": "Q"}, {"answer": "A", "documents": [{"page_content": "C"}, {"page_content": "D"}]}]
+    columns = Columns(question="inputs.question", context="outputs.documents", answer="outputs.answer")
+    data = as_csv(["inputs", "outputs"], [json.dumps(part) for part in run], ["{", "{broken}"])
+    told, broken = rows(data, columns=columns)
+    assert (told.interaction.question, told.interaction.answer) == ("Q", "A")
+    assert [passage.text for passage in told.interaction.contexts] == ["C", "D"]
+    assert "the row has no answer" in broken.problem
+    with pytest.raises(TableError, match="'outputs' has 'answer', 'documents'"):
+        table(data, columns=replace(columns, context="outputs.docs"))
+
+
+@pytest.mark.parametrize("orient", ["columns", "list"])
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_frame_that_was_written_by_columns_is_refused_with_what_to_do(orient, count):
+    """pandas does so unless it is told otherwise; as one row that can't be read it would puzzle anybody."""
+    frame = pd.DataFrame([{"question": "Q", "contexts": ["C", "D"], "answer": "A"}] * count)
+    written = json.dumps(frame.to_dict("list")) if orient == "list" else frame.to_json(orient=orient)
+    with pytest.raises(TableError, match=r"^runs\.json: .*orient='records', lines=True"):
+        table(written, name="runs.json")
 
 
 def test_missing_columns_are_all_named_with_what_there_is():

@@ -5,7 +5,9 @@ People who keep RAG runs call them many names; the usual ones are recognised, an
 
 from __future__ import annotations
 
+import json
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
@@ -49,14 +51,15 @@ _SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "label": ("label",),
 }
 _REQUIRED = ("context", "answer")
+_BETWEEN_WORDS = re.compile(r"[\s_-]+")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Columns:
     """The names of the columns; None looks for the usual names.
 
-    A name may lead into nested objects, as ``outputs.answer`` does. ``option`` is what names one on the
-    command line, as messages tell.
+    A name may lead into nested objects, as ``outputs.answer`` does, also where a cell holds them as JSON.
+    ``option`` is what names one on the command line, as messages tell.
     """
 
     option: ClassVar[str] = "--{}"
@@ -109,9 +112,9 @@ class Columns:
 
 
 def spelled(names: Sequence[str], present: Sequence[str]) -> tuple[str, ...]:
-    """The names as a file writes them: case, blanks and hyphens don't matter."""
+    """The names as a file writes them: case, blanks, hyphens and underscores don't matter."""
     written = {_plain(name): name for name in reversed(present)}
-    return tuple(written.get(name, name) for name in names)
+    return tuple(written.get(_plain(name), name) for name in names)
 
 
 def cell(
@@ -139,10 +142,21 @@ def _at(cells: Mapping[str, Any], name: str) -> tuple[bool, Any]:
         return False, None
     value: Any = cells
     for part in name.split("."):
+        value = _object(value)
         if not isinstance(value, Mapping) or part not in value:
             return False, None
         value = value[part]
     return True, _without_nan(value)
+
+
+def _object(value: Any) -> Any:
+    """The object that a cell holds as JSON, as exports of traces to CSV do; anything else is itself."""
+    if isinstance(value, str) and value.lstrip().startswith("{"):
+        try:
+            return json.loads(value)
+        except (ValueError, RecursionError):
+            return value
+    return value
 
 
 def _instead(name: str, rows: Sequence[Mapping[str, Any]]) -> str:
@@ -157,7 +171,7 @@ def _instead(name: str, rows: Sequence[Mapping[str, Any]]) -> str:
         value: Any = cells
         depth = 0
         while isinstance(value, Mapping) and parts[depth] in value:
-            value, depth = value[parts[depth]], depth + 1
+            value, depth = _object(value[parts[depth]]), depth + 1
         if depth < max(deepest, 1) or _without_nan(value) is None:
             continue
         found = found if depth == deepest else {}
@@ -172,4 +186,4 @@ def _without_nan(value: Any) -> Any:
 
 
 def _plain(name: str) -> str:
-    return name.strip().lower().replace("-", "_").replace(" ", "_")
+    return _BETWEEN_WORDS.sub("", name.lower())

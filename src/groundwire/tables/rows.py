@@ -24,6 +24,10 @@ _LOOK_AHEAD = 32  # records whose columns are known before the first one is judg
 _TEXT_KEYS = ("text", "page_content", "content", "chunk", "passage", "document", "document.content")
 # Where an object has its text in another one: of LlamaIndex, OpenInference, Bedrock, and LangChain's dumpd.
 _HOLDERS = ("node", "document", "content", "kwargs")
+_BY_COLUMN = (
+    "it holds one object that has a whole column under each name: write an object for each row instead; "
+    "pandas does so with to_json(path, orient='records', lines=True)"
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -87,6 +91,8 @@ def table_of(given: Iterable[Record], *, name: str = "", columns: Columns | None
     except TableError as error:
         raise _named(name, str(error)) from error
     first: Mapping[str, Any] = cells[0] if cells else {}
+    if len(head) == 1 and _by_column(first, candidates):
+        raise _named(name, _BY_COLUMN)
     used = {kind: cell(first, candidates, kind)[0] for kind in candidates}
     return Table(
         name=name,
@@ -95,6 +101,14 @@ def table_of(given: Iterable[Record], *, name: str = "", columns: Columns | None
         rows=rows_of(itertools.chain(head, source), table=name, candidates=candidates),
         candidates=candidates,
     )
+
+
+def _by_column(cells: Mapping[str, Any], candidates: Mapping[str, tuple[str, ...]]) -> bool:
+    """Whether the only row of a table is the whole of one, as a frame's to_json and to_dict write it."""
+    answers, contexts = (cell(cells, candidates, kind)[1] for kind in ("answer", "context"))
+    if isinstance(answers, Mapping) and isinstance(contexts, Mapping):
+        return list(answers) == list(contexts)
+    return isinstance(answers, list) and isinstance(contexts, list) and len(answers) == len(contexts)
 
 
 def _records(stream: BinaryIO, name: str, kind: Format | None) -> Iterator[Record]:
