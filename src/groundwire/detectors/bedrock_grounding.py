@@ -53,7 +53,7 @@ class BedrockGrounding(Detector):
     """
 
     name: ClassVar[str] = "bedrock_grounding"
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     needs_model: ClassVar[bool] = True
 
     grading: Grading = Grading(threshold=0.3)

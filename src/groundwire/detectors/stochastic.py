@@ -78,7 +78,7 @@ class Stochastic(PromptDetector):
     """
 
     name: ClassVar[str] = "stochastic"
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     uses: ClassVar[tuple[str, ...]] = ("stochastic", "stochastic_agreement")
 
     comparison: Comparison | str = Comparison.EMBEDDING

@@ -94,7 +94,7 @@ class ClaimEnsemble(Combined):
     """
 
     name: ClassVar[str] = "claim_ensemble"
-    version: ClassVar[str] = "2"
+    version: ClassVar[str] = "3"
 
     oracles: tuple[Oracle | Detector | str, ...] = field(
         default_factory=lambda: (Oracle(detector=ClaimReader()),)

@@ -45,7 +45,7 @@ class ClaimReader(PromptDetector):
     """
 
     name: ClassVar[str] = "claim_reader"
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     uses: ClassVar[tuple[str, ...]] = ("claim_reader",)
 
     readings: int = 3
