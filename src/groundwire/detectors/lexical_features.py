@@ -11,6 +11,7 @@ from itertools import pairwise
 
 from groundwire.core.cached import cached_property
 from groundwire.core.span import Span
+from groundwire.core.turns import give_way
 from groundwire.detectors import lexical_records
 from groundwire.detectors.lexical_contrast import Contrast, denied_beside
 from groundwire.detectors.lexical_crossed import crossed
@@ -44,6 +45,7 @@ def look(
     known: dict[str, Seen] = {}
     worked_out: list[Fact] = []
     for span in spans:
+        give_way()
         text = answer[span.start : span.end]
         seen = known.get(text)
         if seen is None:

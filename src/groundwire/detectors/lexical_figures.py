@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 
+from groundwire.core.turns import give_way
 from groundwire.detectors.lexical_places import Places
 from groundwire.text import arithmetic, conversion, facts, periods, steps, weekdays
 from groundwire.text.facts import Checked, Fact, Kind, Known, Status
@@ -120,6 +121,7 @@ class Figures(Places):
                 where[id(fact)] = match
         results: list[Looked] = []
         for fact in self.found:
+            give_way()
             checked, row = self.of(fact, self._checked(fact, near))
             at = row or where.get(id(checked.nearest))
             if at is None and checked.status is Status.DIFFERS and checked.nearest is not None:
