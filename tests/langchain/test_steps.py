@@ -193,6 +193,15 @@ def test_hundreds_of_answers_that_code_puts_together_hold_nobody_up(heard):
     assert heard.only().interaction.answer.count("\n") == 299
 
 
+def test_documents_are_not_read_word_by_word_where_no_other_model_has_spoken(heard, monkeypatch):
+    """It took two thirds of what the capture costs a plain chain."""
+    read = []
+    monkeypatch.setattr("groundwire.langchain.sources.folded", lambda text: read.append(text) or text)
+    lcel().invoke(question(1), listening(heard))
+    assert said(heard.only()) == whole(1)
+    assert read == []
+
+
 def test_a_model_that_condenses_what_was_found_gives_no_answer(heard):
     """Its words were given to a later model; that one's answer is held against the documents themselves."""
     condense = ChatPromptTemplate.from_template("Condense: {context}") | Oracle(

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from groundwire.core.interaction import Passage
-from groundwire.text.tokens import Word, words
+from groundwire.text.tokens import Word, texts, words
 
 _SHARE = 1 / 3  # of a passage's words, when it was told in other words, at least
 _FEW = 3  # words, and fewer than that must all be there
@@ -243,7 +243,7 @@ def _unescaped(text: str) -> str:
 
 
 def _folded(text: str) -> list[str]:
-    return [word.text.lower() for word in words(_unescaped(text))]
+    return [word.lower() for word in texts(_unescaped(text))]
 
 
 def _telling(folded: Iterable[str]) -> set[str]:

@@ -194,10 +194,10 @@ def _not_said(held: str, unit: Unit, quotes: Quotes, answering: Run | None) -> s
     Nobody has made up what the unit was given, what a retriever has found, what they were told themselves, or
     quoted from a document.
     """
-    if quotes.hold(held) or any(held in given for given in values.texts(unit.run.inputs)):
-        return held
     inner = (run for run in unit.inner if run.kind is Kind.MODEL)
     earlier = [run for run in (*unit.models, *inner) if run is not answering]
+    if not earlier or quotes.hold(held) or any(held in given for given in values.texts(unit.run.inputs)):
+        return held
     said = results.said_in(run for run in earlier if held not in chat.prompt_text(run.inputs))
     return beside(held, (words for words in said if not quotes.hold(words)))
 
