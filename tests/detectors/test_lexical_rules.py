@@ -498,7 +498,7 @@ class TestWords:
                 "412.6p",
             ),
             ("The scale factor is 4x.", "The scale factor is 5x.", "5x", "4x"),
-            ("Call +1 (800) 555-0199.", "Call +1 (800) 555-0191.", "(800) 555-0191", "(800) 555-0199"),
+            ("Call +1 (800) 555-0199.", "Call +1 (800) 555-0191.", "+1 (800) 555-0191", "+1 (800) 555-0199"),
         ],
     )
     def test_a_figure_is_marked_and_told_as_a_whole(self, passage, answer, marked, told):

@@ -208,6 +208,71 @@ def test_what_only_numbers_the_text_is_no_fact(text):
     assert facts.extract(text) == []
 
 
+@pytest.mark.parametrize(
+    ("text", "other"),
+    [
+        ("call 0161 555 0142", "0161 5550142"),
+        ("call +44 161 555 0142", "tel. 0161 555 0142"),
+        ("call +44 (0)161 555 0142", "tel. 0161/5550142"),
+        ("call 030 123456", "+49 30 123456"),
+        ("call 01 55 50 01 42", "+33 1 55 50 01 42"),
+        ("call (555) 014-7733", "+1 555 014 7733"),
+    ],
+)
+def test_a_telephone_number_is_one_fact_however_it_is_grouped(text, other):
+    """The country's code, or the 0 in its place, and the gaps make no other number."""
+    assert one(text).is_phone
+    assert status(text, other) is Status.FOUND
+    assert status(text, other[:-2] + "99") is Status.DIFFERS
+
+
+@pytest.mark.parametrize(
+    "text", ["0.5 to 0.75", "01-02-2024 10:30", "open 0800-1700", "05.06.2024", "0 and 007"]
+)
+def test_what_begins_with_a_0_need_not_be_a_telephone_number(text):
+    assert not any(fact.is_phone for fact in facts.extract(text))
+
+
+def test_a_ratio_is_its_two_figures():
+    assert [fact.values for fact in facts.extract("mix them 50:1")] == [(50.0,), (1.0,)]
+    assert one("at 5:10").kind is Kind.TIME
+
+
+def test_by_how_much_and_to_what_are_no_range():
+    """As "from 3 to 21 million" is."""
+    assert [fact.highs for fact in facts.extract("debt fell by $3 million to $21 million")] == [(), ()]
+    assert one("debt of $3 million to $21 million").highs == (21e6,)
+
+
+@pytest.mark.parametrize(
+    ("answer", "context"),
+    [
+        ("profit is down 10.5%", "| Profit | -10.5% |"),
+        ("profit was 10.5% lower", "| Profit | -10.5% |"),
+        ("a discount of 271.30 EUR", "Discount 5%: -271.30 EUR"),
+        ("volumes: -1%", "volumes fell by 1%"),
+        ("sales of $1.17 billion", "sales of $1,172.4 million"),
+        ("$90.9 million of assets", "$90,925,000 of assets"),
+    ],
+)
+def test_a_fall_may_have_a_minus_and_a_large_figure_be_rounded(answer, context):
+    """To the precision of its own decimals."""
+    assert status(answer, context) is Status.FOUND
+
+
+@pytest.mark.parametrize(
+    ("answer", "context"),
+    [
+        ("profit is up 10.5%", "| Profit | -10.5% |"),
+        ("profit fell to 10.5%", "| Profit | -10.5% |"),
+        ("sales of $1.18 billion", "sales of $1,172.4 million"),
+        ("sales of $1 billion", "sales of $1,172.4 million"),
+    ],
+)
+def test_a_rise_has_no_minus_and_a_rounding_is_right(answer, context):
+    assert status(answer, context) is not Status.FOUND
+
+
 @pytest.mark.parametrize("text", ["flight SK123", "an A330-900", "COVID-19", "192.168.0.1", "(510) 889-8690"])
 def test_a_figure_stuck_to_letters_is_a_code(text):
     """Flight numbers, models, addresses and telephone numbers are compared as they are written."""

@@ -112,9 +112,10 @@ def _say(fact: Fact) -> str:
 
 
 def whole(text: str, span: Span) -> Span:
-    """A figure with letters written onto it ("4x", "412.6p"), and with the bracket that opens it."""
+    """A figure with letters written onto it ("4x", "412.6p"), and the bracket or "+" that opens it."""
     inner = span.of(text)
     opened = inner[:1].isdigit() and ")" in inner and "(" not in inner and text.endswith("(", 0, span.start)
+    opened |= inner[:1].isdigit() and text.endswith("+", 0, span.start)
     onto = _ONTO.match(text, span.end) if inner[-1:].isdigit() else None
     return Span(span.start - opened, onto.end() if onto else span.end)
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from groundwire.text import conversion
 from groundwire.text.clock import as_hours
 from groundwire.text.fact import Fact, Kind
-from groundwire.text.units import UNITS
+from groundwire.text.units import MAGNITUDES, UNITS
 
 # What a rounding may be away from when it says "about".
 HEDGED = 0.05
@@ -32,6 +32,8 @@ def comparable(fact: Fact, other: Fact) -> bool:  # noqa: PLR0911 - a return for
         return bool(fact.unit and other.unit) and bool(set(fact.numbers) & set(other.numbers))
     if fact.kind is Kind.DATE:
         return _same_depth(fact, other)
+    if fact.is_phone or other.is_phone:
+        return fact.is_phone and other.is_phone
     if fact.kind is Kind.CODE:
         before = fact.before.split()[-1:]
         return bool(before) and before == other.before.split()[-1:]
@@ -89,6 +91,8 @@ def agree(fact: Fact, other: Fact) -> bool:
     if fact.unit == other.unit:
         share = HEDGED if fact.hedged else _SAME
         if end_to_end(fact, other, share) or conversion.converts(fact, other):
+            return True
+        if (cut := rounding(fact)) and end_to_end(fact, other, cut):
             return True
         inside = other.highs and not fact.highs and fact.hedged
         return bool(inside) and any(
@@ -167,6 +171,22 @@ def end_to_end(fact: Fact, other: Fact, share: float) -> bool:
     if not other.highs:
         return False
     return _any_near(fact.values, other.values, share) and _any_near(fact.highs, other.highs, share)
+
+
+def rounding(fact: Fact) -> float:
+    """By which share a figure in thousands or more may have been rounded: half of the last digit of "1.17bn".
+
+    0 where it has no decimals, or no such word.
+    """
+    if fact.kind not in (Kind.MONEY, Kind.NUMBER) or fact.highs or abs(fact.values[0]) < _THOUSANDS:
+        return 0.0
+    many = max((MAGNITUDES.get(word, 1.0) for word in _WORDS.findall(fact.text.lower())), default=1.0)
+    places = conversion.decimals(fact.text, fact.numbers[0] / many)
+    return 0.5 * 10.0**-places * many / abs(fact.values[0]) if places and many > 1 else 0.0
+
+
+_THOUSANDS = 1_000
+_WORDS = re.compile(r"[^\W\d_]+")
 
 
 def _any_near(mine: Sequence[float], others: Sequence[float], share: float) -> bool:

@@ -9,7 +9,7 @@ import re
 
 from groundwire.core.span import Span
 from groundwire.text.cased import Cased
-from groundwire.text.fact import Fact, Kind
+from groundwire.text.fact import PHONE, Fact, Kind
 from groundwire.text.figures import Figure, Shape
 from groundwire.text.units import MAGNITUDES, MONEY_CODES, UNITS
 
@@ -17,9 +17,10 @@ from groundwire.text.units import MAGNITUDES, MONEY_CODES, UNITS
 def read(cased: Cased, figure: Figure) -> Fact | None:
     """The code that a figure is, or is in: it is stuck to letters that are no unit."""
     start, end = figure.start, figure.end
-    if figure.shape is Shape.CODE:
+    if figure.shape in (Shape.CODE, Shape.PHONE):
         digits = "".join(c for c in cased.text[start:end] if c.isdigit() or c in "./").rstrip(".")
-        return _code(cased, start, end, digits)
+        number = PHONE + digits.replace(".", "").replace("/", "")[-_DIALLED:]
+        return _code(cased, start, end, number if figure.shape is Shape.PHONE else digits)
     if figure.shape is Shape.QUARTER:  # as if it were written "Q3"
         return _code(cased, start, end, f"q{figure.values[0]:g}")
     before = cased.lowered[start - 1] if start else " "
@@ -37,6 +38,8 @@ def read(cased: Cased, figure: Figure) -> Fact | None:
     return None
 
 
+# A country's code, and the 0 that stands for it, are left out.
+_DIALLED = 8
 _TOKEN_TAIL = re.compile(r"[a-z0-9]+(?:[-/.][a-z0-9]+)*")
 _TOKEN_HEAD = re.compile(r"[a-z0-9](?:[a-z0-9]|-(?=[a-z0-9]))*-?\Z")
 _DATED = re.compile(r"-\d\dt\Z")  # as in 2025-03-12T22:41

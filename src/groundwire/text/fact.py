@@ -24,6 +24,10 @@ class Kind(StrEnum):
     CODE = "code"
 
 
+PHONE = "phone "
+"""What the code of a telephone number begins with."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Fact:
     """An exact fact and its place in ``source``.
@@ -63,6 +67,11 @@ class Fact:
     def system(self) -> str:
         """Whether its unit is metric or customary."""
         return self.measure.system if self.measure else "metric"
+
+    @property
+    def is_phone(self) -> bool:
+        """Whether it is a telephone number."""
+        return self.code.startswith(PHONE)
 
     @property
     def is_compound(self) -> bool:

@@ -16,10 +16,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import islice
+from operator import eq, itemgetter
 
 from groundwire.core.cached import cached_property
 from groundwire.text import conversion
-from groundwire.text.agreement import HEDGED, agree, comparable, end_to_end, keys_of, same
+from groundwire.text.agreement import HEDGED, agree, comparable, end_to_end, keys_of, rounding, same
 from groundwire.text.fact import Fact, Kind
 from groundwire.text.hours import Hours, of_more_days, on_other_days
 from groundwire.text.numerals import read
@@ -28,6 +29,8 @@ from groundwire.text.steps import Derived
 __all__ = ["Checked", "Fact", "Kind", "Known", "Status", "agree", "check", "comparable", "extract"]
 
 _LOOKED_AT = 48
+# What a telephone number has of another that it was meant to be; both begin with the mark of their kind.
+_DIALLED_ALIKE = 0.75
 # By so many words around it must a differing fact fit better than an equal one.
 _MORE_SHARED = 3
 
@@ -86,6 +89,8 @@ class Known:
             yield from (other for other in self._exact.get(key, ()) if same(fact, other))
         if fact.hedged:
             yield from (self._within(fact, HEDGED))
+        elif cut := rounding(fact):
+            yield from self._within(fact, cut)
         yield from self._converted(fact)
         if fact.kind is Kind.DATE:
             yield from (
@@ -109,6 +114,18 @@ class Known:
     def has(self, fact: Fact) -> bool:
         """Whether any known fact says the same."""
         return next(self.equal(fact), None) is not None
+
+    def misdialled(self, fact: Fact) -> Fact | None:
+        """Of another telephone number, the known one that it is but for a few digits, or for their order."""
+        if not fact.is_phone:
+            return None
+        alike = [(sum(map(eq, fact.code, other.code)), other) for other in self._phones]
+        share, nearest = max(alike, key=itemgetter(0), default=(0, None))
+        return nearest if share >= _DIALLED_ALIKE * len(fact.code) else None
+
+    @cached_property
+    def _phones(self) -> list[Fact]:
+        return [fact for fact in self.facts if fact.is_phone]
 
     def has_part(self, fact: Fact, part: Fact, at: int) -> bool:
         """Whether a part of a fact is said, and not of other days of the week.
@@ -155,6 +172,8 @@ def check(fact: Fact, known: Known | Sequence[Fact], *, near: Iterable[Fact] | N
     apart = fact.ends() if fact.highs else fact.parts()
     if equal.nearest is None and apart and all(map(known.has_part, (fact, fact), apart, (0, -1))):
         return Checked(status=Status.FOUND)
+    if equal.nearest is None and (meant := known.misdialled(fact)) is not None:
+        return Checked(status=Status.DIFFERS, nearest=meant, affinity=1.0, shared=1)
     near = known.facts if near is None else near
     others = (other for other in _rivals(fact, near) if not on_other_days(fact, other))
     # Of what days a fact is said matters beside equal ones alone; else nobody looks at more than these.

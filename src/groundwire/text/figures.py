@@ -29,6 +29,7 @@ class Shape(StrEnum):
     ISO_MONTH = "iso month"
     SLASHED = "slashed"
     CODE = "code"
+    PHONE = "phone"
     SPOKEN = "spoken"
     VAGUE = "vague"
     ARTICLE = "article"
@@ -70,12 +71,16 @@ _DENOMINATORS = frozenset({2, 3, 4, 5, 6, 8, 10, 16})
 _DIGIT = re.compile(r"[\d½¼¾⅓⅔⅛⅜⅝]")
 _NUMERAL = re.compile(
     r"""
-      (?P<phone>\d{3}\)?[-.\ ]\d{3}[-.]\d{4}(?!\d))
+      (?P<phone>(?:\d{3}\)?[-.\ ]\d{3}[-.]\d{4}
+        | (?=(?:\)?[\ /-]?\d){9})0\d{2,4}\)?(?:[\ /-]\d{2,8}){1,4}
+        | 0\d(?:[\ .]\d\d){4}
+        | (?<=\+)(?=(?:[\ /()-]{0,3}\d){9})\d{1,3}
+          (?:\ ?\(\d{1,5}\)[\ /-]?\d{1,8}|[\ /-]\d{1,8}){1,6})(?!\d))
     | (?P<iso>\d{4}-\d{1,2}-\d{1,2}(?!\d))
     | (?P<month>(?:19|20)\d\d-(?:0[1-9]|1[0-2])(?![\d-]|[.,/]\d|\ ?%))
     | (?P<slashed>\d{1,2}[/.]\d{1,2}[/.](?:\d{4}|\d{2})(?!\d))
     | (?P<dotted>(?![1-9]\d{0,2}(?:\.\d{3}){2}(?!\.?\d))\d++(?:\.\d++){2,})
-    | (?P<clock>\d{1,2}(?::\d{1,2}(?::\d{2})?|h\d{2}|\ h\ [0-5]\d(?!\ ?(?:m|times)))(?!\d))
+    | (?P<clock>\d{1,2}(?::\d{2}(?::\d{2})?|h\d{2}|\ h\ [0-5]\d(?!\ ?(?:m|times)))(?!\d))
     | (?P<lakhs>\d{1,2}(?:,\d{2}){1,6},\d{3}(?!\d)(?:\.\d++)?)
     | (?P<grouped>\d{1,3}(?P<sep>[,.'’\u00a0\u202f\u2009\ ])\d{3}(?>(?:(?P=sep)\d{3})*)
         (?:(?![\d-])|(?<=[,.]\d{3})(?!\d))(?:[.,]\d++)?)
@@ -85,7 +90,7 @@ _NUMERAL = re.compile(
     re.VERBOSE,
 )
 _SHAPES = {
-    "phone": Shape.CODE,
+    "phone": Shape.PHONE,
     "iso": Shape.ISO,
     "month": Shape.ISO_MONTH,
     "slashed": Shape.SLASHED,

@@ -34,7 +34,7 @@ def read(text: str) -> list[Fact]:
 _IN_DIGITS = (Shape.ISO, Shape.ISO_MONTH, Shape.SLASHED)
 _MAYBE_DATED = (Shape.PLAIN, Shape.ORDINAL)
 _MAYBE_TIMED = (Shape.CLOCK, Shape.SPOKEN_CLOCK, Shape.PLAIN, Shape.SPOKEN)
-_UNNUMBERED = (*_IN_DIGITS, Shape.CLOCK, Shape.CODE, Shape.SPOKEN_CLOCK, Shape.QUARTER)
+_UNNUMBERED = (*_IN_DIGITS, Shape.CLOCK, Shape.CODE, Shape.PHONE, Shape.SPOKEN_CLOCK, Shape.QUARTER)
 
 
 def _said(cased: Cased, figure: Figure) -> Fact | None:

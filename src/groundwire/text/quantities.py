@@ -32,6 +32,8 @@ def read(cased: Cased, figure: Figure) -> Fact:
             stop, values = below.end(), tuple(-value for value in values)
     if money:
         start = money[1]
+    if unit is None or unit.dimension in (*MONEY, "percent"):
+        values = _either_way(cased, start, stop if unit else end, values)
     words = cased.head(start).rstrip("$€£ ").split()[-4:]
     return Fact(
         kind=_kind(unit),
@@ -47,6 +49,19 @@ def read(cased: Cased, figure: Figure) -> Fact:
     )
 
 
+def _either_way(cased: Cased, start: int, end: int, values: tuple[float, ...]) -> tuple[float, ...]:
+    """The readings of "down 6.8%" and "a loss of 3 million", which a table may have with a minus."""
+    lower = _LOWER.search(cased.head(start, _HEAD)) or _LESS.match(cased.lowered, end)
+    return (*values, *(-value for value in values)) if lower and values[0] > 0 else values
+
+
+_HEAD = 40
+_LOWER = re.compile(
+    r"\b(?:down|minus|f[ae]ll(?:en|s|ing)?|drop(?:s|ped|ping)?|declin(?:es?|ed|ing)|decreas(?:es?|ed|ing)"
+    r"|shr[aiu]nk|lost|contracted|reduc(?:ed|tion)|loss|discount|deduction|deficit|negative|outflows?)"
+    r"(?: by| of)?(?: (?:only|just|about|around|some|roughly|nearly|almost))?[ (]?\Z"
+)
+_LESS = re.compile(r" (?:lower|less|down|fewer|decline|decrease|drop|fall|loss|discount|reduction)\b")
 _SIGNED = frozenset({"temperature", "degrees"})
 _MINUS = "minus "
 _BELOW = re.compile(r" below (?:zero|freezing)\b")

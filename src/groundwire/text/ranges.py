@@ -18,6 +18,7 @@ _TIMES = re.compile(r"[ ]?(?:×|x|by|\*)[ ]?")
 _AND = frozenset({"and", "und", "et", "y", "en"})
 _OR = frozenset({"or", "oder", "ou", "o"})
 _BETWEEN = ("between", "zwischen", "entre", "tussen", "from", "von", "de")
+_BY = " by "
 _AND_A = " and a "
 _PARTS = frozenset({"half", "quarter"})
 _TIMES_OF = frozenset({"time", "months"})
@@ -74,6 +75,8 @@ def _join(left: Fact, right: Fact, gap: str, head: str) -> list[Fact] | None:
     word = gap.strip(" .")
     if word in _OR or (word in _AND and not head.rstrip().endswith(_BETWEEN)):
         return _share_unit(left, right)
+    if word == "to" and head.endswith(_BY):
+        return None  # "fell by 3 million to 21 million": by how much, and to what
     return _range(left, right)
 
 
