@@ -34,6 +34,38 @@ def test_a_figure_that_follows_is_inferred_from_its_sources(detector):
         assert context[evidence.span.start : evidence.span.end] == evidence.quote
 
 
+@pytest.mark.parametrize("detector", ["lexical", "embedded"])
+def test_what_an_answer_comes_to_at_once_may_be_worked_out_below(detector):
+    """The answer first, then how it comes about."""
+    context = "A night costs 36 EUR. Guests stay for up to five nights."
+    verdict = check(
+        "You pay **108 EUR**.\n\nA night costs 36 EUR, and 3 × 36 EUR = 108 EUR.", context, detector
+    )
+    assert not verdict.hallucinated
+    assert verdict.claims[0].support is Support.INFERRED
+    assert check(
+        "You pay **118 EUR**.\n\nA night costs 36 EUR, and 3 × 36 EUR = 108 EUR.", context
+    ).hallucinated
+
+
+@pytest.mark.parametrize("order", ["{list}\n\n{total}", "{total}\n\n{list}"])
+@pytest.mark.parametrize(("total", "right"), [("2,976.00", True), ("2,967.00", False)])
+def test_a_list_is_added_up_above_or_below_it(order, total, right):
+    """By the last figure of each item."""
+    rows = ["Chairs: 12, 135.00 EUR each, 1,620.00 EUR", "Lamps: 8, 89.50 EUR each, 716.00 EUR"]
+    rows = [*rows, "Delivery: 640.00 EUR"]
+    context, items = "\n".join(rows), "\n".join(f"- {row}" for row in rows)
+    answer = order.format(list=items, total=f"Together that comes to {total} EUR.")
+    assert check(answer, context).hallucinated is not right
+
+
+def test_a_factor_may_be_said_in_words_and_in_digits():
+    """The one bears out the other where the claim works something out with it."""
+    answer = "In 30 hours there are two full periods of 12 hours, so 2 × 40 EUR = 80 EUR."
+    (claim,) = check(answer, "You get 40 EUR for each full 12 hours. This flight was 30 hours late.").claims
+    assert "not in the documents: “2”" not in claim.reason
+
+
 @pytest.mark.parametrize(
     ("answer", "context", "reason"),
     [

@@ -15,7 +15,7 @@ from groundwire.core.turns import give_way
 from groundwire.detectors import lexical_records
 from groundwire.detectors.lexical_contrast import Contrast, denied_beside
 from groundwire.detectors.lexical_crossed import crossed
-from groundwire.detectors.lexical_figures import Figures, Looked
+from groundwire.detectors.lexical_figures import Beside, Figures, Looked
 from groundwire.detectors.lexical_mentions import mentioned
 from groundwire.detectors.lexical_records import Mention
 from groundwire.detectors.lexical_seen import CLAIM_FEATURES, Answer, Seen
@@ -25,7 +25,7 @@ from groundwire.text.facts import Fact, Known, Status
 from groundwire.text.forms import NEGATIONS
 from groundwire.text.overlap import Context
 from groundwire.text.request import is_question
-from groundwire.text.steps import tells
+from groundwire.text.steps import Step, spoken_of, tells
 from groundwire.text.units import LABELS
 from groundwire.text.weekdays import WEEK
 from groundwire.text.worded import Worded, pairs
@@ -44,17 +44,24 @@ def look(
     claims: list[Seen] = []
     known: dict[str, Seen] = {}
     worked_out: list[Fact] = []
+    told: dict[Span, list[Fact]] = {}
     for span in spans:
         give_way()
         text = answer[span.start : span.end]
         seen = known.get(text)
         if seen is None:
+            above = [claim.checked for claim in reversed(claims[-_BESIDE:])]
             last = [f for f, c, _ in claims[-1].checked if c.status is Status.FOUND] if claims else []
-            seen = _Look(text, span, about, [*worked_out, *last]).seen()
+            seen = _Look(text, span, about, [*worked_out, *last], (above, ())).seen()
+            told[span] = [*worked_out, *last]
             worked_out = [*worked_out, *(f for f, c, _ in seen.checked if c.derived)][-_REMEMBERED:]
             if not seen.lacking:  # else it may be borne out by what another claim said before it
                 known[text] = seen
         claims.append(seen if seen.span == span else replace(seen, span=span))
+    for i, seen in enumerate(claims):
+        below = [claim.checked for claim in claims[i + 1 : i + 1 + _BESIDE]]
+        if seen.lacking and _may_add_up(seen, answer, below):
+            claims[i] = _Look(seen.span.of(answer), seen.span, about, told[seen.span], ((), below)).seen()
     figures = [claim.features for claim in claims]
     return Answer(
         claims=tuple(claims),
@@ -62,6 +69,14 @@ def look(
         words=context.size,
         asked=is_question(question),
     )
+
+
+def _may_add_up(seen: Seen, answer: str, below: Sequence[Sequence[Looked]]) -> bool:
+    """Whether what follows may work out a figure that a claim comes to at once."""
+    derived = [fact for looked in below for fact, checked, _ in looked if checked.derived]
+    if any(facts.agree(fact, other) for fact in seen.lacking for other in derived):
+        return True
+    return any(below) and Step.SUM in spoken_of(seen.span.of(answer))
 
 
 def answer_features(claims: Sequence[Sequence[float]], context: tuple[float, float]) -> tuple[float, ...]:
@@ -119,8 +134,10 @@ class _Background:
 class _Look:
     """One look at one claim."""
 
-    def __init__(self, text: str, span: Span, about: _Background, earlier: Sequence[Fact]) -> None:
-        self.text, self.span, self.earlier = text, span, earlier
+    def __init__(
+        self, text: str, span: Span, about: _Background, earlier: Sequence[Fact], beside: Beside
+    ) -> None:
+        self.text, self.span, self.earlier, self.beside = text, span, earlier, beside
         self.about, self.context, self.asked = about, about.context, about.asked
         w = self.worded = self.context.word(text)
         self.found = facts.extract(text)
@@ -303,6 +320,7 @@ class _Look:
             given=self.about.given,
             at_issue=self.about.at_issue,
             earlier=self.earlier,
+            beside=self.beside,
         ).checked()
 
     def _leave_out(self, words: Collection[int]) -> None:
@@ -347,6 +365,8 @@ def _content_stems(worded: Worded) -> list[str]:
 _FULL_NAME = 2
 # So many figures that an answer worked out are known to what it goes on to say.
 _REMEMBERED = 48
+# So many statements before and after a claim may be the list that it adds up.
+_BESIDE = 8
 # What a figure and a word of the question weigh beside the claim's own words, when sentences are sought.
 _FIGURE, _ASKED = 0.4, 0.1
 # Claims with so few words of their own are looked up by the question's words too.

@@ -13,8 +13,10 @@ from groundwire.detectors.lexical_places import Places
 from groundwire.text import arithmetic, conversion, facts, periods, steps, weekdays
 from groundwire.text.facts import Checked, Fact, Kind, Known, Status
 from groundwire.text.overlap import Match
+from groundwire.text.steps import Derived
 
 Looked = tuple[Fact, Checked, Match | None]
+Beside = tuple[Sequence[Sequence[Looked]], Sequence[Sequence[Looked]]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +24,8 @@ class Figures(Places):
     """A claim's exact facts and their places, and what else they may be worked out from.
 
     ``given`` are the question's facts, ``earlier`` those of the statement before that were borne out, and all
-    that were worked out before.
+    that were worked out before. ``beside`` is what the statements around it say of their figures: those
+    before it, from the last on, and those after it.
     ``at_issue`` are those of the question that it asks about, by their identity. ``negated`` says that the
     claim has a "no" or a "not".
     """
@@ -31,6 +34,7 @@ class Figures(Places):
     given: Known
     at_issue: frozenset[int]
     earlier: Sequence[Fact]
+    beside: Beside
 
     def checked(self) -> tuple[Looked, ...]:
         """The facts in order, what is said of each, and in which sentence."""
@@ -41,6 +45,7 @@ class Figures(Places):
         if any(map(periods.is_age, self.found)):
             near.append(tuple(fact for fact in self.known.facts if periods.is_birth(fact))[:_BIRTHS])
         cues = steps.spoken_of(self.text)
+        listed = [[_borne_out(looked) for looked in side] for side in self.beside]
 
         def follows(fact: Fact, checked: Checked, named: Sequence[Fact]) -> Checked:
             """A fact that the question gives, or that is worked out from others, is none to miss."""
@@ -56,7 +61,8 @@ class Figures(Places):
                 return Checked(status=Status.FOUND)
             others = [other for other in named if other is not fact and id(other) not in counted[fact.kind]]
             stems = self.weights.keys()
-            derived = arithmetic.derive(fact, named=others, near=near, cues=cues, stems=stems)
+            derived = arithmetic.derive(fact, named=others, near=near, cues=cues, stems=stems, listed=listed)
+            derived = derived or self._worked_out_below(fact)
             return checked if derived is None else Checked(status=Status.FOUND, derived=derived)
 
         followed = list(looked)
@@ -77,14 +83,21 @@ class Figures(Places):
             if known <= borne_out:
                 break
             borne_out |= known
-        used = {id(one) for _, checked, _ in followed if checked.derived for one in checked.derived.sources}
-        # A factor that the claim works out something right with is the reader's own.
+        used = [one for _, checked, _ in followed if checked.derived for one in checked.derived.sources]
+        ids = {id(one) for one in used}
+        # A factor that the claim works out something right with is the reader's own, also said over again.
         return tuple(
             (fact, Checked(status=Status.FOUND), at)
-            if id(fact) in used and checked.status is not Status.FOUND
+            if checked.status is not Status.FOUND
+            and (id(fact) in ids or (arithmetic.is_factor(fact) and _among(used, fact)))
             else (fact, checked, at)
             for fact, checked, at in followed
         )
+
+    def _worked_out_below(self, fact: Fact) -> Derived | None:
+        """How what the claim says at once is worked out by what follows: "It's 108. 3 times 36 is 108."."""
+        below = (looked for side in self.beside[1:] for looks in side for looked in looks)
+        return next((c.derived for other, c, _ in below if c.derived and facts.agree(fact, other)), None)
 
     def _counts_weekdays(self, fact: Fact) -> bool:
         """Whether it is as many days as a sentence names by the first and the last: Monday to Thursday."""
@@ -164,6 +177,10 @@ class Figures(Places):
                 differs = Checked(status=Status.DIFFERS, nearest=known.nearest, affinity=1.0, shared=1)
                 wrong[id(fact)] = (fact, differs, where)
         return wrong
+
+
+def _borne_out(looked: Sequence[Looked]) -> list[Fact]:
+    return [fact for fact, checked, _ in looked if checked.status is Status.FOUND]
 
 
 def _among(others: Sequence[Fact], fact: Fact) -> bool:

@@ -28,18 +28,20 @@ def derive(
     near: Sequence[Sequence[Fact]],
     cues: frozenset[Step],
     stems: AbstractSet[str],
+    listed: Sequence[Sequence[Sequence[Fact]]] = (),
 ) -> Derived | None:
     """How ``fact`` is worked out from others, or None.
 
     ``named`` are the borne out facts of the claim and of the one before, and small factors that the reader
     may have chosen; ``near`` those of the sentences that the claim is about, each sentence's by themselves;
-    ``cues`` the steps that the claim speaks of, and ``stems`` those of its words. Codes and vague figures are
+    ``cues`` the steps that the claim speaks of, and ``stems`` those of its words; ``listed`` the figures of
+    the statements before the claim, from the last on, and of those after it. Codes and vague figures are
     never taken as worked out; of a range both ends are, by the same step.
     """
     if fact.soft or fact.kind is Kind.CODE or (fact.highs and fact.kind is Kind.TIME):
         return None
     apart = tuple(_ends(named)), tuple(tuple(_ends(facts)) for facts in near)
-    found = [_Worked(end, *apart, cues, stems).out() for end in fact.ends()]
+    found = [_Worked(end, *apart, cues, stems, listed).out() for end in fact.ends()]
     return found[-1] if len({one and one.step for one in found}) == 1 else None
 
 
@@ -70,6 +72,7 @@ class _Worked:
     near: tuple[tuple[Fact, ...], ...]
     cues: frozenset[Step]
     stems: AbstractSet[str]
+    listed: Sequence[Sequence[Sequence[Fact]]]
 
     def out(self) -> Derived | None:
         """How it is worked out by the first step that gives it."""
@@ -183,6 +186,14 @@ class _Worked:
         groups = [*map(self._alike, self.near), alike] if added else []
         mine = self._alike(o for o in self._operands if o.source is self.fact.source)
         yield from (steps.added(*group) for group in (mine, *groups) if len(group) > 2)
+        if added:
+            yield from self._listed()
+
+    def _listed(self) -> Iterator[Result]:
+        """The sum of a list beside the claim: the last figure, of this kind, of each of its items."""
+        for items in self.listed:
+            totals = [alike[-1] for item in items if (alike := self._alike(item))]
+            yield from (steps.added(*totals[:n]) for n in range(2, len(totals) + 1))
 
     def _products(self) -> Iterator[Result]:
         """So much an hour by the hours named, so much "each", and a bag's price by the bags named."""
