@@ -104,6 +104,20 @@ def test_a_negated_claim_is_still_a_claim(sentence):
     assert not declines(sentence)
 
 
+def test_what_follows_a_semicolon_or_a_dash_may_be_a_claim():
+    """Unless it is said of the documents, or tells whom to ask."""
+    for claims in ("it is free", "it costs 20 EUR", "they are open on Sundays"):
+        assert not declines(f"The documents don't mention a fee; {claims}.")
+        assert not declines(f"The documents don't mention a fee – {claims}.")
+    for silent in (
+        "it is not stated",
+        "it is best to ask the office",
+        "please ask the office",
+        "it is unclear",
+    ):
+        assert declines(f"The documents don't mention a fee; {silent}.")
+
+
 def test_a_refusal_may_be_polite():
     """Courtesy beside the declining doesn't make an answer of it; a claim does."""
     assert is_refusal(["I can't find that in the handbook.", "Please contact customer service."])

@@ -250,10 +250,14 @@ _NO_MORE = (
     r"|you (?:may|might|will) need to adjust\b|adjust\b"
     r"|(?:these|the) (?:above )?(?:steps|instructions)(?: above)? are (?:based on|an?) general\b)"
 )
+# What is said of the documents, or as a guess.
+_SOFT = r"(?:only|just|simply|merely|mainly|possible|likely|probably|best|worth|advisable|about|not)\b"
 # A sentence that goes on after declining is a claim again: "..., but it is 90 EUR", "..., so it is free".
 _GOES_ON = re.compile(
     r"[,;] ?(?:but|however|although|though|yet|aber|jedoch|mais|pero|ma|mas|maar)\b"
     rf"|[,;] ?(?:and )?(?:so|therefore|thus|hence|which means|meaning)\b,? (?!{_NO_MORE})"
+    rf"|(?:; ?| [–—-] )(?!{_NO_MORE})(?:it|this|that|they|these)(?:['’](?:s|re)| is| are| costs?| takes?)"
+    rf" (?!{_SOFT})"
 )
 # What a polite refusal says besides refusing.
 _COURTESY = re.compile(
