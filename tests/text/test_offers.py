@@ -22,6 +22,7 @@ Let me take a quick look.
 I can put this into a short e-mail for you.
 Please give me more details about your situation.
 I can share more examples, if you like.
+Let me know if you'd like help drafting the notice.
 """.strip().splitlines()
 STATED = """
 I can explain how to get your refund.

@@ -18,6 +18,9 @@ def is_offer(sentence: str) -> bool:
     offer = _OFFER.fullmatch(sentence)
     if offer is not None:
         return _DOES_MORE.search(offer["what"]) is None and _only_of_words(offer["what"])
+    helps = _HELP.fullmatch(sentence)
+    if helps is not None:
+        return _DOES_MORE.search(helps["what"]) is None
     need = _NEED.fullmatch(sentence)
     if need is None or (need["please"] and not need["so"] and _SOME.search(sentence) is None):
         return False
@@ -64,6 +67,14 @@ _DO = (
 _BEFORE = rf"(?:(?:and|also|or)?,? ?(?:{_NICE}|{_SENT}),? )?"
 _OFFER = re.compile(
     rf"{_BEFORE}{_CAN} (?P<what>{_DO}\b[^.!?;:,()\d]*?)(?:,? {_NICE})?[\s!.…🙂😊]*".replace("'", "['’]"),
+    re.IGNORECASE,
+)
+# To help with words is all that is offered, whatever they are to say.
+_HELP = re.compile(
+    r"(?:please )?(?:just )?let me know (?:if|when|whenever) you(?:'d like| would like| want| need)"
+    r" (?:any |some |my )?(?:help|a hand|assistance)(?: with| in)? (?:drafting|writing|wording|phrasing"
+    r"|rewording|summari[sz]ing|comparing|calculating|understanding|interpreting) (?P<what>[^.!?;:()\d]*?)"
+    r"[\s!.…🙂😊]*".replace("'", "['’]"),
     re.IGNORECASE,
 )
 _NEED = re.compile(
