@@ -250,3 +250,14 @@ def cost(function, text):
         return time.process_time() - began
     finally:
         gc.enable()
+
+
+def test_rows_whose_cells_bars_part_stand_alone():
+    """Also where no bar begins or ends them."""
+    rows = [
+        "Section | Limit per person | Excess",
+        "Cancellation | €4,000 | €100",
+        "Medical expenses abroad | €2,000,000 | €150",
+    ]
+    text = "\n".join(["Cover table", *rows, "Who is covered: persons aged 18."])
+    assert [span.of(text) for span in sentences.split(text)][1:4] == rows

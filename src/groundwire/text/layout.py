@@ -101,7 +101,7 @@ def _stands_apart(before: str, line: str, width: int) -> bool:
         return True
     if _CLOSES.search(before) or HEADING.match(before) or FENCE.match(before) or RULE.fullmatch(before):
         return True
-    if _NAMED.match(line) and _NAMED.match(before):
+    if _CELLS in line or _CELLS in before or (_NAMED.match(line) and _NAMED.match(before)):
         return True
     if line[0].islower():
         return False
@@ -139,6 +139,7 @@ _OPENS = re.compile(
     r"""\#{1,6}\s | > | \| | ``` | ~~~ | [\]}{] | \["? | ["'][^"']{1,60}+["']\s*+:""", re.VERBOSE
 )
 _CLOSES = re.compile(r"[:：|]\Z|\A(\*\*|__).*\1\Z")
+_CELLS = " | "
 _KEYED = re.compile(r"[^\W\d_][^:.!?\n]{0,40}+:\s")
 _NAMED = re.compile(r"[^\W\d_][\w.-]{0,40}+:\s")  # of settings, "min_size: 3", in small letters too
 _WRAPPED = (30, 200)  # in characters: narrower lines are addresses or verse, wider ones are whole paragraphs
