@@ -267,6 +267,7 @@ def test_a_fall_may_have_a_minus_and_a_large_figure_be_rounded(answer, context):
         ("profit fell to 10.5%", "| Profit | -10.5% |"),
         ("sales of $1.18 billion", "sales of $1,172.4 million"),
         ("sales of $1 billion", "sales of $1,172.4 million"),
+        ("$90.9 thousand of assets", "assets of $90,925 thousand"),
     ],
 )
 def test_a_rise_has_no_minus_and_a_rounding_is_right(answer, context):

@@ -92,7 +92,7 @@ def agree(fact: Fact, other: Fact) -> bool:
         share = HEDGED if fact.hedged else _SAME
         if end_to_end(fact, other, share) or conversion.converts(fact, other):
             return True
-        if (cut := rounding(fact)) and end_to_end(fact, other, cut):
+        if (cut := rounding(fact)) and rounds(fact, other, cut):
             return True
         inside = other.highs and not fact.highs and fact.hedged
         return bool(inside) and any(
@@ -183,6 +183,14 @@ def rounding(fact: Fact) -> float:
     many = max((MAGNITUDES.get(word, 1.0) for word in _WORDS.findall(fact.text.lower())), default=1.0)
     places = conversion.decimals(fact.text, fact.numbers[0] / many)
     return 0.5 * 10.0**-places * many / abs(fact.values[0]) if places and many > 1 else 0.0
+
+
+def rounds(fact: Fact, other: Fact, cut: float) -> bool:
+    """Whether the figure is the other one, rounded by at most this share.
+
+    Of "90,925" only the likeliest reading: it may be 90.925, and "90.9 thousand" is no rounding of 90,925,000.
+    """
+    return _any_near(fact.values, (*other.values[:1], *other.highs[:1]), cut)
 
 
 _THOUSANDS = 1_000

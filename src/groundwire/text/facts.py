@@ -20,7 +20,7 @@ from operator import eq, itemgetter
 
 from groundwire.core.cached import cached_property
 from groundwire.text import conversion
-from groundwire.text.agreement import HEDGED, agree, comparable, end_to_end, keys_of, rounding, same
+from groundwire.text.agreement import HEDGED, agree, comparable, end_to_end, keys_of, rounding, rounds, same
 from groundwire.text.fact import Fact, Kind
 from groundwire.text.hours import Hours, of_more_days, on_other_days
 from groundwire.text.numerals import read
@@ -90,7 +90,7 @@ class Known:
         if fact.hedged:
             yield from (self._within(fact, HEDGED))
         elif cut := rounding(fact):
-            yield from self._within(fact, cut)
+            yield from (other for other in self._within(fact, cut) if rounds(fact, other, cut))
         yield from self._converted(fact)
         if fact.kind is Kind.DATE:
             yield from (
