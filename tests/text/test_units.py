@@ -70,3 +70,53 @@ def test_the_first_head_of_a_table_tells_what_all_of_it_is_in(corner):
     assert [f.values for f in found if f.unit == "EUR"] == [(41e6,), (53e6,)]
     named = table.replace(corner, "Sales")
     assert not [fact for row in overlap.prepare(named).figures for fact in row if fact.unit]
+
+
+@pytest.mark.parametrize(
+    ("answer", "context", "expected"),
+    [
+        ("The timeout is 5 minutes.", "timeout: 5m", Status.FOUND),
+        ("The timeout is 300 seconds.", "timeout: 5m", Status.FOUND),
+        ("The timeout is 10 minutes by default.", "timeout is 5m by default", Status.DIFFERS),
+        ("Bodies may have 1 MB.", "client_body_limit 1m;", Status.FOUND),
+        ("Bodies may have 16 KB.", "client_body_limit 16k;", Status.FOUND),
+        ("Executors have 14 GB.", "spark.executor.memory 14g", Status.FOUND),
+        ("Logs are kept for 90 days.", "retention: 90d", Status.FOUND),
+        ("Logs are kept for 30 days.", "retention: 90d", Status.ABSENT),
+        ("A retention of 90d.", "Logs are kept for 90 days.", Status.FOUND),
+        ("It weighs 14 kg.", "spark.executor.memory 14g", Status.ABSENT),
+        ("He ran for 5 minutes.", "He ran 5 miles.", Status.ABSENT),
+    ],
+)
+def test_a_unit_of_one_letter_is_what_the_answer_spells_out(answer, context, expected):
+    """The "5m" of a setting are minutes or megabytes, and nobody but who reads it knows which."""
+    assert status(answer, context) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "value"),
+    [
+        ("It requests 512Mi of memory.", "data", 512.0),
+        ("It is limited to 1Gi.", "data", 1000.0),
+        ("They ran 5mi.", "length", 8046.72),
+        ("The link has 5 Gbit/s.", "bits", 5000.0),
+        ("The link has 5000 Mbps.", "bits", 5000.0),
+        ("The drive reads 5 GB/s.", "data", 5000.0),
+    ],
+)
+def test_bits_and_the_units_of_a_cluster_are_read(text, unit, value):
+    """A capital tells mebibytes from miles, and no bit is a byte."""
+    (fact,) = facts.extract(text)
+    assert (fact.unit, fact.values[0]) == (unit, pytest.approx(value))
+
+
+def test_a_range_may_say_that_its_end_is_above_zero():
+    (fact,) = facts.extract("It works from -40 °C to +125 °C.")
+    assert (fact.values, fact.highs) == ((-40.0,), (125.0,))
+
+
+def test_the_v_of_a_version_is_part_of_it_and_tells_nothing():
+    (fact,) = facts.extract("It came with v5.1.0.")
+    assert fact.text == "v5.1.0"
+    assert status("It came with v5.1.0.", "New in 5.1.0: it came.") is Status.FOUND
+    assert facts.extract("It came with rev5.1.0.")[0].text != "v5.1.0"

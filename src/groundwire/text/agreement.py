@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from groundwire.text import conversion
+from groundwire.text import conversion, shorthand
 from groundwire.text.clock import as_hours
 from groundwire.text.fact import Fact, Kind
 from groundwire.text.units import MAGNITUDES, UNITS
@@ -50,10 +50,11 @@ def comparable(fact: Fact, other: Fact) -> bool:  # noqa: PLR0911 - a return for
 
 
 def _in_one_sense(fact: Fact, other: Fact) -> tuple[Fact, Fact]:
-    """Two facts as times or as money, where one is and the other may be; else as they are.
+    """Two facts as times, as money or in full, where one is and the other may be; else as they are.
 
     "9-17" beside a weekday is hours of the day, and beside "£50" pounds are no weight.
     """
+    fact, other = shorthand.alike(fact, other)
     hours = as_hours(fact), as_hours(other)
     if hours[0].kind is hours[1].kind is Kind.TIME:
         return hours
@@ -103,8 +104,9 @@ def agree(fact: Fact, other: Fact) -> bool:
 
 def keys_of(fact: Fact) -> list[tuple[str, object]]:
     """Where a fact is looked up. A figure without unit answers to any unit: tables put units in a header."""
+    short = [(full.unit, round_off(full.values[0])) for full in shorthand.in_full(fact)]
     if fact.kind is Kind.CODE:
-        return [("code", fact.code)]
+        return [("code", fact.code), *short]
     if fact.kind is Kind.DATE:
         keys: list[tuple[str, object]] = [("day", (m, d)) for _, m, d in fact.dates if m or d]
         keys += [("century", century) for y, _, _ in fact.dates if y for century in _centuries(y)]
@@ -115,6 +117,7 @@ def keys_of(fact: Fact) -> list[tuple[str, object]]:
     keys = [(fact.unit, round_off(value)) for value in (*fact.values, *fact.highs)]
     if not fact.is_compound:
         keys += [("raw", round_off(value)) for value in fact.numbers]
+    keys += short
     if not fact.unit:
         keys += [("year", int(value)) for value in fact.values if 1500 <= value < 2100]
     if (hours := as_hours(fact)) is not fact:
@@ -126,6 +129,7 @@ def keys_of(fact: Fact) -> list[tuple[str, object]]:
 
 def same(fact: Fact, other: Fact) -> bool:
     """Whether two facts that share a key say the same."""
+    fact, other = shorthand.alike(fact, other)
     if fact.kind is Kind.CODE or other.kind is Kind.CODE:
         return fact.kind is other.kind
     if fact.kind is Kind.DATE or other.kind is Kind.DATE:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from groundwire.text.cased import Cased
-from groundwire.text.units import BETWEEN, MAGNITUDES, MONEY_CODES, TOUCHING, TWO_WORDS, UNITS, Unit
+from groundwire.text.units import BETWEEN, BINARY, MAGNITUDES, MONEY_CODES, TOUCHING, TWO_WORDS, UNITS, Unit
 
 
 def unit(cased: Cased, end: int) -> tuple[Unit, int] | None:  # noqa: PLR0911 - a return for each way to write it
@@ -30,11 +30,10 @@ def unit(cased: Cased, end: int) -> tuple[Unit, int] | None:  # noqa: PLR0911 - 
     word = word.replace(" ", "").replace("º", "°")
     if word in ("f", "c") and cased.text[match.start("word")].isupper():
         return UNITS["°" + word], match.end("word")
-    if word not in UNITS:
-        return None
     if word in TOUCHING and match["gap"] and len(word) > 1:
         return None  # "1 in 5", "2 an hour"
-    return UNITS[word], match.end("word")
+    names = BINARY if not match["gap"] and cased.text[end].isupper() and word in BINARY else UNITS
+    return (names[word], match.end("word")) if word in names else None
 
 
 def currency(cased: Cased, start: int) -> tuple[Unit, int] | None:

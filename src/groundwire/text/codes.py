@@ -11,7 +11,7 @@ from groundwire.core.span import Span
 from groundwire.text.cased import Cased
 from groundwire.text.fact import PHONE, Fact, Kind
 from groundwire.text.figures import Figure, Shape
-from groundwire.text.units import MAGNITUDES, MONEY_CODES, UNITS
+from groundwire.text.units import BINARY, MAGNITUDES, MONEY_CODES, UNITS
 
 
 def read(cased: Cased, figure: Figure) -> Fact | None:
@@ -19,8 +19,9 @@ def read(cased: Cased, figure: Figure) -> Fact | None:
     start, end = figure.start, figure.end
     if figure.shape in (Shape.CODE, Shape.PHONE):
         digits = "".join(c for c in cased.text[start:end] if c.isdigit() or c in "./").rstrip(".")
-        number = PHONE + digits.replace(".", "").replace("/", "")[-_DIALLED:]
-        return _code(cased, start, end, number if figure.shape is Shape.PHONE else digits)
+        if figure.shape is Shape.PHONE:
+            return _code(cased, start, end, PHONE + digits.replace(".", "").replace("/", "")[-_DIALLED:])
+        return _code(cased, start - bool(_VERSION.search(cased.head(start, 2))), end, digits)
     if figure.shape is Shape.QUARTER:  # as if it were written "Q3"
         return _code(cased, start, end, f"q{figure.values[0]:g}")
     before = cased.lowered[start - 1] if start else " "
@@ -42,6 +43,7 @@ def read(cased: Cased, figure: Figure) -> Fact | None:
 _DIALLED = 8
 _TOKEN_TAIL = re.compile(r"[a-z0-9]+(?:[-/.][a-z0-9]+)*")
 _TOKEN_HEAD = re.compile(r"[a-z0-9](?:[a-z0-9]|-(?=[a-z0-9]))*-?\Z")
+_VERSION = re.compile(r"(?:\A|[^\w.-])v\Z")  # as in v5.1.0, which is 5.1.0
 _DATED = re.compile(r"-\d\dt\Z")  # as in 2025-03-12T22:41
 _KNOWN_TAILS = frozenset({"st", "nd", "rd", "th", "s", "x", "am", "pm", "a", "p", "o", "f", "c", "h"})
 
@@ -64,4 +66,5 @@ def _tail_end(cased: Cased, at: int) -> int:
 
 def _is_known_tail(tail: str) -> bool:
     first = re.split(r"[-/.]", tail, maxsplit=1)[0]
-    return first in UNITS or first in MAGNITUDES or first in _KNOWN_TAILS or tail == "km/h"
+    known = (UNITS, BINARY, MAGNITUDES, _KNOWN_TAILS)
+    return any(first in names for names in known) or tail == "km/h"

@@ -12,7 +12,7 @@ from groundwire.text.units import MAGNITUDES
 
 _JOINER = re.compile(
     r"\.?[ ]?(?:-|–|—|−|to|through|until|till|bis|à|hasta|tot|alle|às|and|und|et|y|en|or|oder|ou|o)[ ]?"
-    r"(?:about )?[$€£]?"
+    r"(?:about )?[$€£+]?"
 )
 _TIMES = re.compile(r"[ ]?(?:×|x|by|\*)[ ]?")
 _AND = frozenset({"and", "und", "et", "y", "en"})

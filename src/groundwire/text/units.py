@@ -102,6 +102,10 @@ _TABLE: tuple[tuple[Unit, str], ...] = (
     (Unit("data", 1.0), "mb mib megabyte megabytes"),
     (Unit("data", 1000.0), "gb gib gigabyte gigabytes"),
     (Unit("data", 1e6), "tb tib terabyte terabytes"),
+    (Unit("bits", 1e-3), "kbit kbits kbps kilobit kilobits"),
+    (Unit("bits", 1.0), "mbit mbits mbps megabit megabits"),
+    (Unit("bits", 1000.0), "gbit gbits gbps gigabit gigabits"),
+    (Unit("bits", 1e6), "tbit tbits tbps terabit terabits"),
     (Unit("food energy", 1.0), "kcal calories calorie"),
     (Unit("frequency", 1.0), "hz hertz"),
     (Unit("frequency", 1e3), "khz kilohertz"),
@@ -131,6 +135,8 @@ _TABLE: tuple[tuple[Unit, str], ...] = (
     (Unit("MXN"), "mxn pesos"),
 )
 UNITS: dict[str, Unit] = {name: unit for unit, names in _TABLE for name in names.split()}
+# As in the "512Mi" of Kubernetes, with a capital and no gap.
+BINARY: dict[str, Unit] = {name: UNITS[f"{name}b"] for name in ("ki", "mi", "gi", "ti")}
 _TWO_WORDS = (
     ("percent", "per cent, por ciento, per cento, pour cent"),
     ("pp", "percentage points, percentage point"),
