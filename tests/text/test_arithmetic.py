@@ -189,3 +189,11 @@ def test_ages_shares_and_whole_months_are_worked_out(step, claim, figure, senten
 )
 def test_other_ages_shares_and_months_are_not(claim, figure, sentences):
     assert derive(claim, figure, *sentences) is None
+
+
+def test_a_number_that_is_part_of_a_name_is_no_factor():
+    """Of QoS 2 nobody has two."""
+    named = "It supports QoS 2. Messages may have 256 KB."
+    assert derive(named, "256 KB", "A message may have 128 KB") is None
+    counted = "Buy 2 bags. They hold 256 KB."
+    assert derive(counted, "256 KB", "A bag holds 128 KB") is not None

@@ -51,8 +51,9 @@ def _ends(facts: Iterable[Fact]) -> Iterator[Fact]:
 
 
 def is_factor(fact: Fact) -> bool:
-    """Whether a fact is a small whole number by itself."""
-    return fact.kind is Kind.NUMBER and not fact.highs and 1 < fact.values[0] <= _LARGEST_FACTOR
+    """Whether a fact is a small number by itself, and no part of a name: "QoS 2"."""
+    named = fact.label and not fact.counted
+    return fact.kind is Kind.NUMBER and not (fact.highs or named) and 1 < fact.values[0] <= _LARGEST_FACTOR
 
 
 _LOOKED_AT = 7
