@@ -173,6 +173,16 @@ def test_words_that_were_read_as_a_contradiction_are_held_against_the_whole_sent
     assert claim.reason == "“until” does not fit “Five days may be kept and must be used in March.”"
 
 
+def test_what_the_documents_bear_out_is_never_said_not_to_fit():
+    """The encoder may be wrong of it: then the whole is in doubt."""
+    said = "Open TCP 443 to the ingest host."
+    claim = judged(
+        said, "Outbound: open TCP 443 to the ingest host.", score=0.6, reading=AGAINST, wrong="443"
+    )
+    assert claim.support is Support.CONTRADICTED
+    assert claim.reason.startswith(f"“{said}” does not fit ")
+
+
 class TestCaution:
     """Text unlike what was calibrated on."""
 

@@ -97,7 +97,8 @@ class ReadJudging(Judging):
     def _words(self, seen: Seen, read: ReadClaim) -> tuple[Span, ...]:
         """The words read as unsupported, and the exact facts and names that no passage has.
 
-        Where there are none, the likeliest of those that no passage has, or of all.
+        Where there are none, the likeliest of those that no passage has, or of all: none where that is a fact
+        which the passages bear out.
         """
         likely = self._likely(seen, read)
         words = [fact.span.shifted(seen.span.start) for fact in seen.lacking]
@@ -106,7 +107,12 @@ class ReadJudging(Judging):
         if words:
             return tuple(union(words))
         runs = self._missing_runs(seen) or [word.span for word in read.words]
-        return (max(runs, key=lambda run: _worst(run, read, likely)),) if runs else ()
+        worst = max(runs, key=lambda run: _worst(run, read, likely), default=None)
+        return () if worst is None or any(map(worst.overlaps, self._borne_out(seen))) else (worst,)
+
+    def _borne_out(self, seen: Seen) -> list[Span]:
+        start = seen.span.start
+        return [f.span.shifted(start) for f, c, _ in seen.checked if c.status is Status.FOUND]
 
     def _likely(self, seen: Seen, read: ReadClaim) -> list[float]:
         return embedded_model.load().words(self._odds[seen.span], read)
@@ -118,12 +124,12 @@ class ReadJudging(Judging):
         article.
         """
         start = seen.span.start
-        borne_out = [f.span.shifted(start) for f, c, _ in seen.checked if c.status is Status.FOUND]
         worded = list(zip(seen.worded.words, seen.worded.stems, strict=True))
         asked = [word.span.shifted(start) for word, stem in worded if stem in self._asked]
         articles = frozenset(word.span.shifted(start) for word, _ in worded if word.text.lower() in _ARTICLES)
+        spared = self._borne_out(seen)
         flagged = embedded_model.unsupported_words(read, likely, embedded_model.load().sure)
-        return [span for run in flagged if (span := _trimmed(run, read, [*borne_out, *asked], articles))]
+        return [span for run in flagged if (span := _trimmed(run, read, [*spared, *asked], articles))]
 
     def _nearest(self, seen: Seen, read: ReadClaim) -> tuple[Evidence, ...]:
         """The sentence that shares most with the claim; else what the encoder read first."""
