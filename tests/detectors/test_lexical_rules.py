@@ -676,3 +676,36 @@ def test_a_reason_names_the_figure_in_the_same_unit():
         "20 weeks per child.", "After 12 months staff may take 16 weeks of leave per child."
     ).claims
     assert claim.reason == "20 weeks here, 16 weeks in the document"
+
+
+class TestVersions:
+    """Versions and other figures of one sentence of technical documents."""
+
+    ENDED = "Minimum Python is now 3.10; support for 3.8 and 3.9 ended."
+    LOG = "22:40:51 heap at 91 % of 2048 MiB, pause 840 ms. Queue depth is 18,442."
+
+    def test_the_one_that_is_left_is_what_another_stands_for(self):
+        wrong = look("Python 3.11 is required; Python 3.8 and 3.9 are not supported.", self.ENDED)
+        differing = [(f.text, c.nearest.text) for f, c, _ in wrong.checked if c.status.value == "differs"]
+        assert differing == [("3.11", "3.10")]
+        outcome = judge("Python 3.11 is required; Python 3.8 and 3.9 are not supported.", self.ENDED)
+        assert outcome.claims[0].reason == "3.11 here, 3.10 in the document"
+
+    def test_two_that_are_named_in_one_breath_are_not_held_against_each_other(self):
+        right = look("Python 3.8 and 3.9 are no longer supported.", self.ENDED)
+        assert not right.lacking
+
+    @pytest.mark.parametrize("counted", ["2 versions", "3 of them"])
+    def test_a_whole_number_counts_anything(self, counted):
+        answer = f"Python 3.10 is required; 3.8 and 3.9, so {counted}, are not supported."
+        assert not any(c.status.value == "differs" for _, c, _ in look(answer, self.ENDED).checked)
+
+    @pytest.mark.parametrize("detector", ["lexical", "embedded"])
+    def test_one_figure_among_several_of_a_sentence_is_a_contradiction(self, detector):
+        """However well the encoder likes the rest."""
+        answer = "At 22:40:51 the heap had reached 91 % of its 4096 MiB, with a GC pause of 840 ms."
+        assert look(answer, self.LOG).says_otherwise
+        outcome = Checker(detector).check(Interaction(question="", contexts=[self.LOG], answer=answer))
+        (claim,) = outcome.claims
+        assert claim.support is Support.CONTRADICTED
+        assert claim.reason == "4096 MiB here, 2048 MiB in the document"

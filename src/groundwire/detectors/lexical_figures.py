@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 
@@ -86,7 +86,7 @@ class Figures(Places):
         used = [one for _, checked, _ in followed if checked.derived for one in checked.derived.sources]
         ids = {id(one) for one in used}
         # A factor that the claim works out something right with is the reader's own, also said over again.
-        return tuple(
+        return self._left_over(
             (fact, Checked(status=Status.FOUND), at)
             if checked.status is not Status.FOUND
             and (id(fact) in ids or (arithmetic.is_factor(fact) and _among(used, fact)))
@@ -98,6 +98,31 @@ class Figures(Places):
         """How what the claim says at once is worked out by what follows: "It's 108. 3 times 36 is 108."."""
         below = (looked for side in self.beside[1:] for looks in side for looked in looks)
         return next((c.derived for other, c, _ in below if c.derived and facts.agree(fact, other)), None)
+
+    def _left_over(self, looked: Iterable[Looked]) -> tuple[Looked, ...]:
+        """An unknown version or the like differs from the one that is left where all other facts stand.
+
+        Whoever has two facts from a sentence, and a third in the place of the only one written like it, means
+        that one. Whole numbers count anything, and say too little.
+        """
+        stated = tuple(looked)
+        absent = [fact for fact, checked, _ in stated if checked.status is Status.ABSENT and not fact.soft]
+        there = {at for fact, checked, at in stated if checked.status is not Status.ABSENT and not fact.soft}
+        others = [fact for fact, checked, at in stated if checked.status is Status.FOUND and at]
+        at = next(iter(there), None)
+        if not absent or at is None or len(there) > 1 or len(others) < _TOLD_APART_BY:
+            return stated
+        if not all(_pointed(fact) and fact.text == absent[0].text for fact in absent):
+            return stated
+        alike = [one for one in self.context.facts_of(at) if _written(one) == _written(absent[0])]
+        left = [one for one in alike if one.kind is absent[0].kind and not _among(others, one)]
+        if len(left) != 1:
+            return stated
+        differs = Checked(status=Status.DIFFERS, nearest=left[0], affinity=1.0, shared=len(others))
+        return tuple(
+            (fact, differs, at) if any(fact is one for one in absent) else (fact, checked, place)
+            for fact, checked, place in stated
+        )
 
     def _counts_weekdays(self, fact: Fact) -> bool:
         """Whether it is as many days as a sentence names by the first and the last: Monday to Thursday."""
@@ -181,6 +206,20 @@ class Figures(Places):
 
 def _borne_out(looked: Sequence[Looked]) -> list[Fact]:
     return [fact for fact, checked, _ in looked if checked.status is Status.FOUND]
+
+
+def _pointed(fact: Fact) -> bool:
+    """Whether it is written with a point between digits, as versions are, and has no unit."""
+    return fact.kind in (Kind.NUMBER, Kind.CODE) and not fact.highs and "0.0" in _written(fact)
+
+
+def _written(fact: Fact) -> str:
+    """How it is written, whatever its digits: "0.0.0" of 5.1.12."""
+    return _DIGITS.sub("0", fact.text.lower().removeprefix("v"))
+
+
+_DIGITS = re.compile(r"\d+")
+_TOLD_APART_BY = 2  # facts
 
 
 def _among(others: Sequence[Fact], fact: Fact) -> bool:

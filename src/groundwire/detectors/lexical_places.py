@@ -149,6 +149,7 @@ class Places:
             meant = [item for item in items if item.label <= named and item not in mine]
             if not others:
                 meant = [item for item in meant if not self._states(item, but=fact)]
+            meant = [item for item in meant if not self._in_one_breath(fact, item)]
             # A cell is read twice where its column has a unit: as it stands, and with that.
             if not all(any(_at_one_place(item.fact, other) for item in mine) for other in equal):
                 continue
@@ -181,6 +182,12 @@ class Places:
 
         said = [one for one in self.found if one is not but and facts.agree(one, item.fact)]
         return bool(names) and any(away(one) < away(but) for one in said)
+
+    def _in_one_breath(self, fact: Fact, item: _Item) -> bool:
+        """Whether the claim says of both, as in "3.8 and 3.9", what it says."""
+        pairs = [(fact.span, one.span) for one in self.found if facts.agree(one, item.fact)]
+        gaps = [self.text[min(a.end, b.end) : max(a.start, b.start)] for a, b in pairs]
+        return any(map(_MARK.fullmatch, gaps))
 
     @cached_property
     def _stems(self) -> list[tuple[Span, str]]:

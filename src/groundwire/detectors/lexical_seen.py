@@ -126,16 +126,26 @@ class Seen:
     def says_otherwise(self) -> bool:
         """Whether a fact that differs stands for another, and isn't one that the claim works out.
 
-        A time of day or a telephone number is hardly worked out. Else the claim states few figures, and says
-        what the documents do but for the one, or nothing in their words: it is in another language.
+        A time of day or a telephone number is hardly worked out, nor is one figure among several that stand in
+        one sentence. Else the claim states few figures, and says what the documents do but for the one, or
+        nothing in their words: it is in another language.
         """
         differing = [(f, c) for f, c, _ in self.checked if c.status is Status.DIFFERS]
         if any(fact.kind is Kind.TIME or fact.is_phone for fact, _ in differing):
             return True
         if self.figures > _FEW_FIGURES:
-            return False
+            return self._differs_alone
         share = self.features[_MISSING] / max(1.0, self.features[_CONTENT])
         return not _CLOSE <= share < _NOT_ITS_WORDS or any(c.shared >= _ALIKE for _, c in differing)
+
+    @property
+    def _differs_alone(self) -> bool:
+        """Whether all its facts but one are those of the sentence that has another in place of that one."""
+        stated = [(fact.text, c, at) for fact, c, at in self.checked if not fact.soft]
+        differing = {text for text, c, _ in stated if c.status is Status.DIFFERS}
+        in_one_place = len({at for _, _, at in stated}) == 1 and stated[0][2] is not None
+        worked_out = any(c.derived for _, c, _ in stated)
+        return len(differing) == 1 and in_one_place and not worked_out
 
     @property
     def is_denied(self) -> bool:
