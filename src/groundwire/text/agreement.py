@@ -192,7 +192,8 @@ def rounding(fact: Fact) -> float:
 def rounds(fact: Fact, other: Fact, cut: float) -> bool:
     """Whether the figure is the other one, rounded by at most this share.
 
-    Of "90,925" only the likeliest reading: it may be 90.925, and "90.9 thousand" is no rounding of 90,925,000.
+    Of "90,925" only the likeliest reading: it may be 90.925, and "90.9 thousand" is no rounding of that
+    many thousands.
     """
     return _any_near(fact.values, (*other.values[:1], *other.highs[:1]), cut)
 

@@ -17,13 +17,8 @@ from groundwire.text.units import BINARY, MAGNITUDES, MONEY_CODES, UNITS
 def read(cased: Cased, figure: Figure) -> Fact | None:
     """The code that a figure is, or is in: it is stuck to letters that are no unit."""
     start, end = figure.start, figure.end
-    if figure.shape in (Shape.CODE, Shape.PHONE):
-        digits = "".join(c for c in cased.text[start:end] if c.isdigit() or c in "./").rstrip(".")
-        if figure.shape is Shape.PHONE:
-            return _code(cased, start, end, PHONE + digits.replace(".", "").replace("/", "")[-_DIALLED:])
-        return _code(cased, start - bool(_VERSION.search(cased.head(start, 2))), end, digits)
-    if figure.shape is Shape.QUARTER:  # as if it were written "Q3"
-        return _code(cased, start, end, f"q{figure.values[0]:g}")
+    if figure.shape in (Shape.CODE, Shape.PHONE, Shape.QUARTER):
+        return _whole(cased, figure)
     before = cased.lowered[start - 1] if start else " "
     if figure.shape is Shape.CLOCK and _DATED.search(cased.head(start, 4)):
         return None
@@ -37,6 +32,18 @@ def read(cased: Cased, figure: Figure) -> Fact | None:
         if tail is not None and not _is_known_tail(tail.group()):
             return _code(cased, start, tail.end(), cased.lowered[start : tail.end()])
     return None
+
+
+def _whole(cased: Cased, figure: Figure) -> Fact:
+    """The code that is written as no figure is: a version, a telephone number, a quarter."""
+    start, end = figure.start, figure.end
+    if figure.shape is Shape.QUARTER:  # as if it were written "Q3"
+        return _code(cased, start, end, f"q{figure.values[0]:g}")
+    if figure.shape is Shape.PHONE:
+        dialled = "".join(filter(str.isdigit, cased.text[start:end]))
+        return _code(cased, start, end, PHONE + dialled[-_DIALLED:])
+    digits = "".join(c for c in cased.text[start:end] if c.isdigit() or c in "./").rstrip(".")
+    return _code(cased, start - bool(_VERSION.search(cased.head(start, 2))), end, digits)
 
 
 # A country's code, and the 0 that stands for it, are left out.
