@@ -127,8 +127,8 @@ class Seen:
         """Whether a fact that differs stands for another, and isn't one that the claim works out.
 
         A time of day or a telephone number is hardly worked out, nor is one figure among several of one
-        sentence. Else the claim states few figures, and says what the documents do but for the one, or nothing
-        in their words: it is in another language.
+        sentence. Else the claim states few figures, and says what the documents do but for the one, or
+        nothing in their words: it is in another language.
         """
         differing = [(f, c) for f, c, _ in self.checked if c.status is Status.DIFFERS]
         if any(fact.kind is Kind.TIME or fact.is_phone for fact, _ in differing):

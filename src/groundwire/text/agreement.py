@@ -192,8 +192,7 @@ def rounding(fact: Fact) -> float:
 def rounds(fact: Fact, other: Fact, cut: float) -> bool:
     """Whether the figure is the other one, rounded by at most this share.
 
-    Of "90,925" only the likeliest reading: it may be 90.925, and "90.9 thousand" is no rounding of that
-    many thousands.
+    Of "90,925 thousand" only in the likeliest reading: "90.9 thousand" is the rounding of another.
     """
     return _any_near(fact.values, (*other.values[:1], *other.highs[:1]), cut)
 
