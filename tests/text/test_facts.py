@@ -236,6 +236,7 @@ def test_what_begins_with_a_0_need_not_be_a_telephone_number(text):
 def test_a_ratio_is_its_two_figures():
     assert [fact.values for fact in facts.extract("mix them 50:1")] == [(50.0,), (1.0,)]
     assert one("at 5:10").kind is Kind.TIME
+    assert one("hours: 10:0-22:0").highs == (1320.0,)
 
 
 def test_by_how_much_and_to_what_are_no_range():
