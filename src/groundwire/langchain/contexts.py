@@ -19,7 +19,7 @@ from groundwire.langchain.sources import Quotes, Sources
 from groundwire.langchain.told import Told, readers
 from groundwire.langchain.tools import Tools, placed
 from groundwire.langchain.tree import Kind, Run, Unit
-from groundwire.langchain.units import found_by, found_texts, holds_opening, words_beside
+from groundwire.langchain.units import found_by, found_texts, holds_opening, said_by, words_beside
 
 _ALIKE = 0.5  # a text holds reworded documents when so many of its words are theirs
 
@@ -114,15 +114,26 @@ def _readers(sources: Sources, tellers: Sequence[Run], retrieved: Sequence[Passa
     unit = sources.unit
     first = found_by(unit)
     later = [run for run in unit.models if (first < run.started if first else retrieved)]
-    asking = tellers if len(unit.models) > 1 else ()
-    held = (variables.values() for teller in asking for variables in _variables(unit, teller))
+    held = (variables.values() for variables in _variables(unit, tellers[0]) if len(unit.models) > 1)
     filled = {text.strip() for values_ in held for text in values_ if isinstance(text, str)}
+    filled.update(_passed_on(unit, tellers[1:], later))
     documents = found_texts(unit.retrievals) if first else (passage.text for passage in retrieved)
     told = readers(tellers, later, filled, documents)
     if made := [pair for run in unit.retrievals for pair in sources.made(run)]:
         seen = "\n".join(chat.prompt_text(run.inputs) for run in told)
         told += {id(model): model for model, passage in made if passage.text.strip() in seen}.values()
     return told
+
+
+def _passed_on(unit: Unit, tellers: Sequence[Run], later: Sequence[Run]) -> Iterator[str]:
+    """What models have said that fills a variable of a prompt in what the ``tellers`` were given."""
+    said = set(map(said_by, later)) if tellers else set()
+    views = list(dict.fromkeys(chat.prompt_text(teller.inputs) for teller in tellers))
+    for prompt in unit.prompts if said else ():
+        held = _filled(prompt).values() if isinstance(prompt.inputs, dict) else ()
+        words = said.intersection(text.strip() for text in held if isinstance(text, str)) - {""}
+        if words and (text := chat.prompt_text(prompt.outputs)) and any(text in view for view in views):
+            yield from words
 
 
 def _shown(sources: Sources, retrieved: list[Passage], answering: Run | None) -> list[Passage]:
