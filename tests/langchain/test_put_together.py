@@ -1,6 +1,7 @@
 """Answers that code has put together of what several models said: they rest on what all were given."""
 
 import operator
+import time
 from typing import Annotated
 
 import pytest
@@ -92,3 +93,49 @@ def test_a_model_that_only_names_a_part_leaves_the_context_as_it_was_told(heard)
     RunnableLambda(tell).invoke(question(1), listening(heard))
     weighs, built, blue = texts(1)
     assert said(heard.only())[2] == [f"{weighs.replace('kilos', 'kg')} / {built}", blue]
+
+
+@pytest.mark.parametrize("form", ["{}.", "{}\n\nSources: 1.md", "For you: {}"])
+def test_a_grader_whose_words_are_a_part_of_the_answer_s_own_tells_nothing(form, heard):
+    """It has read what was thrown out again; the one that answered was given the rest."""
+    grader = Oracle(reply=lambda n: f"topic{n} weighs {n} kilos")
+    answering = Oracle(reply=lambda n: f"I have read that topic{n} weighs {n} kilos or so")
+
+    def tell(asked):
+        found = Library().invoke(asked)
+        for document in found:
+            grader.invoke(f"What of the question is in this? {document.page_content} {asked}")
+        return form.format(answering.invoke(f"{found[0].page_content}\n{asked}").text)
+
+    RunnableLambda(tell).invoke(question(1), listening(heard))
+    assert said(heard.only())[2] == texts(1)[:1]
+
+
+def test_a_part_that_says_what_the_last_one_says_and_more_counts_as_well(heard):
+    """Of the two the longer one is looked for first."""
+    parts = [(1, lambda n: "The topic2 weighs 2 kilos. It is not topic1, is it?"), (2, answer)]
+
+    def tell(_):
+        found = [(joined(Library().invoke(question(n))), n, reply) for n, reply in parts]
+        told = [Oracle(reply=reply).invoke(f"{context}\n{question(n)}").text for context, n, reply in found]
+        return "\n".join(told)
+
+    RunnableLambda(tell).invoke(BOTH, listening(heard))
+    assert sorted(said(heard.only())[2]) == sorted(texts(1) + texts(2))
+
+
+def test_hundreds_of_parts_from_a_long_context_cost_no_time_for_each_pair_of_them(heard):
+    """Their prompts are long and nearly all the same."""
+    chain = (
+        PROMPT | Oracle(reply=lambda n: f"Part {n} is told by what is said of topic{n}") | StrOutputParser()
+    )
+    pad = "Nobody has asked about what is said here. " * 4_000
+
+    def tell(asked):
+        context = f"{joined(Library().invoke(asked))}\n{pad}"
+        return "\n".join(chain.invoke({"context": context, "question": question(n)}) for n in range(300))
+
+    begin = time.process_time()
+    RunnableLambda(tell).invoke(question(1), listening(heard))
+    assert heard.only().interaction.contexts
+    assert time.process_time() - begin < 8

@@ -225,8 +225,15 @@ def words_beside(unit: Unit, said: str | None, answering: Run | None) -> list[Ru
     """The models whose words an answer holds beside those of the ``answering`` one, put together by code."""
     if answering is None or not said or said_by(answering) == said.strip():
         return []
-    ended = [run for run in unit.models if run.ended is not None and run is not answering]
-    return [run for run in ended if (words := said_by(run)) in said and is_telling(words)]
+    own, rest, beside = said_by(answering), said, []
+    ended = (run for run in unit.models if run.ended is not None and run is not answering)
+    likely = [run for run in ended if (words := said_by(run)) in said and is_telling(words)]
+    for run in sorted([answering, *likely], key=lambda run: len(said_by(run)), reverse=True):
+        words = said_by(run)  # a grader's may be a part of what others said
+        if words in rest and (own in said or words not in own):
+            rest = rest.replace(words, "\n", 1)
+            beside.append(run)
+    return sorted((run for run in beside if run is not answering), key=lambda run: run.started)
 
 
 def _answers_beside(unit: Unit, model: Run, last: Run) -> bool:
