@@ -114,3 +114,28 @@ def test_a_summary_that_no_extractor_wrote_is_evidence(heard):
     engine(retriever=finding([own])).query(question(7))
     (context,) = heard.only().interaction.contexts
     assert "topic7 weighs 7 kilos." in context.text
+
+
+class FirstByHand(ByHand):
+    """Drops all nodes but the first."""
+
+    def custom_query(self, query_str):
+        shown = self.retriever.retrieve(query_str)[0].node.get_content(metadata_mode="llm")
+        return str(Oracle().complete(f"From this: {shown}\n{query_str}"))
+
+
+def test_nodes_with_a_summary_that_code_has_dropped_are_no_evidence(heard):
+    """The one that stands in the prompt is known again without its summary, and speaks for no other."""
+    said = {
+        "The topic7 weighs 40 kilos before it is boarded.": "Weights, and when to tell them",
+        "Dogs travel free of charge on Sundays if they are kept on a lead.": "Dogs in the carriages",
+        "The bistro opens at seven in the morning and closes at ten.": "Opening hours",
+    }
+    template = SummaryExtractor(llm=Sums(), show_progress=False).node_text_template
+    kept = [
+        TextNode(text=text, text_template=template, metadata={"source": "7.md", "section_summary": summary})
+        for text, summary in said.items()
+    ]
+    FirstByHand(retriever=finding(kept)).query(question(7))
+    (context,) = heard.only().interaction.contexts
+    assert context.text == "source: 7.md\n\nThe topic7 weighs 40 kilos before it is boarded."

@@ -13,7 +13,13 @@ from llama_index.core.data_structs import IndexGraph
 from llama_index.core.extractors.interface import DEFAULT_NODE_TEXT_TEMPLATE
 from llama_index.core.indices.tree.all_leaf_retriever import TreeAllLeafRetriever
 from llama_index.core.indices.tree.tree_root_retriever import TreeRootRetriever
-from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore, TextNode
+from llama_index.core.schema import (
+    DEFAULT_TEXT_NODE_TMPL,
+    BaseNode,
+    MetadataMode,
+    NodeWithScore,
+    TextNode,
+)
 from llama_index.core.storage.docstore import SimpleDocumentStore
 
 # What SummaryExtractor, QuestionsAnsweredExtractor and KeywordExtractor write of a node into that node.
@@ -25,7 +31,9 @@ def shown(node: BaseNode) -> str:
     by_extractors = isinstance(node, TextNode) and node.text_template == DEFAULT_NODE_TEXT_TEMPLATE
     if by_extractors and any(key in node.metadata for key in _EXTRACTED):
         excluded = [*node.excluded_llm_metadata_keys, *_EXTRACTED]
-        node = node.model_copy(update={"excluded_llm_metadata_keys": excluded})
+        # Set as any other node, it is found again wherever a prompt holds its own text.
+        usual = {"excluded_llm_metadata_keys": excluded, "text_template": DEFAULT_TEXT_NODE_TMPL}
+        node = node.model_copy(update=usual)
     return node.get_content(metadata_mode=MetadataMode.LLM)
 
 
