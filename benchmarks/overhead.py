@@ -9,11 +9,13 @@ a model's latency. Rounds are interleaved, in changing order: what disturbs the 
 from __future__ import annotations
 
 import asyncio
+import itertools
 import operator
 import os
 import platform
 import random
 import statistics
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -31,12 +33,14 @@ from langchain_core.runnables import Runnable, RunnableConfig, RunnablePassthrou
 from groundwire import Abstention, AbstentionReason, Checker, Detector, Interaction
 from groundwire.core.plan import Plan
 from groundwire.core.verdict import Outcome
+from groundwire.detectors import Lexical
 from groundwire.langchain import Capture, GroundwireCallbackHandler
 
 ROUNDS = 61
 CALLS = 25
 STALL_ROUNDS = 5
 JUDGE_SECONDS = 0.2
+LATENESS_SECONDS, _NAP = 6, 0.001
 
 
 class Shelf(BaseRetriever):
@@ -181,7 +185,46 @@ def stalls() -> None:
         print(f"| {name} | {longest:.1f} |")
 
 
+async def lateness(detector: Detector) -> list[float]:
+    """How late in seconds an event loop woke, sorted, while ``detector`` judged without a pause beside it."""
+    checker, over = Checker(detector), threading.Event()
+    question, documents = (
+        "What may I borrow?",
+        ["Members borrow ten books. A late one costs 20 cents. " * 17] * 5,
+    )
+    answer = " ".join(
+        f"You may borrow {n} books for three weeks, and late ones cost 20 cents." for n in range(8)
+    )
+
+    def judge() -> None:
+        for n in itertools.takewhile(lambda _: not over.is_set(), itertools.count()):
+            checker.check(Interaction(question=question, contexts=[*documents, f"{n}"], answer=answer))
+
+    late: list[float] = []
+    checker.check(Interaction(question=question, contexts=documents, answer=answer))
+    judging = threading.Thread(target=judge)
+    judging.start()
+    end = time.perf_counter() + LATENESS_SECONDS
+    while (before := time.perf_counter()) < end:
+        await asyncio.sleep(_NAP)
+        late.append(time.perf_counter() - before - _NAP)
+    over.set()
+    judging.join()
+    return sorted(late)
+
+
+def waits() -> None:
+    """How late an event loop wakes while a detector computes on another thread."""
+    print("\n| judging without a pause beside the loop | it wakes late by ms: p50, p99, most |")
+    print("|---|---|")
+    for detector in (Slow(), Lexical(), Checker().detector):
+        late = asyncio.run(lateness(detector))
+        figures = (late[len(late) // 2], late[len(late) * 99 // 100], late[-1])
+        print(f"| {detector.name} | {', '.join(f'{one * 1000:.1f}' for one in figures)} |")
+
+
 if __name__ == "__main__":
     print(f"Python {platform.python_version()}, {os.cpu_count()} cores\n")
     costs()
     stalls()
+    waits()
