@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable
-from itertools import islice
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, filterfalse, islice
 
-from groundwire.text import tokens
+from groundwire.text import forms, tokens
 
 _FUNCTION_WORDS = {
     "English": """
@@ -84,21 +84,42 @@ def guess(words: Iterable[str], *, least: int = 4, english: bool = False) -> str
     ``least`` is how many function words it takes. Where only ``english`` or not matters, two others that are
     much alike are told as the likelier one: half of the words of a Spanish sentence are Portuguese, too.
     """
-    looked_at = list(islice((word for word in words if word[0].isalpha()), _LOOKED_AT))
-    if not looked_at:
+    return Heard(words).language(least=least, english=english)
+
+
+class Heard:
+    """Folded words, the letters and function words among them counted once for several guesses."""
+
+    def __init__(self, words: Iterable[str]) -> None:
+        self._words = list(_looked_at(words))
+        self._script = _written_in(self._words)
+        self._seen = _counted(self._words) if self._script is None else {}
+
+    def language(self, *, least: int, english: bool = False) -> str | None:
+        """What ``guess`` says of the words."""
+        if self._script is not None or not self._words:
+            return self._script
+        (first, most), (_, second), *_ = sorted(self._seen.items(), key=lambda item: -item[1])
+        rest = self._seen["English"] if english and first != "English" else second
+        if most < max(least, _LEAST_SHARE * len(self._words)) or most < _LEAD * rest:
+            return None
+        return first if first == "English" or _several(first, self._words) else None
+
+
+def _looked_at(words: Iterable[str]) -> Iterator[str]:
+    return islice((word for word in words if word[0].isalpha()), _LOOKED_AT)
+
+
+def _written_in(words: Sequence[str]) -> str | None:
+    """The language of a script with its own letters, if most words are written in one."""
+    other = filterfalse(str.isascii, words)
+    foreign = [word for word in other if not word[0].isascii() and _script(word[0]) != "LATIN"]
+    if len(foreign) <= len(words) / 2:
         return None
-    foreign = [word for word in looked_at if not word[0].isascii() and _script(word[0]) != "LATIN"]
-    if len(foreign) > len(looked_at) / 2:
-        scripts = Counter(_script(character) for word in foreign for character in word)
-        kana = scripts["HIRAGANA"] + scripts["KATAKANA"]
-        script = "HIRAGANA" if kana else scripts.most_common(1)[0][0]
-        return _WRITTEN_IN.get(script, f"{script.capitalize()} script")
-    seen = _counted(looked_at)
-    (first, most), (_, second), *_ = sorted(seen.items(), key=lambda item: -item[1])
-    rest = seen["English"] if english and first != "English" else second
-    if most < max(least, _LEAST_SHARE * len(looked_at)) or most < _LEAD * rest:
-        return None
-    return first if first == "English" or _several(first, looked_at) else None
+    scripts = Counter(_script(character) for word in foreign for character in word)
+    kana = scripts["HIRAGANA"] + scripts["KATAKANA"]
+    script = "HIRAGANA" if kana else scripts.most_common(1)[0][0]
+    return _WRITTEN_IN.get(script, f"{script.capitalize()} script")
 
 
 def _several(spoken: str, words: Iterable[str]) -> bool:
@@ -120,7 +141,11 @@ def small(text: str) -> list[str]:
     The "Los" of Los Angeles speaks no Spanish, and the W of 5 W no Polish.
     """
     words = tokens.texts(_ADDRESS.sub(" ", text[:_READ]))
-    return [_CAPITALISED if word[0].isupper() and word[0].isascii() else tokens.fold(word) for word in words]
+    folded = (
+        _CAPITALISED if word[0].isupper() and word[0].isascii() else form.folded
+        for word, form in zip(words, forms.of(words), strict=True)
+    )
+    return list(_looked_at(folded))
 
 
 _CAPITALISED = "X"
@@ -140,9 +165,8 @@ def likely(words: Iterable[str]) -> list[str]:
 def _counted(words: Iterable[str]) -> dict[str, int]:
     """How many words are function words of each language."""
     seen = dict.fromkeys(_FUNCTION_WORDS, 0)
-    for word in words:
-        for language in _LANGUAGES.get(word, ()):
-            seen[language] += 1
+    for language in chain.from_iterable(filter(None, map(_LANGUAGES.get, words))):
+        seen[language] += 1
     return seen
 
 

@@ -48,9 +48,8 @@ class Prepared:
 
     @cached_property
     def _languages(self) -> tuple[str | None, str | None]:
-        words = language.small(self.text)
-        plainly = language.guess(words, least=_TELLS_PLAINLY, english=True)
-        return language.guess(words, least=_TELLS), plainly
+        heard = language.Heard(language.small(self.text))
+        return heard.language(least=_TELLS), heard.language(least=_TELLS_PLAINLY, english=True)
 
     @cached_property
     def content(self) -> frozenset[tuple[str, str]]:

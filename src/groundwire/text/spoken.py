@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
+from operator import itemgetter
 
 from groundwire.core.cached import cached_property
 from groundwire.text import language
@@ -17,7 +18,7 @@ from groundwire.text import language
 
 def find(lowered: str) -> Iterator[tuple[int, int, float]]:
     """Where number words stand in a lower-case text, and what number each is."""
-    heard = (match.group() for match in islice(_WORD.finditer(lowered), _LOOKED_AT))
+    heard = map(itemgetter(0), islice(_WORD.finditer(lowered), _LOOKED_AT))
     for numbers in filter(None, map(_NUMBERS.get, language.likely(heard))):
         for match in numbers.pattern.finditer(lowered):
             yield match.start(), match.end(), numbers.value(match.group())
