@@ -6,9 +6,11 @@ the network, and a request comes back many times.
 
 from __future__ import annotations
 
+import threading
 import time
 
 
 def give_way() -> None:
-    """Let a thread that waits go first. Costs a microsecond where none does: once a claim or a fact, say."""
-    time.sleep(0)
+    """Let a thread that waits go first. Costs a microsecond where there is no other: once a claim, say."""
+    if threading.active_count() > 1:
+        time.sleep(0)
