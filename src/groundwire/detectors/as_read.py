@@ -58,7 +58,7 @@ class AsRead:
                 question=asked,
                 answer=answer.text,
                 contexts=tuple(
-                    replace(passage, text=read.text)
+                    passage if read.text == passage.text else replace(passage, text=read.text)
                     for passage, read in zip(interaction.contexts, passages, strict=True)
                 ),
             ),

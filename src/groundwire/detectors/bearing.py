@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import chain
 
 from groundwire.text.overlap import Prepared
 from groundwire.text.worded import word
@@ -25,7 +26,8 @@ def bearing(said: Iterable[str], passages: Sequence[Prepared]) -> frozenset[int]
     numbers = range(len(passages))
     if sum(passage.size for passage in passages) <= _ENOUGH:
         return frozenset(numbers)
-    known = Counter(stem for passage in passages for stem in passage.postings)
+    postings = [passage.postings for passage in passages]
+    known = Counter(chain.from_iterable(postings))
     heaviest = math.log(sum(passage.size > 0 for passage in passages) + 1.0)
     shares = dict.fromkeys(numbers, 0.0)
     kept: set[int] = set()
@@ -40,17 +42,15 @@ def bearing(said: Iterable[str], passages: Sequence[Prepared]) -> frozenset[int]
         least = 0.0
         has: dict[int, float] = {}
         while whole > 0:
-            adds = {
-                i: sum(weight for stem, weight in weights.items() if stem in passages[i].postings) / whole
-                for i in numbers
-            }
+            items = weights.items()
+            adds = {i: sum([w for stem, w in items if stem in postings[i]]) / whole for i in numbers}
             has = has or adds
             best = max(adds.values())
             if best <= least:
                 break
             first = foremost(adds)[0]
             kept.add(first)
-            weights = {stem: w for stem, w in weights.items() if stem not in passages[first].postings}
+            weights = {stem: w for stem, w in weights.items() if stem not in postings[first]}
             least = _ADDS
         kept |= {i for i in has if has[i] >= _BEARS}
         shares = {i: max(shares[i], has.get(i, 0.0)) for i in numbers}

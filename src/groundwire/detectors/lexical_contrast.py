@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from groundwire.detectors.lexical_seen import Otherwise
 from groundwire.detectors.lexical_words import (
@@ -89,12 +90,11 @@ class Contrast:
     def opposite(self) -> Otherwise | None:
         """A word of the claim whose opposite stands in the sentence instead of it, and that opposite."""
         there, mine = self.sentence.folded, self.claim.folded
-        said, told = frozenset(_with_next(mine)), frozenset(_with_next(there))
-        for i, folded in enumerate(mine):
-            phrase = _phrase(mine, i)
-            for one, other in (
-                (form, other) for form in (folded, phrase) for other in OPPOSITES.get(form, ())
-            ):
+        phrases = _phrases(mine)
+        said, told = _with_next(mine, phrases), _with_next(there, _phrases(there))
+        for i, (folded, phrase) in enumerate(zip(mine, phrases, strict=True)):
+            known = [form for form in (folded, phrase) if form in OPPOSITES]
+            for one, other in ((form, other) for form in known for other in OPPOSITES[form]):
                 new = other in told and one not in told and other not in said and phrase not in PHRASES
                 if new and not self._denied(i, other) and (self._restates() or self._says_only(i)):
                     return self._instead(i, one, other)
@@ -269,18 +269,17 @@ class Contrast:
         return _in_order(mine, shared) == _in_order(theirs, shared)
 
 
-def _phrase(folded: Sequence[str], at: int) -> str:
-    """A word and the next one, as the word lists have two words."""
-    return "_".join(folded[at : at + 2])
+def _phrases(folded: Sequence[str]) -> list[str]:
+    """Each word with the next one, as the word lists have two words; the last word alone."""
+    return [*map("_".join, pairwise(folded)), *folded[-1:]]
 
 
-def _with_next(folded: Sequence[str]) -> Iterator[str]:
+def _with_next(folded: Sequence[str], phrases: Sequence[str]) -> frozenset[str]:
     """The words, each alone and with the next one, but for those of a phrase."""
-    for i, one in enumerate(folded):
-        phrase = _phrase(folded, i)
-        yield phrase
-        if phrase not in PHRASES:
-            yield one
+    if PHRASES.isdisjoint(phrases):
+        return frozenset(phrases).union(folded)
+    alone = (one for one, phrase in zip(folded, phrases, strict=True) if phrase not in PHRASES)
+    return frozenset(phrases).union(alone)
 
 
 def _opposite(fact: Fact, other: Fact) -> bool:

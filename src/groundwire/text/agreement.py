@@ -16,6 +16,7 @@ HEDGED = 0.05
 _SAME = 1e-6
 
 
+_TIMED = (Kind.TIME, Kind.NUMBER)
 _DURATIONS = frozenset({"time", "months"})
 _DEGREES = frozenset({"degrees", "temperature"})
 _POUNDS, _STERLING = UNITS["pounds"], UNITS["£"]
@@ -55,9 +56,10 @@ def _in_one_sense(fact: Fact, other: Fact) -> tuple[Fact, Fact]:
     "9-17" beside a weekday is hours of the day, and beside "£50" pounds are no weight.
     """
     fact, other = shorthand.alike(fact, other)
-    hours = as_hours(fact), as_hours(other)
-    if hours[0].kind is hours[1].kind is Kind.TIME:
-        return hours
+    if fact.kind in _TIMED and other.kind in _TIMED:
+        hours = as_hours(fact), as_hours(other)
+        if hours[0].kind is hours[1].kind is Kind.TIME:
+            return hours
     if _STERLING in (fact.measure, other.measure):
         return _as_money(fact), _as_money(other)
     return fact, other

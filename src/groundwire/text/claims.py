@@ -78,14 +78,15 @@ def _may_be_all(sentence: str) -> bool:
 def _unsigned(answer: str, claims: list[Span]) -> list[Span]:
     """Without who signs: the lines of names below "Best regards,"."""
     left: list[Span] = []
-    signing, before = 0, 0
+    signed, before = 0, 0
     for claim in claims:
         words, between = claim.of(answer), answer[max(0, before - 1) : claim.start]
-        if signing and "\n" in between and _NAME.fullmatch(words) and (signing < _SIGNED or "," in between):
-            signing -= 1
+        may_sign = bool(left) and signed < _SIGNED and "\n" in between and (signed or "," in between)
+        if may_sign and _NAME.fullmatch(words) and courtesy.is_regards(left[-1].of(answer)):
+            signed += 1
         else:
             left.append(claim)
-            signing = _SIGNED if courtesy.is_regards(words) else 0
+            signed = 0
         before = claim.end
     return left
 

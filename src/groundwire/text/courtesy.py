@@ -30,7 +30,7 @@ def is_regards(sentence: str) -> bool:
 
 def is_asking(sentence: str) -> bool:
     """Whether a sentence asks the asker back, and takes nothing for given, such as a figure or an offer."""
-    if len(sentence) > _LONGEST:
+    if len(sentence) > _LONGEST or "?" not in sentence:
         return False
     asked = _THAT.sub(r"\1 this", _LOOKED_INTO.sub("?", sentence))
     return _STATING.search(asked) is None and _ASKING.fullmatch(asked) is not None

@@ -228,7 +228,8 @@ def _fractions(lowered: str) -> Iterator[Figure]:
 
 
 _ORDINAL_WORDS = re.compile(
-    rf"\b(?:(?P<tens>{'|'.join(TENS)})-(?P<ones>{'|'.join(list(ORDINALS)[:9])})"
+    rf"\b(?=[{''.join(sorted({word[0] for word in (*TENS, *ORDINALS)}))}])"
+    rf"(?:(?P<tens>{'|'.join(TENS)})-(?P<ones>{'|'.join(list(ORDINALS)[:9])})"
     rf"|(?P<day>{'|'.join(ORDINALS)})"
     rf"(?=[ -]century\b| of (?:{'|'.join(MONTHS)}|(?:each|every|the|a) month)\b))\b"
 )

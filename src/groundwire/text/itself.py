@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from groundwire.core.span import Span
-from groundwire.text import tokens
+from groundwire.text import forms, tokens
 
 
 def is_of_itself(sentence: str) -> bool:
@@ -17,7 +17,7 @@ def is_of_itself(sentence: str) -> bool:
         return False
     if _DESCRIBING.fullmatch(sentence):
         return True
-    words = [tokens.fold(word) for word in tokens.texts(sentence)]
+    words = [form.folded for form in forms.of(tokens.texts(sentence))]
     if sentence.rstrip().endswith(":") and not _LISTED.isdisjoint(words) and _LEADING.issuperset(words):
         return True
     put_together = _PUT_TOGETHER.match(sentence)

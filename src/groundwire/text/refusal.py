@@ -271,7 +271,10 @@ def declines(sentence: str) -> bool:
     """Whether one sentence declines to answer, and says nothing else."""
     if len(sentence) > _LONGEST:
         return False
-    parts = _GOES_ON.split(" ".join(sentence.lower().split()))
+    lowered = " ".join(sentence.lower().split())
+    if _DENIES.search(lowered) is None:
+        return False
+    parts = _GOES_ON.split(lowered)
     first_words = sum(len(part.split()) for part in parts[:-1])
     if first_words > _ASIDE and not _matches(parts[0]):
         return False

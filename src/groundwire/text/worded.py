@@ -30,7 +30,7 @@ class Worded:
 def word(text: str) -> Worded:
     """The words of ``text``; a content word is no function word, and no negation."""
     found = tokens.words(text)
-    return replace(_worded([w.text for w in found], first=_answering(text)), words=tuple(found))
+    return _worded([w.text for w in found], first=_answering(text), words=tuple(found))
 
 
 def placeless(text: str) -> Worded:
@@ -66,12 +66,12 @@ _NO = re.compile(
 )
 
 
-def _worded(texts: Sequence[str], *, first: int = 0) -> Worded:
+def _worded(texts: Sequence[str], *, first: int = 0, words: tuple[tokens.Word, ...] = ()) -> Worded:
     """``first`` is the word from which on a negation counts."""
     folded, stems, content = zip(*forms.of(texts), strict=True) if texts else ((), (), ())
     content = tuple(compress(range(len(content)), content))
     negated = frozenset() if NEGATIONS.isdisjoint(folded) else _negated(folded, stems, content, first)
-    return Worded(words=(), folded=folded, stems=stems, content=content, negated=negated)
+    return Worded(words=words, folded=folded, stems=stems, content=content, negated=negated)
 
 
 def _negated(
