@@ -40,16 +40,12 @@ def contexts(unit: Unit, key: str | None, answering: Run | None, said: str | Non
     tellers = [model for model in beside if _has_read(unit, model, retrieved)]
     tellers = tellers if answering is None else [answering, *tellers]
     told_to = _readers(sources, tellers, retrieved)
-    # What a model has said in an earlier turn may quote a document, and tells nobody of it.
-    now = list(dict.fromkeys(chat.told_now(run.inputs) for run in told_to))
-    views = list(dict.fromkeys([*now, *(chat.given_text(run.inputs) for run in told_to)]))
     shown = _shown(sources, retrieved, answering) if len(told_to) <= 1 else []
-    shown = shown or placing.survivors(retrieved, views, asked(unit))
-    told = views if unit.retrievals else now  # what nobody has looked for may be an earlier turn's
-    if not shown and not _emptied(unit, answering) and _were_told(retrieved, unit, answering, told):
-        shown = retrieved
-    tools = Tools(sources, Told(unit, tellers, asked(unit), shown))
-    found = _unique([*shown, *tools.brought(shown)])
+    shown = shown or _surviving(unit, retrieved, answering, told_to)
+    brought: list[Passage] = []
+    if unit.tools:
+        brought = Tools(sources, Told(unit, tellers, asked(unit), shown)).brought(shown)
+    found = _unique([*shown, *brought])
     return _unique([*unheard(unit, answering, found), *found])
 
 
@@ -136,6 +132,20 @@ def _passed_on(unit: Unit, tellers: Sequence[Run], later: Sequence[Run]) -> Iter
             yield from words
 
 
+def _surviving(
+    unit: Unit, retrieved: list[Passage], answering: Run | None, told_to: Sequence[Run]
+) -> list[Passage]:
+    """What was retrieved, as far as the models were told of it by all that they read."""
+    # What a model has said in an earlier turn may quote a document, and tells nobody of it.
+    now = list(dict.fromkeys(chat.told_now(run.inputs) for run in told_to))
+    views = list(dict.fromkeys([*now, *(chat.given_text(run.inputs) for run in told_to)]))
+    if shown := placing.survivors(retrieved, views, asked(unit)):
+        return shown
+    told = views if unit.retrievals else now  # what nobody has looked for may be an earlier turn's
+    may_know = not _emptied(unit, answering) and _were_told(retrieved, unit, answering, told)
+    return retrieved if may_know else []
+
+
 def _shown(sources: Sources, retrieved: list[Passage], answering: Run | None) -> list[Passage]:
     """The context as it stands in the prompt of the answering model, from the variable that holds it."""
     unit, quotes = sources.unit, Quotes(retrieved)
@@ -144,6 +154,8 @@ def _shown(sources: Sources, retrieved: list[Passage], answering: Run | None) ->
         shown: list[Passage] = []
         for _, held in states.known(inputs, evidence.CONTEXT_KEYS):
             shown += placed(retrieved, held)
+        if shown and len(shown) >= len(retrieved):
+            return shown
         others = [
             _unasked(held, unit, quotes) for name, held in inputs.items() if name not in evidence.CONTEXT_KEYS
         ]

@@ -145,6 +145,8 @@ def _footing(passage: Passage, gap: str, below: Passage | None) -> str:
     It has what is said of this passage alone, and ends above the line in which the one ``below`` begins to be
     told of.
     """
+    if not gap or gap.isspace():
+        return ""
     own, others = _values(passage), set() if below is None else _values(below)
     first = min((start for start, _ in _known(others - own, gap)), default=None)
     told = gap if first is None else gap[: gap.rfind("\n", 0, first) + 1]

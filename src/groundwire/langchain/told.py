@@ -185,14 +185,17 @@ def readers(
 
     Be these a word or two, where they have ``filled`` a variable of a prompt.
     """
+    others = [model for model in reversed(models) if model not in tellers]
+    if not others:
+        return list(tellers)
     prompts, documents = dict.fromkeys(chat.prompt_text(one.inputs) for one in tellers), list(documents)
     found, seen, known = list(tellers), "\n\n".join(prompts), set(prompts)
     everything = "\0".join(documents)
     # A long text is not looked through for each of hundreds of graders, which say the same, or other words.
     there, unseen = set(seen.split()), {""}
-    for model in reversed(models):
+    for model in others:
         said = (results.model_text(model.outputs) or "").strip()
-        if model in tellers or said in unseen:
+        if said in unseen:
             continue
         if not there.issuperset(said.split()[1:-1]) or said not in seen:
             unseen.add(said)
