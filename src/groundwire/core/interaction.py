@@ -112,7 +112,10 @@ def _passages(contexts: str | Passage | Iterable[str | Passage] | None) -> tuple
     other = any(hasattr(contexts, name) for name in ("page_content", "get_content", "columns"))
     if other or isinstance(contexts, bytes | Mapping) or not isinstance(contexts, Iterable):
         raise _not_text("contexts", contexts)
-    return tuple(_passage(item, where=f"contexts[{i}]") for i, item in enumerate(contexts))
+    return tuple(
+        item if isinstance(item, Passage) else _passage(item, where=f"contexts[{i}]")
+        for i, item in enumerate(contexts)
+    )
 
 
 def _passage(item: str | Passage, *, where: str) -> Passage:

@@ -33,12 +33,12 @@ _SPEAKS = re.compile(rf"^({'|'.join(_SPEAKERS)}): ", re.MULTILINE)
 
 def messages(value: Any) -> list[BaseMessage]:  # noqa: PLR0911 - one return a form reads as the table it is
     """A conversation, in any of the forms LangChain accepts; empty for anything else."""
-    if isinstance(value, BaseMessage):
-        return [value]
-    if isinstance(value, PromptValue):
-        return value.to_messages()
-    if not isinstance(value, list | tuple) or not value:
+    if value is None or isinstance(value, str | dict):
         return []
+    if not isinstance(value, list | tuple):
+        if isinstance(value, BaseMessage):
+            return [value]
+        return value.to_messages() if isinstance(value, PromptValue) else []
     if all(isinstance(item, BaseMessage) for item in value):
         return list(value)
     if not all(isinstance(item, BaseMessage | tuple | dict) for item in value):
@@ -145,8 +145,10 @@ def tool_text(value: Any) -> str | None:
 
 def last_turn(conversation: Sequence[BaseMessage]) -> int | None:
     """Where the user's last message stands."""
-    last = next((i for i in reversed(range(len(conversation))) if by_human(conversation[i])), None)
-    return None if last is None else _asked_at(conversation, last)
+    for last in reversed(range(len(conversation))):
+        if by_human(conversation[last]):
+            return _asked_at(conversation, last)
+    return None
 
 
 def _asked_at(conversation: Sequence[BaseMessage], at: int) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -14,30 +14,28 @@ from pydantic import BaseModel
 
 from groundwire.core.plain import plain
 
+_CARRIERS = {"Command": "update", "GraphOutput": "value"}
+
 
 def state(value: Any) -> Any:
     """What a graph or its node hands on: of a Command the update, and of a GraphOutput the value it carries.
 
     By their names, since a chain needs no LangGraph.
     """
-    held = {"Command": "update", "GraphOutput": "value"}.get(type(value).__name__)
+    held = _CARRIERS.get(type(value).__name__)
     return value if held is None or isinstance(value, Mapping) else getattr(value, held, value)
 
 
 def at(value: Any, key: str) -> Any:
     """What a state, be it a dict, a pydantic model or a dataclass, holds under ``key``; None if nothing."""
-    return next((held for _, held in known(value, (key,))), None)
+    get = _getter(value)
+    return None if get is None else get(key, None)
 
 
 def known(value: Any, keys: Iterable[str]) -> Iterator[tuple[str, Any]]:
     """Those of the keys that a state holds anything under, and what it holds."""
-    if isinstance(value, str | list | tuple | BaseMessage) or value is None:
-        return
-    if isinstance(value, dict | Mapping):
-        get = value.get
-    elif isinstance(value, BaseModel) or dataclasses.is_dataclass(value):
-        get = partial(getattr, value)
-    else:
+    get = _getter(value)
+    if get is None:
         return
     for key in keys:
         held = get(key, None)
@@ -45,8 +43,23 @@ def known(value: Any, keys: Iterable[str]) -> Iterator[tuple[str, Any]]:
             yield key, held
 
 
+def _getter(value: Any) -> Callable[[str, None], Any] | None:
+    """How what a state holds is looked up; None of what is no state."""
+    if value is None or isinstance(value, str | list | tuple):
+        return None
+    if isinstance(value, dict | Mapping):
+        return value.get
+    if isinstance(value, BaseMessage):
+        return None
+    if isinstance(value, BaseModel) or dataclasses.is_dataclass(value):
+        return partial(getattr, value)
+    return None
+
+
 def names(value: Any) -> frozenset[str]:
     """The keys or fields of a state; none of anything else."""
+    if isinstance(value, str):
+        return frozenset()
     if isinstance(value, Mapping):
         return frozenset(value)
     if isinstance(value, BaseModel) and not isinstance(value, BaseMessage):

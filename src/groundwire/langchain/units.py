@@ -59,10 +59,12 @@ def answer(unit: Unit, key: str | None) -> str | None:
         return (states.whole(held) or states.listed(held)) if given is None else given
     if unit.run.kind is Kind.MODEL:
         return _of(unit.run)
+    if isinstance(outputs, str):
+        return values.answer(outputs)
     found = dict(values.answers(outputs))
     if passed := _passed_on(unit):
         found["messages"] = passed
-    # A text or a message, or nothing that is known, has none of the usual keys.
+    # A message, or nothing that is known, has none of the usual keys.
     return _among(unit, found) if found else values.answer(outputs)
 
 
