@@ -7,7 +7,7 @@ the network, and a request comes back many times.
 from __future__ import annotations
 
 import threading
-import time
+from time import perf_counter, sleep
 
 _TURN = 0.002  # seconds; a sleep of none takes some .0001 where another thread may wake
 _TURNS = threading.local()
@@ -15,8 +15,8 @@ _TURNS = threading.local()
 
 def give_way() -> None:
     """Let threads that wait go first, if there are others and this one has computed for a while."""
-    now = time.perf_counter()
+    now = perf_counter()
     if now - getattr(_TURNS, "began", 0.0) < _TURN or threading.active_count() == 1:
         return
-    time.sleep(0)
-    _TURNS.began = time.perf_counter()
+    sleep(0)
+    _TURNS.began = perf_counter()
