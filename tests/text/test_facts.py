@@ -227,6 +227,25 @@ def test_a_telephone_number_is_one_fact_however_it_is_grouped(text, other):
 
 
 @pytest.mark.parametrize(
+    ("text", "other"),
+    [
+        ("call 312-555-0198", "call 212-555-0198"),
+        ("call +1 312 555 0198", "call +1 212 555 0198"),
+        ("call 0900 123 4567", "call 0800 123 4567"),
+        ("call +33 20 7946 0958", "call +44 20 7946 0958"),
+        ("call 0161 7946 0958", "call +44 20 7946 0958"),
+    ],
+)
+def test_another_area_or_country_is_another_telephone_number(text, other):
+    assert status(text, other) is Status.DIFFERS
+
+
+def test_a_long_number_is_compared_to_its_last_digit():
+    assert status("account 1234567891", "account 1234567890") is not Status.FOUND
+    assert status("account 1234567890", "account 1234567890") is Status.FOUND
+
+
+@pytest.mark.parametrize(
     "text", ["0.5 to 0.75", "01-02-2024 10:30", "open 0800-1700", "05.06.2024", "0 and 007"]
 )
 def test_what_begins_with_a_0_need_not_be_a_telephone_number(text):
@@ -253,6 +272,7 @@ def test_by_how_much_and_to_what_are_no_range():
         ("a discount of 271.30 EUR", "Discount 5%: -271.30 EUR"),
         ("volumes: -1%", "volumes fell by 1%"),
         ("sales of $1.17 billion", "sales of $1,172.4 million"),
+        ("sales of $1.17 billion", "sales of $1.174 billion"),
         ("$90.9 million of assets", "$90,925,000 of assets"),
     ],
 )

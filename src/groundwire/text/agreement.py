@@ -107,6 +107,8 @@ def agree(fact: Fact, other: Fact) -> bool:
 def keys_of(fact: Fact) -> list[tuple[str, object]]:
     """Where a fact is looked up. A figure without unit answers to any unit: tables put units in a header."""
     short = [(full.unit, round_off(full.values[0])) for full in shorthand.in_full(fact)]
+    if fact.is_phone:
+        return [("phone", fact.dialled[-_LOCAL:])]
     if fact.kind is Kind.CODE:
         return [("code", fact.code), *short]
     if fact.kind is Kind.DATE:
@@ -132,6 +134,8 @@ def keys_of(fact: Fact) -> list[tuple[str, object]]:
 def same(fact: Fact, other: Fact) -> bool:
     """Whether two facts that share a key say the same."""
     fact, other = shorthand.alike(fact, other)
+    if fact.is_phone and other.is_phone:
+        return _same_line(fact.dialled, other.dialled)
     if fact.kind is Kind.CODE or other.kind is Kind.CODE:
         return fact.kind is other.kind
     if fact.kind is Kind.DATE or other.kind is Kind.DATE:
@@ -142,6 +146,16 @@ def same(fact: Fact, other: Fact) -> bool:
     if fact.unit != other.unit:
         return not fact.highs or bool(set(map(round_off, fact.numbers)) <= set(map(round_off, other.numbers)))
     return end_to_end(fact, other, _SAME)
+
+
+def _same_line(dialled: str, other: str) -> bool:
+    """Whether two telephone numbers are one, but for the country's code that one of them leaves out."""
+    short, long = sorted((dialled, other), key=len)
+    return long.endswith(short) and len(long) - len(short) <= _COUNTRY
+
+
+# The last digits of a telephone number, and the most that a country's code has.
+_LOCAL, _COUNTRY = 8, 3
 
 
 def _same_date(fact: Fact, other: Fact) -> bool:
@@ -194,9 +208,20 @@ def rounding(fact: Fact) -> float:
 def rounds(fact: Fact, other: Fact, cut: float) -> bool:
     """Whether the figure is the other one, rounded by at most this share.
 
-    Of "90,925 thousand" only in the likeliest reading: "90.9 thousand" is the rounding of another.
+    Of "90,925 thousand" only in the likeliest reading: "90.9 thousand" is the rounding of another. It is
+    that of "90.925 thousand", which has the same mark.
     """
-    return _any_near(fact.values, (*other.values[:1], *other.highs[:1]), cut)
+    readings = 1 if _mark(fact) != _mark(other) else None
+    return _any_near(fact.values, (*other.values[:readings], *other.highs[:readings]), cut)
+
+
+def _mark(fact: Fact) -> str:
+    """The first point or comma between two digits."""
+    found = _MARK.search(fact.text)
+    return found[1] if found else ""
+
+
+_MARK = re.compile(r"\d([.,])\d")
 
 
 _THOUSANDS = 1_000
@@ -209,11 +234,10 @@ def _any_near(mine: Sequence[float], others: Sequence[float], share: float) -> b
 
 
 def round_off(value: float) -> float:
-    """A float as a key: nine significant digits, so that 0.1 + 0.2 is 0.3."""
-    # Most figures are whole numbers that have no more digits, and writing them down takes long.
-    if value % 1 == 0 and -_NINE_DIGITS < value < _NINE_DIGITS:
+    """A float as a key: nine significant digits, so that 0.1 + 0.2 is 0.3; of a whole number all."""
+    if value % 1 == 0 and -_EXACT < value < _EXACT:
         return value
     return float(f"{value:.9g}")
 
 
-_NINE_DIGITS = 1e9
+_EXACT = 1e15

@@ -40,14 +40,12 @@ def _whole(cased: Cased, figure: Figure) -> Fact:
     if figure.shape is Shape.QUARTER:  # as if it were written "Q3"
         return _code(cased, start, end, f"q{figure.values[0]:g}")
     if figure.shape is Shape.PHONE:
-        dialled = "".join(filter(str.isdigit, cased.text[start:end]))
-        return _code(cased, start, end, PHONE + dialled[-_DIALLED:])
+        dialled = "".join(filter(str.isdigit, cased.text[start:end].replace("(0)", "")))
+        return _code(cased, start, end, PHONE + dialled.lstrip("0"))
     digits = "".join(c for c in cased.text[start:end] if c.isdigit() or c in "./").rstrip(".")
     return _code(cased, start - bool(_VERSION.search(cased.head(start, 2))), end, digits)
 
 
-# A country's code, and the 0 that stands for it, are left out.
-_DIALLED = 8
 _TOKEN_TAIL = re.compile(r"[a-z0-9]+(?:[-/.][a-z0-9]+)*")
 _TOKEN_HEAD = re.compile(r"[a-z0-9](?:[a-z0-9]|-(?=[a-z0-9]))*-?\Z")
 _VERSION = re.compile(r"(?:\A|[^\w.-])v\Z")  # as in v5.1.0, which is 5.1.0

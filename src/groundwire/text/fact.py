@@ -25,7 +25,7 @@ class Kind(StrEnum):
 
 
 PHONE = "phone "
-"""What the code of a telephone number begins with."""
+"""What the code of a telephone number begins with, before its digits without the zeros that lead out."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +72,11 @@ class Fact:
     def is_phone(self) -> bool:
         """Whether it is a telephone number."""
         return self.code.startswith(PHONE)
+
+    @property
+    def dialled(self) -> str:
+        """The digits of a telephone number, with its country's code where that is written."""
+        return self.code.removeprefix(PHONE)
 
     @property
     def is_compound(self) -> bool:

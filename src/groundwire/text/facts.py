@@ -29,8 +29,8 @@ from groundwire.text.steps import Derived
 __all__ = ["Checked", "Fact", "Kind", "Known", "Status", "agree", "check", "comparable", "extract"]
 
 _LOOKED_AT = 48
-# What a telephone number has of another that it was meant to be; both begin with the mark of their kind.
-_DIALLED_ALIKE = 0.75
+# Which share of its digits a telephone number has of another that it was meant to be.
+_DIALLED_ALIKE = 0.6
 # By so many words around it must a differing fact fit better than an equal one.
 _MORE_SHARED = 3
 
@@ -119,9 +119,10 @@ class Known:
         """Of another telephone number, the known one that it is but for a few digits, or for their order."""
         if not fact.is_phone:
             return None
-        alike = [(sum(map(eq, fact.code, other.code)), other) for other in self._phones]
+        last = fact.dialled[::-1]
+        alike = [(sum(map(eq, last, other.dialled[::-1])), other) for other in self._phones]
         share, nearest = max(alike, key=itemgetter(0), default=(0, None))
-        return nearest if share >= _DIALLED_ALIKE * len(fact.code) else None
+        return nearest if share >= _DIALLED_ALIKE * len(last) else None
 
     @cached_property
     def _phones(self) -> list[Fact]:
