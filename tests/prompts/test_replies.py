@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire.prompts.replies import UnreadableError, claim_replies, read_score
+from groundwire.prompts.replies import UnreadableError, claim_replies, objects, read_score
 
 
 def entry(i=1, support="supported", score=0.1, **more):
@@ -60,6 +60,13 @@ def test_what_is_quoted_keeps_its_commas():
 def test_json_that_can_not_be_read_says_where():
     with pytest.raises(UnreadableError, match=r"the JSON can't be read: .* line 1 column 19"):
         claim_replies('{"claims": [{"id" 1}]}')
+
+
+def test_a_comma_alone_in_a_list_is_no_empty_list():
+    """What stood before it may be lost, and have been a flag."""
+    for lost in ("[,]", "[ , ]", "[1,,]"):
+        with pytest.raises(UnreadableError):
+            objects(f'{{"flagged": {lost}}}', lambda value: value)
 
 
 def test_a_quotation_may_run_over_lines_as_they_stand_in_the_passage():

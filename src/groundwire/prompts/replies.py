@@ -240,6 +240,7 @@ def _no_constant(name: str) -> Any:
 _CUT_OFF = UnreadableError("the JSON is cut off; where that goes on, the model needs a higher max_tokens")
 _START = re.compile(r"[{\[]")
 _LIKE_JSON = re.compile(r"(?:\[\s*+)?\{\s*+\"")
-_STRING_OR_LAST_COMMA = re.compile(r'("(?:[^"\\]|\\.)*+"?)|,(?=\s*+[}\]])', re.DOTALL)
+# A comma that also nothing precedes stays: what stood there may be lost.
+_STRING_OR_LAST_COMMA = re.compile(r'("(?:[^"\\]|\\.)*+"?|[{\[]\s*+,)|,(?=\s*+[}\]])', re.DOTALL)
 # Not strict: a quotation that runs over lines is often copied with its line breaks as they are.
 _DECODER = json.JSONDecoder(object_pairs_hook=_pairs, parse_constant=_no_constant, strict=False)
