@@ -241,6 +241,6 @@ _CUT_OFF = UnreadableError("the JSON is cut off; where that goes on, the model n
 _START = re.compile(r"[{\[]")
 _LIKE_JSON = re.compile(r"(?:\[\s*+)?\{\s*+\"")
 # A comma that also nothing precedes stays: what stood there may be lost.
-_STRING_OR_LAST_COMMA = re.compile(r'("(?:[^"\\]|\\.)*+"?|[{\[]\s*+,)|,(?=\s*+[}\]])', re.DOTALL)
+_STRING_OR_LAST_COMMA = re.compile(r'("(?>(?:[^"\\]|\\.)*)"?|[{\[]\s*+,)|,(?=\s*+[}\]])', re.DOTALL)
 # Not strict: a quotation that runs over lines is often copied with its line breaks as they are.
 _DECODER = json.JSONDecoder(object_pairs_hook=_pairs, parse_constant=_no_constant, strict=False)

@@ -73,8 +73,8 @@ _OFFER = re.compile(
 _HELP = re.compile(
     r"(?:please )?(?:just )?let me know (?:if|when|whenever) you(?:'d like| would like| want| need)"
     r" (?:any |some |my )?(?:help|a hand|assistance)(?: with| in)? (?:drafting|writing|wording|phrasing"
-    r"|rewording|summari[sz]ing|comparing|calculating|understanding|interpreting) (?P<what>[^.!?;:()\d]*?)"
-    r"[\s!.…🙂😊]*".replace("'", "['’]"),
+    r"|rewording|summari[sz]ing|comparing|calculating|understanding|interpreting) "
+    r"(?P<what>(?>(?:[^.!?;:()\d\s]|\s++(?![!.…🙂😊]|\Z))*))[\s!.…🙂😊]*".replace("'", "['’]"),
     re.IGNORECASE,
 )
 _NEED = re.compile(
