@@ -148,3 +148,15 @@ def test_days_and_ages_are_counted_from_what_the_documents_say(context, right, w
     verdict = check(wrong, context)
     assert verdict.hallucinated
     assert [word.of(wrong) for claim in verdict.claims for word in claim.words] == [figure]
+
+
+def test_a_part_of_a_list_is_no_sum_of_it():
+    document = "Apples cost 3 EUR. Pears cost 5 EUR. Plums cost 9 EUR."
+    whole, part = (
+        gw.Checker("lexical").check(
+            gw.Interaction(contexts=[document], answer=f"{document} The total is {total} EUR.")
+        )
+        for total in (17, 14)
+    )
+    assert whole.score < 0.2
+    assert part.hallucinated

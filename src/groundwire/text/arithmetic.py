@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from itertools import chain, combinations, permutations
+from itertools import chain, combinations, permutations, takewhile
 
 from groundwire.core.cached import cached_property
 from groundwire.text import conversion, periods, shares, steps
@@ -191,10 +191,11 @@ class _Worked:
             yield from self._listed()
 
     def _listed(self) -> Iterator[Result]:
-        """The sum of a list beside the claim: the last figure, of this kind, of each of its items."""
+        """The sum of a whole list beside the claim: the last figure, of this kind, of each of its items."""
         for items in self.listed:
-            totals = [alike[-1] for item in items if (alike := self._alike(item))]
-            yield from (steps.added(*totals[:n]) for n in range(2, len(totals) + 1))
+            totals = [alike[-1] for alike in takewhile(bool, map(self._alike, items))]
+            if len(totals) > 1:
+                yield steps.added(*totals)
 
     def _products(self) -> Iterator[Result]:
         """So much an hour by the hours named, so much "each", and a bag's price by the bags named."""
