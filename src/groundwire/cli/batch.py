@@ -307,7 +307,7 @@ def _with_budget(settings: Settings, given: argparse.Namespace) -> Settings:
         raise ConfigurationError(
             "--max-calls, --max-tokens and --max-cost are for a model, and none is asked"
         )
-    whole: dict[str, Any] = settings.without_monitor()
+    whole = settings.without_monitor()
     limits: Mapping[str, Any] = whole["judge"].get("limits") or {}
     budget = {**(limits.get("budget") or {}), **most}
     whole["judge"] = {**whole["judge"], "limits": {**limits, "budget": budget}}

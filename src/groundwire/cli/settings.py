@@ -42,7 +42,7 @@ def settings_of(
     read = config.load(file or {})
     # What is judged here is not kept, but a file that is accepted here should work in the application.
     gathered((read.build_redaction, read.build_fallback, read.check_sinks, read.check_monitor))
-    given: dict[str, Any] = read.without_monitor()
+    given = read.without_monitor()
     # What can't be judged is told by the exit code; raising would hide the rows that follow.
     given["on_abstention"] = "return"
     if detector or (model and not file):

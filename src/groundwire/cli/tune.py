@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from groundwire import config
 from groundwire.checker import Checker
@@ -176,7 +176,7 @@ def _checkers(given: argparse.Namespace) -> Iterator[Checker]:
             f"{given.config}: it sets {'tuned' if settings.tuned else 'threshold'!r}, which is what is to be "
             "fitted: remove it"
         )
-    told: dict[str, Any] = settings.without_monitor()
+    told = settings.without_monitor()
     if given.model:
         told["judge"] = {**(told.get("judge") or {}), "model": given.model}
     names = [name.strip() for name in given.detector.split(",")] if given.detector else [None]

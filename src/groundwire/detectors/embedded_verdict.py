@@ -16,12 +16,12 @@ from groundwire.core.plan import ReadClaim
 from groundwire.core.span import Span, union
 from groundwire.detectors import embedded_model
 from groundwire.detectors.lexical_conflict import Conflict, quoted
+from groundwire.detectors.lexical_figures import those_found
 from groundwire.detectors.lexical_model import Weighed, logit
 from groundwire.detectors.lexical_seen import Seen
 from groundwire.detectors.lexical_verdict import Judging
 from groundwire.detectors.opening import Opened
 from groundwire.text.claims import holds_code
-from groundwire.text.facts import Status
 
 
 class ReadJudging(Judging):
@@ -111,8 +111,7 @@ class ReadJudging(Judging):
         return () if worst is None or any(map(worst.overlaps, self._borne_out(seen))) else (worst,)
 
     def _borne_out(self, seen: Seen) -> list[Span]:
-        start = seen.span.start
-        return [f.span.shifted(start) for f, c, _ in seen.checked if c.status is Status.FOUND]
+        return [fact.span.shifted(seen.span.start) for fact in those_found(seen.checked)]
 
     def _likely(self, seen: Seen, read: ReadClaim) -> list[float]:
         return embedded_model.load().words(self._odds[seen.span], read)

@@ -15,7 +15,7 @@ from groundwire.core.turns import give_way
 from groundwire.detectors import lexical_records
 from groundwire.detectors.lexical_contrast import Contrast, denied_beside
 from groundwire.detectors.lexical_crossed import crossed
-from groundwire.detectors.lexical_figures import Beside, Figures, Looked
+from groundwire.detectors.lexical_figures import Beside, Figures, Looked, those_found
 from groundwire.detectors.lexical_mentions import mentioned
 from groundwire.detectors.lexical_records import Mention
 from groundwire.detectors.lexical_seen import CLAIM_FEATURES, Answer, Seen
@@ -51,9 +51,8 @@ def look(
         seen = known.get(text)
         if seen is None:
             above = [claim.checked for claim in reversed(claims[-_BESIDE:])]
-            last = [f for f, c, _ in claims[-1].checked if c.status is Status.FOUND] if claims else []
-            seen = _Look(text, span, about, [*worked_out, *last], (above, ())).seen()
-            told[span] = [*worked_out, *last]
+            told[span] = [*worked_out, *(those_found(claims[-1].checked) if claims else ())]
+            seen = _Look(text, span, about, told[span], (above, ())).seen()
             worked_out = [*worked_out, *(f for f, c, _ in seen.checked if c.derived)][-_REMEMBERED:]
             if not seen.lacking:  # else it may be borne out by what another claim said before it
                 known[text] = seen

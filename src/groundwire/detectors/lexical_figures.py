@@ -40,12 +40,12 @@ class Figures(Places):
         """The facts in order, what is said of each, and in which sentence."""
         looked = self._looked_up()
         converted = self._wrongly_converted(looked)
-        borne_out = {id(fact) for fact, checked, _ in looked if checked.status is Status.FOUND}
+        borne_out = set(map(id, those_found(looked)))
         near = [self.context.figures_of(match)[:_NAMED] for match in self.matches]
         if any(map(periods.is_age, self.found)):
             near.append(tuple(fact for fact in self.known.facts if periods.is_birth(fact))[:_BIRTHS])
         cues = steps.spoken_of(self.text)
-        listed = [[_borne_out(looked) for looked in side] for side in self.beside]
+        listed = [[those_found(looked) for looked in side] for side in self.beside]
 
         def follows(fact: Fact, checked: Checked, named: Sequence[Fact]) -> Checked:
             """A fact that the question gives, or that is worked out from others, is none to miss."""
@@ -77,7 +77,7 @@ class Figures(Places):
                 converted.get(id(fact)) or (fact, follows(fact, checked, named), at)
                 for fact, checked, at in followed
             ]
-            known = {id(fact) for fact, checked, _ in followed if checked.status is Status.FOUND}
+            known = set(map(id, those_found(followed)))
             between = {id(f) for f, c, _ in followed if c.derived and c.derived.step is steps.Step.PERIOD}
             counted |= {Kind.DATE: between, Kind.TIME: between}
             if known <= borne_out:
@@ -204,7 +204,8 @@ class Figures(Places):
         return wrong
 
 
-def _borne_out(looked: Sequence[Looked]) -> list[Fact]:
+def those_found(looked: Sequence[Looked]) -> list[Fact]:
+    """The facts that the passages have, or that follow from theirs."""
     return [fact for fact, checked, _ in looked if checked.status is Status.FOUND]
 
 

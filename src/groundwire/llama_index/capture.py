@@ -26,7 +26,6 @@ from groundwire.core.secrets import Traced
 from groundwire.core.verdict import AbstentionReason
 from groundwire.judge.isolation import JUDGING
 from groundwire.llama_index import findings, indexed, units, values
-from groundwire.llama_index.handed import as_found
 from groundwire.llama_index.hearing import Spans
 from groundwire.llama_index.made import LATEST, kept
 from groundwire.llama_index.spans import (
@@ -223,7 +222,7 @@ class Capture:
         part.where = self._mark()
         above, stream = part.parent, isinstance(result, values.STREAMS) and result.response_txt is None
         if above is not None and not stream:
-            finding = findings.answered(part, result) or as_found(part, units.contexts(part, result), result)
+            finding = findings.answered(part, result) or units.answered_from(part, result)
             if finding is not None:
                 above.found = [*above.found[-LATEST:], finding]  # a workflow may go on for days
         while above is not None:

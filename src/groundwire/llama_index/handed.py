@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from groundwire.core.interaction import Passage
 from groundwire.host.seen import is_telling
-from groundwire.llama_index import findings, values
+from groundwire.llama_index import findings
 from groundwire.llama_index.made import LATEST, said_in
 from groundwire.llama_index.showing import opening
 from groundwire.llama_index.spans import Finding, Found, Kind, Part
@@ -29,13 +29,6 @@ def handed(part: Part) -> list[Passage]:
 def answers(part: Part) -> list[str]:
     """What was answered around a part before it."""
     return [said for one in _around(part) if is_telling(said := said_in(one))]
-
-
-def as_found(part: Part, found: list[Passage], result: object) -> Finding | None:
-    """What an agent has answered from, for whoever is handed its answer."""
-    if part.kind is not Kind.AGENT or not found:
-        return None
-    return Finding(how=Found.ANSWERED, nodes=values.as_nodes(found), response=result)
 
 
 def _around(part: Part) -> Iterator[Finding]:

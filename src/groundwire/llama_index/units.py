@@ -292,6 +292,12 @@ def contexts(part: Part, result: Any) -> list[Passage]:
     return findings.unique([*_own(part, result), *handed(part)])
 
 
+def answered_from(part: Part, result: Any) -> Finding | None:
+    """What an agent has answered from, for whoever is handed its answer."""
+    found = contexts(part, result) if part.kind is Kind.AGENT else []
+    return Finding(how=Found.ANSWERED, nodes=values.as_nodes(found), response=result) if found else None
+
+
 def _own(part: Part, result: Any) -> list[Passage]:
     said = claimed(part, answer(part, result), result)
     if own := unmade(part, values.nodes(result)):

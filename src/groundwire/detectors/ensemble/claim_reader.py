@@ -35,8 +35,8 @@ class ClaimReader(PromptDetector):
     Samples are asked for at ``temperature``, a single one at the model's own.
 
     "Supported" is believed as by the ``judge`` detector: with a quotation that stands in a passage and bears
-    on the claim; else the vote is not used. A vote that can't be read is not used
-    either. Sentences that no reading took a claim from, or none that can be read, are asked for once more.
+    on the claim; else the vote is not used, and neither is one that can't be read. Sentences that no reading
+    took a claim from, or none that can be read, are asked for once more.
 
     Assumes that a model which begins anew judges anew. Known failure: readings of one prompt see one another,
     and agree more than separate calls would; several models are more independent than several readings.
