@@ -17,6 +17,7 @@ console = Console(highlight=False, markup=False, emoji=False)
 _HOW_TO_READ = (
     "Each answer stands below with groundwire's verdict: the level and the score, from 0 (grounded) to 1 "
     "(hallucinated), then Q, the question; A, the answer, with its unsupported words marked; and why. "
+    "✗ stands before a statement that is not supported, ! before one that is in doubt. "
     '"labelled" is what a person says of the answer; the detector doesn\'t see it.'
 )
 

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 import groundwire as gw
 from groundwire.report.notebook import card
-from tests.report.answers import plain, refund, unread
+from tests.report.answers import doubted, plain, refund, unread
 from tests.report.test_page import PAYLOADS, hostile
 
-TAGS = {"div", "span", "b", "code", "mark", "br"}
+TAGS = {"div", "span", "b", "bdi", "code", "mark", "br"}
 ATTRIBUTES = {"style", "title"}
 
 
@@ -62,6 +62,20 @@ def test_of_many_statements_the_unsupported_ones_are_shown():
     assert "Lions fly to Venus" in Read(html).text
     assert "<mark" in html
     assert "… and 8 more" in Read(html).text
+
+
+def test_a_statement_in_doubt_has_a_sign_of_its_own():
+    html = card(doubted().outcome)
+    assert "<span title='in doubt' style='position:absolute;left:0'>!</span>" in html
+    assert "✓" not in html
+
+
+def test_statements_and_quotes_run_in_their_own_direction():
+    """A full stop of Hebrew words stands at their left, also where the page is English."""
+    outcome = gw.check(contexts="המחיר הוא 25 שקל.", answer="המחיר הוא 75 שקל.")
+    html = outcome._repr_html_()
+    assert "<bdi>המחיר הוא <mark" in html
+    assert "“<bdi>המחיר הוא 25 שקל.</bdi>”" in html
 
 
 def test_an_abstention_shows_why_and_no_score():

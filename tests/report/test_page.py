@@ -73,12 +73,22 @@ def test_an_answer_shows_all_of_its_verdict():
     assert card.one("div", "answer").text == "The fee is 75 EUR. Bags are free."
 
 
-def test_claims_of_an_answer_in_doubt_are_not_counted_as_supported():
+def test_a_claim_in_doubt_is_not_shown_as_supported():
+    """It is listed among those to look at, in a style of its own; only the others are folded away."""
+    card = parse(page.render([doubted()])).one("article")
+    assert card.one("li", "doubted").one("span", "support").text == "in doubt 0.38"
+    assert not list(card.all("details", "more"))
+    folded = parse(page.render([refund()])).one("details", "more")
+    assert folded.one("summary").text == "1 supported"
+
+
+def test_claims_of_an_answer_that_is_in_doubt_for_none_of_them_are_not_counted_as_supported():
     """The reason says that they may not be."""
-    counts = [
-        parse(page.render([one])).one("details", "more").one("summary").text for one in (doubted(), refund())
-    ]
-    assert counts == ["1 not flagged", "1 supported"]
+    one = doubted()
+    (claim,) = one.outcome.claims
+    outcome = replace(one.outcome, claims=(replace(claim, score=0.1),))
+    folded = parse(page.render([replace(one, outcome=outcome)])).one("details", "more")
+    assert folded.one("summary").text == "1 not flagged"
 
 
 def test_claims_lead_to_their_words_and_to_their_evidence():

@@ -1,6 +1,7 @@
 """What a person reads in a terminal, with colour and without."""
 
 import io
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
@@ -11,6 +12,19 @@ from groundwire.report import Entry, Tally
 from groundwire.report.entries import shown_score
 from groundwire.report.terminal import Block, Line, summary
 from tests.report.answers import SPEC, claim, doubted, no_context, plain, refund, unread
+
+
+def bags(count, *, score, last=None, others=0.1, grading=Grading(threshold=0.4)):  # noqa: B008 - it is frozen
+    """An answer of so many supported claims, of which the last has the answer's score, or another."""
+    said = [f"Bag {i}." for i in range(1, count + 1)]
+    interaction = Interaction(contexts=["Bags."], answer=" ".join(said))
+    scores = [others] * (count - 1) + [score if last is None else last]
+    claims = tuple(
+        claim(interaction, one, Support.SUPPORTED, score=own) for one, own in zip(said, scores, strict=True)
+    )
+    return Entry(
+        interaction=interaction, outcome=Verdict.graded(score, grading, detector=SPEC, claims=claims)
+    )
 
 
 def printed(what, *, colour=False, width=90):
@@ -44,28 +58,39 @@ def test_everything_is_told_when_asked():
 
 
 def test_an_answer_in_doubt_shows_what_to_check():
-    """Where no claim of it is flagged, all are shown, each with its score; none is counted as supported."""
+    """What leaves it in doubt is said to be in doubt, and not that it is supported; all else is counted."""
     text = printed(Block(entry=doubted()))
-    assert "supported 0.38  Bags are free." in text
+    assert "! in doubt 0.38  Bags are free." in text
     assert "[passage 1] “Bags are free.”" in text
-    assert "more, supported" not in text
+    assert "supported 0.38" not in text
+    text = printed(Block(entry=bags(12, score=0.36)))
+    assert "! in doubt 0.36  Bag 12." in text
+    assert "Bag 1." not in text.partition("→")[2]
+    assert "… 11 more, supported" in text
 
 
-def test_of_many_claims_in_an_answer_in_doubt_the_doubtful_are_shown():
-    """The last of twelve may be what puts it in doubt; those that are shown keep their order."""
-    bags = [f"Bag {i}." for i in range(1, 13)]
-    interaction = Interaction(contexts=["Bags."], answer=" ".join(bags))
-    scores = [0.1] * 11 + [0.36]
-    claims = tuple(
-        claim(interaction, bag, Support.SUPPORTED, score=score)
-        for bag, score in zip(bags, scores, strict=True)
-    )
-    outcome = Verdict.graded(0.36, Grading(threshold=0.4), detector=SPEC, claims=claims)
-    entry = Entry(interaction=interaction, outcome=outcome)
-    told = printed(Block(entry=entry))
-    assert "supported 0.36  Bag 12" in told
-    assert told.index("0.10  Bag 1.") < told.index("0.10  Bag 2.") < told.index("0.36  Bag 12.")
-    assert "… 4 more, not flagged" in told
+def test_of_many_doubtful_claims_the_rest_are_not_said_to_be_supported():
+    text = printed(Block(entry=bags(12, score=0.36, others=0.3)))
+    assert text.index("0.30  Bag 1.") < text.index("0.30  Bag 2.") < text.index("0.36  Bag 12.")
+    assert "… 4 more, not flagged" in text
+
+
+def test_where_no_claim_tells_why_an_answer_is_in_doubt_all_are_shown():
+    text = printed(Block(entry=bags(3, score=0.36, last=0.1)))
+    assert "✓ supported 0.10  Bag 1." in text
+    assert "✓ supported 0.10  Bag 3." in text
+
+
+def test_a_claim_in_doubt_stands_beside_one_that_is_not_supported():
+    """A low cut point of one's own counts, too: no claim of the answer's own score is called supported."""
+    entry = refund()
+    (wrong, right) = entry.outcome.claims
+    outcome = replace(entry.outcome, claims=(wrong, replace(right, score=0.4)))
+    text = printed(Block(entry=replace(entry, outcome=outcome)))
+    assert "✗ contradicted 0.90" in text
+    assert "! in doubt 0.40  Bags are free." in text
+    text = printed(Block(entry=bags(2, score=0.15, grading=Grading(threshold=0.5, medium=0.1))))
+    assert "! in doubt 0.15  Bag 2." in text
 
 
 def test_colour_takes_the_place_of_brackets():

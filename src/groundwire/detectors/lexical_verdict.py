@@ -192,8 +192,11 @@ class Judging:
         if told := self._told_nowhere(seen):
             verb = "are" if len(told) > 1 else "is"
             return f"not flagged, though {self._quoted(told)} {verb} not in the documents"
-        reason = "its words are in the documents" if evidence else "nothing in it tells of an invention"
-        return f"not flagged, but in doubt: {reason}" if self._doubtful(score) else reason
+        if not self._doubtful(score):
+            return "its words are in the documents" if evidence else "nothing in it tells of an invention"
+        if evidence:
+            return "its words are in the documents, but may say something else there"
+        return "there is little in it to compare with the documents"
 
     def _told_nowhere(self, seen: Seen) -> list[Span]:
         """The words and facts of a claim that are nowhere in the documents, the most telling first."""

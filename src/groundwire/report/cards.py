@@ -15,6 +15,7 @@ from groundwire.core.span import Span
 from groundwire.core.verdict import Abstention, Outcome, Verdict
 from groundwire.report.entries import Entry, passage_name, shown_score
 from groundwire.report.segments import Segment, cut, stretches
+from groundwire.report.standing import standing
 from groundwire.report.visible import clipped, marked, one_line, unsafe_places, visible
 
 LONGEST_TEXT = 100_000  # characters of one answer or passage; past it a page stops being one to read
@@ -24,14 +25,6 @@ _MOST_PASSAGES = 30  # quoted passages are shown all the same
 _EXCERPT = 180
 
 _Numbered = tuple[int, Claim]
-
-_SIGNS = {
-    Support.SUPPORTED: "✓",
-    Support.INFERRED: "≈",
-    Support.UNSUPPORTED: "✗",
-    Support.CONTRADICTED: "✗",
-    Support.UNVERIFIED: "?",
-}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -61,7 +54,8 @@ class Lines:
 class ClaimView:
     number: int
     text: str
-    support: str
+    style: str
+    word: str
     sign: str
     score: str
     reason: str
@@ -82,7 +76,7 @@ class PassageView:
 class Card:
     """One answer. ``level`` is low, medium, high or none; ``order`` is its place in the table.
 
-    ``telling`` are the claims to look at: flagged ones, and those that nobody could verify.
+    ``telling`` are the claims to look at: flagged ones, those in doubt, and those that nobody could verify.
     """
 
     order: int
@@ -105,6 +99,11 @@ class Card:
     claims_left_out: int
     passages: tuple[PassageView, ...]
     passages_left_out: int
+
+    @property
+    def folded(self) -> str:
+        """What the other claims are called. An answer may be in doubt for none of its claims."""
+        return "supported" if self.telling or self.level in ("low", "none") else "not flagged"
 
 
 def card(entry: Entry, order: int) -> Card:
@@ -134,8 +133,8 @@ def card(entry: Entry, order: int) -> Card:
         answer=_lines(answer, _answer_marks(outcome)),
         answer_left_out=left_out,
         reason=visible(abstention.detail if abstention else outcome.reason),
-        telling=tuple(_claims(interaction, telling[:_MOST_CLAIMS])),
-        supported=tuple(_claims(interaction, supported[:_MOST_CLAIMS])),
+        telling=tuple(_claims(interaction, outcome, telling[:_MOST_CLAIMS])),
+        supported=tuple(_claims(interaction, outcome, supported[:_MOST_CLAIMS])),
         claims_left_out=sum(max(0, len(claims) - _MOST_CLAIMS) for claims in (telling, supported)),
         passages=passages,
         passages_left_out=hidden,
@@ -196,19 +195,20 @@ def _sorted(outcome: Outcome) -> tuple[list[_Numbered], list[_Numbered]]:
     telling: list[_Numbered] = []
     supported: list[_Numbered] = []
     for number, claim in enumerate(outcome.claims):
-        fine = claim.support in (Support.SUPPORTED, Support.INFERRED)
-        (supported if fine else telling).append((number, claim))
+        (supported if standing(claim, outcome).fine else telling).append((number, claim))
     return telling, supported
 
 
-def _claims(interaction: Interaction, claims: Sequence[_Numbered]) -> Iterator[ClaimView]:
+def _claims(interaction: Interaction, outcome: Outcome, claims: Sequence[_Numbered]) -> Iterator[ClaimView]:
     for number, claim in claims:
         sources = (passage_name(interaction, evidence.passage) for evidence in claim.evidence)
+        stands = standing(claim, outcome)
         yield ClaimView(
             number=number,
             text=one_line(claim.shown),
-            support=str(claim.support),
-            sign=_SIGNS[claim.support],
+            style=stands.style,
+            word=stands.word,
+            sign=stands.sign,
             score="" if claim.score is None else f"{claim.score:.2f}",
             reason=one_line(claim.reason),
             sources=tuple(one_line(source) for source in dict.fromkeys(sources)),

@@ -8,22 +8,16 @@ from __future__ import annotations
 
 from html import escape
 
-from groundwire.core.claim import Claim, Support
+from groundwire.core.claim import Claim
 from groundwire.core.grading import Level
 from groundwire.core.span import Span
 from groundwire.core.verdict import Abstention, Outcome
 from groundwire.report.entries import foremost, shown_score
 from groundwire.report.segments import cut
+from groundwire.report.standing import Standing, standing
 from groundwire.report.visible import clipped, marked, one_line, visible
 
 _BADGE = {Level.LOW: "#1b6e38", Level.MEDIUM: "#835400", Level.HIGH: "#b3261e", None: "#5d4a8a"}
-_SIGN = {
-    Support.SUPPORTED: "✓",
-    Support.INFERRED: "≈",
-    Support.UNSUPPORTED: "✗",
-    Support.CONTRADICTED: "✗",
-    Support.UNVERIFIED: "?",
-}
 _LABEL = "color:#fff;border-radius:4px;padding:1px 8px;font-weight:600;font-size:85%"
 _FRAME = (
     "border:1px solid rgba(128,128,128,.4);border-radius:6px;padding:8px 12px;margin:4px 0;max-width:60em;"
@@ -45,7 +39,7 @@ def card(outcome: Outcome) -> str:
     figures = f"score <b>{shown_score(outcome)}</b> · hallucinated from {outcome.threshold:.4g} on"
     head = f"{escape(one_line(outcome.wording.title))} <span style='{_SOFT}'>· {figures}</span>"
     lines = [_line(escape(visible(outcome.reason)))] if outcome.reason else []
-    lines += [_claim(claim) for claim in foremost(outcome.claims, _MOST_CLAIMS)]
+    lines += [_claim(claim, standing(claim, outcome)) for claim in foremost(outcome.claims, _MOST_CLAIMS)]
     if (more := len(outcome.claims) - _MOST_CLAIMS) > 0:
         lines.append(_line(f"… and {more} more", style=_SOFT))
     return _box(outcome.level, one_line(outcome.wording.label), head, lines)
@@ -62,8 +56,11 @@ def _line(content: str, *, style: str = "") -> str:
     return f"<div style='margin-top:4px;{style}'>{_breaks(content)}</div>"
 
 
-def _claim(claim: Claim) -> str:
-    """A claim with its unsupported words marked, and below it what the passages say."""
+def _claim(claim: Claim, stands: Standing) -> str:
+    """A claim with its unsupported words marked, and below it what the passages say.
+
+    Both run in their own direction, whichever way the page's words run.
+    """
     text, left_out = clipped(claim.shown, _LONGEST)
     start = claim.span.start if claim.text else 0
     words = [(Span(word.start - start, word.end - start), True) for word in claim.words] if claim.text else []
@@ -73,14 +70,14 @@ def _claim(claim: Claim) -> str:
         else escape(visible(piece.text))
         for piece in cut(text, words)
     ]
-    said = "".join(pieces) + (" …" if left_out else "")
+    said = f"<bdi>{''.join(pieces)}</bdi>" + (" …" if left_out else "")
     quotes = [
-        f"passage {one.passage + 1}: “{escape(visible(marked(one.quote, _LONGEST)))}”"
+        f"passage {one.passage + 1}: “<bdi>{escape(visible(marked(one.quote, _LONGEST)))}</bdi>”"
         for one in claim.evidence
     ]
     under = "; ".join([escape(visible(claim.reason)), *quotes] if claim.reason else quotes)
     below = f"<div style='font-size:90%;{_SOFT}'>{_breaks(under)}</div>" if under else ""
-    sign = f"<span title='{claim.support}' style='position:absolute;left:0'>{_SIGN[claim.support]}</span>"
+    sign = f"<span title='{stands.word}' style='position:absolute;left:0'>{stands.sign}</span>"
     return (
         f"<div style='position:relative;margin-top:4px;padding-left:1.4em'>{sign}{_breaks(said)}{below}</div>"
     )

@@ -6,6 +6,7 @@ Every text from outside passes through ``visible``, and none of it is read as ri
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -14,12 +15,13 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from groundwire.core.claim import Claim, Support
+from groundwire.core.claim import Claim
 from groundwire.core.grading import Level
 from groundwire.core.interaction import Interaction
 from groundwire.core.verdict import Abstention, Outcome, Verdict
 from groundwire.report.entries import Entry, Group, foremost, passage_name, shown_score
 from groundwire.report.segments import cut
+from groundwire.report.standing import Standing, standing
 from groundwire.report.tally import Tally
 from groundwire.report.visible import clipped, one_line, visible
 
@@ -29,12 +31,13 @@ _STYLE: Mapping[Level | None, str] = {
     Level.HIGH: "red",
     None: "magenta",
 }
-_SIGN: Mapping[Support, tuple[str, str]] = {
-    Support.SUPPORTED: ("✓", "green"),
-    Support.INFERRED: ("≈", "green"),
-    Support.UNSUPPORTED: ("✗", "red"),
-    Support.CONTRADICTED: ("✗", "red"),
-    Support.UNVERIFIED: ("?", "magenta"),
+_CLAIM_STYLE: Mapping[Standing, str] = {
+    Standing.SUPPORTED: "green",
+    Standing.INFERRED: "green",
+    Standing.DOUBTED: "yellow",
+    Standing.UNSUPPORTED: "red",
+    Standing.CONTRADICTED: "red",
+    Standing.UNVERIFIED: "magenta",
 }
 _GROUP_STYLE: Mapping[Group, str] = {
     Group.HALLUCINATED: "red",
@@ -168,32 +171,39 @@ def _headline(entry: Entry) -> Text:
 
 def _claims(interaction: Interaction, outcome: Outcome, *, full: bool) -> Iterator[tuple[Text, Text]]:
     """A sign and a text for each claim worth reading, and for each quote under it."""
-    telling = [c for c in outcome.claims if c.support.flagged or c.support is Support.UNVERIFIED]
-    # An answer may be in doubt though none of its claims is flagged: then the likeliest are to be looked at.
-    doubted = not telling and outcome.level not in (Level.LOW, None)
-    listed = list(outcome.claims)
+    telling = [claim for claim in outcome.claims if not standing(claim, outcome).fine]
+    # An answer may be in doubt though none of its claims is: then the likeliest are to be looked at.
+    unplaced = not telling and outcome.level not in (Level.LOW, None)
+    listed = list(outcome.claims) if full or unplaced else telling
     if not full:
-        listed = foremost(listed, _MOST_CLAIMS) if doubted else telling[:_MOST_CLAIMS]
+        listed = foremost(listed, _MOST_CLAIMS)
     for claim in listed:
-        sign, style = _SIGN[claim.support]
-        yield Text(sign, style=style), _claim(claim, style)
+        stands = standing(claim, outcome)
+        yield Text(stands.sign, style=_CLAIM_STYLE[stands]), _claim(claim, stands)
         for evidence in claim.evidence:
             quote, left_out = clipped(one_line(evidence.quote), _LONGEST_QUOTE)
             source = one_line(passage_name(interaction, evidence.passage))
             text = Text.assemble("  ", (f"[{source}] ", "cyan"))
             text.append(f"“{quote}{'…' if left_out else ''}”", style="dim")
             yield Text(), text
-    others = len(outcome.claims) - len(listed)
-    if others:
-        more = len(telling) - len(listed) if not full else 0
-        fine = "not flagged" if doubted else "supported"
-        hidden = f"{more} more unsupported" if more > 0 else f"{others} more, {fine}"
-        yield Text(), Text(f"… {hidden}", style="dim")
+    hidden = Counter(standing(claim, outcome) for claim in outcome.claims)
+    hidden.subtract(standing(claim, outcome) for claim in listed)
+    if hidden.total():
+        yield Text(), Text(f"… {_hidden(hidden, unplaced=unplaced)}", style="dim")
 
 
-def _claim(claim: Claim, style: str) -> Text:
+def _hidden(hidden: Counter[Standing], *, unplaced: bool) -> str:
+    """What the claims are that are not listed."""
+    fine = sum(count for stands, count in hidden.items() if stands.fine)
+    doubted = hidden[Standing.DOUBTED]
+    if unsupported := hidden.total() - fine - doubted:
+        return f"{unsupported} more unsupported"
+    return f"{hidden.total()} more, {'not flagged' if doubted or unplaced else 'supported'}"
+
+
+def _claim(claim: Claim, stands: Standing) -> Text:
     score = "" if claim.score is None else f" {claim.score:.2f}"
-    text = Text.assemble((f"{claim.support}{score}  ", style))
+    text = Text.assemble((f"{stands.word}{score}  ", _CLAIM_STYLE[stands]))
     said, left_out = clipped(one_line(claim.shown), _LONGEST_QUOTE)
     text.append(said + ("…" if left_out else ""))
     if claim.reason:
