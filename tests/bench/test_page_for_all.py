@@ -79,3 +79,21 @@ def test_it_can_be_read_by_everybody_and_on_a_phone(told, scheme, tmp_path):
         found = Axe().run(shown)
         browser.close()
     assert not found.violations_count, found.generate_report()
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed")
+def test_its_tables_fit_on_paper(told, tmp_path):
+    """Paper can't be scrolled: what does not fit would be lost."""
+    from playwright.sync_api import sync_playwright
+
+    (tmp_path / "report.html").write_text(page.render(told), encoding="utf-8")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=BROWSER, args=ARGUMENTS)
+        shown = browser.new_page(viewport={"width": 718, "height": 1000})
+        shown.goto((tmp_path / "report.html").as_uri())
+        shown.emulate_media(media="print")
+        assert shown.evaluate("document.documentElement.scrollWidth") == 718
+        tables = shown.locator("table:visible").all()
+        assert len(tables) == 3
+        assert max(one.bounding_box()["width"] for one in tables) <= 718
+        browser.close()

@@ -161,7 +161,9 @@ def test_what_is_shown_is_exported(client, store, ids):
 
 
 def test_an_empty_store_says_how_to_fill_it(client, store):
-    assert "Monitor" in client.get("/answers").text
+    empty = client.get("/answers").text
+    assert "Nothing is kept yet" in empty
+    assert "Monitor" in empty
     assert "No answer meets this" in client.get("/answers?text=x").text
 
 

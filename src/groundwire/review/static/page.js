@@ -3,6 +3,11 @@
 (() => {
   const said = document.getElementById("said");
   let fading = 0;
+  // On a phone, what is chosen in a row of places may lie outside of what is seen of it.
+  for (const chosen of document.querySelectorAll(".queues [aria-current]")) {
+    const row = chosen.parentElement;
+    row.scrollLeft += chosen.getBoundingClientRect().right - row.getBoundingClientRect().right + 16;
+  }
   const single = () => localStorage.getItem("groundwire-single-keys") !== "off";
 
   window.groundwire = {
