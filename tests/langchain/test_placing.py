@@ -97,6 +97,35 @@ def test_what_is_said_of_a_passage_stays_with_it_above_and_below(form, shown):
     ]
 
 
+@pytest.mark.parametrize(
+    "write",
+    [
+        json.dumps,
+        repr,
+        lambda records: json.dumps({"results": records}),
+        lambda records: "\n".join(map(json.dumps, records)),
+        lambda records: json.dumps(records, indent=2),
+        lambda records: json.dumps([{"text": one["text"], "fare": {"eur": one["fare"]}} for one in records]),
+        lambda records: json.dumps([{"hit": {"text": one["text"]}, "fare": one["fare"]} for one in records]),
+    ],
+)
+def test_the_fields_of_a_record_stay_with_the_passage_in_it(write):
+    """They are told of no other, though the next record begins right behind them and none is metadata."""
+    told = write([{"text": PETS.text, "fare": 75}, {"text": TARIFF.text, "fare": 120}])
+    pets, tariff = (one.text for one in place([TARIFF, PETS], told))
+    assert (PETS.text in pets, "75" in pets, "120" in pets) == (True, True, False)
+    assert (TARIFF.text in tariff, "75" in tariff, "120" in tariff) == (True, False, True)
+
+
+def test_braces_in_a_template_close_no_record():
+    """What follows them may be the heading of the next passage."""
+    told = f"{PETS.text}\nUse {{name}} {{\nBags\n{TARIFF.text}"
+    assert [one.text for one in place([TARIFF, PETS], told)] == [
+        PETS.text,
+        f"Use {{name}} {{\nBags\n{TARIFF.text}",
+    ]
+
+
 def test_a_source_below_a_passage_is_found_again_where_all_have_the_same():
     """What is true of both neighbours may stand with either, and is none of its own at the end."""
     first, last = (Passage(text=text, metadata={"source": "fees.pdf"}) for text in (TARIFF.text, PETS.text))

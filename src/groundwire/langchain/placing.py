@@ -33,7 +33,8 @@ _AS_WRITTEN = ("page_content='", 'page_content="')  # by Python itself: no headi
 _WORD = re.compile(r"\w+")
 _BEGINS = re.compile(r"[\W_]*(?:(?!(?:q|question|query|user)\b)\w+:[\W_]*)?", re.IGNORECASE)  # "- Title: "
 _UNIT = re.compile(r"[0-9a-z\xaa-\u0dff]+|[^\W_]")  # a word, or a character of a script without spaces
-_ESCAPED = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)  # as JSON and Python write a text
+# What is left of a record of JSON or Python behind a place in it: up to the brace that closes it.
+_RECORD = re.compile(r"(?:(?:[^{}]++|\{[^{}]*+\})*+\})+?(?=\s*+(?:,?\s*+\{|\]|\Z))")
 _RUN = 3  # words one after the other are a part of a passage
 _LEAST = 4  # of these parts are more than chance
 _SHARE = 0.6  # of these parts are there where it was written in another way, or some words were replaced
@@ -317,8 +318,13 @@ def _with_gaps(passages: Sequence[Passage], spots: Sequence[_Spot], text: str) -
 
 
 def _below(shown: list[Passage], gap: str, below: Passage | None = None) -> str:
-    """What of the text between two passages is not told of the upper one, which gets what is."""
-    if not shown or not (footing := _footing(shown[-1], gap[:_GAP], below)):
+    """What of the text between two passages is not told of the upper one, which gets what is.
+
+    Of a record it is all that follows in it: the next one may stand on the same line.
+    """
+    record = _RECORD.match(gap) if shown else None
+    footing = record[0] if record else _footing(shown[-1], gap[:_GAP], below) if shown else ""
+    if not footing:
         return gap
     shown[-1] = replace(shown[-1], text=f"{shown[-1].text}{footing.rstrip()}")
     return gap[len(footing) :]
