@@ -330,6 +330,24 @@ def test_a_check_that_says_the_same_short_word_gives_no_answer(short, key, heard
     assert said(heard.only()) == (None, question(1), texts(1), short)
 
 
+def test_a_check_that_repeats_an_answer_in_a_form_of_its_own_has_not_given_it(heard):
+    """It is told the answer, and one of the documents, which are no measure of what the answer was made of."""
+
+    def reply(form):
+        return Oracle(reply=lambda n: json.dumps(form(answer(n))))
+
+    def app(asked):
+        found = Library().invoke(asked)
+        told = reply(lambda said: {"answer": said, "cited": [1]}).invoke(f"{joined(found)}\n{asked}")
+        draft = json.loads(told.text)["answer"]
+        claims = reply(lambda said: {"claims": [said]}).invoke(f"List: {draft}\n{found[0].page_content}")
+        reply(lambda said: {"right": [said]}).invoke(f"Check: {claims.text}\n{found[0].page_content}")
+        return {"answer": draft}
+
+    RunnableLambda(app).invoke(question(1), listening(heard))
+    assert said(heard.only()) == whole(1)
+
+
 def test_a_model_whose_template_has_an_answer_s_words_is_not_taken_for_told_of_it(heard):
     """What it says stands beside the answer, under a key that nobody knows."""
     asking = ChatPromptTemplate.from_template("We tell what weighs how many kilos and why. Go on: {asked}")

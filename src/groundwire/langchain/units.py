@@ -254,14 +254,25 @@ def sayers(said: str, ended: Sequence[Run]) -> list[Run]:
 def _most_like(said: str, ended: Sequence[Run]) -> list[Run]:
     """The model whose words were edited into the answer, where one's were; the ``ended`` ones, last first.
 
-    Not where a later one may have given it as well: one of which no word is known.
+    Not where a later one may have given it as well: one of which no word is known. Of several that it is as
+    much like, no check that was told it, and says it once more.
     """
     if len(ended) < 2:
         return []
     told = (" ".join(results.model_words(run.outputs)).strip() for run in ended)
     like = shares(said, takewhile(bool, told))
     most = max(like, default=0.0)
-    return [ended[like.index(most)]] if most >= EDITED else []
+    if most < EDITED:
+        return []
+    alike = [run for run, one in zip(ended, like, strict=False) if one == most]
+    return [next((run for run in alike if not _repeats(run, alike)), alike[0])]
+
+
+def _repeats(model: Run, others: Sequence[Run]) -> bool:
+    """Whether a model was told what one of the ``others`` had said before, or a field of it."""
+    earlier = [run for run in others if run.started < model.started]
+    given = chat.given_text(model.inputs) if earlier else ""
+    return any(is_telling(said) and said in given for run in earlier for said in _fields(run))
 
 
 def said_by(model: Run) -> str:
