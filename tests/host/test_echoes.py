@@ -43,6 +43,8 @@ def numbered(text, form="{n:6}\t"):
         (NAMES, PRICED, PRICED),
         (NAMES, f"{NAMES}\n5\n25\n35", "5\n25\n35"),
         ("It costs 75 EUR", "Thought recorded: It costs 75 EUR.", ""),
+        (THOUGHT, f"Reflection recorded: {THOUGHT}", ""),
+        ("It costs 75 EUR", "Reflection recorded: It costs 75 EUR.", ""),
         ({"thought": "It costs 75 EUR", "next": "Tell them so"}, "Noted: it costs 75 EUR. Tell them so", ""),
         ("Ann pays 75 EUR", "Stored memory: Ann pays 75 EUR", ""),
         ("Ann pays 75 EUR", "Added to the user's memory: Ann pays 75 EUR.", ""),

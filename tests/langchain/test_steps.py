@@ -331,7 +331,7 @@ def test_a_check_that_says_the_same_short_word_gives_no_answer(short, key, heard
 
 
 def test_a_check_that_repeats_an_answer_in_a_form_of_its_own_has_not_given_it(heard):
-    """It is told the answer, and one of the documents, which are no measure of what the answer was made of."""
+    """It is told the answer, and one of the documents of which that was made."""
 
     def reply(form):
         return Oracle(reply=lambda n: json.dumps(form(answer(n))))

@@ -30,8 +30,8 @@ _QUERY = re.compile(
 _MOST_VALUES, _VALUE = 1_000, 20  # of a structure, and characters of a text that count for one
 # What a tool says that did nothing but keep what it was given.
 _KEPT = re.compile(
-    r"added|keep|kept|memor(?:y|ies)|noted?|notes|received|recorded|remember(?:ed)?|saved|stored|thinking|"
-    r"thoughts?|todos?|written"
+    r"added|keep|kept|memor(?:y|ies)|noted?|notes|received|recorded|reflections?|remember(?:ed)?|saved|stored|"
+    r"thinking|thoughts?|todos?|written"
 )
 _RECEIVED = re.compile(
     rf"\d+|an?|all|and|are|been|created|current|done|facts?|for|has|have|i|in|info|information|is|it|its|items?|"
