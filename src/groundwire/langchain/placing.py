@@ -34,7 +34,7 @@ _WORD = re.compile(r"\w+")
 _BEGINS = re.compile(r"[\W_]*(?:(?!(?:q|question|query|user)\b)\w+:[\W_]*)?", re.IGNORECASE)  # "- Title: "
 _UNIT = re.compile(r"[0-9a-z\xaa-\u0dff]+|[^\W_]")  # a word, or a character of a script without spaces
 # What is left of a record of JSON or Python behind a place in it: up to the brace that closes it.
-_RECORD = re.compile(r"(?:(?:[^{}]++|\{[^{}]*+\})*+\})+?(?=\s*+(?:,?\s*+\{|\]|\Z))")
+_RECORD = re.compile(r"(?:(?>(?:[^{}]++|\{[^{}]*+\})*)\})+?(?=\s*+(?:,?\s*+\{|\]|\Z))")
 _RUN = 3  # words one after the other are a part of a passage
 _LEAST = 4  # of these parts are more than chance
 _SHARE = 0.6  # of these parts are there where it was written in another way, or some words were replaced
