@@ -2,6 +2,7 @@
 
 import html
 import json
+import time
 
 import pytest
 from hypothesis import given
@@ -290,3 +291,14 @@ def test_thousands_of_texts_that_each_hold_one_passage_are_looked_through_quickl
     ]
     texts = [f"{'Read all of it with care. ' * 20}\n\n{one.text}" for one in passages]
     assert survivors(passages, texts) == passages
+
+
+def test_long_passages_of_which_each_text_holds_one_are_taken_apart_once():
+    """As where each document is read by a model of its own; any of the others may stand there altered."""
+    passages = [
+        Passage(text=f"Note {i}. " + " ".join(f"item{i * j % 4999} costs {j}" for j in range(100, 400)))
+        for i in range(1, 101)
+    ]
+    begun = time.process_time()
+    assert survivors(passages, [f"Does it help?\n\n{one.text}" for one in passages]) == passages
+    assert time.process_time() - begun < 1

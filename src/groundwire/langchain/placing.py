@@ -23,6 +23,7 @@ _BUDGET = 4_000_000  # characters searched in vain before giving up: a few milli
 _EVENED = 500_000  # characters beyond which white space is not evened out, for the same reason
 _MANY = 10_000  # passages times texts: beyond this, some are looked for only where their beginning stands
 _BEGINNING = 24  # characters
+_KEPT = 1_000_000  # characters whose units are kept while they are looked for in many texts: some 20 MB
 _LABEL = re.compile(
     r"[\W_]*(?:(?:document|doc|passage|context|source|chunk|result|excerpt|snippet|content|text|question|query)s?[\W_]*)*"
     r"\d*[\W_]*",
@@ -51,7 +52,7 @@ def place(passages: Sequence[Passage], text: str, *, mostly: bool = False) -> li
     """
     needles, found, shown = _read(passages, text)
     if found and mostly and 2 * sum(spot.end - spot.start for spot in found) < len(shown.strip()):
-        altered = _altered(needles, found, shown)
+        altered = _altered(needles, found, shown, _Units())
         as_they_are = [spot.of(passages, shown) for spot in found if spot.index not in altered]
         return [*as_they_are, *(passages[i] for i in altered)]
     return _with_gaps(passages, found, shown) if found else []
@@ -68,12 +69,13 @@ def survivors(passages: Sequence[Passage], texts: Iterable[str], asked: str = ""
     texts = list(texts)
     longest_first = sorted(range(len(texts)), key=lambda at: len(texts[at]), reverse=True)
     closely = set(longest_first[: _MANY // max(1, len(passages))])  # those may hold many, however written
-    beginnings = _Beginnings(passages) if len(closely) < len(texts) else None
+    beginnings, own = _Beginnings(passages) if len(closely) < len(texts) else None, _Units()
     for at, text in enumerate(texts):
-        found = _surviving(passages, text, asked) if at in closely or len(text) > _EVENED else []
+        found = _surviving(passages, text, asked, own) if at in closely or len(text) > _EVENED else []
         if not found and beginnings and len(text) <= _EVENED:
             near = beginnings.in_(text)
-            found = [(near[i], one) for i, one in _surviving([passages[i] for i in near], text, asked)]
+            those = _surviving([passages[i] for i in near], text, asked, own)
+            found = [(near[i], one) for i, one in those]
         for i, passage in found:
             known = kept.get(i)
             if known is None or len(known.text) < len(passage.text):
@@ -81,7 +83,7 @@ def survivors(passages: Sequence[Passage], texts: Iterable[str], asked: str = ""
     return [kept[i] for i in sorted(kept)]
 
 
-def _surviving(passages: Sequence[Passage], text: str, asked: str) -> list[tuple[int, Passage]]:
+def _surviving(passages: Sequence[Passage], text: str, asked: str, own: _Units) -> list[tuple[int, Passage]]:
     needles, found, shown = _read(passages, text)
     kept, end = [], 0
     for spot, following in zip_longest(found, found[1:]):
@@ -93,7 +95,7 @@ def _surviving(passages: Sequence[Passage], text: str, asked: str) -> list[tuple
         whole = f"{heading}{passage.text}{footing.rstrip()}"
         kept.append((spot.index, passage if whole == passage.text else replace(passage, text=whole)))
         end = max(end, spot.end + len(footing))
-    return kept + [(i, passages[i]) for i in _altered(needles, found, shown, asked)]
+    return kept + [(i, passages[i]) for i in _altered(needles, found, shown, own, asked)]
 
 
 class _Beginnings:
@@ -238,7 +240,9 @@ def _whole(needles: Sequence[str], found: Iterable[_Spot]) -> set[str]:
     return {needle for needle, length in there if length == len(needle)}
 
 
-def _altered(needles: Sequence[str], found: Sequence[_Spot], text: str, asked: str = "") -> list[int]:
+def _altered(
+    needles: Sequence[str], found: Sequence[_Spot], text: str, own: _Units, asked: str = ""
+) -> list[int]:
     """Of which passages a fair part stands in the text beside what was ``found`` there as it is.
 
     They were written as JSON or as Python's lists, or words were replaced, as where names are masked.
@@ -252,12 +256,29 @@ def _altered(needles: Sequence[str], found: Sequence[_Spot], text: str, asked: s
     known = {spot.index: spot.end - spot.start for spot in found}
     missing = [needle[known.get(i, 0) :] for i, needle in enumerate(needles)]
     told = _units("\n".join([*rest, text[end:]])) - _units(asked)
-    own = map(_units, missing if told else ())
-    return [i for i, runs in enumerate(own) if len(runs) >= _LEAST and len(runs & told) >= _SHARE * len(runs)]
+    units = map(own.__getitem__, missing if told else ())
+    return [
+        i for i, runs in enumerate(units) if len(runs) >= _LEAST and len(runs & told) >= _SHARE * len(runs)
+    ]
 
 
 def _units(text: str) -> set[tuple[str, ...]]:
     return word_runs(_UNIT.findall(text.lower()), _RUN)
+
+
+class _Units(dict[str, set[tuple[str, ...]]]):
+    """What texts are made of, read once: each of hundreds may be looked for in hundreds of others."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._left = _KEPT
+
+    def __missing__(self, text: str) -> set[tuple[str, ...]]:
+        units = _units(text)
+        if len(text) <= self._left:
+            self._left -= len(text)
+            self[text] = units
+        return units
 
 
 def _readings(passages: Sequence[Passage], text: str) -> Iterator[tuple[list[str], str]]:
