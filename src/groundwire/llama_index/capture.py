@@ -26,6 +26,7 @@ from groundwire.core.secrets import Traced
 from groundwire.core.verdict import AbstentionReason
 from groundwire.judge.isolation import JUDGING
 from groundwire.llama_index import findings, indexed, units, values
+from groundwire.llama_index.asides import is_aside
 from groundwire.llama_index.hearing import Spans
 from groundwire.llama_index.made import LATEST, kept
 from groundwire.llama_index.spans import (
@@ -146,6 +147,8 @@ class Capture:
         """Something of a kind has started. One of no kind of its own is the part around it, by another id."""
         if JUDGING.get():
             return
+        if kind in ANSWERING and is_aside():
+            kind = parent_id = None  # nobody's, whatever goes on around it
         with self._lock:
             part, root = self._open.get(parent_id or "", (None, uuid_of(parent_id or span_id)))
             if kind is Kind.WRITER and part is None:
@@ -159,8 +162,8 @@ class Capture:
                 if kind is Kind.SIFT:
                     arguments = {**arguments, "nodes": kept(values.nodes(arguments.get("nodes")))}
                 part = Part(span_id=span_id, kind=kind, arguments=arguments, parent=part, root=root)
-                if kind is Kind.TOOL:
-                    part.direct, part.form = answers_itself(instance), form_of(instance)
+                tool = instance if kind is Kind.TOOL else None
+                part.direct, part.form = answers_itself(tool), form_of(tool)
             self._open[span_id] = part, root
             self._make_room(self._open)
         if kind is Kind.WRITER and part is not None:
