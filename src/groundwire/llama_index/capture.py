@@ -200,6 +200,7 @@ class Capture:
                 dropped.broken = True  # perhaps before its stream was followed
         if dropped is not None and dropped.span_id == span_id:
             self._release(dropped)
+            self._let_go(dropped)
         if part is not None and isinstance(error, asyncio.CancelledError):
             said = "".join(part.said)
             self.tell(part, units.contexts(part, instance), said, instance, partial=True)
@@ -217,14 +218,19 @@ class Capture:
             findings.report(part, result)
         elif units.is_answer(part, result):
             self._answered(part, result)
-        elif why := units.untold(part, result):
-            self.warn_once(why, f"workflow %s {why}. This is said once", part.run_id)
+        else:
+            self._let_go(part)
+            if why := units.untold(part, result):
+                self.warn_once(why, f"workflow %s {why}. This is said once", part.run_id)
 
     def _answered(self, part: Part, result: Any) -> None:
         """The outermost answering span has ended; a stream it returned may have yet to begin."""
         part.where = self._mark()
         above, stream = part.parent, isinstance(result, values.STREAMS) and result.response_txt is None
-        if above is not None and not stream:
+        if part.flow is not None:
+            findings.report(part, result)
+            above = None
+        elif above is not None and not stream:
             finding = findings.answered(part, result) or units.answered_from(part, result)
             if finding is not None:
                 above.found = [*above.found[-LATEST:], finding]  # a workflow may go on for days
@@ -290,7 +296,7 @@ class Capture:
             where=part.where,
         )
         if not self._held(part, captured):
-            self._on_captured(captured)
+            self._hand(part, captured)
 
     def _held(self, part: Part, captured: Captured) -> bool:
         """Whether the answer waits for the end of an engine of our own, which may yet ask for another."""
@@ -308,12 +314,32 @@ class Capture:
         """Hand on the last answer that was given inside of an engine of our own, which has ended."""
         if part.last is not None:
             captured, part.last = part.last, None
-            self._on_captured(captured if result is None else replace(captured, response=result))
+            self._hand(part, captured if result is None else replace(captured, response=result))
+
+    def _hand(self, part: Part, captured: Captured) -> None:
+        """Hand an answer over; one of a workflow's tool once the workflow has ended with none of its own."""
+        flow = part.flow
+        with self._lock:
+            if flow is not None and flow.span_id in self._open:
+                flow.steps.append(captured)
+                if len(flow.steps) <= LATEST:
+                    return
+                captured = flow.steps.pop(0)
+        self._on_captured(captured)
+
+    def _let_go(self, flow: Part) -> None:
+        """Hand over what a workflow's tools answered: it has no answer of its own."""
+        flow.answered |= bool(flow.steps)
+        while flow.steps:
+            self._on_captured(flow.steps.pop(0))
 
     def _make_room(self, held: dict[Any, Any]) -> None:
         while len(held) > self._max_spans:
-            held.pop(next(iter(held)), None)
+            oldest = next(iter(held))
+            part: Part | None = held.pop(oldest)[0]
             self._evicted += 1
+            if part is not None and part.span_id == oldest:
+                self._let_go(part)
 
     def guard(self, what: str, work: Callable[[], None]) -> None:
         """Do the work; what goes wrong is logged, once a kind."""

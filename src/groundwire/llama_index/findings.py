@@ -199,7 +199,7 @@ def _brought(around: Part, part: Part, result: Any) -> Finding:
     )
     around.given.extend(filter(is_statement, own))
     direct = said if part.direct and not inside else None
-    return Finding(how=Found.BROUGHT, passages=brought, direct=direct)
+    return Finding(how=Found.BROUGHT, passages=brought, words=said or "", direct=direct)
 
 
 def _found_inside(part: Part, said: str | None) -> list[Passage]:

@@ -137,13 +137,14 @@ class Found(StrEnum):
 class Finding:
     """What one part of an answer found.
 
-    ``direct`` is what a tool said that may answer the user itself, ``response`` what an engine answered with
-    from the nodes. ``sifted`` says that a postprocessor has let the nodes pass.
+    ``words`` are what a tool said, ``direct`` too where it may answer the user itself, ``response`` what an
+    engine answered with from the nodes. ``sifted`` says that a postprocessor has let the nodes pass.
     """
 
     how: Found
     nodes: Sequence[NodeWithScore] = ()
     passages: Sequence[Passage] = ()
+    words: str = ""
     direct: str | None = None
     response: Any = None
     sifted: bool = False
@@ -202,6 +203,7 @@ class Part:
     notices: deque[list[str]] = field(default_factory=lambda: deque(maxlen=_EXCHANGES))  # by checks inside
     answered: bool = False  # an answer inside was captured
     last: Any = None  # what was, of an engine of our own
+    steps: list[Any] = field(default_factory=list)  # what was, of a workflow's tools, till it has ended
 
     exchanges: Exchanges = field(default_factory=Exchanges)
     searches: Exchanges = field(default_factory=Exchanges)  # in retrievers
@@ -250,6 +252,13 @@ class Part:
         while above is not None and above.kind is not Kind.CHECKED:
             above = above.parent
         return above
+
+    @property
+    def flow(self) -> Part | None:
+        """The workflow whose tool this stands in: one that calls tools may be an agent, and this a step."""
+        *inside, top = self.outward
+        tools = any(part.kind is Kind.TOOL for part in inside)
+        return top if tools and top.kind is Kind.FLOW else None
 
     @property
     def searching(self) -> bool:

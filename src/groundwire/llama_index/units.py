@@ -7,7 +7,7 @@ answer has none. Which span is judged is decided in ``capture``.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
-from itertools import islice, takewhile
+from itertools import chain, islice, takewhile
 from typing import Any
 
 from llama_index.core.schema import NodeWithScore
@@ -69,7 +69,15 @@ _ASKED = {Kind.QUERY: "str_or_query_bundle", Kind.SYNTHESIS: "query", Kind.CHAT:
 
 def is_answer(part: Part, result: Any) -> bool:
     """Whether a workflow in which no engine answered did so itself: a model's text, from what it found."""
-    return bool(part.exchanges) and _answers(part, result)
+    if not part.exchanges or not _answers(part, result):
+        return False
+    return not part.steps or _is_made_of_steps(part, result)
+
+
+def _is_made_of_steps(part: Part, result: Any) -> bool:
+    """Whether a model has said what a workflow ends with, and not the workflow itself, as a status."""
+    said = answer(part, result) or ""
+    return is_telling(said) and (part.streamed or _have_part(said, part.spoken))
 
 
 def untold(part: Part, result: Any) -> str | None:
@@ -304,7 +312,7 @@ def _own(part: Part, result: Any) -> list[Passage]:
         return values.passages([*own, *_behind(part, own, said)])
     if part.found or part.filled:
         found = [finding for finding in part.found if not _is_said(finding, said)]
-        return _shown(part, findings.passages(found), said)
+        return _shown(part, found, said)
     return findings.unique(
         passage
         for call in values.tool_results(result)
@@ -338,11 +346,16 @@ def _is_said(finding: Finding, said: str | None) -> bool:
     return words and finding.direct is not None and finding.direct == (said or "").strip()
 
 
-def _shown(part: Part, found: list[Passage], said: str | None) -> list[Passage]:
+def _shown(part: Part, noted: Sequence[Finding], said: str | None) -> list[Passage]:
     """Those that stand in what the answering model was told; all, where it was told in other words."""
+    found = findings.passages(noted)
     if part.kind is Kind.AGENT or not part.exchanges:
         return found  # what tools brought is told in words of their own
-    return shown_in(_told(list(part.exchanges), said, found), found, question(part) or "")
+    told = _told(list(part.exchanges), said, found)
+    brought = (one.passages for one in noted if is_telling(one.words) and one.words in told)
+    shown = (*shown_in(told, found, question(part) or ""), *chain.from_iterable(brought))
+    known = {(one.id, one.text) for one in shown}
+    return [one for one in found if (one.id, one.text) in known]
 
 
 def _told(exchanges: list[Exchange], said: str | None, found: Sequence[Passage]) -> str:
