@@ -40,6 +40,7 @@ from llama_index.core.tools import FunctionTool, QueryEngineTool, RetrieverTool,
 from llama_index.core.tools.types import BaseToolAsyncAdapter
 from llama_index.core.workflow import (
     Context,
+    Event,
     HumanResponseEvent,
     InputRequiredEvent,
     StartEvent,
@@ -536,6 +537,22 @@ async def test_what_a_model_says_in_a_tool_is_no_evidence(heard):
     assert [passage.text for passage in second.interaction.contexts] == [look_up(question(8))]
 
 
+@pytest.mark.parametrize("rewrites", [False, True])
+async def test_a_workflow_that_keeps_its_question_itself_is_asked_what_it_looked_up_first(rewrites, heard):
+    """As one that is made for each question; a query that the model is not told of may be anything."""
+
+    class Holds(Workflow):
+        @step
+        async def tell(self, ev: StartEvent) -> StopEvent:
+            found = await Library().aretrieve("topic7 kilos" if rewrites else question(7))
+            found += await Library().aretrieve("topic7 colour")
+            prompt = "\n".join([*(node.node.get_content() for node in found), question(7)])
+            return StopEvent(result=str(await Oracle().acomplete(prompt)))
+
+    await Holds(timeout=20).run()
+    assert heard.only().interaction.question == ("" if rewrites else question(7))
+
+
 class Named(StartEvent):
     request: str
     most: int = 3
@@ -973,6 +990,43 @@ async def test_a_workflow_s_answer_that_can_t_be_read_is_told_of(heard, caplog):
         await Edits(timeout=20).run(query=f"Dear all! {question(7)}")
     (told_once,) = caplog.messages
     assert 'under a key such as "answer"' in told_once
+    assert heard.captured == []
+
+
+@pytest.mark.parametrize("streams", [False, True])
+async def test_an_answer_that_a_workflow_tells_by_events_alone_is_told_of(streams, heard, caplog):
+    """It returns nothing, as one does that a server listens to."""
+
+    class Token(Event):
+        text: str
+
+    class Tells(Steps):
+        @step
+        async def tell(self, ctx: Context, ev: Fetched) -> StopEvent:
+            prompt = "\n".join([*(node.node.get_content() for node in ev.found), ev.asked])
+            if streams:
+                async for one in await Oracle().astream_complete(prompt):
+                    ctx.write_event_to_stream(Token(text=one.delta))
+            else:
+                ctx.write_event_to_stream(Token(text=str(await Oracle().acomplete(prompt))))
+            return StopEvent()
+
+    for _ in range(2):
+        await Tells(timeout=20).run(query=question(7))
+    (told_once,) = caplog.messages
+    assert "returned nothing that the model said" in told_once
+    assert heard.captured == []
+
+
+async def test_a_workflow_that_looks_and_asks_no_model_of_it_is_nothing_to_tell_of(heard, caplog):
+    class Looks(Steps):
+        @step
+        async def tell(self, ev: Fetched) -> StopEvent:
+            await Oracle().acomplete("What is topic0?")
+            return StopEvent()
+
+    await Looks(timeout=20).run(query=question(7))
+    assert caplog.messages == []
     assert heard.captured == []
 
 

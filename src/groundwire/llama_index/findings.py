@@ -110,6 +110,7 @@ def report(part: Part, result: Any) -> None:
             around.searches.append(exchange)
     around.made.update(part.made)
     if part.kind is Kind.RETRIEVER:
+        around.sought = around.sought or values.question(next(iter(part.arguments.values()), None))
         around.found.append(Finding(how=Found.RETRIEVED, nodes=_retrieved(around, result)))
     elif part.kind is Kind.SIFT:
         _sift(around, part, result)

@@ -54,9 +54,9 @@ _STREAMED = (
 )
 
 _UNREAD = (
-    "found nodes, told a model of them, and returned texts of which none is what the model said, so "
-    'groundwire judges nothing there: return the answer as the result, or under a key such as "answer", or '
-    f"judge it with {_BY_HAND}"
+    "found nodes, told a model of them, and returned nothing that the model said, so groundwire judges "
+    'nothing there: return the answer as the result, or under a key such as "answer", or judge it with '
+    f"{_BY_HAND}"
 )
 
 _RESUMED = (
@@ -120,13 +120,15 @@ def _is_resumed(part: Part) -> bool:
 
 
 def _is_unread(part: Part, result: Any) -> bool:
-    """Whether something is told that no document says, and a model was told of documents."""
+    """Whether something is told that no document says, or nothing, and a model was told of documents."""
     if part.answered or not part.exchanges:
         return False
     found = findings.passages(part.found)
     told = "\n".join(one.told for one in part.exchanges)
     if not any(opening(passage) in told for passage in found):
         return False
+    if result is None or (type(result) is StopEvent and result.result is None):
+        return True  # the answer may have gone elsewhere, as an event
     texts = (text for text in values.texts(result) if is_telling(text))
     return any(all(text.strip() not in passage.text for passage in found) for text in texts)
 
@@ -218,8 +220,10 @@ def question(part: Part) -> str | None:
     if asked := _named(part):
         return _unhanded(part, asked)
     prompt = _prompt(part)
-    if prompt is None or part.kind is not Kind.FLOW:
+    if part.kind is not Kind.FLOW:
         return prompt
+    if prompt is None:
+        return part.sought if _is_passed(part, part.sought) else None
     drafts = [said.strip() for one in part.exchanges if one.read for said in one.words]
     return _unread(prompt, findings.passages(part.found), drafts)
 
