@@ -81,3 +81,18 @@ async def test_of_what_was_found_those_are_evidence_that_were_handed_on(heard):
     """The others were dropped."""
     await HandsOn(found_by_the_workflow, to_an_agent, words=texts(7)[0]).run(query=question(7))
     assert [one.text for one in heard.captured[-1].interaction.contexts] == told(7)[:1]
+
+
+async def test_what_was_found_first_of_hundreds_is_known_to_who_is_handed_it(heard):
+    """As in a workflow that looks up much at a time."""
+
+    async def find_much(asked):
+        first = await found_by_the_workflow(asked)
+        for n in range(300):
+            await Library().aretrieve(question(100 + n))
+        return first
+
+    await HandsOn(find_much, to_an_agent).run(query=question(7))
+    captured = heard.only()
+    assert [one.text for one in captured.interaction.contexts] == told(7)
+    assert captured.interaction.question == ASKED

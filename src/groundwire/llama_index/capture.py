@@ -27,6 +27,7 @@ from groundwire.core.verdict import AbstentionReason
 from groundwire.judge.isolation import JUDGING
 from groundwire.llama_index import findings, indexed, units, values
 from groundwire.llama_index.asides import is_aside
+from groundwire.llama_index.handed import MOST
 from groundwire.llama_index.hearing import Spans
 from groundwire.llama_index.made import LATEST, kept
 from groundwire.llama_index.spans import (
@@ -233,7 +234,7 @@ class Capture:
         elif above is not None and not stream:
             finding = findings.answered(part, result) or units.answered_from(part, result)
             if finding is not None:
-                above.found = [*above.found[-LATEST:], finding]  # a workflow may go on for days
+                above.found = [*above.found[-MOST:], finding]
         while above is not None:
             above.answered = True
             above = above.parent

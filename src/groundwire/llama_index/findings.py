@@ -142,9 +142,7 @@ def passages(found: Sequence[Finding]) -> list[Passage]:
     """All that was found. What an engine answered from, a retriever found no second time."""
     answered = {node.node.node_id for f in found if f.how is Found.ANSWERED for node in f.nodes}
     return unique(
-        passage
-        for finding in found
-        for passage in (*finding.passages, *values.passages(_unless(finding, answered)))
+        passage for finding in found for passage in (*finding.passages, *_unless(finding, answered))
     )
 
 
@@ -232,10 +230,14 @@ def _fields(spoken: Iterable[str]) -> list[str]:
     return [one for said in spoken for one in words.fields(said)]
 
 
-def _unless(finding: Finding, answered: set[str]) -> Iterable[NodeWithScore]:
+def _unless(finding: Finding, answered: set[str]) -> Iterable[Passage]:
+    nodes, read = finding.read
+    if nodes is not finding.nodes:  # hundreds of agents may be handed of hundreds of findings
+        read = values.passages(finding.nodes)
+        finding.read = finding.nodes, read
     if finding.how is not Found.RETRIEVED:
-        return finding.nodes
-    return [node for node in finding.nodes if node.node.node_id not in answered]
+        return read
+    return [passage for passage in read if passage.id not in answered]
 
 
 def unique(found: Iterable[Passage]) -> list[Passage]:

@@ -10,9 +10,12 @@ from collections.abc import Iterator
 from groundwire.core.interaction import Passage
 from groundwire.host.seen import is_telling
 from groundwire.llama_index import findings
-from groundwire.llama_index.made import LATEST, said_in
+from groundwire.llama_index.made import said_in
 from groundwire.llama_index.showing import opening
 from groundwire.llama_index.spans import Finding, Found, Kind, Part
+
+MOST = 1000
+"""How many findings of a workflow its agents are held against; one may go on for days."""
 
 
 def handed(part: Part) -> list[Passage]:
@@ -34,7 +37,7 @@ def answers(part: Part) -> list[str]:
 def _around(part: Part) -> Iterator[Finding]:
     if part.kind in {Kind.AGENT, Kind.CHAT} and part.parent is not None:
         for above in part.parent.outward:
-            yield from above.found[-LATEST:]
+            yield from above.found[-MOST:]
 
 
 def _is_answer(finding: Finding, told: str) -> bool:

@@ -148,6 +148,7 @@ class Finding:
     direct: str | None = None
     response: Any = None
     sifted: bool = False
+    read: tuple[Sequence[NodeWithScore], Sequence[Passage]] = ((), ())  # the nodes, once they were read
 
 
 @dataclass(eq=False, kw_only=True)
