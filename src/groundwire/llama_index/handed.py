@@ -20,6 +20,12 @@ MOST = 1000
 
 def handed(part: Part) -> list[Passage]:
     """What was found around a part, and its model was told of as it was found, or was told an answer from."""
+    if part.handed is None or not part.exchanges:
+        part.handed = _handed(part)
+    return part.handed
+
+
+def _handed(part: Part) -> list[Passage]:
     around = list(_around(part))
     if not around:
         return []

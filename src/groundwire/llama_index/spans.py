@@ -212,6 +212,7 @@ class Part:
     dialogues: deque[Sequence[Any]] = field(default_factory=lambda: deque(maxlen=_DIALOGUES))
     condensed: str = ""  # the conversation that a model was to condense
     sought: str | None = None  # what a retriever was asked first
+    handed: list[Passage] | None = None  # by the workflow around it, once it has ended
     spoken: list[str] = field(default_factory=list)  # by models and engines directly inside,
     streamed: bool = False  # unless they streamed
     given: deque[str] = field(default_factory=lambda: deque(maxlen=_EXCHANGES))  # at length, to tools
