@@ -1,11 +1,13 @@
 """The report: what it says in short, its Markdown and JSON, its plots, and a page that runs its own alone."""
 
+import io
 import json
 import re
 import shutil
 from dataclasses import replace
 
 import pytest
+from rich.console import Console
 
 from groundwire import Checker, ConfigurationError, Policy, Usage
 from groundwire.bench import charts, page, report, table, tuning
@@ -72,6 +74,18 @@ def test_what_a_reader_must_know_is_told(told):
     )
     assert told["summary"][0].startswith("lexical orders answers best: AUROC 1.000")
     assert any("bove every shortcut on" in line and "lottery" in line for line in told["summary"])
+
+
+@pytest.mark.parametrize("width", [220, 80])
+def test_a_narrow_terminal_shows_every_figure_whole(told, width):
+    """What is too wide goes on below, beside the methods again; no name and no figure is broken."""
+    screen = Console(width=width, file=io.StringIO())
+    for part in table.terminal(told):
+        screen.print(part, soft_wrap=isinstance(part, str))
+    shown = screen.file.getvalue()
+    assert all(len(line) <= width for line in shown.splitlines() if "\u2500" in line)
+    cells = [cell for row in table.rows(told["cards"]["mean of the sets"], told["methods"]) for cell in row]
+    assert all(word in shown for word in (*table.HEADER, "AUROC by set", *cells))
 
 
 def entered(name, score, *, why=lambda one: None):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from rich import box
+from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
 
 from groundwire.bench.report import whole_of
@@ -16,6 +18,7 @@ HEADER = (
     *("method", "AUROC", "accuracy", "precision", "recall", "F1", "span F1", "ECE"),
     *("judged", "calls", "cost", "p50 s", "p95 s", "points at"),
 )
+_ENDLESS = 100_000
 _READING = (
     "Square brackets hold the middle 95 % over resampled sources. Shortcuts count in the direction that "
     "suits them. Accuracy, precision, recall and F1 are at a method's own threshold, spans by characters; "
@@ -75,18 +78,49 @@ def markdown(report: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def terminal(report: Mapping[str, Any]) -> list[Table | str]:
+@dataclass(frozen=True)
+class Columns:
+    """A table in parts that fit the terminal, one below the other, each with the first column."""
+
+    title: str
+    header: Sequence[str]
+    body: Sequence[Sequence[str]]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        endless = options.update(width=_ENDLESS)
+        shown = [0]
+        for at in range(1, len(self.header)):
+            wider = console.measure(self._part([*shown, at]), options=endless).maximum > options.max_width
+            if len(shown) > 1 and wider:
+                yield self._part(shown)
+                shown = [0]
+            shown.append(at)
+        yield self._part(shown)
+
+    def _part(self, wanted: Sequence[int]) -> Table:
+        title = self.title if 1 in wanted else None
+        table = Table(
+            title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False
+        )
+        for at in wanted:
+            table.add_column(self.header[at], justify="right" if at else "left", overflow="fold")
+        for row in self.body:
+            table.add_row(*(one_line(row[at]) for at in wanted))
+        return table
+
+
+def terminal(report: Mapping[str, Any]) -> list[Columns | str]:
     """What a terminal shows: the table over all sets, one of AUROC by set, and the summary."""
     where, cards = whole_of(report)
-    shown: list[Table | str] = [_rich(where, HEADER, rows(cards, report["methods"]))]
+    shown: list[Columns | str] = [Columns(where, HEADER, list(rows(cards, report["methods"])))]
     if len(report["sets"]) > 1:
         names = [one["name"] for one in report["methods"]]
-        by_set = (
+        by_set = [
             [name, str(told["answers"]), f"{told['hallucinated'] / told['answers']:.0%}"]
             + [figure(report["cards"][name][method]["figures"].get("auroc")) for method in names]
             for name, told in report["sets"].items()
-        )
-        shown.append(_rich("AUROC by set", ("set", "answers", "hallucinated", *names), by_set))
+        ]
+        shown.append(Columns("AUROC by set", ("set", "answers", "hallucinated", *names), by_set))
     told = [line for line in [bounds(cards)] if line]
     return [*shown, "\n".join(map(one_line, [*report["summary"], *told, *report["notes"]])), _READING]
 
@@ -166,12 +200,3 @@ def _markdown_table(header: Sequence[str], body: Iterable[Sequence[str]]) -> lis
 
 def _cell(text: str) -> str:
     return one_line(text).replace("|", "\\|").replace("<", "&lt;")
-
-
-def _rich(title: str, header: Sequence[str], body: Iterable[Sequence[str]]) -> Table:
-    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
-    for at, name in enumerate(header):
-        table.add_column(name, justify="left" if at == 0 else "right", overflow="fold")
-    for row in body:
-        table.add_row(*map(one_line, row))
-    return table
