@@ -184,6 +184,25 @@ def test_blanks_between_names_mean_nothing(run, labelled):
     assert [one["name"] for one in json.loads(out)["methods"][:2]] == ["lexical", "token"]
 
 
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"detector": "token", "threshhold": 0.1}, "unknown key 'threshhold'; did you mean 'threshold'?"),
+        ({"detector": "tokn"}, "unknown detector 'tokn': did you mean 'token'?"),
+        ({"detector": "token", "threshold": 0.9, "levels": {"high": {"from": 0.1}}}, "must enclose"),
+    ],
+)
+def test_a_mistake_in_one_of_several_checkers_tells_in_which(run, labelled, tmp_path, wrong, told):
+    """It may be any of the files."""
+    files = [tmp_path / "right.json", tmp_path / "wrong.json"]
+    for path, settings in zip(files, ({"detector": "token"}, wrong), strict=True):
+        path.write_text(json.dumps(settings), encoding="utf-8")
+    code, _, err = run("bench", labelled, "--checker", files[0], "--checker", files[1])
+    assert code == 2
+    assert f"--checker {files[1]}: " in err
+    assert told in err
+
+
 def test_whole_checkers_are_compared(run, labelled, tmp_path):
     """Each settings file is a contestant under its name, without the default detectors."""
     for name, threshold in (("strict", 0.2), ("lenient", 0.95)):

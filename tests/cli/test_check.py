@@ -244,6 +244,22 @@ def test_a_settings_file_that_the_application_would_refuse_is_refused(run, tmp_p
     assert "sinks.0: unknown sink 'x'" in err
 
 
+def test_each_of_several_mistakes_in_the_settings_has_a_line(run, tmp_path):
+    """All at once, each with its place and what to write instead."""
+    settings = {"threshhold": 0.5, "timeout": "3s", "on_abstention": "explode", "detector": "lexicl"}
+    (tmp_path / "settings.json").write_text(json.dumps(settings))
+    code, out, err = run([GROUNDED], "--config", "settings.json")
+    assert (code, out) == (2, "")
+    heading, *mistakes = err.splitlines()
+    assert heading == "groundwire: 4 mistakes:"
+    assert mistakes[:3] == [
+        "  timeout: input should be a valid number, unable to parse string as a number, not '3s'",
+        "  on_abstention: input should be 'return' or 'raise', not 'explode'",
+        "  settings: unknown key 'threshhold'; did you mean 'threshold'?",
+    ]
+    assert mistakes[3].startswith("  unknown detector 'lexicl': did you mean 'lexical'?")
+
+
 def test_the_columns_of_files_that_differ_in_them_are_told_of_each(run, tmp_path):
     """Whose answers are another column's must not be hidden by the first file."""
     other = {"context": "The fee is 25 EUR", "output": "The fee is 25 EUR"}

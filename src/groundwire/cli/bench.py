@@ -132,7 +132,17 @@ def _settings(given: argparse.Namespace) -> Iterator[tuple[str, config.Settings]
         model = given.model if detectors.get(name).needs_model else None
         yield name, complete(given.config, detector=name, model=model)
     for file in given.checker:
-        yield Path(file).stem, config.load(file)
+        yield Path(file).stem, _settings_of_checker(file)
+
+
+def _settings_of_checker(file: str) -> config.Settings:
+    """What a file of --checker holds. Of several such files, a mistake tells in which it is."""
+    try:
+        settings = config.load(file)
+        settings.build_judging()
+    except ConfigurationError as error:
+        raise ConfigurationError(*(f"--checker {file}: {one}" for one in error.problems)) from error
+    return settings
 
 
 def _checkers(

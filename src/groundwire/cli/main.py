@@ -20,7 +20,7 @@ from groundwire.cli.exits import COULD_NOT_RUN, INTERRUPTED
 from groundwire.cli.monitor import add_monitor
 from groundwire.cli.review import add_review
 from groundwire.cli.tune import add_tune
-from groundwire.core.errors import GroundwireError
+from groundwire.core.errors import ConfigurationError, GroundwireError
 from groundwire.report.visible import visible
 
 
@@ -77,6 +77,9 @@ def _let_go() -> None:
 
 
 def _said(error: Exception) -> str:
+    """What went wrong, in a line; of several mistakes each has a line of its own below."""
+    if isinstance(error, ConfigurationError) and len(error.problems) > 1:
+        return "\n  ".join((f"{len(error.problems)} mistakes:", *error.problems))
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror.lower()}" if error.filename else error.strerror.lower()
     return str(error)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
@@ -59,7 +59,7 @@ def off(value: Any) -> Any:
 class MemorySettings(Section):
     """Whether the judge remembers, and where; see ``groundwire.judge.memory.Memory``."""
 
-    mode: Annotated[str, BeforeValidator(_switch), Field(pattern="^(off|on|read-only)$")] = "on"
+    mode: Annotated[Literal["off", "on", "read-only"], BeforeValidator(_switch)] = "on"
     path: str | None = None
     size: Annotated[Whole, Field(ge=1)] = 10_000
     namespace: str = ""

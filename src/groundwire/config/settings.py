@@ -8,7 +8,7 @@ from collections.abc import Container, Mapping
 from dataclasses import replace
 from itertools import filterfalse
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, ValidationError
 
@@ -71,7 +71,7 @@ class Settings(Section):
     judge: JudgeSettings | None = None
     timeout: Seconds | None = 60.0
     budget: BudgetSettings | None = None
-    on_abstention: str = Field(default="return", pattern="^(return|raise)$")
+    on_abstention: Literal["return", "raise"] = "return"
     redact: tuple[str | Pattern, ...] = ()
     monitor: Annotated[MonitorSettings, BeforeValidator(url_alone)] | None = None
     fallback: Annotated[str | dict[str, Any] | None, BeforeValidator(off)] = detectors.DEFAULT
