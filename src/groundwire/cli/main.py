@@ -79,7 +79,7 @@ def _let_go() -> None:
 def _said(error: Exception) -> str:
     """What went wrong, in a line; of several mistakes each has a line of its own below."""
     if isinstance(error, ConfigurationError) and len(error.problems) > 1:
-        return "\n  ".join((f"{len(error.problems)} mistakes:", *error.problems))
+        return "\n  ".join(("this can't work:", *error.problems))
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror.lower()}" if error.filename else error.strerror.lower()
     return str(error)
