@@ -545,6 +545,13 @@ def test_who_lacks_the_driver_is_told_the_extra_that_brings_it(monkeypatch):
         Monitor("postgresql://user@127.0.0.1/answers")
 
 
+def test_who_has_sqlalchemy_alone_is_told_the_extra_that_brings_the_rest(monkeypatch, tmp_path):
+    """LlamaIndex brings SQLAlchemy, and not what makes the tables."""
+    monkeypatch.setitem(sys.modules, "alembic", None)
+    with pytest.raises(MissingExtraError, match=re.escape("pip install 'groundwire[monitor]'")):
+        Monitor(f"sqlite:///{tmp_path / 'answers.db'}")
+
+
 def test_exports_hold_no_formula_and_are_read_again(store):
     key = store.keep(interaction(answer="=HYPERLINK(1)", question="-2+3"), verdict(0.1), durable=True)
     store.review(key, "disagree", reviewer="@ann", note="+")

@@ -109,7 +109,7 @@ def __getattr__(name: str) -> Any:
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] == "groundwire":
             raise
-        raise MissingExtraError(f"groundwire.monitor.{name}", package=error.name, extra="monitor") from error
+        raise MissingExtraError("groundwire.monitor", package=error.name, extra="monitor") from error
     globals()[name] = value
     return value
 

@@ -340,8 +340,11 @@ def _own(path: Path) -> None:
 
 def _upgrade(connection: sa.Connection) -> None:
     # Half a second to import, and not needed by a database that is up to date.
-    from alembic import command  # noqa: PLC0415
-    from alembic.config import Config  # noqa: PLC0415
+    try:
+        from alembic import command  # noqa: PLC0415
+        from alembic.config import Config  # noqa: PLC0415
+    except ModuleNotFoundError as error:  # others bring SQLAlchemy alone, such as LlamaIndex
+        raise MissingExtraError("a monitor", package=error.name or "alembic", extra="monitor") from error
 
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations").replace("%", "%%"))
