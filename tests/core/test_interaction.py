@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from pathlib import Path
 
 import pytest
 from langchain_core.documents import Document
@@ -48,6 +49,9 @@ def test_contexts_of_every_accepted_shape_become_passages(contexts, texts):
         ({"answer": "a", "history": "hi"}, "history must be a list of Turns, not str 'hi'"),
         ({"answer": "a", "history": [("user", "hi")]}, r"history\[0\] must be a Turn, not tuple"),
         ({"answer": "a", "history": [{"role": "user"}]}, r"not dict .*: Turn\(role=Role.USER, text=...\)"),
+        ({"answer": {"input": "q", "answer": "a"}}, r"give its text: result\['answer'\]"),
+        ({"answer": Path("a.txt")}, r"give its text: path.read_text\(\)"),
+        ({"answer": "a", "contexts": [(NODE, 0.3)]}, r"give its text: Passage\(text=node.get_content\(\)"),
         ({"answer": AIMessage("25 EUR")}, r"AIMessage\(content='25 EUR'.*…; give its text: message.text"),
         ({"answer": Response("25 EUR")}, r"Response\(response='25 EUR'.*; give its text: str\(response\)"),
         ({"answer": "a", "contexts": Document("x")}, r"contexts must be .*; give .*document.page_content"),

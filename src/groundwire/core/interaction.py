@@ -152,6 +152,7 @@ def _require_text(name: str, value: object) -> None:
 
 
 _TEXT_KEYS = ("page_content", "text", "content")
+_ANSWER_KEYS = ("answer", "result", "output", "response")
 # What a document, a node, a table, a response and a message of the frameworks have, and how to have its text.
 _TEXT_OF = {
     "page_content": "Passage(text=document.page_content, metadata=document.metadata)",
@@ -159,6 +160,7 @@ _TEXT_OF = {
     "source_nodes": "str(response)",
     "columns": "its column of texts, as a list of str",
     "text": "message.text",
+    "read_text": "path.read_text()",
 }
 
 
@@ -175,8 +177,12 @@ def _hint(value: object) -> str:
     if isinstance(value, bytes):
         return "; decode it first"
     if isinstance(value, Mapping):
+        if key := next((key for key in _ANSWER_KEYS if isinstance(value.get(key), str)), None):
+            return f"; give its text: result[{key!r}]"
         key = next((key for key in _TEXT_KEYS if key in value), None)
         return f"; give its text: document[{key!r}], or Passage(text=document[{key!r}], ...)" if key else ""
+    if isinstance(value, list | tuple):  # a document with its score, as searches return them
+        return _hint(value[0]) if value else ""
     for name, text in _TEXT_OF.items():
         if hasattr(value, name):
             return f"; give its text: {text}"
