@@ -33,6 +33,19 @@ def test_a_link_leads_to_the_same_file_from_its_place_in_the_site():
     assert links.rewritten("[x](nowhere.md)", "docs/cli.md") == "[x](nowhere.md)"
 
 
+def test_a_link_to_a_folder_leads_to_one_that_the_site_has():
+    """A folder without a page of its own is left as it is, which the strict build lets pass."""
+    pages = [ROOT / "README.md", ROOT / "examples" / "README.md", *ROOT.glob("docs/**/*.md")]
+    found = [
+        (page.relative_to(ROOT).as_posix(), target)
+        for page in pages
+        for target in re.findall(r"\]\((?!https?:|#)([^)#\s]+)", page.read_text(encoding="utf-8"))
+        if (page.parent / target).is_dir()
+        and f"]({target})" == links.rewritten(f"]({target})", page.relative_to(ROOT).as_posix())
+    ]
+    assert found == []
+
+
 def test_a_pattern_takes_the_pages_that_nothing_names():
     hooks = pytest.importorskip("documentation.hooks", reason="mkdocs is not installed")
     nav = ["index.md", {"How": ["cli.md", {"Deep": ["decisions/*"]}, "*"]}]
