@@ -1116,6 +1116,16 @@ def test_a_run_can_be_left_out(heard):
     assert said(heard.only()) == whole(1)
 
 
+def test_a_whole_call_can_be_left_out(heard):
+    """Neither its answer nor an abstention is told of, and nothing of it is kept."""
+    asked = {**listening(heard), "tags": ["groundwire:skip"]}
+    lcel().invoke(question(1), asked)
+    Oracle().invoke(question(1), asked)
+    assert heard.captured == []
+    lcel().invoke(question(1), listening(heard))
+    assert said(heard.only()) == whole(1)
+
+
 def exotic():
     class Exotic(State, total=False):
         q: str
