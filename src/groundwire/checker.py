@@ -267,7 +267,11 @@ def _meant(detector: Detector | str | None) -> Detector:
         return detector
     raise ConfigurationError(
         f"detector must be a Detector or a registered name, not {detector!r:.60}: "
-        "an instance, such as Lexical(), and not its class"
+        + (
+            "an instance, such as Lexical(), and not its class"
+            if isinstance(detector, type)
+            else 'a model judges in Checker("judge", judge=Judge(model))'
+        )
     )
 
 

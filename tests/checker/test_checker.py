@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
+from langchain_core.language_models import FakeListChatModel
 
 import groundwire as gw
 from groundwire import (
@@ -226,6 +227,20 @@ def test_what_is_no_interaction_is_refused_with_what_to_build(judge):
 def test_configuration_mistakes_are_heard_when_they_are_made(build, message):
     with pytest.raises(ConfigurationError, match=message):
         build()
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (Judge(lambda system, user: "?"), r'Checker\("judge", judge=Judge\(model\)\)'),
+        (FakeListChatModel(responses=["?"]), r'Checker\("judge", judge=Judge\(model\)\)'),
+        (NovelWords, "an instance, such as"),
+    ],
+)
+def test_what_is_given_for_a_detector_and_is_none_is_told_with_what_was_meant(given, said):
+    """A model alone, as if it were a detector, is what people try first."""
+    with pytest.raises(ConfigurationError, match=f"detector must be a Detector.*{said}"):
+        Checker(given)
 
 
 @pytest.mark.parametrize("checker", ["lexical", {"detector": "lexical"}, NovelWords(), Checker])
