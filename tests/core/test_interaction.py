@@ -50,6 +50,7 @@ def test_contexts_of_every_accepted_shape_become_passages(contexts, texts):
         ({"answer": "a", "history": [("user", "hi")]}, r"history\[0\] must be a Turn, not tuple"),
         ({"answer": "a", "history": [{"role": "user"}]}, r"not dict .*: Turn\(role=Role.USER, text=...\)"),
         ({"answer": {"input": "q", "answer": "a"}}, r"give its text: result\['answer'\]"),
+        ({"answer": {"messages": [AIMessage("a")]}}, r"give its text: result\['messages'\]\[-1\].text"),
         ({"answer": Path("a.txt")}, r"give its text: path.read_text\(\)"),
         ({"answer": "a", "contexts": [(NODE, 0.3)]}, r"give its text: Passage\(text=node.get_content\(\)"),
         ({"answer": AIMessage("25 EUR")}, r"AIMessage\(content='25 EUR'.*…; give its text: message.text"),

@@ -177,16 +177,22 @@ def _hint(value: object) -> str:
     if isinstance(value, bytes):
         return "; decode it first"
     if isinstance(value, Mapping):
-        if key := next((key for key in _ANSWER_KEYS if isinstance(value.get(key), str)), None):
-            return f"; give its text: result[{key!r}]"
-        key = next((key for key in _TEXT_KEYS if key in value), None)
-        return f"; give its text: document[{key!r}], or Passage(text=document[{key!r}], ...)" if key else ""
+        return _hint_of_keys(value)
     if isinstance(value, list | tuple):  # a document with its score, as searches return them
         return _hint(value[0]) if value else ""
     for name, text in _TEXT_OF.items():
         if hasattr(value, name):
             return f"; give its text: {text}"
     return ""
+
+
+def _hint_of_keys(given: Mapping[Any, Any]) -> str:
+    if key := next((key for key in _ANSWER_KEYS if isinstance(given.get(key), str)), None):
+        return f"; give its text: result[{key!r}]"
+    if "messages" in given:  # what an agent or a graph returns
+        return "; give its text: result['messages'][-1].text"
+    key = next((key for key in _TEXT_KEYS if key in given), None)
+    return f"; give its text: document[{key!r}], or Passage(text=document[{key!r}], ...)" if key else ""
 
 
 _SHOWN = 400  # characters of it are looked at
