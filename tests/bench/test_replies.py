@@ -1,5 +1,8 @@
 """Replies in a file: asked once, given again without the model, and what they cost with them."""
 
+import json
+from dataclasses import replace
+
 import pytest
 
 from groundwire import Checker, ConfigurationError, Judge
@@ -48,6 +51,15 @@ def test_a_reply_is_asked_for_once_and_told_as_it_was(tmp_path):
     again = Replies(tmp_path / "r.jsonl")
     assert again.perform([ground, embed, ASKED], timeout=None) == [confidences, vectors, TOLD]
     assert (again.model, again.count) == ("scripted", 3)
+
+
+def test_what_is_asked_alone_tells_replies_apart(tmp_path):
+    """Files that were recorded long ago are found again, also for a question that is put once more."""
+    Replies(tmp_path / "r.jsonl", Scripted(TOLD)).perform([ASKED], timeout=None)
+    row = json.loads((tmp_path / "r.jsonl").read_text().splitlines()[1])
+    assert row["key"] == "039b99fc42324e1646eaf3f2d1b91700"
+    last = replace(ASKED, settles=lambda reply: False)
+    assert Replies(tmp_path / "r.jsonl").perform([last], timeout=None) == [TOLD]
 
 
 async def test_event_loops_get_the_same(tmp_path):

@@ -1,6 +1,7 @@
 """The judge's memory: the same question is paid for once, and nothing is remembered that should not be."""
 
 import functools
+import json
 import os
 import sqlite3
 import stat
@@ -170,6 +171,38 @@ def test_a_reply_that_says_nothing_is_asked_for_again(memory):
     said = ["", " \n", "so"]
     judge = Judge(lambda system, user: said.pop(0), memory=memory)
     assert [ask(judge, prompt("u"))[0].texts[0].strip() for _ in range(4)] == ["", "", "so", "so"]
+
+
+JUDGED = json.dumps({"claims": [{"id": 1, "support": "unsupported", "score": 0.9, "words": [], "quote": ""}]})
+
+
+def test_an_answer_whose_replies_could_not_be_read_is_asked_about_again(memory):
+    """A proxy's error page, or a model's bad day, must not leave an answer unjudged for good."""
+    said = ["<html>busy</html>", "<html>busy</html>", "I can't help with that.", JUDGED]
+    checker = Checker("judge", judge=Judge(lambda system, user: said.pop(0), memory=memory))
+    interaction = Interaction(question="q", contexts="It opens at nine.", answer="It costs money.")
+    outcomes = [checker.check(interaction) for _ in range(4)]
+    assert [outcome.usage.calls for outcome in outcomes] == [2, 1, 1, 0]
+    assert [getattr(outcome, "why", None) for outcome in outcomes[:2]] == ["UNREADABLE_REPLY"] * 2
+    assert outcomes[2].hallucinated
+    assert outcomes[3].hallucinated
+
+
+def test_claims_that_were_left_out_twice_are_asked_about_again(memory):
+    left_out = json.dumps(
+        {"claims": [{"id": 1, "support": "inferred", "score": 0.1, "words": [], "quote": ""}]}
+    )
+    second = JUDGED.replace('"id": 1', '"id": 2')
+    said = [left_out, left_out, second]
+    checker = Checker("judge", judge=Judge(lambda system, user: said.pop(0), memory=memory))
+    interaction = Interaction(
+        question="q", contexts="It opens at nine.", answer="It is open today. It costs money."
+    )
+    outcomes = [checker.check(interaction) for _ in range(3)]
+    assert [outcome.usage.calls for outcome in outcomes] == [2, 1, 0]
+    assert outcomes[0].why == AbstentionReason.UNREADABLE_REPLY
+    assert outcomes[1].hallucinated
+    assert outcomes[2].hallucinated
 
 
 def closing_over(name):

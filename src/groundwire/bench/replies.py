@@ -109,7 +109,7 @@ class Replies:
                 key = _key(request)
                 if isinstance(reply, Completed | Embedded | Grounded) and key not in self._known:
                     self._known[key] = reply
-                    self._append({"key": key, "asked": asdict(request), **_entry(reply)})
+                    self._append({"key": key, "asked": _asked(request), **_entry(reply)})
         lacking = Failed(
             reason=AbstentionReason.MODEL_FAILED,
             detail=f"no reply to this was recorded in {self._path.name}, and no model is asked",
@@ -180,8 +180,13 @@ def _maker(replies: Replies) -> dict[str, Any]:
 
 
 def _key(request: Request) -> str:
-    whole = json.dumps([type(request).__name__, asdict(request)], sort_keys=True)
+    whole = json.dumps([type(request).__name__, _asked(request)], sort_keys=True)
     return hashlib.sha256(whole.encode()).hexdigest()[:32]
+
+
+def _asked(request: Request) -> dict[str, Any]:
+    """What is asked, in plain values; what becomes of a reply is no part of it."""
+    return {name: value for name, value in asdict(request).items() if name != "settles"}
 
 
 def _line(value: Mapping[str, Any]) -> bytes:

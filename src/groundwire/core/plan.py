@@ -8,7 +8,7 @@ its result. It never blocks, retries, sleeps or catches: a driver performs the r
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import Protocol, TypeVar
 
@@ -26,6 +26,8 @@ class Complete:
     written, each with so many others that were likely in its place; a model that can't tell them says none.
     ``model`` is one of the judge's models by the name that it has there; "" is the judge's own. ``prefix`` is
     how many characters of ``user`` other requests begin with, too, so that a provider may keep them.
+    ``settles`` says of a reply whether it leaves nothing open; one that does is not remembered. Without it,
+    every reply is. It is no part of what is asked.
     """
 
     system: str
@@ -35,6 +37,7 @@ class Complete:
     alternatives: int = 0
     model: str = ""
     prefix: int = 0
+    settles: Callable[[Completed], bool] | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -42,7 +42,23 @@ class Ask(Generic[T]):
     temperature: float | None = None
     alternatives: int = 0
 
-    def request(self, *, again: bool = False) -> Complete:
+    def request(self) -> Complete:
+        return self._request(again=False)
+
+    def last(self, settled: Callable[[T], bool] = lambda _: True, *, again: bool = True) -> Complete:
+        """The request for the last time, which mostly is the second: ``again``.
+
+        A reply that can't be read, or whose result is not ``settled``, leaves it open: it is asked for anew
+        when the same answer is judged again, whatever is remembered.
+        """
+
+        def settles(reply: Completed) -> bool:
+            result = self.result(reply)
+            return not isinstance(result, Failed) and settled(result)
+
+        return replace(self._request(again=again), settles=settles)
+
+    def _request(self, *, again: bool) -> Complete:
         system, user = self.message.write(again=again)
         return Complete(
             system=system,
@@ -67,7 +83,7 @@ def ask(one: Ask[T]) -> Plan[T | Failed]:
     (reply,) = yield [one.request()]
     result = one.result(reply)
     if isinstance(result, Failed) and not isinstance(reply, Failed):
-        (reply,) = yield [one.request(again=True)]
+        (reply,) = yield [one.last()]
         result = one.result(reply)
     return result
 
@@ -86,7 +102,10 @@ def ask_each(
     for again in (False, True):
         calls = [left[i : i + per_call] for i in range(0, len(left), per_call)]
         asked = [asking(call) for call in calls]
-        replies = yield [one.request(again=again) for one in asked]
+        replies = yield [
+            one.last(set(call).issubset) if again else one.request()
+            for one, call in zip(asked, calls, strict=True)
+        ]
         left = []
         for call, one, reply in zip(calls, asked, replies, strict=True):
             result = one.result(reply)

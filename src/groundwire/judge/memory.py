@@ -41,8 +41,8 @@ class Memory:
     Bounded to ``size`` entries, the oldest of which go first; kept in this process, or in the SQLite file at
     ``path``, which several processes may share. While one call is out, others that ask the same of the same
     model wait for its reply instead of making one of their own. Never remembered are failures, replies that
-    say nothing or were stopped, several samples of one prompt, and those of a model that was given a
-    temperature above 0.
+    say nothing or were stopped, those that after a second question still can't be read, several samples of
+    one prompt, and replies of a model that was given a temperature above 0.
     ``namespace`` tells apart what the models' names and parameters do not: change it when a function that is
     a model changes.
     With a ``store`` of yours, which bounds itself, entries are kept there instead.
@@ -116,7 +116,7 @@ class Memory:
 
         def asked() -> Reply:
             reply = ask(request)
-            if isinstance(reply, Completed) and "".join(reply.whole).strip():
+            if isinstance(reply, Completed) and _of_use(reply, request):
                 self._put({key: _entry(reply)})
             return reply
 
@@ -198,6 +198,13 @@ class _Turn(NamedTuple):
 
     over: threading.Event
     resting: Callable[[], AbstractContextManager[None]]
+
+
+def _of_use(reply: Completed, request: Complete) -> bool:
+    """Whether it says anything, and nothing is left open by it that another reply might settle."""
+    if not "".join(reply.whole).strip():
+        return False
+    return request.settles is None or request.settles(reply)
 
 
 def _entry(reply: Completed) -> bytes:

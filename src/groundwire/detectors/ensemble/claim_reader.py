@@ -68,7 +68,7 @@ class ClaimReader(PromptDetector):
         (reply,) = yield [asked.request()]
         read = asked.result(reply)
         if isinstance(read, Failed) and not isinstance(reply, Failed):
-            (reply,) = yield [asked.request(again=True)]
+            (reply,) = yield [asked.last()]
             read = asked.result(reply)
         names = self._names(oracle)
         if isinstance(read, Failed):
@@ -89,7 +89,7 @@ class ClaimReader(PromptDetector):
             each += [one for one in unread if not _among(one, left, places)]
         if left:
             rest = self._asking(interaction, left)
-            (more,) = yield [rest.request()]
+            (more,) = yield [rest.last(again=False)]
             found = rest.result(more)
             for i, forms in enumerate([] if isinstance(found, Failed) else found):
                 said[i] += told(names[i], forms or ())
