@@ -251,6 +251,7 @@ def test_standard_input_is_a_set_like_any_other(run, labelled, monkeypatch):
         (("--detectors", "judge"), "asks a language model, and none is named: --model"),
         (("--plots", "svg"), "--plots needs a folder"),
         (("--replay",), "name it with --replies FILE"),
+        (("--replies", "nowhere/r.jsonl"), "there is no directory 'nowhere'"),
         (("--columns", "label"), "expected PART=COLUMN"),
         (("--columns", "verdict=x"), "no part of an example is called 'verdict'"),
         (("--detectors", "lexical,token,lexical"), "two contestants are called 'lexical'"),

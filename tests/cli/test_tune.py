@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -162,9 +163,76 @@ def test_a_model_is_asked_and_named_in_the_file(run, labelled, bedrock):
     assert Checker.from_config("tuned.json").judge.model == MODEL
 
 
+def test_a_dry_run_tells_what_it_takes_and_asks_and_writes_nothing(run, labelled, bedrock):
+    prices = {MODEL: {"input": 250.0, "output": 1250.0}}
+    settings = {"judge": {"model": f"bedrock:{MODEL}", "prices": prices}}
+    Path("own.json").write_text(json.dumps(settings))
+    with labelled.open("a") as file:  # what has no label is not judged
+        file.write('{"context": "c", "answer": "a", "label": null}\n')
+    asked = (labelled, "--detector", "lexical,judge", "--config", "own.json", "--dry-run")
+    code, out, err = run(*asked)
+    assert code == 0, err
+    assert "lexical: asks no model" in out
+    assert "judge: at least 40 calls for 40 answers" in out
+    assert "cost: unknown" not in out
+    told = json.loads(run(*asked, "--json")[1])["dry_run"]
+    assert told["judge"]["calls"] == 40
+    assert told["judge"]["cost"] > 0
+    assert not bedrock.requests
+    assert not Path("tuned.json").exists()
+
+
+def test_a_dry_run_of_a_cascade_tells_of_each_stage(run, labelled, monkeypatch):
+    """Each judges every answer. No package of the model's is needed for that, and no key."""
+    monkeypatch.setitem(sys.modules, "langchain_aws", None)
+    model = ("--model", f"bedrock:{MODEL}")
+    code, out, err = run(labelled, "--detector", "cascade", *model, "--dry-run")
+    assert code == 0, err
+    assert "lexical: asks no model" in out
+    assert "judge: at least 40 calls for 40 answers" in out
+    code, _, err = run(labelled, "--detector", "cascade", *model)
+    assert code == 2
+    assert "langchain-aws" in err
+
+
+def test_a_dry_run_says_at_once_that_labels_are_not_enough(run, labelled):
+    code, _, err = run(labelled, "--detector", "judge", "--target", "false_alarms<=0.01", "--dry-run")
+    assert code == 2
+    assert "it takes 299" in err
+
+
+def test_replies_are_recorded_and_tuned_by_again_without_the_model(run, labelled, bedrock, monkeypatch):
+    pytest.importorskip("langchain_aws")
+    bedrock.always = says('{"level": "high", "reason": "One. Two."}')
+    common = (labelled, "--detector", "level", "--limit", "12", "--replies", "replies.jsonl")
+    code, first, err = run(*common, "--model", f"bedrock:{MODEL}")
+    assert code == 0, err
+    tuned = json.loads(Path("tuned.json").read_text())["tuned"]
+    monkeypatch.setitem(sys.modules, "langchain_aws", None)
+    code, again, err = run(*common, "--replay")
+    assert code == 0, err
+    assert len(bedrock.requests) == 12
+    assert json.loads(Path("tuned.json").read_text())["tuned"] == tuned
+    assert again == first.replace("--config tuned.json", "--config tuned.json --model MODEL")
+
+
+def test_what_was_not_recorded_is_not_judged_and_never_clean(run, labelled, bedrock):
+    pytest.importorskip("langchain_aws")
+    bedrock.always = says('{"level": "high", "reason": "One. Two."}')
+    common = (labelled, "--detector", "level", "--replies", "replies.jsonl")
+    assert run(*common, "--limit", "12", "--model", f"bedrock:{MODEL}")[0] == 0
+    code, out, err = run(*common, "--replay", "--json")
+    assert code == 0, err
+    assert sum(json.loads(out)["not_judged"].values()) == 28
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        (["--replay"], "name it with --replies FILE"),
+        (["--replies", "r.jsonl"], "--replies has nothing to keep: 'lexical' asks no model"),
+        (["--replies", "nowhere/r.jsonl"], "--replies 'nowhere/r.jsonl': there is no directory 'nowhere'"),
+        (["--detector", "level", "--replies", "r.jsonl", "--replay"], "there is no file 'r.jsonl'"),
         (["--target", "precison>=0.9"], "did you mean 'precision'?"),
         (["--target", "precision<=0.9"], "expected precision>="),
         (

@@ -13,7 +13,16 @@ from groundwire import config, detectors
 from groundwire.checker import Checker
 from groundwire.cli.arguments import add_command
 from groundwire.cli.exits import DONE, NOT_ALL_JUDGED
-from groundwire.cli.labelled import add_data, add_runs, examples_of, interrupted, name_of
+from groundwire.cli.labelled import (
+    add_data,
+    add_replies,
+    add_runs,
+    asks,
+    examples_of,
+    interrupted,
+    name_of,
+    require_replies,
+)
 from groundwire.cli.outputs import console
 from groundwire.cli.settings import complete_settings, settings_of
 from groundwire.cli.writable import require_folder
@@ -69,11 +78,7 @@ def add_bench(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
         metavar="FILE",
         help="a whole checker's settings, compared too",
     )
-    judging.add_argument(
-        "--dry-run", action="store_true", help="ask no model: tell the calls, tokens and cost"
-    )
-    judging.add_argument("--replies", metavar="FILE", help="keep the model's replies, and ask none twice")
-    judging.add_argument("--replay", action="store_true", help="ask no model: only what --replies holds")
+    add_replies(judging)
 
     output = parser.add_argument_group("output")
     output.add_argument("--out", metavar="FOLDER", help="write report.html, .md and .json, and keep outcomes")
@@ -87,8 +92,7 @@ def bench(given: argparse.Namespace) -> int:
     """Run the command. Whatever can be wrong with options is raised before the first row is judged."""
     if given.plots and not given.out:
         raise ConfigurationError("--plots needs a folder to write to: --out FOLDER")
-    if given.replay and not given.replies:
-        raise ConfigurationError("--replay gives again what a file holds: name it with --replies FILE")
+    require_replies(given)
     # Slow to load, and some of it in an extra: both are nobody's concern who runs another command.
     from groundwire.bench import report  # noqa: PLC0415
     from groundwire.bench.comparison import compare, contestant  # noqa: PLC0415
@@ -155,7 +159,11 @@ def _checkers(
     from groundwire.bench.replies import Replies  # noqa: PLC0415 - wanted by few
 
     shared: Replies | None = None
-    asking = {name: settings for name, settings in named.items() if given.replies and _asks(settings)}
+    asking = {
+        name: settings
+        for name, settings in named.items()
+        if given.replies and asks(settings.build_detector(), settings)
+    }
     _require_one_model(asking)
     for name, settings in named.items():
         told = settings.without_monitor()
@@ -181,12 +189,6 @@ def _require_one_model(asking: Mapping[str, config.Settings]) -> None:
         )
 
 
-def _asks(settings: config.Settings) -> bool:
-    """Whether a model is asked: one that a detector needs, or that is of use to it and named."""
-    detector = settings.build_detector()
-    return detector.needs_judge or (detector.takes_model and settings.judge is not None)
-
-
 def _sets(given: argparse.Namespace) -> dict[str, list[Example]]:
     sets: dict[str, list[Example]] = {}
     for source in given.data:
@@ -199,34 +201,17 @@ def _sets(given: argparse.Namespace) -> dict[str, list[Example]]:
 def _estimate(
     named: dict[str, config.Settings], sets: dict[str, list[Example]], given: argparse.Namespace
 ) -> int:
-    from groundwire.judge.dry_run import estimate  # noqa: PLC0415 - only here
+    from groundwire.cli.estimates import estimates, tell  # noqa: PLC0415 - only here
 
-    found = {}
+    built = {}
     for name, settings in named.items():
         detector = settings.build_detector().beside(settings.judge)
         settings.build_grading(detector.grading)
-        interactions = [
-            one.interaction for examples in sets.values() for one in examples if one.label is not None
-        ]
-        prices = settings.judge.priced() if settings.judge else {}
-        found[name] = estimate(detector, interactions, prices=prices) if _asks(settings) else None
-    if given.json:
-        _say(json.dumps({"dry_run": {name: one and vars(one) for name, one in found.items()}}))
-        return DONE
-    for name, one in found.items():
-        if one is None:
-            _say(f"{name}: asks no model")
-            continue
-        cost = (
-            "; cost: unknown: give a price for the model" if one.cost is None else f"; cost: {one.cost:,.4f}"
-        )
-        embeds = f", {one.embedding_calls:,} of embeddings" if one.embedding_calls else ""
-        _say(
-            f"{name}: at least {one.calls:,} calls{embeds} for {one.answers:,} answers, "
-            f"{one.input_tokens:,} tokens to the model and {one.output_tokens:,} from it (estimated)"
-            f"{cost if one.calls else ''}"
-        )
-    _say("Nothing was asked.")
+        built[name] = (detector, settings)
+    interactions = [
+        one.interaction for examples in sets.values() for one in examples if one.label is not None
+    ]
+    tell(estimates(built, interactions), as_json=given.json)
     return DONE
 
 

@@ -7,9 +7,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from groundwire import config
 from groundwire.cli.arguments import count
 from groundwire.cli.exits import INTERRUPTED
 from groundwire.cli.outputs import console
+from groundwire.cli.writable import require_writable
+from groundwire.core.detector import Detector
 from groundwire.core.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -37,6 +40,28 @@ def add_runs(judging: argparse._ArgumentGroup) -> None:
     judging.add_argument(
         "--retry-errors", action="store_true", help="judge answers again that models failed on, of those kept"
     )
+
+
+def add_replies(judging: argparse._ArgumentGroup) -> None:
+    """Add what may be known of a model before it is asked, and kept of it after."""
+    judging.add_argument(
+        "--dry-run", action="store_true", help="ask no model: tell the calls, tokens and cost"
+    )
+    judging.add_argument("--replies", metavar="FILE", help="keep the model's replies, and ask none twice")
+    judging.add_argument("--replay", action="store_true", help="ask no model: only what --replies holds")
+
+
+def require_replies(given: argparse.Namespace) -> None:
+    """Raises ConfigurationError where replies are wanted again of no file, or can't be kept in theirs."""
+    if given.replay and not given.replies:
+        raise ConfigurationError("--replay gives again what a file holds: name it with --replies FILE")
+    if given.replies and not given.replay and not given.dry_run:
+        require_writable("--replies", given.replies)
+
+
+def asks(detector: Detector, settings: config.Settings) -> bool:
+    """Whether a model is asked: one that the detector needs, or that is of use to it and named."""
+    return detector.needs_judge or (detector.takes_model and settings.judge is not None)
 
 
 def examples_of(source: str, given: argparse.Namespace) -> list[Example]:

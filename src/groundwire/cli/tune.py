@@ -11,7 +11,15 @@ from groundwire import config
 from groundwire.checker import Checker
 from groundwire.cli.arguments import add_command
 from groundwire.cli.exits import DONE
-from groundwire.cli.labelled import add_data, add_runs, examples_of, interrupted
+from groundwire.cli.labelled import (
+    add_data,
+    add_replies,
+    add_runs,
+    asks,
+    examples_of,
+    interrupted,
+    require_replies,
+)
 from groundwire.cli.outputs import console
 from groundwire.cli.tuning_output import tell
 from groundwire.cli.writable import require_folder, require_writable
@@ -22,6 +30,7 @@ if TYPE_CHECKING:
     from groundwire.bench.examples import Example
     from groundwire.bench.runs import Judged
     from groundwire.bench.tuning import Target, Tuning
+    from groundwire.core.detector import Detector
 
 _DESCRIPTION = """\
 Fit how a detector's scores are read to labelled answers: its threshold, the cuts of its levels, its
@@ -44,6 +53,7 @@ targets:
 examples:
   groundwire tune labelled.csv
   groundwire tune labelled.csv --detector lexical --target "precision>=0.9" --out strict.json
+  groundwire tune labelled.csv --detector judge --model bedrock:MODEL_ID --dry-run
   groundwire tune labelled.csv --detector judge --model bedrock:MODEL_ID --outcomes outcomes
   groundwire tune labelled.csv --detector embedded,token --target "false_alarms<=0.1 with 0.9"
   groundwire check answers.csv --config tuned.json
@@ -72,6 +82,7 @@ def add_tune(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         "--detector", metavar="NAME,...", help="default: that of --config, or embedded; several are stacked"
     )
     add_runs(judging)
+    add_replies(judging)
     judging.add_argument(
         "--config", metavar="FILE", help="settings: detector, judge, limits; without threshold and levels"
     )
@@ -118,25 +129,52 @@ def tune(given: argparse.Namespace) -> int:
     require_writable("--out", given.out, read=(given.data, given.config))
     if given.outcomes:
         require_folder("--outcomes", given.outcomes)
-    checkers = list(_checkers(given))
+    require_replies(given)
+    settings, built = _built(given)
+    checkers = [] if given.dry_run else list(_checkers(settings, built, given))
     tuning.require_options(
-        [checker.detector for checker in checkers],
+        built,
         target,
         calibration=given.calibration,
         aggregation=given.aggregation,
         combination=given.combination,
     )
     examples = examples_of(given.data, given)
-    tuning.require_labels(examples, target, stack=len(checkers) > 1)
+    tuning.require_labels(examples, target, stack=len(built) > 1)
     if (left_out := sum(one.label is None for one in examples)) and not (given.json or given.quiet):
         console(stderr=True).print(f"{left_out:,} answers without a label are left out.", style="dim")
+    if given.dry_run:
+        return _estimate(settings, built, examples, given)
     try:
         found = _fitted(examples, checkers, target, given)
     except KeyboardInterrupt:
         return interrupted(given.outcomes, "--outcomes")
     found.save(out, settings={"judge": {"model": given.model}} if given.model else None)
     elsewhere = not given.model and any(getattr(checker.judge, "model", None) for checker in checkers)
-    tell(found, out, as_json=given.json, quiet=given.quiet, beside=given.config if elsewhere else None)
+    tell(
+        found,
+        out,
+        as_json=given.json,
+        quiet=given.quiet,
+        beside=given.config if elsewhere else None,
+        unnamed=elsewhere and not given.config,
+    )
+    return DONE
+
+
+def _estimate(
+    settings: config.Settings, built: list[Detector], examples: list[Example], given: argparse.Namespace
+) -> int:
+    """Tell what the detectors would ask; of a cascade each stage, for each judges every answer."""
+    from groundwire.bench.tuning.cascading import stages_alone  # noqa: PLC0415 - as above
+    from groundwire.cli import estimates  # noqa: PLC0415 - only here
+
+    beside = [detector.beside(settings.judge) for detector in built]
+    named: dict[str, tuple[Detector, config.Settings]] = {one.name: (one, settings) for one in beside}
+    if named.keys() == {"cascade"}:
+        named = {stage.name: (alone, settings) for stage, alone in stages_alone(beside[0])}
+    interactions = [one.interaction for one in examples if one.label is not None]
+    estimates.tell(estimates.estimates(named, interactions), as_json=given.json)
     return DONE
 
 
@@ -168,8 +206,8 @@ def _fitted(
     )
 
 
-def _checkers(given: argparse.Namespace) -> Iterator[Checker]:
-    """A checker for each detector, all with one judge and none with a reading of its own."""
+def _built(given: argparse.Namespace) -> tuple[config.Settings, list[Detector]]:
+    """The settings, and each detector by them; none with a reading of its own."""
     settings = config.load(given.config) if given.config else config.Settings()
     if settings.tuned is not None or settings.threshold is not None:
         raise ConfigurationError(
@@ -182,18 +220,28 @@ def _checkers(given: argparse.Namespace) -> Iterator[Checker]:
     names = [name.strip() for name in given.detector.split(",")] if given.detector else [None]
     built = [config.load({**told, "detector": name} if name else told).build_detector() for name in names]
     whole = config.load(told)
-    asking = any(detector.takes_model for detector in built)
-    if given.model and not asking:
-        raise ConfigurationError(
-            f"--model has nothing to answer: {', '.join(repr(one.name) for one in built)} asks no model"
-        )
-    judge = whole.judge.build() if whole.judge and asking else None
-    budget = whole.budget.build() if whole.budget else None
-    redact = whole.build_redaction()
+    for option, value, asked in (
+        ("--model has nothing to answer", given.model, any(one.takes_model for one in built)),
+        ("--replies has nothing to keep", given.replies, given.replay or any(asks(o, whole) for o in built)),
+    ):
+        if value and not asked:
+            raise ConfigurationError(f"{option}: {', '.join(repr(one.name) for one in built)} asks no model")
+    return whole, built
+
+
+def _checkers(
+    settings: config.Settings, built: list[Detector], given: argparse.Namespace
+) -> Iterator[Checker]:
+    """A checker for each detector, all with one judge; with --replay that is the file of replies alone."""
+    from groundwire.bench.replies import Replies  # noqa: PLC0415 - wanted by few
+
+    wanted = settings.judge is not None and any(detector.takes_model for detector in built)
+    model = settings.judge.build() if settings.judge and wanted and not given.replay else None
+    judge = Replies(given.replies, model) if given.replies else model
+    budget = settings.budget.build() if settings.budget else None
+    policy = Policy(timeout=settings.timeout, budget=budget, redact=settings.build_redaction())
     for detector in built:
-        yield Checker(
-            detector, judge=judge, policy=Policy(timeout=whole.timeout, budget=budget, redact=redact)
-        )
+        yield Checker(detector, judge=judge, policy=policy)
 
 
 def _judged(examples: list[Example], checker: Checker, given: argparse.Namespace) -> Iterator[Judged]:

@@ -24,10 +24,19 @@ if TYPE_CHECKING:
 _SHOWN = ("precision", "recall", "f1", "false_alarms", "auroc", "brier", "calibration_error", "calls")
 
 
-def tell(found: Tuning, out: Path, *, as_json: bool, quiet: bool, beside: str | None = None) -> None:
+def tell(
+    found: Tuning,
+    out: Path,
+    *,
+    as_json: bool,
+    quiet: bool,
+    beside: str | None = None,
+    unnamed: bool = False,
+) -> None:
     """Print a tuning that was written to ``out``: its figures to stdout, its warnings to stderr.
 
-    ``beside`` is the file of settings that names the judge, which the written one lacks.
+    ``beside`` is the file of settings that names the judge, which the written one lacks. ``unnamed`` is
+    where none names it, for its replies were recorded.
     """
     if as_json:
         told = {**as_json_has_it(found), "file": str(out)}
@@ -42,7 +51,7 @@ def tell(found: Tuning, out: Path, *, as_json: bool, quiet: bool, beside: str | 
     text.print(table(found, "its own threshold" if found.reading else "its own bands"))
     for line in lines(found, "its own"):
         text.print(line, soft_wrap=True)
-    use = f"groundwire check FILE --config {out}"
+    use = f"groundwire check FILE --config {out}" + (" --model MODEL" if unnamed else "")
     if beside is not None:
         use = f"write tuned: {out} into {beside}, which names the judge, and give that to --config"
     text.print(f"Written: {out}. Use it: {use}", soft_wrap=True)

@@ -30,6 +30,7 @@ from groundwire.bench.tuning.rows import Rows, folds
 from groundwire.bench.tuning.sweep import Flags, Floats
 from groundwire.bench.tuning.targets import Measure, Target
 from groundwire.checker import Checker
+from groundwire.core.detector import Detector
 from groundwire.core.grading import Grading
 from groundwire.core.tuned import Figure, Labels, Tuned
 from groundwire.core.verdict import Abstention, Verdict
@@ -46,18 +47,24 @@ def stages(checker: Checker) -> list[Checker]:
 
     Raises TuningError unless the checker's detector is a cascade of two stages or more.
     """
-    cascade = _cascade(checker)
     return [
-        Checker(
+        Checker(alone, judge=checker.judge if stage.detector.takes_model else None, policy=checker.policy)
+        for stage, alone in stages_alone(checker.detector)
+    ]
+
+
+def stages_alone(detector: Detector) -> list[tuple[Stage, Cascade]]:
+    """Each stage of a cascade, and one of it alone, which judges every answer. Raises as ``stages`` does."""
+    return [
+        (
+            stage,
             Cascade(
                 stages=(replace(stage, accept=None, flag=None),),
                 facts=Facts.OFF,
                 grading=stage.detector.grading,
             ),
-            judge=checker.judge if stage.detector.takes_model else None,
-            policy=checker.policy,
         )
-        for stage in cascade.line
+        for stage in _cascade(detector).line
     ]
 
 
@@ -76,7 +83,7 @@ def tune_cascade(
     """
     wanted = target if isinstance(target, Target) else Target.parse(target)
     require_own_reading(checker)
-    cascade = _cascade(checker)
+    cascade = _cascade(checker.detector)
     require_options([cascade], wanted)
     given = [[one for one in said if one.example.label is not None] for said in judged]
     require_equal_weights(given[0], "a cascade's bands")
@@ -131,15 +138,15 @@ def tune_cascade(
     )
 
 
-def _cascade(checker: Checker) -> Cascade:
-    if not isinstance(checker.detector, Cascade):
-        raise TuningError(f"only a cascade has bands, and {checker.detector.name!r} is none")
-    if len(checker.detector.line) < 2:
+def _cascade(detector: Detector) -> Cascade:
+    if not isinstance(detector, Cascade):
+        raise TuningError(f"only a cascade has bands, and {detector.name!r} is none")
+    if len(detector.line) < 2:
         raise TuningError(
             "a cascade of one stage has no bands to fit: give it a judge, or stages of yours; or tune the "
             "stage's detector by itself"
         )
-    return checker.detector
+    return detector
 
 
 def _same(given: Sequence[Sequence[Judged]], cascade: Cascade) -> list[Example]:
