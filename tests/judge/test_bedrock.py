@@ -4,6 +4,7 @@ import functools
 import json
 import operator
 import time
+from dataclasses import replace
 
 import pytest
 from langchain.chat_models import init_chat_model
@@ -290,6 +291,127 @@ def test_structured_output_is_read_as_its_json(bedrock, include_raw):
     assert reply.usage.input_tokens == (11 if include_raw else 0)
     ((_, body),) = bedrock.requests
     assert body["toolConfig"]["toolChoice"] == {"tool": {"name": "Verdict"}}
+
+
+def test_structured_output_that_was_cut_off_is_never_a_verdict(bedrock):
+    """What the parser makes of a half-written call may look whole."""
+    called = {"toolUse": {"toolUseId": "t", "name": "Verdict", "input": json.loads(SUPPORTED)}}
+    bedrock.always = says([called], stop="max_tokens")
+    model = from_string(f"bedrock:{MODEL}").with_structured_output(VERDICT, include_raw=True)
+    outcome = Checker("judge", judge=Judge(model)).check(INTERACTION)
+    assert outcome.why == AbstentionReason.UNREADABLE_REPLY
+    assert "higher max_tokens" in outcome.detail
+
+
+def calls(name, given):
+    return {"toolUse": {"toolUseId": "t", "name": name, "input": given}}
+
+
+def held(**options):
+    """A judge that is held to the form of its replies."""
+    return judge(structured=True, **options)
+
+
+def test_a_judge_may_be_held_to_the_form_of_its_replies(bedrock):
+    bedrock.always = says([{"text": "Let me check."}, calls("reply", json.loads(SUPPORTED))], stop="tool_use")
+    outcome = Checker("judge", judge=held()).check(INTERACTION)
+    assert (outcome.grounded, outcome.usage) == (
+        True,
+        replace(outcome.usage, calls=1, input_tokens=11, output_tokens=7),
+    )
+    ((_, body),) = bedrock.requests
+    (tool,) = body["toolConfig"]["tools"]
+    assert body["toolConfig"]["toolChoice"] == {"tool": {"name": "reply"}}
+    entry = tool["toolSpec"]["inputSchema"]["json"]["properties"]["claims"]["items"]
+    assert list(entry["properties"]) == ["id", "support", "quote", "words", "reason", "score"]
+    assert entry["properties"]["support"]["enum"] == ["supported", "inferred", "unsupported", "contradicted"]
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        says(SUPPORTED),
+        says(f"Here it is:\n```json\n{SUPPORTED}\n```"),
+        says([calls("reply", {"claims": json.loads(SUPPORTED)["claims"], "note": "x"})], stop="tool_use"),
+    ],
+)
+def test_a_model_that_keeps_to_no_form_is_read_as_any_other(bedrock, reply):
+    bedrock.always = reply
+    outcome = Checker("judge", judge=held()).check(INTERACTION)
+    assert (outcome.grounded, outcome.usage.calls) == (True, 1)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        says([calls("reply", {})], stop="tool_use"),
+        says([calls("reply", {"claims": []})], stop="tool_use"),
+        says([calls("reply", json.loads(SUPPORTED))], stop="max_tokens"),
+        says([calls("reply", json.loads(SUPPORTED.replace("0.1", "70")))], stop="tool_use"),
+        says("I can't help with that."),
+    ],
+)
+def test_a_form_that_can_not_be_read_is_asked_for_in_words(bedrock, reply):
+    """Once more, without the form, which may have been what went wrong. Never is it a verdict."""
+    bedrock.script += [reply, says(SUPPORTED)]
+    outcome = Checker("judge", judge=held()).check(INTERACTION)
+    assert (outcome.grounded, outcome.usage.calls, outcome.usage.input_tokens) == (True, 2, 22)
+    assert ["toolConfig" in body for _, body in bedrock.requests] == [True, False]
+    bedrock.always = reply
+    assert Checker("judge", judge=held()).check(INTERACTION).why == AbstentionReason.UNREADABLE_REPLY
+
+
+def test_a_server_that_refuses_forms_is_asked_in_words_from_then_on(bedrock, caplog):
+    bedrock.always = says(SUPPORTED)
+    bedrock.script.append(refuses(400, "ValidationException", "This model doesn't support tool use."))
+    checker = Checker("judge", judge=held())
+    assert [checker.check(INTERACTION).grounded for _ in range(2)] == [True, True]
+    assert ["toolConfig" in body for _, body in bedrock.requests] == [True, False, False]
+    assert "asked in words alone from now on" in caplog.text
+
+
+def test_a_form_does_not_hide_what_is_wrong_with_a_request(bedrock):
+    wrong = refuses(400, "ValidationException", "Input is too long for requested model.")
+    bedrock.script += [wrong, wrong, says([calls("reply", json.loads(SUPPORTED))], stop="tool_use")]
+    checker = Checker("judge", judge=held())
+    assert checker.check(INTERACTION).why == AbstentionReason.MODEL_FAILED
+    assert checker.check(INTERACTION).grounded
+    assert ["toolConfig" in body for _, body in bedrock.requests] == [True, False, True]
+
+
+def test_a_model_s_handlers_hear_nothing_of_a_judge_that_is_held_to_a_form(bedrock):
+    """Nor do those of the chain in which it is asked."""
+    heard = []
+
+    class Handler(BaseCallbackHandler):
+        def on_chat_model_start(self, serialized, messages, **more):
+            heard.append(messages)
+
+        def on_chain_start(self, serialized, inputs, **more):
+            heard.append(inputs)
+
+    bedrock.always = says([calls("reply", json.loads(SUPPORTED))], stop="tool_use")
+    model = from_string(f"bedrock:{MODEL}", callbacks=[Handler()])
+    checker = Checker("judge", judge=Judge(model, structured=True))
+    asking = RunnableLambda(lambda _: checker.check(INTERACTION).grounded)
+    assert asking.invoke("q", config={"callbacks": [Handler()]}) is True
+    assert heard == ["q"]
+
+
+def test_settings_may_hold_a_judge_to_a_form(bedrock):
+    bedrock.always = says([calls("reply", json.loads(SUPPORTED))], stop="tool_use")
+    settings = {"detector": "judge", "judge": {"model": f"bedrock:{MODEL}", "structured": True}}
+    assert Checker.from_config(settings).check(INTERACTION).grounded
+    assert "toolConfig" in bedrock.requests[0][1]
+
+
+def test_replies_in_a_form_and_in_words_are_remembered_apart(bedrock):
+    memory = Memory()
+    bedrock.script += [says([calls("reply", json.loads(SUPPORTED))], stop="tool_use"), says(SUPPORTED)]
+    for one in (held(memory=memory), judge(memory=memory), held(memory=memory)):
+        assert Checker("judge", judge=one).check(INTERACTION).grounded
+    assert len(bedrock.requests) == 2
+    assert held().parameters != judge().parameters
 
 
 def test_structured_output_that_could_not_be_parsed_is_told_as_it_was_said(bedrock):

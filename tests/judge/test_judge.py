@@ -326,6 +326,7 @@ def test_all_mistakes_are_named_at_once():
             embeddings=7,
             timeout=True,
             max_concurrency=True,
+            structured="yes",
             models=["second"],
             parameters=["temperature"],
             prices={"m": 0.06},
@@ -336,6 +337,7 @@ def test_all_mistakes_are_named_at_once():
     assert [problem.partition(":")[0] for problem in caught.value.problems] == [
         "timeout",
         "max_concurrency",
+        "structured",
         "models",
         "parameters",
         "limits",
@@ -345,6 +347,19 @@ def test_all_mistakes_are_named_at_once():
         "model",
         "embeddings",
     ]
+
+
+@pytest.mark.parametrize(
+    ("model", "told"),
+    [
+        (lambda system, user: "", "expected a LangChain chat model or its string"),
+        (FakeListChatModel(responses=[""]), "'FakeListChatModel' can't be held to the form of a reply"),
+        (FakeListChatModel(responses=[""]).bind(stop=["."]), "is bound, or no chat model; give the chat mod"),
+    ],
+)
+def test_a_model_that_can_not_be_held_to_a_form_is_refused(model, told):
+    with pytest.raises(ConfigurationError, match=f"structured: .*{told}"):
+        Judge(model, structured=True)
 
 
 @pytest.mark.parametrize("name", ["", "bedrock:", "nonsense", "nobody:model"])

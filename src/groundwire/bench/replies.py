@@ -11,7 +11,7 @@ import hashlib
 import json
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
@@ -185,8 +185,9 @@ def _key(request: Request) -> str:
 
 
 def _asked(request: Request) -> dict[str, Any]:
-    """What is asked, in plain values; what becomes of a reply is no part of it."""
-    return {name: value for name, value in asdict(request).items() if name != "settles"}
+    """What tells requests apart, in plain values."""
+    told = {one.name for one in fields(request) if one.compare}
+    return {name: value for name, value in asdict(request).items() if name in told}
 
 
 def _line(value: Mapping[str, Any]) -> bytes:

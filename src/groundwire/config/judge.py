@@ -83,6 +83,7 @@ class JudgeSettings(Section):
     embeddings: str | None = None
     models: dict[str, str] = Field(default_factory=dict)
     parameters: dict[str, Any] = Field(default_factory=dict, repr=False)  # keys may be among them
+    structured: bool = False
     timeout: Seconds = 30.0
     max_concurrency: Annotated[Whole, Field(ge=1)] = 8
     limits: LimitsSettings = LimitsSettings()
@@ -132,6 +133,7 @@ class JudgeSettings(Section):
             embeddings=self.embeddings,
             models=self.models,
             parameters=self.parameters,
+            structured=self.structured,
             timeout=self.timeout,
             max_concurrency=self.max_concurrency,
             limits=Limits(**limits, budget=budget),

@@ -7,10 +7,10 @@ its result. It never blocks, retries, sleeps or catches: a driver performs the r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from groundwire.core.span import Span
 from groundwire.core.verdict import AbstentionReason, Usage
@@ -26,8 +26,9 @@ class Complete:
     written, each with so many others that were likely in its place; a model that can't tell them says none.
     ``model`` is one of the judge's models by the name that it has there; "" is the judge's own. ``prefix`` is
     how many characters of ``user`` other requests begin with, too, so that a provider may keep them.
+    ``schema`` is the reply's form as a JSON schema, for models that are held to one; None for free text.
     ``settles`` says of a reply whether it leaves nothing open; one that does is not remembered. Without it,
-    every reply is. It is no part of what is asked.
+    every reply is. Neither tells requests apart.
     """
 
     system: str
@@ -37,6 +38,7 @@ class Complete:
     alternatives: int = 0
     model: str = ""
     prefix: int = 0
+    schema: Mapping[str, Any] | None = field(default=None, compare=False, repr=False)
     settles: Callable[[Completed], bool] | None = field(default=None, compare=False, repr=False)
 
 

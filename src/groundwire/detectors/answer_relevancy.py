@@ -20,6 +20,7 @@ from groundwire.detectors.asking import Ask, PromptDetector, ask, clean, no_exam
 from groundwire.detectors.vectors import embed
 from groundwire.prompts.forms import QuestionsForm
 from groundwire.prompts.replies import UnreadableError, read_object
+from groundwire.prompts.schemas import object_schema
 from groundwire.text.claims import cut
 from groundwire.text.refusal import is_refusal
 
@@ -97,6 +98,7 @@ class AnswerRelevancy(PromptDetector):
                 "answer_relevancy", self.material(interaction), words={"count": str(self.questions)}
             ),
             read=self._read,
+            schema=object_schema(QuestionsForm),
         )
 
     def _read(self, reply: Completed) -> QuestionsForm:

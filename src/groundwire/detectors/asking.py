@@ -26,6 +26,7 @@ from groundwire.prompts.message import Message, Quote, material, only
 from groundwire.prompts.own_words import OwnWords
 from groundwire.prompts.quoting import neutral
 from groundwire.prompts.replies import UnreadableError
+from groundwire.prompts.schemas import Schema
 from groundwire.text.claims import cut
 
 T = TypeVar("T")
@@ -34,10 +35,14 @@ _SHORT = 200  # characters of a reply that an abstention carries
 
 @dataclass(frozen=True, kw_only=True)
 class Ask(Generic[T]):
-    """A message to a model, and how its reply is read. ``read`` raises UnreadableError for what it can't."""
+    """A message to a model, and how its reply is read. ``read`` raises UnreadableError for what it can't.
+
+    ``schema`` is the form of the reply, for models that are held to one. Asked again, they are free of it.
+    """
 
     message: Message
     read: Callable[[Completed], T]
+    schema: Schema | None = None
     samples: int = 1
     temperature: float | None = None
     alternatives: int = 0
@@ -66,6 +71,7 @@ class Ask(Generic[T]):
             samples=self.samples,
             temperature=self.temperature,
             alternatives=self.alternatives,
+            schema=None if again else self.schema,
         )
 
     def result(self, reply: Reply) -> T | Failed:

@@ -27,6 +27,7 @@ from groundwire.detectors.asking import (
 from groundwire.detectors.shown import cited
 from groundwire.prompts.forms import UseEntry
 from groundwire.prompts.replies import read_entries
+from groundwire.prompts.schemas import entries_schema
 from groundwire.text.claims import cut
 from groundwire.text.refusal import is_refusal
 
@@ -112,7 +113,11 @@ class ContextUtilization(PromptDetector):
             entries = read_entries(reply.texts[0], UseEntry, key="passages")
             return {i: entry for i, entry in entries.items() if texts.keys() >= set(entry.statements)}
 
-        return Ask(message=self.message("context_utilization", quotes), read=read)
+        return Ask(
+            message=self.message("context_utilization", quotes),
+            read=read,
+            schema=entries_schema(UseEntry, key="passages"),
+        )
 
     def _verdict(
         self, interaction: Interaction, spans: Sequence[Span], found: Mapping[int, UseEntry]

@@ -19,6 +19,7 @@ from groundwire.detectors.asking import Ask, PromptDetector, ask_each, whole_num
 from groundwire.detectors.shown import Shown, cited
 from groundwire.prompts.forms import PassageEntry
 from groundwire.prompts.replies import read_entries
+from groundwire.prompts.schemas import entries_schema
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +61,7 @@ class Contradiction(PromptDetector):
                     "contradiction", {**texts, "passages": [quotes[i] for i in ids]}, judges=True
                 ),
                 read=lambda reply: read_entries(reply.texts[0], PassageEntry, key="passages"),
+                schema=entries_schema(PassageEntry, key="passages"),
             )
 
         found, trouble = yield from ask_each(tuple(quotes), asking, per_call=self.passages_per_call)

@@ -21,6 +21,7 @@ from groundwire.detectors.shown import cited
 from groundwire.detectors.statements import aggregation_problems, share
 from groundwire.prompts.forms import SentenceEntry, StatementEntry
 from groundwire.prompts.replies import read_entries
+from groundwire.prompts.schemas import entries_schema
 from groundwire.text.claims import cut
 
 
@@ -103,6 +104,7 @@ class Faithfulness(PromptDetector):
         return Ask(
             message=self.message("faithfulness_statements", quotes),
             read=lambda reply: read_entries(reply.texts[0], SentenceEntry, key="sentences"),
+            schema=entries_schema(SentenceEntry, key="sentences"),
         )
 
     def _verify(
@@ -112,6 +114,7 @@ class Faithfulness(PromptDetector):
         return Ask(
             message=self.message("faithfulness_verdicts", quotes, judges=True),
             read=lambda reply: read_entries(reply.texts[0], StatementEntry, key="statements"),
+            schema=entries_schema(StatementEntry, key="statements"),
         )
 
     def _too_many(self, what: str) -> Outcome:

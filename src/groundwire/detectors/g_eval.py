@@ -18,6 +18,7 @@ from groundwire.core.verdict import AbstentionReason, Outcome, Verdict
 from groundwire.detectors.asking import Ask, PromptDetector, ask, clean, whole_numbers
 from groundwire.prompts.forms import ScoreForm, StepsForm
 from groundwire.prompts.replies import UnreadableError, read_object
+from groundwire.prompts.schemas import object_schema
 
 _ALTERNATIVES = 5  # scores from 1 to 5
 
@@ -108,7 +109,13 @@ class GEval(PromptDetector):
         if not self.criterion:
             return tuple(prompts.get("g_eval_kept_steps").user.splitlines())
         message = self.message("g_eval_steps", {}, words={"criterion": self._criterion})
-        form = yield from ask(Ask(message=message, read=lambda reply: read_object(reply.texts[0], StepsForm)))
+        form = yield from ask(
+            Ask(
+                message=message,
+                read=lambda reply: read_object(reply.texts[0], StepsForm),
+                schema=object_schema(StepsForm),
+            )
+        )
         return form if isinstance(form, Failed) else tuple(clean(step) for step in form.steps)
 
     @property

@@ -28,6 +28,7 @@ from groundwire.detectors.statements import aggregation_problems, share
 from groundwire.prompts.message import Quote
 from groundwire.prompts.quoting import neutral
 from groundwire.prompts.replies import ClaimReply, claim_replies
+from groundwire.prompts.schemas import entries_schema
 from groundwire.text.claims import cut
 
 
@@ -143,6 +144,7 @@ class JudgeDetector(PromptDetector):
                 judges=True,
             ),
             read=lambda reply: sheet.read(ids, reply),
+            schema=entries_schema(ClaimReply, key="claims"),
         )
 
 

@@ -18,6 +18,7 @@ from groundwire.core.verdict import AbstentionReason, Outcome, Verdict
 from groundwire.detectors.asking import Ask, PromptDetector, ask, clean
 from groundwire.prompts.forms import LevelForm
 from groundwire.prompts.replies import read_object
+from groundwire.prompts.schemas import object_schema
 from groundwire.text.claims import cut
 
 SCORES: Mapping[Level, float] = MappingProxyType({Level.LOW: 0.0, Level.MEDIUM: 0.5, Level.HIGH: 1.0})
@@ -86,6 +87,7 @@ class LevelDetector(PromptDetector):
             Ask(
                 message=self.message("level" if by_passages else "level_alone", quotes, judges=by_passages),
                 read=lambda reply: read_object(reply.texts[0], LevelForm),
+                schema=object_schema(LevelForm),
             )
         )
         if isinstance(form, Failed):

@@ -14,6 +14,7 @@ from groundwire.core.verdict import Outcome, Verdict
 from groundwire.detectors.asking import Ask, PromptDetector, ask, clean
 from groundwire.prompts.forms import ConfidenceForm
 from groundwire.prompts.replies import read_object
+from groundwire.prompts.schemas import object_schema
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +40,7 @@ class SelfEval(PromptDetector):
             Ask(
                 message=self.message("self_eval", self.material(interaction), judges=True),
                 read=lambda reply: read_object(reply.texts[0], ConfidenceForm),
+                schema=object_schema(ConfidenceForm),
             )
         )
         if isinstance(form, Failed):

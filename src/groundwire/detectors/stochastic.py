@@ -36,6 +36,7 @@ from groundwire.detectors.statements import aggregation_problems, scored, share,
 from groundwire.detectors.vectors import embed
 from groundwire.prompts.forms import AgreedEntry
 from groundwire.prompts.replies import UnreadableError, read_entries, without_thoughts
+from groundwire.prompts.schemas import entries_schema
 from groundwire.text import sentences, tokens
 from groundwire.text.claims import cut
 
@@ -164,6 +165,7 @@ class Stochastic(PromptDetector):
             return Ask(
                 message=self.message("stochastic_agreement", quotes),
                 read=lambda reply: read_entries(reply.texts[0], AgreedEntry, key="statements"),
+                schema=entries_schema(AgreedEntry, key="statements"),
             )
 
         return asking

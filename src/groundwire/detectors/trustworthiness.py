@@ -18,6 +18,7 @@ from groundwire.core.verdict import AbstentionReason, Outcome, Verdict
 from groundwire.detectors.asking import Ask, PromptDetector, ask, ask_each, clean, whole_numbers
 from groundwire.prompts.forms import AgreementEntry, ReflectionForm
 from groundwire.prompts.replies import UnreadableError, read_entries, read_object, without_thoughts
+from groundwire.prompts.schemas import entries_schema, object_schema
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,6 +93,7 @@ class Trustworthiness(PromptDetector):
         return Ask(
             message=self.message("trustworthiness_reflection", self.material(interaction), judges=True),
             read=lambda reply: read_object(reply.texts[0], ReflectionForm),
+            schema=object_schema(ReflectionForm),
         )
 
     def _answering(self, interaction: Interaction) -> Ask[Completed]:
@@ -112,6 +114,7 @@ class Trustworthiness(PromptDetector):
                 "trustworthiness_agreement", {**self.material(interaction), "others": others}
             ),
             read=lambda reply: read_entries(reply.texts[0], AgreementEntry, key="answers"),
+            schema=entries_schema(AgreementEntry, key="answers"),
         )
 
     def _verdict(

@@ -40,7 +40,9 @@ class Judge:
     string they are what the model is built with, and a region, endpoint or credentials of Bedrock among them
     hold for every other model of the judge that is such a string, too. Without a model, embeddings by a
     string are built with them. ``models`` are further ones by names of your own, for methods that ask
-    several; they share all that is set here, but for other ``parameters``.
+    several; they share all that is set here, but for other ``parameters``. With ``structured`` a chat model
+    of LangChain is held to the form of its reply, by its tools or whatever else it has for that; one whose
+    server refuses it is asked without.
 
     ``timeout`` is in seconds for one attempt at a call, from when it begins, whatever the client believes. At
     most ``max_concurrency`` calls are out at once. ``limits`` bounds everything that is asked, ``prices`` is
@@ -60,6 +62,7 @@ class Judge:
         embeddings: Any = None,
         models: Mapping[str, Any] | None = None,
         parameters: Mapping[str, Any] | None = None,
+        structured: bool = False,
         timeout: float = 30.0,
         max_concurrency: int = 8,
         limits: Limits | None = None,
@@ -71,6 +74,7 @@ class Judge:
         problems = _problems(
             timeout=timeout,
             max_concurrency=max_concurrency,
+            structured=structured,
             models=models,
             parameters=parameters,
             prices=prices,
@@ -88,6 +92,7 @@ class Judge:
                 prices=prices if isinstance(prices, Mapping) else {},
                 in_money=budget is not None and budget.cost is not None,
                 breaker=breaker if isinstance(breaker, Breaker) else None,
+                structured=structured is True,
             )
         except ConfigurationError as error:
             problems += error.problems
@@ -101,6 +106,8 @@ class Judge:
         self.memory = Memory(mode=MemoryMode.OFF) if memory is None else memory
         self.trace_project = trace_project
         self._parameters = dict(parameters or {})
+        if structured:
+            self._parameters["structured output"] = True
         self._calls: Calls[Reply] = Calls(limit=max_concurrency, seconds=self.timeout)
         self._attempts = Attempts(self.limits, self._calls)
 
@@ -298,7 +305,7 @@ def _digest(told: str) -> str:
     return hashlib.sha256(told.encode()).hexdigest()[:16]
 
 
-def _problems(*, timeout: Any, max_concurrency: Any, **given: Any) -> list[str]:
+def _problems(*, timeout: Any, max_concurrency: Any, structured: Any, **given: Any) -> list[str]:
     """What is wrong with what a judge was given, beside its models."""
     problems = []
     number = isinstance(timeout, int | float) and not isinstance(timeout, bool)
@@ -306,6 +313,8 @@ def _problems(*, timeout: Any, max_concurrency: Any, **given: Any) -> list[str]:
         problems.append(f"timeout: expected seconds above 0, not {timeout!r}")
     if type(max_concurrency) is not int or max_concurrency < 1:
         problems.append(f"max_concurrency: expected a whole number from 1 on, not {max_concurrency!r}")
+    if type(structured) is not bool:
+        problems.append(f"structured: expected True or False, not {structured!r}")
     problems += [
         f"{name}: expected {wanted}, not {type(given[name]).__name__}"
         for name, kind, wanted in (

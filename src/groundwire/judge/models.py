@@ -103,11 +103,12 @@ class Models:
         prices: Mapping[str, Price],
         in_money: bool,
         breaker: Breaker | None,
+        structured: bool,
     ) -> None:
         problems: list[str] = []
         chats: dict[str, adapters.Chat | None] = {}
         if model is not None or embeddings is None:
-            chats[""] = _built(partial(adapters.chat, model, parameters), problems)
+            chats[""] = _built(partial(adapters.chat, model, parameters, structured=structured), problems)
         embedder: adapters.Embedder | None = None
         if embeddings is not None:
             embed = partial(adapters.embedder, embeddings, beside=model, parameters=parameters)
@@ -117,7 +118,7 @@ class Models:
         if others and "" not in chats:
             problems.append("models: further ones stand beside the judge's own, and it was given none")
         for name, given in others.items():
-            build = partial(adapters.chat, given, parameters, beside=model)
+            build = partial(adapters.chat, given, parameters, beside=model, structured=structured)
             chats[name] = _built(build, problems)
         if in_money:
             problems += [

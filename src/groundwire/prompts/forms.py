@@ -5,7 +5,15 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+    WithJsonSchema,
+)
 
 from groundwire.prompts.replies import Entry, UnreadableError, identifier, objects, on_scale
 from groundwire.prompts.scores import read_score
@@ -30,6 +38,9 @@ def _share(value: object) -> float | None:
     return None
 
 
+# What a model may say: that a claim is unverified is ours to say, of what can't be read.
+_OF_A_MODEL = {"type": "string", "enum": ["supported", "inferred", "unsupported", "contradicted"]}
+
 Text = Annotated[str, BeforeValidator(_text)]
 Said = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2_000)]
 OneToFive = Annotated[float, on_scale(1.0, 5.0)]
@@ -52,8 +63,8 @@ class LevelForm(Form):
 class ConfidenceForm(Form):
     """Thoughts, and a confidence from 1 to 5 in the end."""
 
-    confidence: OneToFive
     reasoning: Text = ""
+    confidence: OneToFive
 
 
 class ScoreForm(Form):
@@ -72,9 +83,9 @@ class StepsForm(Form):
 class ReflectionForm(Form):
     """Two answers to whether an answer can be trusted."""
 
+    reason: Text = ""
     correct: Sureness
     certain: Sureness
-    reason: Text = ""
 
 
 class PassageEntry(Entry):
@@ -109,12 +120,14 @@ class ReadClaimForm(Form):
     """One claim as a reading of the answer has it; "unverified" where what it says of it can't be read."""
 
     claim: Said
-    support: Annotated[
-        Literal["supported", "inferred", "unsupported", "contradicted", "unverified"], BeforeValidator(_word)
-    ]
-    confidence: Annotated[float | None, BeforeValidator(_share)] = None
     words: Text = ""
+    support: Annotated[
+        Literal["supported", "inferred", "unsupported", "contradicted", "unverified"],
+        BeforeValidator(_word),
+        WithJsonSchema(_OF_A_MODEL),
+    ]
     quote: Text = ""
+    confidence: Annotated[float | None, BeforeValidator(_share)] = None
 
     @property
     def readable(self) -> bool:

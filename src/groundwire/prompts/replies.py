@@ -155,10 +155,10 @@ class ClaimReply(Entry):
     support: Annotated[
         Literal["supported", "inferred", "unsupported", "contradicted"], BeforeValidator(_word)
     ]
-    score: Score
     quote: Annotated[str, BeforeValidator(_absent(""))] = ""
     words: Annotated[list[str], BeforeValidator(_absent([]))] = []
     reason: Annotated[str, BeforeValidator(_absent(""))] = ""
+    score: Score
 
     @model_validator(mode="after")
     def _agree(self) -> Self:

@@ -22,6 +22,7 @@ from groundwire.detectors.ensemble.places import Places
 from groundwire.detectors.shown import ShownPassages
 from groundwire.prompts.forms import ReadClaimForm, readings
 from groundwire.prompts.replies import UnreadableError
+from groundwire.prompts.schemas import readings_schema
 
 Readings = list[tuple[ReadClaimForm, ...] | None]
 
@@ -124,6 +125,7 @@ class ClaimReader(PromptDetector):
                 judges=True,
             ),
             read=lambda reply: self._read(reply, samples),
+            schema=readings_schema(),
             samples=samples,
             temperature=self.temperature if samples > 1 else None,
         )

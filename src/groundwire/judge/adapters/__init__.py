@@ -56,11 +56,18 @@ class Embedder(Protocol):
     def embed(self, texts: Sequence[str]) -> Embedded: ...
 
 
-def chat(model: Any, parameters: Mapping[str, Any] | None = None, *, beside: Any = None) -> Chat:
+def chat(
+    model: Any,
+    parameters: Mapping[str, Any] | None = None,
+    *,
+    beside: Any = None,
+    structured: bool = False,
+) -> Chat:
     """The adapter for a language model, with ``parameters`` in its own copy of the model.
 
-    Where it serves ``beside`` another, they are that one's. Raises ConfigurationError for what is no model,
-    and for parameters that it doesn't have.
+    Where it serves ``beside`` another, they are that one's. ``structured`` holds it to the forms of replies.
+    Raises ConfigurationError for what is no model, for parameters that it doesn't have, and for one that
+    can't be held to a form.
     """
     given = dict(parameters or {})
     if beside is not None:
@@ -78,7 +85,12 @@ def chat(model: Any, parameters: Mapping[str, Any] | None = None, *, beside: Any
     if _is_langchain(model):
         from groundwire.judge.adapters.langchain import LangChainChat  # noqa: PLC0415 - needs LangChain
 
-        return LangChainChat(model, given)
+        return LangChainChat(model, given, structured=structured)
+    if structured:
+        raise ConfigurationError(
+            f"structured: {_described(model)} can't be held to the form of a reply; expected a LangChain "
+            "chat model or its string"
+        )
     if _is_llama_index(model):
         from groundwire.judge.adapters.llama_index import LlamaIndexChat  # noqa: PLC0415 - needs LlamaIndex
 

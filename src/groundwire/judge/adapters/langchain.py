@@ -31,6 +31,7 @@ from groundwire.judge.adapters.unparsed import unparsed
 from groundwire.judge.adapters.windows import cuts_silently, require_whole, window_of
 
 TAG = "groundwire:judge"
+_TOLD = 200  # characters of an error that a mistake in the settings shows
 _HOLDS = (Runnable, list, tuple, dict)  # what a model may stand in
 
 
@@ -38,7 +39,11 @@ class LangChainChat(Yielding):
     """A Runnable that takes messages and gives a message or a text."""
 
     def __init__(
-        self, model: Runnable[Any, Any], parameters: Mapping[str, Any] = MappingProxyType({})
+        self,
+        model: Runnable[Any, Any],
+        parameters: Mapping[str, Any] = MappingProxyType({}),
+        *,
+        structured: bool = False,
     ) -> None:
         self._model = own(model, parameters)
         self.name = _name(self._model)
@@ -48,9 +53,11 @@ class LangChainChat(Yielding):
         unknown = sorted(parameters.keys() - known)
         problems = [f"parameters: the model {self.name!r} has no field {name!r}" for name in unknown]
         problems += client_problems(inner, parameters)
+        problems += _formless(self._model) if structured else []
         if problems:
             raise ConfigurationError(*problems)
-        self.identity = identity(self._model)
+        self.identity = identity(self._model) + ("+form" if structured else "")
+        self._freely = not structured
         own_temperatures = list(_temperatures(self._model))
         self.varies = any(one > 0 for one in own_temperatures)
         # What is bound around a model gives one reply; a field "n" is OpenAI's, and others have taken it up.
@@ -73,8 +80,12 @@ class LangChainChat(Yielding):
             return _samples(model.generate([messages], tags=[TAG], run_name="groundwire judge"))
         config = RunnableConfig(tags=[TAG], run_name="groundwire judge")
         model = self._variant(request)
+        if request.schema is not None:
+            model = model.with_structured_output(request.schema, include_raw=True)
         try:
             reply = model.invoke(messages, config=config)
+            if request.schema is not None:  # what it said, to be read as strictly as any other reply
+                reply = reply["raw"]
         except Exception as error:
             if isinstance(model, BaseLanguageModel) or (told := unparsed(error)) is None:
                 raise
@@ -153,6 +164,19 @@ def own(model: Any, parameters: Mapping[str, Any] = MappingProxyType({})) -> Any
     return model.model_copy(update=changed)
 
 
+def _formless(model: Any) -> list[str]:
+    """Why a model can't be held to the form of a reply."""
+    name = _name(model)
+    if not isinstance(model, BaseChatModel):
+        return [f"structured: {name!r} is bound, or no chat model; give the chat model itself"]
+    try:
+        model.with_structured_output({"title": "reply", "type": "object", "properties": {}}, include_raw=True)
+    except Exception as error:  # each provider refuses it by errors of its own
+        told = f"{type(error).__name__}: {error}"[:_TOLD]
+        return [f"structured: the model {name!r} can't be held to the form of a reply ({told})"]
+    return []
+
+
 def _chosen(model: Any) -> Any:
     """The model that ``init_chat_model`` makes for each call, where a call may choose some of its fields.
 
@@ -229,12 +253,13 @@ def _structured(reply: Mapping[str, Any] | BaseModel) -> Completed:
     raw = None
     if isinstance(reply, Mapping) and reply.keys() == {"raw", "parsed", "parsing_error"}:  # include_raw
         raw, reply = reply["raw"], reply["parsed"]
+    message = raw if isinstance(raw, BaseMessage) else AIMessage("")
     usage = _usage(raw) if isinstance(raw, BaseMessage) else Usage(calls=1)
     if reply is None:  # it could not be parsed: what was said is told as it is
-        message = raw if isinstance(raw, BaseMessage) else AIMessage("")
-        return Completed(texts=(_said(message),), usage=usage, stopped=_stopped(message))
-    text = reply.model_dump_json() if isinstance(reply, BaseModel) else json.dumps(reply)
-    return Completed(texts=(text,), usage=usage)
+        text = _said(message)
+    else:
+        text = reply.model_dump_json() if isinstance(reply, BaseModel) else json.dumps(reply)
+    return Completed(texts=(text,), usage=usage, stopped=_stopped(message))
 
 
 def _samples(result: LLMResult) -> Completed:

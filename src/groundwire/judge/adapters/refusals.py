@@ -5,6 +5,7 @@ Many models have fields for what their server doesn't know. How a request is sen
 
 from __future__ import annotations
 
+import logging
 import re
 from abc import ABC, abstractmethod
 from dataclasses import replace
@@ -14,6 +15,7 @@ from groundwire.judge.adapters import Ungrounding
 from groundwire.judge.failures import READ, of_the_request, without_prompt
 from groundwire.judge.replies import texts_of
 
+_log = logging.getLogger(__name__)
 # As Bedrock, OpenAI and Google tell it, and templates whose first message has to be the user's.
 _NO_SYSTEM = re.compile(
     r"\bsystem['\"]? (?:role|message|prompt|instruction)|['\"]system['\"]"
@@ -25,10 +27,11 @@ _ECHOED = re.compile(r"['\"]role['\"]: ?['\"]system['\"]")  # a message that sta
 class Yielding(Ungrounding, ABC):
     """A language model that is asked without what its server has refused.
 
-    ``_untold`` is for log probabilities, ``_untempered`` for a temperature, ``_in_one`` for a system message.
+    ``_untold`` is for log probabilities, ``_untempered`` for a temperature, ``_in_one`` for a system message,
+    ``_freely`` for the form of a reply.
     """
 
-    _untold = _untempered = _in_one = False
+    _untold = _untempered = _in_one = _freely = False
     _needs_temperature = False
     """Whether samples without a temperature would all be alike, which passes for being sure."""
 
@@ -40,11 +43,12 @@ class Yielding(Ungrounding, ABC):
         """The reply to the request, but for what was refused before."""
         asked = replace(request, alternatives=0) if self._untold else request
         asked = replace(asked, temperature=None) if self._untempered else asked
+        asked = replace(asked, schema=None) if self._freely else asked
         asked = _in_one_message(asked) if self._in_one else asked
         return self._tried(asked, several=self.several and request.samples > 1)
 
     def _tried(self, request: Complete, *, several: bool) -> Completed:
-        """The reply. A temperature, system message, log probabilities or ``n`` once refused is sent no more.
+        """The reply. A temperature, system message, form, log probabilities or ``n`` is sent till refused.
 
         Some servers pass over ``n``: then there are fewer texts than samples.
         """
@@ -60,6 +64,10 @@ class Yielding(Ungrounding, ABC):
             elif request.system and _NO_SYSTEM.search(told):
                 reply = self._tried(_in_one_message(request), several=several)
                 self._in_one = True
+            elif request.schema is not None and not several:
+                reply = self._tried(replace(request, schema=None), several=several)
+                self._freely = True
+                _log.warning("the model refuses the form of a reply, and is asked in words alone from now on")
             elif request.alternatives:
                 reply = self._tried(replace(request, alternatives=0), several=several)
                 self._untold = True
