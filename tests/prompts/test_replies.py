@@ -57,6 +57,35 @@ def test_what_is_quoted_keeps_its_commas():
     assert read.quote == 'a \\"b\\",] c,}'
 
 
+@pytest.mark.parametrize(
+    "quote",
+    [
+        r"a fee of \$25",
+        r"\(x = 3\)",
+        r"in C:\Users\me",
+        r"5\_000 \% of it",
+        r"\underline{all} \u12",
+        r"it ends in \ ",
+    ],
+)
+def test_a_backslash_of_the_passage_is_one_of_the_quotation(quote):
+    """Models copy LaTeX, Markdown and paths as they stand, which is no JSON."""
+    (read,) = claim_replies(ONE.replace('"q"', f'"{quote}"')).values()
+    assert read.quote == quote
+
+
+def test_a_backslash_that_json_knows_stays_what_it_is():
+    told = ONE.replace('"q"', r'"\\(a\\) \"b\" \u0041 \d \/\n"')
+    (read,) = claim_replies(told).values()
+    assert read.quote == '\\(a\\) "b" A \\d /\n'
+
+
+def test_words_that_are_one_text_are_a_list_of_one():
+    """They only say what to mark: a verdict is not lost for them."""
+    (read,) = claim_replies(reply(entry(words="75 EUR"))).values()
+    assert read.words == ["75 EUR"]
+
+
 def test_json_that_can_not_be_read_says_where():
     with pytest.raises(UnreadableError, match=r"the JSON can't be read: .* line 1 column 19"):
         claim_replies('{"claims": [{"id" 1}]}')
@@ -151,7 +180,6 @@ def test_json_that_can_not_be_read_before_the_verdict_leaves_it():
         {"id": True},
         {"id": "first"},
         {"quote": 7},
-        {"words": "all"},
         {"words": [7]},
         {"reason": ["r"]},
     ],

@@ -15,7 +15,7 @@ from pydantic import (
     WithJsonSchema,
 )
 
-from groundwire.prompts.replies import Entry, UnreadableError, identifier, objects, on_scale
+from groundwire.prompts.replies import Entry, UnreadableError, identifier, listed_words, objects, on_scale
 from groundwire.prompts.scores import read_score
 
 
@@ -93,7 +93,7 @@ class PassageEntry(Entry):
 
     verdict: Annotated[Literal["agrees", "contradicts", "unrelated"], BeforeValidator(_word)]
     quote: Text = ""
-    words: Annotated[list[str], BeforeValidator(_texts)] = Field(default_factory=list)
+    words: Annotated[list[str], BeforeValidator(listed_words)] = Field(default_factory=list)
 
 
 class SentenceEntry(Entry):

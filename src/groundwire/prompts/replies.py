@@ -1,7 +1,7 @@
 """What models reply with, read strictly: it is right, or it is refused. Nothing is guessed or evaluated.
 
 Looking for the JSON is tolerant, because models wrap it in prose, fences and thoughts; what is inside is not,
-but for a comma too many at the end of a list or an object.
+but for a comma too many at the end of a list or an object, and a backslash that a quotation had.
 """
 
 from __future__ import annotations
@@ -134,6 +134,11 @@ def _word(value: Any) -> Any:
     return value.strip().lower() if isinstance(value, str) else value
 
 
+def listed_words(value: Any) -> Any:
+    """Words of the answer: none, or one text that should have been a list, are a list, too."""
+    return [] if value is None else [value] if isinstance(value, str) else value
+
+
 def _absent(empty: Any) -> Callable[[Any], Any]:
     return lambda value: empty if value is None else value
 
@@ -156,7 +161,7 @@ class ClaimReply(Entry):
         Literal["supported", "inferred", "unsupported", "contradicted"], BeforeValidator(_word)
     ]
     quote: Annotated[str, BeforeValidator(_absent(""))] = ""
-    words: Annotated[list[str], BeforeValidator(_absent([]))] = []
+    words: Annotated[list[str], BeforeValidator(listed_words)] = []
     reason: Annotated[str, BeforeValidator(_absent(""))] = ""
     score: Score
 
@@ -213,7 +218,7 @@ def _values(text: str) -> Iterator[Any]:
                 continue
             if not mended:  # once is enough for all that follows, and soon done
                 mended = True
-                text, at = text[: start.start()] + _without_last_commas(text[start.start() :]), start.start()
+                text, at = text[: start.start()] + _mended(text[start.start() :]), start.start()
                 continue
             yield UnreadableError(f"the JSON can't be read: {error}")
         else:
@@ -222,9 +227,16 @@ def _values(text: str) -> Iterator[Any]:
         yield UnreadableError("the JSON can't be found among so many brackets")
 
 
-def _without_last_commas(text: str) -> str:
-    """JSON without the commas, outside of its strings, that nothing follows in a list or an object."""
-    return _STRING_OR_LAST_COMMA.sub(r"\1", text)
+def _mended(text: str) -> str:
+    """JSON without the commas, outside of its strings, that nothing follows in a list or an object.
+
+    And with no backslashes but JSON's own: a quotation may have had others, of LaTeX, Markdown or a path.
+    """
+    return _STRING_OR_LAST_COMMA.sub(r"\1", _BACKSLASH.sub(_escaped, text))
+
+
+def _escaped(backslash: re.Match[str]) -> str:
+    return backslash[0] if backslash[1] else "\\\\"
 
 
 def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -240,6 +252,7 @@ def _no_constant(name: str) -> Any:
 _CUT_OFF = UnreadableError("the JSON is cut off; where that goes on, the model needs a higher max_tokens")
 _START = re.compile(r"[{\[]")
 _LIKE_JSON = re.compile(r"(?:\[\s*+)?\{\s*+\"")
+_BACKSLASH = re.compile(r'\\(["\\/bfnrt]|u[0-9a-fA-F]{4})?')
 # A comma that also nothing precedes stays: what stood there may be lost.
 _STRING_OR_LAST_COMMA = re.compile(r'("(?>(?:[^"\\]|\\.)*)"?|[{\[]\s*+,)|,(?=\s*+[}\]])', re.DOTALL)
 # Not strict: a quotation that runs over lines is often copied with its line breaks as they are.
