@@ -216,6 +216,31 @@ def test_replies_are_recorded_and_tuned_by_again_without_the_model(run, labelled
     assert again == first.replace("--config tuned.json", "--config tuned.json --model MODEL")
 
 
+def test_other_weights_are_tried_on_what_was_recorded(run, labelled, bedrock):
+    """Seven calls an answer are paid for once, whatever is made of them."""
+    pytest.importorskip("langchain_aws")
+
+    def said(body):
+        asked = body["messages"][0]["content"][0]["text"]
+        if '"answers": [' in asked:
+            return json.dumps({"answers": [{"id": i, "agrees": "yes"} for i in range(1, 6)]})
+        return '{"reason": "r", "correct": "no", "certain": "yes"}'
+
+    bedrock.always = says(said)
+    common = (labelled, "--limit", "12", "--replies", "r.jsonl", "--json", "--calibration", "none")
+    settings = {"detector": "trustworthiness", "judge": {"model": f"bedrock:{MODEL}"}}
+    Path("first.json").write_text(json.dumps(settings))
+    code, _, err = run(*common, "--config", "first.json")
+    assert code == 0, err
+    asked = len(bedrock.requests)
+    settings["detector"] = {"name": "trustworthiness", "agreement": 0.2, "reflection": 0.8}
+    Path("second.json").write_text(json.dumps(settings))
+    code, out, err = run(*common, "--config", "second.json", "--replay")
+    assert code == 0, err
+    assert not json.loads(out)["not_judged"]
+    assert len(bedrock.requests) == asked == 12 * 7
+
+
 def test_what_was_not_recorded_is_not_judged_and_never_clean(run, labelled, bedrock):
     pytest.importorskip("langchain_aws")
     bedrock.always = says('{"level": "high", "reason": "One. Two."}')
