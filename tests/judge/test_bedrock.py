@@ -161,18 +161,6 @@ def test_a_call_that_fails_is_told_and_not_retried_by_the_judge(bedrock, act, to
     assert outcome.why is AbstentionReason.MODEL_FAILED
 
 
-@pytest.mark.parametrize(
-    "act",
-    [resets, refuses(408, "ModelTimeoutException"), breaks(), throttles()],
-    ids=["reset", "late", "unavailable", "throttled"],
-)
-def test_what_may_go_well_the_next_time_is_tried_again(bedrock, act):
-    """The client was told not to, so that nobody else does."""
-    bedrock.script.append(act)
-    reply = ask(judge(limits=Limits(retries=1, backoff=0.001)))
-    assert (reply.texts, reply.usage.calls) == (("scripted",), 2)
-
-
 @pytest.mark.parametrize("act", [hangs, trickles], ids=["hangs", "trickles"])
 def test_a_reply_that_never_ends_is_given_up_in_time(bedrock, act):
     bedrock.always = act

@@ -13,15 +13,13 @@ from groundwire.core.secrets import without_secrets
 from groundwire.core.verdict import AbstentionReason, Usage
 from groundwire.judge.limits import LONGEST_WAIT
 
-_FAILED, _BROKEN, _LAST = 400, 500, 599  # HTTP statuses
-_PASSING = frozenset({408, 429})  # the server was too slow, or had too much to do
+_FAILED, _THROTTLED, _BROKEN, _LAST = 400, 429, 500, 599  # HTTP statuses
 _OF_THE_REQUEST = frozenset({400, 413, 422})
 # What Bedrock breaks a stream off with has a name and no status: that was sent before, and was 200.
 _IN_A_STREAM = {
     "throttlingException": 429,
     "internalServerException": 500,
     "serviceUnavailableException": 503,
-    "modelTimeoutException": 408,
     "validationException": 400,
 }
 _LONGEST = 400
@@ -57,11 +55,9 @@ def failed(error: BaseException, *, model: str, said: Iterable[str], attempts: i
 
 
 def transient(error: BaseException) -> bool:
-    """Whether the server had too much to do, failed, or was lost on the way: the call may succeed later."""
-    return any(
-        isinstance(one, ConnectionError) or _status(one) in _PASSING or _status(one) >= _BROKEN
-        for one in _causes(error)
-    )
+    """Whether the server said that it had too much to do, or failed: the same call may succeed later."""
+    statuses = [_status(one) for one in _causes(error)]
+    return any(status == _THROTTLED or status >= _BROKEN for status in statuses)
 
 
 def of_the_request(error: BaseException) -> bool:
