@@ -28,14 +28,14 @@ LONGEST_WAIT = 60.0
 class Limits:
     """Limits on a judge's calls, over everything it is asked, in this process.
 
-    ``retries`` is how often a call is made again that was throttled, that a server failed (a status of 500 or
-    more, or 408), or whose connection was lost; every other failure is final. Most clients retry by
-    themselves, so the default is 0: give this a number and switch the client's own off. The first wait is a
-    random time up to ``backoff`` seconds, each further one up to twice as much, none longer than a minute. A
-    server's ``Retry-After`` comes before it; one of more than a minute is final. ``requests_per_minute`` and
-    ``tokens_per_minute`` hold calls back; the time that they wait is not part of a call's timeout. ``budget``
-    is for each ``period`` of seconds, which begins with the first call; what has no room in it is not asked
-    and abstains with OVER_BUDGET. Raises ConfigurationError naming every mistake.
+    ``retries`` is how often a call that was throttled, or that a server failed (a status of 500 or more), is
+    made again; every other failure is final. Most clients retry by themselves, so the default is 0: give
+    this a number and switch the client's own off. The first wait is a random time up to ``backoff`` seconds,
+    each further one up to twice as much, none longer than a minute. A server's ``Retry-After`` comes before
+    it; one of more than a minute is final. ``requests_per_minute`` and ``tokens_per_minute`` hold calls back;
+    the time that they wait is not part of a call's timeout. ``budget`` is for each ``period`` of seconds,
+    which begins with the first call; what has no room in it is not asked and abstains with OVER_BUDGET.
+    Raises ConfigurationError naming every mistake.
     """
 
     retries: int = 0
