@@ -47,8 +47,9 @@ def words(text: str) -> list[Word]:
     if "\\" in text:
         text = _ESCAPE.sub("  ", text)
     # A Word is built as the tuple that it is: its constructor would take half of the time.
-    if text.isascii():
-        return [_new(Word, (m.group(), m.start(), m.end())) for m in _ASCII_WORD.finditer(text)]
+    spaced = _spaced(text)
+    if spaced is not None:
+        return [_new(Word, (m.group(), m.start(), m.end())) for m in spaced.finditer(text)]
     word, cluster = _patterns()
     found: list[Word] = []
     for match in word.finditer(text):
@@ -61,9 +62,8 @@ def words(text: str) -> list[Word]:
 
 def texts(text: str) -> list[str]:
     """The words of ``text`` without their places, which are most of the work."""
-    if text.isascii() and "\\" not in text:
-        return _ASCII_WORD.findall(text)
-    return [word.text for word in words(text)]
+    spaced = _spaced(text) if "\\" not in text else None
+    return [word.text for word in words(text)] if spaced is None else spaced.findall(text)
 
 
 def fold(word: str) -> str:
@@ -141,13 +141,27 @@ def _word_pattern(letter: str, inside: str, joint: str) -> str:
     return rf"{letter}(?:{initials}|{rest}){detached}|{_NUMBER}(?!{letter}++\d)|\d{inside}++"
 
 
+def _spaced(text: str) -> re.Pattern[str] | None:
+    """The pattern of a word of ``text``; None where words of it may be written without spaces."""
+    if text.isascii():
+        return _ASCII_WORD
+    return None if _ANY_UNSPACED.search(text) else _spaced_word()
+
+
+@cache
+def _spaced_word() -> re.Pattern[str]:
+    """A word in any script that has spaces. Built at the first text that is not ASCII."""
+    inside = rf"(?:[^\W_{_UNSPACED}]|[{_marks()}])"
+    return re.compile(_word_pattern(rf"[^\W\d_{_UNSPACED}]", inside, "['’&‐‑-]"))
+
+
 @cache
 def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """A word, and a character with its marks, in any script. Built at the first text that is not ASCII."""
+    """A word, and a character with its marks, in any script. Built at the first text that needs them."""
     marks = _marks()
-    word = _word_pattern(rf"[^\W\d_{_UNSPACED}]", rf"(?:[^\W_{_UNSPACED}]|[{marks}])", "['’&‐‑-]")
     unspaced = rf"(?P<unspaced>[{_UNSPACED}][{_UNSPACED}{marks}]*+)"
-    return re.compile(f"{unspaced}|{word}"), re.compile(f"[^{marks}][{marks}]*+|[{marks}]++")
+    word = re.compile(f"{unspaced}|{_spaced_word().pattern}")
+    return word, re.compile(f"[^{marks}][{marks}]*+|[{marks}]++")
 
 
 def _marks() -> str:
@@ -175,6 +189,7 @@ _UNSPACED = (
     "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ebd\u0ec0-\u0ece\u0edc-\u0edf"  # Thai, Lao
     "\u1780-\u17d3\u17d7\u17dc\u17dd\u1000-\u103f\u1050-\u108f\u109a-\u109d\uaa60-\uaa7f"  # Khmer, Myanmar
 )
+_ANY_UNSPACED = re.compile(f"[{_UNSPACED}]")
 _MARK_BLOCKS = (range(0x300, 0x3100), range(0xA66F, 0xABF0), range(0xFB1E, 0xFE30), range(0x11000, 0x11A00))
 
 _PLAIN = str.maketrans({"’": "'", "ʼ": "'", "‘": "'", "‐": "-", "‑": "-", "\u00ad": None, "\u200d": None})

@@ -9,6 +9,7 @@ from itertools import compress, pairwise
 
 from groundwire.text import abroad, forms, tokens
 from groundwire.text.forms import NEGATIONS
+from groundwire.text.remembered import Remembered
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +30,21 @@ class Worded:
 
 def word(text: str) -> Worded:
     """The words of ``text``; a content word is no function word, and no negation."""
-    found = tokens.words(text)
-    return _worded([w.text for w in found], first=_answering(text), words=tuple(found))
+    return _READ.of(text)
 
 
 def placeless(text: str) -> Worded:
     """The same without the words' places, which are most of the work."""
     return _worded(tokens.texts(text), first=_answering(text))
+
+
+def _read(text: str) -> Worded:
+    found = tokens.words(text)
+    return _worded([w.text for w in found], first=_answering(text), words=tuple(found))
+
+
+# In characters: each statement of an answer is looked at again and again, in one step after the other.
+_READ = Remembered(_read, most=40_000)
 
 
 def in_language(worded: Worded, text: str, spoken: str) -> Worded:
