@@ -71,6 +71,8 @@ _LANGUAGES: dict[str, list[str]] = {}
 for _language, _words in _FUNCTION_WORDS.items():
     for _word in _words.split():
         _LANGUAGES.setdefault(_word, []).append(_language)
+_OF_ENGLISH = frozenset(word for word, spoken in _LANGUAGES.items() if "English" in spoken)
+_OF_OTHERS = frozenset(word for word, spoken in _LANGUAGES.items() if spoken != ["English"])
 
 _LOOKED_AT = 120
 _LEAST_SHARE, _LEAD = 0.12, 1.5
@@ -155,8 +157,10 @@ _READ = 4_000  # characters: more than enough for the words that are looked at
 _ADDRESS = re.compile(r"(?:https?://|www\.)[^\s)\]>\"']++")
 
 
-def likely(words: Iterable[str]) -> list[str]:
+def likely(words: Sequence[str]) -> list[str]:
     """The languages that most of some lower-case words speak for, were it one word; none beside English."""
+    if sum(map(_OF_OTHERS.__contains__, words)) <= sum(map(_OF_ENGLISH.__contains__, words)):
+        return []  # as of most texts: no other can have more
     seen = _counted(words)
     most = max(seen.values())
     return [language for language, n in seen.items() if n == most] if most > seen["English"] else []

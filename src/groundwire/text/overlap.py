@@ -159,9 +159,12 @@ class Context:
         """How many words."""
         self._heaviest = math.log(self.starts[-1] + 1.5)
         self._places: dict[str, list[int]] = {}
-        self._merged = len(self.passages) > _FEW_PASSAGES
+        numbered = zip(self.starts, self.passages, strict=False)
+        # Passages that don't bear on an answer are left empty: nothing is looked for in these.
+        self._said = [(start, passage) for start, passage in numbered if passage.sentences]
+        self._merged = len(self._said) > _FEW_PASSAGES
         if self._merged:
-            for start, passage in zip(self.starts, self.passages, strict=False):
+            for start, passage in self._said:
                 for stem, places in passage.postings.items():
                     self._places.setdefault(stem, []).extend([start + s for s in places])
 
@@ -169,11 +172,7 @@ class Context:
         """The sentences with a content stem, numbered through all passages."""
         known = self._places.get(stem)
         if known is None and not self._merged:
-            known = [
-                start + s
-                for start, passage in zip(self.starts, self.passages, strict=False)
-                for s in passage.postings.get(stem, ())
-            ]
+            known = [start + s for start, passage in self._said for s in passage.postings.get(stem, ())]
             self._places[stem] = known
         return known or ()
 
@@ -181,7 +180,12 @@ class Context:
     def language(self) -> str | None:
         """The language that most of the passages' words are in, where that can be told."""
         told: Counter[str] = Counter()
-        for passage in self.passages:
+        left = self.size
+        for passage in sorted(self.passages, key=lambda one: -one.size):
+            first, second, *_ = *sorted(told.values(), reverse=True), 0, 0
+            if first > second + left:
+                break
+            left -= passage.size
             if passage.plainly is not None:
                 told[passage.plainly] += passage.size
         return min(told, key=lambda spoken: (-told[spoken], spoken), default=None)
@@ -224,11 +228,11 @@ class Context:
     @cached_property
     def spelled(self) -> Container[str]:
         """Every word of the passages, folded."""
-        return _Any([p.folded for p in self.passages])
+        return _Any([passage.folded for _, passage in self._said])
 
     @cached_property
     def pairs(self) -> Container[str]:
-        return _Any([p.pairs for p in self.passages])
+        return _Any([passage.pairs for _, passage in self._said])
 
     @cached_property
     def flags(self) -> dict[str, list[tuple[Flag, Match]]]:
@@ -295,8 +299,10 @@ class Context:
         spoken = language.guess(chain.from_iterable(each), least=_TELLS)
         if spoken is None:
             return False
+        if any(passage.language == spoken for passage in self.passages):  # mostly told by the first one
+            return False
         theirs = [passage.language for passage in self.passages if passage.language is not None]
-        if spoken in theirs or any(language.guess(words, least=_TELLS) in theirs for words in each):
+        if any(language.guess(words, least=_TELLS) in theirs for words in each):
             return False
         words = [word for text in said for word in language.spoken(text)]
         content = [word for word in words if word[0].isalpha() and word not in tokens.STOP_WORDS]
@@ -327,7 +333,8 @@ class Context:
     def best_passage(self, weights: dict[str, float]) -> float:
         """The most weight that one passage has of ``weights``."""
         items = weights.items()
-        return max(sum([w for stem, w in items if stem in p.postings]) for p in self.passages)
+        shares = (sum([w for stem, w in items if stem in p.postings]) for _, p in self._said)
+        return max(shares, default=0.0)
 
     @cached_property
     def _shortest(self) -> list[int]:
