@@ -57,9 +57,9 @@ def _in_one_sense(fact: Fact, other: Fact) -> tuple[Fact, Fact]:
     """
     fact, other = shorthand.alike(fact, other)
     if fact.kind in _TIMED and other.kind in _TIMED:
-        hours = as_hours(fact), as_hours(other)
-        if hours[0].kind is hours[1].kind is Kind.TIME:
-            return hours
+        hours = as_hours(fact)
+        if hours.kind is Kind.TIME and (others := as_hours(other)).kind is Kind.TIME:
+            return hours, others
     if _STERLING in (fact.measure, other.measure):
         return _as_money(fact), _as_money(other)
     return fact, other
@@ -67,9 +67,9 @@ def _in_one_sense(fact: Fact, other: Fact) -> tuple[Fact, Fact]:
 
 def _as_money(fact: Fact) -> Fact:
     """Pounds as money; any other fact, and what something weighs, as it is."""
-    if fact.measure != _POUNDS or not fact.text.lower().endswith(("pound", "pounds")):
+    if fact.unit != _POUNDS.dimension or fact.measure != _POUNDS:
         return fact
-    if _WEIGHED.search(fact.before):
+    if not fact.text.lower().endswith(("pound", "pounds")) or _WEIGHED.search(fact.before):
         return fact
     half = len(fact.values)
     values, highs = fact.numbers[:half], fact.numbers[half:]
@@ -89,7 +89,8 @@ def _same_depth(fact: Fact, other: Fact) -> bool:
 
 def agree(fact: Fact, other: Fact) -> bool:
     """Whether two facts say the same, roundings and conversions allowed."""
-    if any(key in keys_of(other) for key in keys_of(fact)) and same(fact, other):
+    theirs = keys_of(other)
+    if any(key in theirs for key in keys_of(fact)) and same(fact, other):
         return True
     if fact.unit == other.unit:
         share = HEDGED if fact.hedged else _SAME

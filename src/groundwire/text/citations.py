@@ -39,7 +39,7 @@ def find(
     * In brackets, on a line that begins with "Source:", or on those below one: what has no other words than
       one source's names. Names of files, and whole addresses, elsewhere too.
     """
-    spans = [Span(*match.span()) for match in _NUMBERED.finditer(answer)]
+    spans = [Span(*match.span()) for match in _NUMBERED.finditer(answer)] if _MARK.search(answer) else []
     for pattern in (_BRACKETED, _FILE) if any(sources) else ():
         spans += [Span(*m.span()) for m in pattern.finditer(answer) if _goes_by(m["name"], sources)]
     spans += [Span(*m.span()) for m in _ADDRESS.finditer(answer) if address(m.group()) in addresses]
@@ -90,6 +90,8 @@ _LABEL = (
 )
 _ITEMS = rf"{_LABEL}\d{{1,3}}(?:{_AND}(?:{_LABEL})?\d{{1,3}}){{0,20}}"
 _SUPERSCRIPT = "[¹²³⁴⁵⁶⁷⁸⁹⁰]"
+_MARK = re.compile(rf"[\[(【<]|{_SUPERSCRIPT}")
+"""What every number that points to a source begins with, past blanks."""
 _NUMBERED = re.compile(
     rf"""[ \u00a0]{{0,2}}(?:
           \[\[?\^?{_NUMBERS}\]?\](?:\([^()\s]{{1,500}}\))?

@@ -207,7 +207,8 @@ _FRACTION_WORDS = re.compile(
     r"(?P<under>third|quarter|fifth|sixth|eighth|tenth)(?P<s>s?)\b"
 )
 _UNDER = {"third": 3, "quarter": 4, "fifth": 5, "sixth": 6, "eighth": 8, "tenth": 10}
-_ARTICLE = re.compile(r"\b(an?) (?:minute|hour|day|week|month|year)\b")
+_COUNTED_BY_ARTICLE = ("minute", "hour", "day", "week", "month", "year")
+_ARTICLE = re.compile(rf"\b(an?) (?:{'|'.join(_COUNTED_BY_ARTICLE)})\b")
 _ONLY_SCALES = frozenset({"hundred", "thousand", "million", "billion", "trillion"})
 
 
@@ -257,8 +258,9 @@ def _quarters(lowered: str) -> Iterator[Figure]:
 
 
 def _articles(lowered: str) -> Iterator[Figure]:
-    for match in _ARTICLE.finditer(lowered):
-        yield Figure(match.start(), match.end(1), (1.0,), Shape.ARTICLE, spoken=True)
+    if any(unit in lowered for unit in _COUNTED_BY_ARTICLE):
+        for match in _ARTICLE.finditer(lowered):
+            yield Figure(match.start(), match.end(1), (1.0,), Shape.ARTICLE, spoken=True)
 
 
 def _number_words(lowered: str) -> Iterator[Figure]:

@@ -14,8 +14,9 @@ _MEANT = {"k": ("kb",), "m": ("minutes", "mb"), "g": ("gb",), "t": ("tb",), "d":
 
 def in_full(fact: Fact) -> tuple[Fact, ...]:
     """What it may mean in settings, beside what it says: "90d" are 90 days. Mostly nothing."""
-    found = _SHORT.fullmatch(fact.text)
-    if found is None or fact.highs:
+    may_be = not fact.highs and fact.text[-1:].lower() in _MEANT
+    found = _SHORT.fullmatch(fact.text) if may_be else None
+    if found is None:
         return ()
     number = float(found[1])
     measures = [UNITS[name] for name in _MEANT[found[2].lower()]]
