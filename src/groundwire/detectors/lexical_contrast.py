@@ -91,6 +91,8 @@ class Contrast:
         """A word of the claim whose opposite stands in the sentence instead of it, and that opposite."""
         there, mine = self.sentence.folded, self.claim.folded
         phrases = _phrases(mine)
+        if OPPOSITES.keys().isdisjoint((*mine, *phrases)) and OPPOSITE_VERBS.keys().isdisjoint(mine):
+            return self._other_opposite()
         said, told = _with_next(mine, phrases), _with_next(there, _phrases(there))
         for i, (folded, phrase) in enumerate(zip(mine, phrases, strict=True)):
             known = [form for form in (folded, phrase) if form in OPPOSITES]
@@ -101,6 +103,9 @@ class Contrast:
             for other in OPPOSITE_VERBS.get(folded, ()):
                 if other in there and folded in there and other not in mine and self._says_of(other, i):
                     return self._otherwise(i, other)
+        return self._other_opposite()
+
+    def _other_opposite(self) -> Otherwise | None:
         return self._state() or self._without_bound() or self._other_bound() or self._of_others()
 
     def _denied(self, at: int, other: str) -> bool:

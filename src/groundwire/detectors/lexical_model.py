@@ -70,7 +70,8 @@ class Forest:
             right = cells.take(start + self.feature.take(at)) > self.threshold.take(at)
             at = self.children.take(2 * at + right)
         margin = self.base + self.value.take(at).sum(axis=1)
-        probability: Floats = 1 / (1 + np.exp(-np.clip(margin, -40, 40)))
+        bounded = np.minimum(np.maximum(margin, -40), 40)  # np.clip takes ten times as long of a few
+        probability: Floats = 1 / (1 + np.exp(-bounded))
         return probability
 
 
@@ -182,16 +183,17 @@ def pooled(
 ) -> list[float]:
     """The figures of a whole answer: of its claims' probabilities, of their figures, and its own."""
     table = np.asarray(claims, dtype=np.float64)
+    total = table.sum(axis=0)
     worst = sorted(probabilities, reverse=True)
     none = float(np.prod(1 - np.asarray(worst)))
     of_claims = [worst[0], sum(worst[:2]) / len(worst[:2]), sum(worst) / len(worst), sum(worst), 1 - none]
     return [
         *of_claims,
         *answer,
-        *table.mean(axis=0).tolist(),
+        *(total / len(table)).tolist(),
         *table.max(axis=0).tolist(),
         *table.min(axis=0).tolist(),
-        *table.sum(axis=0).tolist(),
+        *total.tolist(),
     ]
 
 

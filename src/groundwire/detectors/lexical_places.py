@@ -83,9 +83,9 @@ class Places:
         Where the claim's own stands in the same passage and is said of something else: "shipping takes 3
         days, express shipping takes 1 day".
         """
-        mine = [one for one in self.found if not one.soft]
-        if fact.soft or len(self._frame) < _LEAST_FRAME:
+        if fact.soft:
             return None
+        mine = [one for one in self.found if not one.soft]
         at = next(i for i, one in enumerate(mine) if one is fact)
         others = mine[:at] + mine[at + 1 :]
         for match in self.matches:
@@ -93,7 +93,7 @@ class Places:
             row = [one for one in passage.facts[match.sentence] if not one.soft]
             if len(row) != len(mine) or facts.agree(fact, row[at]) or not facts.comparable(fact, row[at]):
                 continue
-            if not self._may_say(match):
+            if len(self._frame) < _LEAST_FRAME or not self._may_say(match):
                 continue
             if _frame(passage.text, passage.sentences[match.sentence], row) != self._frame:
                 continue
@@ -134,16 +134,16 @@ class Places:
         """
         if fact.soft or fact.kind is Kind.CODE:
             return None
+        lists = [(match, items) for match in self.matches if (items := self._items(match, fact))]
+        if not lists:
+            return None
         whole, pieces = _label(self.text), self._named(fact)
         named = next((label for label, one in pieces if one is fact), whole)
         others = [(label, one) for label, one in pieces if one is not fact]
         alone = not any(facts.comparable(fact, one) for one in self.found if one is not fact)
         equal = list(islice(self.known.equal(fact), _LOOKED_AT))
-        for match in self.matches:
-            items = [item for item in self._items(match, fact) if item.label]
+        for match, items in lists:
             mine = [item for item in items if facts.agree(fact, item.fact)]
-            if not mine or len(items) < _LEAST_ITEMS:
-                continue
             if any(item.label <= named for item in mine):
                 return Checked(status=Status.FOUND), None
             meant = [item for item in items if item.label <= named and item not in mine]
@@ -195,19 +195,27 @@ class Places:
         return [(w.span, stem) for w, stem in zip(worded.words, worded.stems, strict=True)]
 
     def _items(self, match: Match, fact: Fact) -> list[_Item]:
-        """The items of the list or the rows of the table that a matched sentence is part of."""
+        """The items of the list or the rows of the table that a matched sentence is part of.
+
+        Those that are named, if there are several and one of them states the fact; else none.
+        """
         passage = self.context.passages[match.passage]
         rows = passage.text[passage.sentences[match.sentence].start] == "|"
         labelled = self._rows(match, fact) if rows else self._parts(match, fact)
         stems = Counter(stem for _, _, label in labelled for stem in label)
-        return [
+        items = [
             _Item(other, sentence, frozenset(stem for stem in label if stems[stem] == 1))
             for other, sentence, label in labelled
         ]
+        named = [item for item in items if item.label]
+        several = len(named) >= _LEAST_ITEMS
+        return named if several and any(facts.agree(fact, item.fact) for item in named) else []
 
     def _parts(self, match: Match, fact: Fact) -> list[tuple[Fact, int, frozenset[str]]]:
         passage = self.context.passages[match.passage]
         alike = [other for other in passage.facts[match.sentence] if facts.comparable(fact, other)]
+        if len(alike) < _LEAST_ITEMS:
+            return []
         pieces = _pieces(passage.text, passage.sentences[match.sentence], alike)
         return [
             (other, match.sentence, _label(_ASIDE.sub(" ", piece.of(passage.text))))

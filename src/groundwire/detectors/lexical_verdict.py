@@ -202,6 +202,8 @@ class Judging:
         """The words and facts of a claim that are nowhere in the documents, the most telling first."""
         unknown = [*self._unknown(seen), *self._only_asked(seen)]
         missing = {*seen.missing, *(i for run in seen.missing_names for i in run)} if seen.missing else set()
+        if not (missing or unknown):
+            return []
         told = union([*self._runs(seen, self._invented(seen, missing)), *unknown])
         names = [seen.place(run) for run in seen.missing_names]
         return sorted(told, key=lambda span: [not any(map(span.overlaps, some)) for some in (unknown, names)])
@@ -230,8 +232,9 @@ class Judging:
         stems = {seen.worded.stems[i] for i in seen.worded.content}
         best = seen.matches[0]
         left = stems.difference(self._stems(best))
-        for other in seen.matches[1:]:
-            if len(left.intersection(self._stems(other))) >= max(2, 0.25 * len(stems)):
+        good = max(2, 0.25 * len(stems))
+        for other in seen.matches[1:] if len(left) >= good else ():
+            if len(left.intersection(self._stems(other))) >= good:
                 return (best, other)
         return (best,)
 
