@@ -3,8 +3,12 @@
 import os
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+
+from groundwire.core.cached import cached_property
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system can't fork")
@@ -38,3 +42,31 @@ gate.set()
 reading.join()
 """
     subprocess.run([sys.executable, "-c", code], timeout=30, check=True)
+
+
+def test_two_threads_that_work_it_out_at_once_are_given_the_same():
+    """What is looked up by its identity, as facts are, must not be there twice."""
+    both = threading.Barrier(2)
+
+    class Text:
+        @cached_property
+        def words(self) -> list[str]:
+            both.wait(20)
+            return ["a"]
+
+    text = Text()
+    with ThreadPoolExecutor(2) as pool:
+        one, other = pool.map(lambda _: text.words, range(2))
+    assert one is other is text.words
+
+
+def test_a_class_has_the_property_itself():
+    """As documentation tools and mocks look it up."""
+
+    class Text:
+        @cached_property
+        def words(self) -> list[str]:
+            """The words."""
+            return []
+
+    assert Text.words.__doc__ == "The words."

@@ -177,6 +177,15 @@ def test_marks_of_every_block_stay_with_their_letter():
         assert [word.text for word in words(f"a{mark}b")] == [f"a{mark}b"]
 
 
+@given(st.text(alphabet=st.sampled_from("aÉß1½5.,:'’-–— \n&²日ที́И")))
+def test_a_text_with_spaces_has_the_words_that_it_has_beside_one_without(text):
+    """Two patterns read words, a quick one where all scripts of a text have spaces: they agree."""
+    alone = [word for word in words(text) if word.text.isascii()]
+    beside = [word for word in words(f"{text} | 日") if word.text.isascii()]
+    assert alone == beside
+    assert tokens.texts(text) == [word.text for word in words(text)]
+
+
 def test_stems_are_the_same_on_any_number_of_threads():
     """The stemmer keeps state while it works on a word, and the stems it gives are remembered for all."""
     plain = [
