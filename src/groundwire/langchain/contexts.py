@@ -110,11 +110,13 @@ def _readers(sources: Sources, tellers: Sequence[Run], retrieved: Sequence[Passa
     unit = sources.unit
     first = found_by(unit)
     later = [run for run in unit.models if (first < run.started if first else retrieved)]
-    held = (variables.values() for variables in _variables(unit, tellers[0]) if len(unit.models) > 1)
-    filled = {text.strip() for values_ in held for text in values_ if isinstance(text, str)}
-    filled.update(_passed_on(unit, tellers[1:], later))
-    documents = found_texts(unit.retrievals) if first else (passage.text for passage in retrieved)
-    told = readers(tellers, later, filled, documents)
+    told = list(tellers)
+    if any(run not in tellers for run in later):  # else there are no others' words to be shown
+        held = (variables.values() for variables in _variables(unit, tellers[0]) if len(unit.models) > 1)
+        filled = {text.strip() for values_ in held for text in values_ if isinstance(text, str)}
+        filled.update(_passed_on(unit, tellers[1:], later))
+        documents = found_texts(unit.retrievals) if first else (passage.text for passage in retrieved)
+        told = readers(tellers, later, filled, documents)
     if made := [pair for run in unit.retrievals for pair in sources.made(run)]:
         seen = "\n".join(chat.prompt_text(run.inputs) for run in told)
         told += {id(model): model for model, passage in made if passage.text.strip() in seen}.values()

@@ -70,18 +70,17 @@ def passages(value: Any) -> list[Passage]:  # noqa: PLR0911 - as above
         return [value]
     if isinstance(value, Document):
         return [passage(value)]
+    if isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], Document):
+        return [passage(*value)]
+    if isinstance(value, list | tuple):
+        return [found for item in value for found in passages(item)]
     said = chat.told(value) if isinstance(value, BaseMessage) else chat.text(value)
     if said is not None:
         return [Passage(text=said)] if says_something(said) else []
-    if isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], Document):
-        return [passage(*value)]
     if isinstance(value, Mapping):
         for _, held in states.known(value, ("page_content", "text", "content", *CONTEXT_KEYS)):
             if found := passages(held):
                 return found
-        return []
-    if isinstance(value, list | tuple):
-        return [found for item in value for found in passages(item)]
     return []
 
 
