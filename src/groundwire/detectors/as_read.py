@@ -10,7 +10,7 @@ from groundwire.core.claim import Claim, Evidence
 from groundwire.core.interaction import Interaction, Passage, Role
 from groundwire.core.span import Span
 from groundwire.core.verdict import Outcome, Verdict
-from groundwire.text import citations, courtesy, dress, premise
+from groundwire.text import citations, courtesy, dress, placeholders, premise
 from groundwire.text.claims import cut
 from groundwire.text.markup import outside_tags
 from groundwire.text.plain import Plain
@@ -20,10 +20,10 @@ from groundwire.text.tokens import texts
 
 @dataclass(frozen=True, kw_only=True)
 class AsRead:
-    """``interaction`` without what only dresses its texts, its answer's thinking and pointers to sources.
+    """``interaction`` without what only dresses its texts, its answer's thinking, placeholders and pointers.
 
-    Its question begins with what the asker said in earlier turns, for an answer goes by that as well. What an
-    assistant said is in none of it: it may be hallucinated.
+    Pointers are those to sources. Its question begins with what the asker said in earlier turns, for an
+    answer goes by that as well. What an assistant said is in none of it: it may be hallucinated.
     ``places`` has the statements of that answer, in order, and where they stand in the original: what
     consists of such things alone states nothing.
     """
@@ -46,7 +46,7 @@ class AsRead:
         addresses = frozenset(citations.address(name) for known in names for name in known)
         spoken = said(interaction.answer)
         pointers = citations.find(spoken, [citations.named(known) for known in names], addresses)
-        answer = dress.undressed(spoken, pointers)
+        answer = dress.undressed(spoken, [*pointers, *placeholders.find(spoken)])
         passages = tuple(_once([dress.passage(passage.text) for passage in interaction.contexts]))
         asked = _asked(interaction)
         spans = [(answer.left(span), span) for span in cut(interaction.answer)]

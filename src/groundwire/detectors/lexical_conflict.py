@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from groundwire.core.claim import Support
@@ -10,6 +11,7 @@ from groundwire.core.span import Span, union
 from groundwire.detectors.lexical_places import named_beside
 from groundwire.detectors.lexical_records import Mention
 from groundwire.detectors.lexical_seen import Seen
+from groundwire.detectors.lexical_settings import Told
 from groundwire.text import conversion, facts
 from groundwire.text.facts import Fact, Status
 from groundwire.text.forms import NEGATIONS
@@ -29,7 +31,16 @@ class Conflict:
 
 
 def conflict_in(seen: Seen, context: Context) -> Conflict | None:
-    """The first exact fact that differs; else what a record denies; else a "not" too many, or an opposite."""
+    """A setting of another value, or a ratio the wrong way round; else the first exact fact that differs.
+
+    Else what a record denies; else a "not" too many, or an opposite.
+    """
+    if otherwise := [one for one in seen.settings if not one.agrees]:
+        return _set_otherwise(seen, otherwise)
+    if seen.reversed is not None:
+        words = (seen.reversed.words.shifted(seen.span.start),)
+        reason = _beside(seen.reversed.mine, seen.reversed.theirs)
+        return Conflict(words=words, where=seen.reversed.where, reason=reason)
     differing = [
         (fact, checked.nearest, where)
         for fact, checked, where in seen.checked
@@ -51,6 +62,15 @@ def conflict_in(seen: Seen, context: Context) -> Conflict | None:
         reason = f"{quoted(said)} is mentioned in the document: {quoted(there)}"
         return Conflict(words=(seen.span,), where=seen.mentioned.where, reason=reason)
     return _denied(seen, seen.denied) if seen.denied else _worded_otherwise(seen)
+
+
+def _set_otherwise(seen: Seen, told: Sequence[Told]) -> Conflict:
+    first = told[0]
+    return Conflict(
+        words=union(one.words.shifted(seen.span.start) for one in told),
+        where=first.where,
+        reason=f"{first.name} is {first.mine} here, {first.theirs} in the document",
+    )
 
 
 def _in_its_unit(fact: Fact, nearest: Fact, where: Match, context: Context) -> Fact:

@@ -17,8 +17,10 @@ from groundwire.detectors.lexical_contrast import Contrast, denied_beside
 from groundwire.detectors.lexical_crossed import crossed
 from groundwire.detectors.lexical_figures import Beside, Figures, Looked, those_found
 from groundwire.detectors.lexical_mentions import mentioned
+from groundwire.detectors.lexical_ratios import reversed_in
 from groundwire.detectors.lexical_records import Mention
 from groundwire.detectors.lexical_seen import CLAIM_FEATURES, Answer, Seen
+from groundwire.detectors.lexical_settings import SAYING, told, without_told
 from groundwire.detectors.lexical_words import ADVICE, CITES, EMPTY, HEDGES, PRAISE
 from groundwire.text import facts, names, premise, refusal
 from groundwire.text.facts import Fact, Known, Status
@@ -180,7 +182,11 @@ class _Look:
         return sought | self.weights
 
     def seen(self) -> Seen:
-        checked = self._facts()
+        set_to = told(self.text, self.found, self.context)
+        checked = without_told(self._facts(), set_to)
+        if any(one.agrees for one in set_to):
+            # What says that a setting has a value need not stand there: "is set to", of a file of settings.
+            self._leave_out({i for i in self.missing if self.worded.stems[i] in SAYING})
         steps = {c.derived.step for _, c, _ in checked if c.derived is not None}
         if steps:
             # What says how a figure was worked out ("in total", "each") need not stand in the documents.
@@ -212,6 +218,8 @@ class _Look:
             replaced=beside.replaced(missing_names) if beside else None,
             negation_differs=negation,
             entries=tuple(entries),
+            settings=set_to,
+            reversed=reversed_in(self.text, self.worded, self.context),
             mentioned=mentioned(self.text, self.context) if declines else None,
             declines=declines,
             verbatim=beside.verbatim() if beside else False,

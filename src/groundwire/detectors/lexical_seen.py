@@ -12,6 +12,7 @@ from groundwire.core.span import Span
 from groundwire.detectors.lexical_figures import Looked
 from groundwire.detectors.lexical_mentions import Mentioned
 from groundwire.detectors.lexical_records import Mention
+from groundwire.detectors.lexical_settings import Told
 from groundwire.text.facts import Fact, Kind, Status
 from groundwire.text.overlap import Match
 from groundwire.text.steps import Derived
@@ -83,6 +84,16 @@ class Otherwise:
 
 
 @dataclass(frozen=True, slots=True)
+class Reversed:
+    """A ratio of the claim, where it stands in it, and the same the other way round in the documents."""
+
+    words: Span
+    mine: str
+    theirs: str
+    where: Match
+
+
+@dataclass(frozen=True, slots=True)
 class Seen:
     """A claim looked at: its figures, and what they are about."""
 
@@ -97,6 +108,8 @@ class Seen:
     replaced: tuple[range, str] | None
     negation_differs: Otherwise | None
     entries: tuple[Mention, ...]
+    settings: tuple[Told, ...]
+    reversed: Reversed | None
     mentioned: Mentioned | None
     declines: bool
     verbatim: bool
@@ -159,14 +172,16 @@ class Seen:
 
     @property
     def restated(self) -> tuple[Span, ...]:
-        """What holds, and doesn't stand in the documents as it is put: exact facts and entries of records."""
+        """What holds, and doesn't stand in the documents as it is put: exact facts, entries and settings."""
         facts_ = [
             fact.span.shifted(self.span.start)
             for fact, checked, _ in self.checked
             if checked.status is Status.FOUND
             and (checked.nearest is None or _plain(checked.nearest) != _plain(fact))
         ]
-        return (*facts_, *(self.place(entry.words) for entry in self.entries if entry.agrees))
+        entries = [self.place(entry.words) for entry in self.entries if entry.agrees]
+        settings = [one.span.shifted(self.span.start) for one in self.settings if one.agrees]
+        return (*facts_, *entries, *settings)
 
     @property
     def derived(self) -> tuple[Derived, ...]:

@@ -1,4 +1,4 @@
-"""The unit that a setting's name ends with: "timeout_ms: 5000", "maxWaitSeconds = 30", "size_bytes=1024"."""
+"""The unit that a setting's name ends with, or is: "timeout_ms: 5000", "maxWaitSeconds = 30", "eur": 75."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def unit(text: str, at: int) -> Unit | None:
     found = _KEY.search(head) if head.rstrip("\"' ")[-1:] in (":", "=") else None
     if found is None:
         return None
-    measure = UNITS[(found[1] or found[2]).lower()]
+    measure = UNITS[(found[1] or found[2] or found[3]).lower()]
     return None if measure.dimension == "months" and _A_YEAR.match(text, at) else measure
 
 
@@ -27,7 +27,11 @@ _NAMES = (
 # "price_min" is a least price, and "start_hour" a time: only what is surely a unit.
 # With a hyphen, a capital, or an underscore before it: "items" and "params" end with no unit.
 _WORDS = [*(name.capitalize() for name in _NAMES.split()), "MS", "KB", "MB", "GB"]
+# Names of their own, with a colon: only what is surely no other word.
+_ALONE = ["eur", "usd", "gbp", "chf", "kg", "km", "cm", "mm", "ms", "kb", "mb", "gb", "tb"]
 _KEY = re.compile(
     rf"(?:(?<=[A-Za-z0-9])[_-](?i:({'|'.join(_NAMES.split())}))"
-    rf"|(?<=[a-z])({'|'.join(_WORDS)}))[\"']?\s?[:=]\s?[\"']?\Z"
+    rf"|(?<=[a-z])({'|'.join(_WORDS)})"
+    rf"|(?<![\w.-])(?i:({'|'.join(_ALONE)}))(?=[\"']?\s?:))"
+    r"[\"']?\s?[:=]\s?[\"']?\Z"
 )

@@ -1,0 +1,88 @@
+"""A ratio or a score the wrong way round: "3:1" where the documents have "1:3", "by 3 to 21" for "by 21 to 3".
+
+Only where the claim says it in the words of the sentence that has it, for what is one way round of one thing is
+the other way round of another: "sand and cement 4:1" is "cement and sand 1:4", and who won 3–1 beat one who lost 1–3.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from groundwire.core.span import Span
+from groundwire.detectors.lexical_seen import Reversed
+from groundwire.text.overlap import Context, Match
+from groundwire.text.worded import Worded
+
+
+def reversed_in(text: str, claim: Worded, context: Context) -> Reversed | None:
+    """The first ratio of the claim ``text`` that the documents have only the other way round."""
+    mine = list(_ratios(text))
+    if not mine:
+        return None
+    theirs = [
+        (pair, span, passage, number)
+        for number, passage in enumerate(context.passages)
+        for pair, span in _ratios(passage.text)
+    ]
+    told = {pair for pair, *_ in theirs} | {pair for pair, _ in mine[1:]}
+    for (first, second), span in mine:
+        if first == second or (first, second) in told:
+            continue
+        for pair, place, passage, number in theirs:
+            if pair != (second, first):
+                continue
+            at = next(i for i, one in enumerate(passage.sentences) if one.end > place.start)
+            match = Match(number, at, 0.0)
+            head = context.word(passage.text[passage.sentences[at].start : place.start])
+            who = [head.stems[i] for i in head.content if not head.folded[i][0].isdigit()][-1:]
+            if set(who) <= set(claim.stems) and _said_over_again(claim, context.sentence(match)):
+                return Reversed(span, span.of(text), place.of(passage.text), match)
+    return None
+
+
+def _said_over_again(claim: Worded, sentence: Worded) -> bool:
+    """Whether nearly all words of a claim are those of a sentence, of which no two have changed their places."""
+    mine = [claim.stems[i] for i in claim.content if not claim.folded[i][0].isdigit()]
+    there = [sentence.stems[i] for i in sentence.content]
+    shared = [stem for stem in dict.fromkeys(mine) if stem in there]
+    if bool(claim.negated) != bool(sentence.negated) or len(shared) < _LEAST:
+        return False
+    if len(set(mine)) - len(shared) > _OWN * len(set(mine)):
+        return False
+    places = [there.index(stem) for stem in shared]
+    if _ordered(places):
+        return True
+    # One word may stand elsewhere, if it is no part of a pair: "sand and cement are mixed", "mix sand and cement".
+    return any(
+        _ordered(places[:i] + places[i + 1 :]) and not _is_paired(claim, stem)
+        for i, stem in enumerate(shared)
+    ) and not any(
+        _ordered([*places[:i], b, a, *places[i + 2 :]]) for i, (a, b) in enumerate(pairwise(places))
+    )
+
+
+def _ordered(places: Sequence[int]) -> bool:
+    return all(a < b for a, b in pairwise(places))
+
+
+def _is_paired(claim: Worded, stem: str) -> bool:
+    """Whether a word stands beside one that joins two things."""
+    at = claim.stems.index(stem)
+    return not _JOINING.isdisjoint(claim.folded[max(0, at - 1) : at + 2])
+
+
+def _ratios(text: str) -> Iterator[tuple[tuple[float, float], Span]]:
+    for match in _RATIO.finditer(text):
+        yield (float(match["first"]), float(match["second"])), Span(*match.span())
+
+
+_JOINING = frozenset(["and", "to", "with", "against", "over", "of", "vs", "versus", "per", "by", "for"])
+_LEAST, _OWN = 2, 0.34
+_RATIO = re.compile(
+    r"""(?<![\w.,:/$€£%-])(?<!between\ )(?<!from\ )(?P<first>\d{1,4}(?:\.\d{1,3})?)
+    (?:\ ?:\ ?|[-–—]|(?:\ [a-z]{1,12})?\ to\ )
+    (?P<second>\d{1,4}(?:\.\d{1,3})?)(?![\w%€$£:/–-]|[.,]\d|\ ?(?:am|pm|a\.m|p\.m|o'clock)\b)""",
+    re.VERBOSE,
+)

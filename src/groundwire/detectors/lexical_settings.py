@@ -1,0 +1,262 @@
+"""A claim beside the settings that the documents give: "`max_retries` defaults to 3", where they say 5.
+
+Only where it is clear: the documents have that very name, with one value or one that they call the default, and
+have the claim's value nowhere of it. Never where the claim recommends a value, or says when it holds.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice, pairwise
+
+from groundwire.core.span import Span
+from groundwire.detectors.lexical_figures import Looked
+from groundwire.text import facts, settings
+from groundwire.text.fact import Fact, Kind
+from groundwire.text.facts import Status
+from groundwire.text.overlap import Context, Match
+from groundwire.text.remembered import Remembered
+from groundwire.text.settings import TRUTHS, Setting
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Told:
+    """What a claim says of a setting, in ``words`` of it, and what the documents say.
+
+    ``span`` has the setting's name too.
+    """
+
+    words: Span
+    span: Span
+    agrees: bool
+    name: str
+    mine: str
+    theirs: str
+    where: Match
+
+
+@dataclass(frozen=True, slots=True)
+class _Value:
+    """A value as it is written, and the exact fact that it is or begins with, if any."""
+
+    text: str
+    fact: Fact | None
+
+    @property
+    def truth(self) -> bool | None:
+        return TRUTHS.get(self.text.lower())
+
+    @property
+    def word(self) -> str:
+        return "".join(filter(str.isalnum, self.text)).lower()
+
+
+_Given = Sequence[tuple[Setting, int]]
+
+
+def told(text: str, found: Sequence[Fact], context: Context) -> tuple[Told, ...]:
+    """What the claim ``text``, of the exact facts ``found``, says of settings that the documents give."""
+    mine = [one for one in settings.stated(text) if not _is_open(text, one)]
+    mine += _alluded(text, found) if not mine else []
+    if not mine:
+        return ()
+    given = _given(context)
+    return tuple(
+        seen
+        for one in mine
+        if (theirs := _of_that_name(one, given)) and (seen := _held(text, one, found, theirs, context))
+    )
+
+
+def without_told(looked: Sequence[Looked], told: Sequence[Told]) -> tuple[Looked, ...]:
+    """The figures, of which those that settings bear out are found, whatever stands around others."""
+    borne_out = [one.words for one in told if one.agrees]
+    return tuple(
+        (fact, replace(checked, status=Status.FOUND), at)
+        if checked.status is Status.DIFFERS and any(map(fact.span.overlaps, borne_out))
+        else (fact, checked, at)
+        for fact, checked, at in looked
+    )
+
+
+SAYING = frozenset(
+    ["default", "set", "valu", "configur", "set", "option", "paramet", "variabl", "specifi", "pass"]
+)
+"""Stems of what says that a setting has a value."""
+
+
+def _given(context: Context) -> Mapping[str, _Given]:
+    """The documents' settings and the passages that have them, by the last part of their names."""
+    found: dict[str, list[tuple[Setting, int]]] = defaultdict(list)
+    for number, passage in enumerate(context.passages):
+        for one in _SETTINGS.of(passage.text):
+            found[one.name[-1]].append((one, number))
+    return found
+
+
+_SETTINGS = Remembered(settings.given, most=1_000_000)
+
+
+def _alluded(text: str, found: Sequence[Fact]) -> list[Setting]:
+    """What a claim with one figure says of a setting that it names in brackets or the like."""
+    stated = [fact for fact in found if not fact.soft]
+    alluded = settings.alluded(text)
+    if len(alluded) != 1 or not stated or any(not facts.agree(a, b) for a, b in pairwise(stated)):
+        return []
+    ((one, near),) = alluded
+    within = [fact for fact in stated if near.start <= fact.span.start and fact.span.end <= near.end]
+    return [Setting(one.name, one.span, within[0].span, one.default, coded=True)] if within else []
+
+
+def _is_open(text: str, mine: Setting) -> bool:
+    """Whether a claim recommends or supposes a value, or says when or where it holds."""
+    head = _CLAUSE.split(text[max(0, mine.span.start - _NEAR) : mine.span.start])[-1]
+    tail = _CLAUSE.split(text[mine.said.end : mine.said.end + _NEAR])[0]
+    if _UNSET.search(head):
+        head = ""
+    if _QUALIFIED.match(head) or _QUALIFIES.search(_UNLESS.sub("", tail)):
+        return True
+    return (_PAST if mine.default else _SUPPOSED).search(head) is not None
+
+
+def _of_that_name(mine: Setting, given: Mapping[str, _Given]) -> _Given:
+    """The settings of that name, as far as it is told; the defaults, where one is claimed and some are told."""
+    theirs = [
+        (one, number)
+        for one, number in given.get(mine.name[-1], ())
+        if one.name[-len(mine.name) :] == mine.name
+    ]
+    defaults = [pair for pair in theirs if pair[0].default]
+    return defaults if mine.default and defaults else theirs
+
+
+def _held(text: str, mine: Setting, found: Sequence[Fact], theirs: _Given, context: Context) -> Told | None:
+    """A claimed value beside those of its setting; None where it isn't clear whether they are the same."""
+    value = _value(text, mine.said, found)
+    values = [_value_in(context, one, number) for one, number in theirs]
+    same = [_same(value, other) for other in values]
+    agrees = True in same
+    clear = all(one is False for one in same) and all(_same(a, b) for a, b in pairwise(values))
+    if not agrees and (not clear or _told_elsewhere(value, text, mine, context)):
+        return None
+    at = same.index(True) if agrees else 0
+    one, number = theirs[at]
+    return Told(
+        words=value.fact.span if value.fact else mine.said,
+        span=Span(min(mine.span.start, mine.said.start), max(mine.span.end, mine.said.end)),
+        agrees=agrees,
+        name=mine.span.of(text),
+        mine=value.text,
+        theirs=values[at].text,
+        where=_place(context, number, one.said),
+    )
+
+
+def _value(text: str, said: Span, found: Sequence[Fact]) -> _Value:
+    fact = next((one for one in found if one.span.overlaps(said)), None)
+    return _Value((fact.span if fact else said).of(text).strip("\"'"), fact)
+
+
+def _value_in(context: Context, one: Setting, number: int) -> _Value:
+    passage = context.passages[number]
+    return _value(passage.text, one.said, context.facts_of(_place(context, number, one.said)))
+
+
+def _place(context: Context, number: int, span: Span) -> Match:
+    starts = [sentence.start for sentence in context.passages[number].sentences]
+    return Match(number, max(0, bisect_right(starts, span.start) - 1), 0.0)
+
+
+def _same(mine: _Value, other: _Value) -> bool | None:
+    """Whether two values are one; None where that can't be told."""
+    if mine.word == other.word:
+        return True
+    if mine.fact is not None and other.fact is not None:
+        return _same_figure(mine.fact, other.fact)
+    if mine.truth is not None and other.truth is not None:
+        return mine.truth is other.truth
+    if mine.fact or other.fact or None not in (mine.truth, other.truth) or not (mine.word and other.word):
+        return None
+    if any(value.text.startswith("$") or value.word in _NOTHING for value in (mine, other)):
+        return None
+    return None if mine.word.startswith(other.word) or other.word.startswith(mine.word) else False
+
+
+def _same_figure(mine: Fact, other: Fact) -> bool | None:
+    if facts.agree(mine, other) or facts.agree(other, mine):
+        return True
+    (value, unit), (theirs, their_unit) = _number(mine), _number(other)
+    if value is None or theirs is None:
+        return False if mine.kind is other.kind and not (mine.highs or other.highs) else None
+    if unit and their_unit:
+        return False if unit == their_unit else None
+    if unit == their_unit:
+        return False
+    # What has no unit may be in another one: 30 beside "30000 ms".
+    low, high = sorted((abs(value), abs(theirs)))
+    return None if not low or any(abs(high / low - one) < _SAME for one in _FACTORS) else False
+
+
+def _number(fact: Fact) -> tuple[float | None, str]:
+    if fact.is_bare_year:
+        return float(fact.text), ""
+    if fact.highs or not fact.values or fact.kind in (Kind.DATE, Kind.TIME, Kind.CODE):
+        return None, ""
+    return fact.values[0], fact.unit
+
+
+def _told_elsewhere(value: _Value, text: str, mine: Setting, context: Context) -> bool:
+    """Whether the documents have a claim's figure near a setting's name, and not as the value of another one."""
+    if value.fact is None:
+        return False
+    wanted = settings.words(mine.span.of(text).rpartition(".")[2])
+    others = _others(context)
+    for equal in islice(context.known.equal(value.fact), _LOOKED_AT):
+        where = context.place_of(equal)
+        if where is None or any(equal.span.overlaps(said) for said in others[where.passage]):
+            continue
+        passage = context.passages[where.passage]
+        near = passage.sentences[max(0, where.sentence - 1) : where.sentence + 2]
+        there = settings.words(" ".join(span.of(passage.text) for span in near))
+        if all(any(one.startswith(word[:_ALIKE]) for one in there) for word in wanted):
+            return True
+    return False
+
+
+def _others(context: Context) -> list[list[Span]]:
+    """Where each passage has the values of settings."""
+    return [[one.said for one in _SETTINGS.of(passage.text)] for passage in context.passages]
+
+
+_NEAR, _LOOKED_AT, _ALIKE, _SAME = 80, 48, 5, 1e-6
+_FACTORS = (1.0, 7.0, 10.0, 24.0, 60.0, 100.0, 1e3, 1024.0, 3600.0, 1024.0**2, 1e6, 86_400.0, 1024.0**3, 1e9)
+_NOTHING = frozenset(["none", "null", "nil", "unset", "empty", "undefined", "auto"])
+_CLAUSE = re.compile(r"[.;:!?]\s|\n|, (?:and|but|while) ")
+# Without a value given: what is said then is the default.
+_UNSET = re.compile(
+    r"\b(?:if|when|unless) (?:\w+ )?(?:don't|do not|isn't|is not|aren't|not) |\b(?:unless|without)\b",
+    re.IGNORECASE,
+)
+_UNLESS = re.compile(r"\b(?:by default|(?:unless|if|when) .*)")
+_SUPPOSED = re.compile(
+    r"""\b(?:if|when|unless|once|with|sets?|setting|us(?:e|ing)|rais(?:e|ing)|increas\w+|lower\w*|reduc\w+
+    |chang\w+|should|could|can|might|may|try|pass|passing|for\ (?:example|instance)|e\.g|suppose|say|was|were
+    |until|previously|formerly|before|recommend\w*|suggest\w*|let|make|put|add|want|need|must|or|than)\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_PAST = re.compile(
+    r"\b(?:was|were|used to|previously|formerly|before|until|old|older|not|never|suppose)\b", re.IGNORECASE
+)
+_QUALIFIED = re.compile(
+    r"\W*(?:(?:in|on|for|under|during|as of|from|after|since)\b(?! (?:the|this|your|that) (?:config\w*|settings?|files?"
+    r"|documents?|documentation|table|default|defaults|example)\b))",
+    re.IGNORECASE,
+)
+_QUALIFIES = re.compile(
+    r"\b(?:on|for|under|during|or|to|times|per|in (?!total|all)|than|as of|since|until|before)\b",
+    re.IGNORECASE,
+)

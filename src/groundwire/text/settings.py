@@ -1,0 +1,251 @@
+"""What a text says that a setting is: "`max_retries` defaults to 5", ``--depth N  (default: 2)``, ``workers: 4``.
+
+Reading alone. Whether two texts say the same of a setting belongs to the detectors.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from groundwire.core.span import Span
+from groundwire.text import config
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A setting and the value that it is said to have.
+
+    ``name`` is its path, each part without case and joints: "max_retries", "maxRetries" and "--max-retries" are
+    one. ``coded`` says that it is written as only names are; ``default`` that the value is called the default.
+    """
+
+    name: tuple[str, ...]
+    span: Span
+    said: Span
+    default: bool
+    coded: bool
+
+
+def stated(text: str) -> list[Setting]:
+    """The settings that sentences of ``text`` give a value, in order."""
+    names = _names(text)
+    found = [one for name in names for one in _after(text, name)]
+    taken = {one.said.start for one in found}
+    found += [one for one in _detached(text, names) if one.said.start not in taken]
+    return sorted(found, key=lambda one: one.said.start)
+
+
+def given(text: str) -> list[Setting]:
+    """The settings that a document gives a value, in sentences, tables, signatures and files of settings."""
+    entries = [
+        Setting(path(entry.name), entry.span, entry.said, entry.default, coded=True)
+        for entry in config.entries(text)
+        if is_coded(entry.name) or not entry.name[0].isupper()
+    ]
+    taken = {one.said.start for one in entries}
+    told = [one for one in (*stated(text), *_without(text)) if one.coded or one.default]
+    return [*entries, *(one for one in told if one.said.start not in taken)]
+
+
+def _without(text: str) -> Iterator[Setting]:
+    """What holds if a setting isn't given: "If `idleTimeout` isn't set, connections are closed after 75 s"."""
+    for match in _NOT_GIVEN.finditer(text):
+        rest = _STOP.split(text[match.end() : match.end() + _FAR], maxsplit=1)[0]
+        figures = list(_FIGURE.finditer(rest))
+        if len(figures) == 1 and is_coded(match["name"]):
+            said = Span(*figures[0].span()).shifted(match.end())
+            yield Setting(path(match["name"]), Span(*match.span("name")), said, default=True, coded=True)
+
+
+def alluded(text: str) -> list[tuple[Setting, Span]]:
+    """The settings that ``text`` says it tells the value of, wherever that stands: "at most 10 files (`maxFiles`)".
+
+    Each with the stretch of ``text`` that the value must stand in; of no value known, ``said`` is an empty span.
+    """
+    return [
+        (
+            Setting(path(match["name"]), Span(*match.span("name")), Span(0, 0), default, coded=True),
+            Span(*near),
+        )
+        for pattern, default in ((_POINTED_TO, False), (_DEFAULT_OF, True), (_NOT_GIVEN, True))
+        for match in pattern.finditer(text)
+        if is_coded(match["name"])
+        for near in [(match.end(), len(text)) if pattern is _NOT_GIVEN else (0, match.start())]
+    ]
+
+
+def named(text: str) -> list[tuple[tuple[str, ...], Span]]:
+    """The names in ``text`` that are written as only names of code are, each with its place."""
+    return [(path(name.group()), Span(*name.span())) for name in _names(text) if is_coded(name.group())]
+
+
+def path(name: str) -> tuple[str, ...]:
+    """The parts of a dotted name, without case and joints."""
+    return tuple(part.replace("_", "").replace("-", "").lower() for part in name.strip("-").split("."))
+
+
+def is_coded(name: str) -> bool:
+    """Whether something is written as only names of code are."""
+    return _CODED.fullmatch(name) is not None
+
+
+def words(name: str) -> list[str]:
+    """The words that a name is made of, in small letters: "max" and "retries"."""
+    return [part.lower() for part in _PARTS.findall(name)]
+
+
+def _names(text: str) -> list[re.Match[str]]:
+    return list(_NAME.finditer(text))
+
+
+def _after(text: str, name: re.Match[str]) -> Iterator[Setting]:
+    """What is said of a name right after it."""
+    coded = is_coded(name.group())
+    if not coded and name.group().lower() in _NO_NAMES:
+        return
+    for pattern, default in ((_DEFAULTS, True), (_BRACKETED, True), (_IN_BRACKETS, True), (_IS, False)):
+        match = pattern.match(text, name.end())
+        if match is None or not _is_value(text, match, strong=default):
+            continue
+        if pattern in (_BRACKETED, _IN_BRACKETS) and not coded and _in_entry(text, name):
+            continue
+        if pattern is _IS:
+            default = _by_default(text, name, match)
+        said = _value(match)
+        yield Setting(path(name.group()), Span(*name.span()), said, default=default, coded=coded)
+        return
+
+
+def _by_default(text: str, name: re.Match[str], match: re.Match[str]) -> bool:
+    head = _STOP.split(text[max(0, name.start() - _NEAR) : name.start()])[-1].lower()
+    return "default" in head or _UNLESS.match(text, match.end()) is not None
+
+
+def _detached(text: str, names: Iterable[re.Match[str]]) -> Iterator[Setting]:
+    """Defaults that are told of the name before them: "- `depth`: links to follow. Default: 2"."""
+    subjects = [name for name in names if is_coded(name.group()) or _is_head(text, name)]
+    starts = [name.start() for name in subjects]
+    for pattern in (_DEFAULT, _OTHERWISE):
+        for match in pattern.finditer(text):
+            before = bisect_right(starts, match.start()) - 1
+            if before < 0 or not _is_value(text, match, strong=True) or _OF_A_NAME.match(match.group()):
+                continue
+            name = subjects[before]
+            between = text[name.end() : match.start()]
+            if len(between) > _FAR or _APART.search(between) or len(_STOP.findall(between)) > _SENTENCES:
+                continue
+            coded = is_coded(name.group()) or not name.group()[0].isupper()
+            yield Setting(path(name.group()), Span(*name.span()), _value(match), default=True, coded=coded)
+
+
+def _is_head(text: str, name: re.Match[str]) -> bool:
+    """Whether a line, an item or a parameter's entry begins with a name."""
+    before = text[max(0, name.start() - _HEAD) : name.start()]
+    before = before if name.start() > _HEAD else f"\n{before}"
+    return _BEGINS.search(before) is not None and name.group().lower() not in _NO_NAMES
+
+
+def _in_entry(text: str, name: re.Match[str]) -> bool:
+    """Whether a name stands in what a line says of another: "--depth N  links to follow (default: 2)"."""
+    start = text.rfind("\n", max(0, name.start() - _FAR), name.start()) + 1
+    entry = _ENTRY.match(text, start)
+    return entry is not None and entry.end() <= name.start()
+
+
+def _value(match: re.Match[str]) -> Span:
+    return Span(*match.span("value"))
+
+
+def _is_value(text: str, match: re.Match[str], *, strong: bool) -> bool:
+    """Whether what stands there is a value: a figure, a yes or no, something quoted, or one word alone."""
+    value, start = match["value"], match.start("value")
+    if value[0] in "-$€£" or value[0].isdigit() or value.lower() in TRUTHS:
+        return True
+    if text[start - 1 : start] in _QUOTES:
+        return True
+    if value.lower() in _NUMBERS:
+        return True
+    return strong and value.lower() not in _NO_VALUES and _ALONE.match(text, match.end("value")) is not None
+
+
+TRUTHS = {
+    **dict.fromkeys(["true", "yes", "on", "enabled"], True),
+    **dict.fromkeys(["false", "no", "off", "disabled"], False),
+}
+_NUMBERS = frozenset(
+    "one two three four five six seven eight nine ten eleven twelve fifteen twenty thirty forty fifty sixty"
+    " half".split()
+)
+_QUOTES = ('"', "'", "“", "‘")
+_NO_VALUES = frozenset(
+    """
+    the a an its their this that these those it what whatever which being how not none null nothing all any
+    used given required value values setting settings option options used
+    """.split()  # noqa: SIM905
+)
+# Words that stand before "is" and a figure as often as names do.
+_NO_NAMES = frozenset(
+    """
+    it its his her their this that there by in of to for with which what who he she they we you i is are was be and or the a an value values default
+    defaults price total sum result answer score version number amount count here one each
+    """.split()  # noqa: SIM905
+)
+_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_NAME = re.compile(
+    r"(?<![\w./@-])(?:--)?[A-Za-z][A-Za-z0-9]{0,40}(?:[._-]{1,2}[A-Za-z0-9]{1,40}){0,10}(?![\w@])"
+)
+_CODED = re.compile(
+    r"""--[A-Za-z][\w.-]*
+      | [A-Za-z][A-Za-z0-9]*(?:_+[A-Za-z0-9]+)+(?:\.\w+)*
+      | [a-z]+[0-9]*(?:[A-Z][a-z0-9]*)+(?:\.\w+)*
+      | [A-Za-z][\w-]*(?:\.[A-Za-z][\w-]+)+
+      | [a-z][a-z0-9]*(?:-[a-z0-9]+)+""",
+    re.VERBOSE,
+)
+_VALUE = r"""["'“‘]?(?P<value>-?[$€£]?\d(?:[\w%/+-]|[.,:](?=\w)){0,40}|[A-Za-z](?:[\w+-]|[./](?=\w)){0,40})"""
+_KIND = r"""["'”]?(?: (?:setting|option|parameter|variable|flag|property|key|field|argument))?"""
+_DEFAULTS = re.compile(
+    rf"""{_KIND}(?: \([^()\n]{{0,40}}\))?,? (?:now |still |normally |whose )?
+    (?:defaults?\ (?:to|is)|has\ (?:a|the)\ default(?:\ value)?(?:\ of)?|is\ by\ default|with\ a\ default\ of)
+    \ {_VALUE}""".replace(" \\(", "\\ \\(").replace(",? (", ",?\\ ("),
+    re.VERBOSE,
+)
+_BRACKETED = re.compile(
+    rf"{_KIND} \((?:[^()\n]{{0,60}}?[,;] ?)?(?:its )?default(?:s to| is| value)?[:=]? ?{_VALUE}",
+    re.IGNORECASE,
+)
+_UNLESS_ = (
+    r"(?: [\w%]{1,20}){0,3},? (?:by default\b|unless (?:you |it |it's |it is )?(?:is |are )?"
+    r"(?:set|sets|change|changed|changes|configure|configured|told|given|overridden|otherwise)\b"
+    r"|(?:when|if|where) (?:it is |it's )?(?:not set|unset|not given|omitted|left out|nothing is (?:set|given))\b)"
+)
+_UNLESS = re.compile(_UNLESS_)
+_IN_BRACKETS = re.compile(rf"{_KIND} \({_VALUE}[\"'”]?{_UNLESS_}")
+_IS = re.compile(
+    rf"{_KIND}(?: (?:is|are)(?: (?:set to|now|still|currently|configured (?:as|to)|fixed at))? | ?[=:] ?){_VALUE}"
+    r"[\"'”]?"
+)
+_DEFAULT = re.compile(
+    rf"\bdefault(?:s|ed)?(?:[ -]values?)?(?: ?[:=] ?| (?:is|to|of) | ){_VALUE}", re.IGNORECASE
+)
+_OTHERWISE = re.compile(rf"(?<![\w.,$-]){_VALUE}[\"'”]?{_UNLESS_}")
+_A_NAME = r"[\"'“]?(?P<name>(?:--)?[A-Za-z][\w.-]{0,80}\w)[\"'”]?"
+_POINTED_TO = re.compile(rf"\((?:the |see |from )?{_A_NAME}(?: (?:setting|option|parameter|variable))?\)")
+_DEFAULT_OF = re.compile(
+    rf"[,(:] ?(?:which is |that is )?(?:the|its) default(?: value)? (?:of|for) {_A_NAME}"
+)
+_NOT_GIVEN = re.compile(
+    rf"\b(?:[Ww]ithout (?:setting )?|(?:[Ii]f|[Ww]hen) (?:you (?:don't|do not) (?:pass|set|give|change|specify) )?)"
+    rf"{_A_NAME}(?: (?:isn't|is not) (?:set|given|passed|specified)| is unset)?, "
+)
+_FIGURE = re.compile(r"(?<![\w.])-?[$€£]?\d(?:[\w%/+-]|[.,:](?=\w)){0,40}")
+_ALONE = re.compile(r"[\"'”]?(?:\Z|[\n.,;:)\]|]| (?:by default|unless|when|if|and|or)\b)")
+_STOP = re.compile(r"[.!?;]\s|\n")
+_BEGINS = re.compile(r"\n[ \t]*(?:[-*•] |#{1,6} |:param |\d+\. )?\Z")
+_OF_A_NAME = re.compile(r"default(?: value)? of [A-Za-z]", re.IGNORECASE)
+_ENTRY = re.compile(r"[ \t]*(?:[-*•] |:param |\d+\. )?(?:(?:-\w, )?--[\w-]{1,60}|[\w.-]{1,80}:[ \n])")
+_APART = re.compile(r"\n\s*\n(?!\s*(?:Type|Default)\b)")
+_NEAR, _FAR, _HEAD, _SENTENCES = 60, 240, 24, 2
