@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from groundwire.core.claim import Support
 from groundwire.core.span import Span, union
+from groundwire.detectors.lexical_code import Invented
 from groundwire.detectors.lexical_places import named_beside
 from groundwire.detectors.lexical_records import Mention
 from groundwire.detectors.lexical_seen import Seen
@@ -31,12 +32,14 @@ class Conflict:
 
 
 def conflict_in(seen: Seen, context: Context) -> Conflict | None:
-    """A setting of another value, or a ratio the wrong way round; else the first exact fact that differs.
+    """A setting of another value, invented code, or a ratio the wrong way round; else the first exact fact that differs.
 
     Else what a record denies; else a "not" too many, or an opposite.
     """
     if otherwise := [one for one in seen.settings if not one.agrees]:
         return _set_otherwise(seen, otherwise)
+    if seen.invented is not None:
+        return _invented(seen, seen.invented)
     if seen.reversed is not None:
         words = (seen.reversed.words.shifted(seen.span.start),)
         reason = _beside(seen.reversed.mine, seen.reversed.theirs)
@@ -62,6 +65,19 @@ def conflict_in(seen: Seen, context: Context) -> Conflict | None:
         reason = f"{quoted(said)} is mentioned in the document: {quoted(there)}"
         return Conflict(words=(seen.span,), where=seen.mentioned.where, reason=reason)
     return _denied(seen, seen.denied) if seen.denied else _worded_otherwise(seen)
+
+
+def _invented(seen: Seen, invented: Invented) -> Conflict:
+    others = " and ".join(map(quoted, invented.others[:_NAMED]))
+    return Conflict(
+        words=(invented.words.shifted(seen.span.start),),
+        where=invented.where,
+        reason=f"{quoted(invented.name)} is not in the documents, which have {others}",
+        support=Support.UNSUPPORTED,
+    )
+
+
+_NAMED = 2
 
 
 def _set_otherwise(seen: Seen, told: Sequence[Told]) -> Conflict:

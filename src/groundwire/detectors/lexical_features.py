@@ -13,6 +13,7 @@ from groundwire.core.cached import cached_property
 from groundwire.core.span import Span
 from groundwire.core.turns import give_way
 from groundwire.detectors import lexical_records
+from groundwire.detectors.lexical_code import Invented, Shown, leads_in, shown
 from groundwire.detectors.lexical_contrast import Contrast, denied_beside
 from groundwire.detectors.lexical_crossed import crossed
 from groundwire.detectors.lexical_figures import Beside, Figures, Looked, those_found
@@ -22,7 +23,7 @@ from groundwire.detectors.lexical_records import Mention
 from groundwire.detectors.lexical_seen import CLAIM_FEATURES, Answer, Seen
 from groundwire.detectors.lexical_settings import SAYING, told, without_told
 from groundwire.detectors.lexical_words import ADVICE, CITES, EMPTY, HEDGES, PRAISE
-from groundwire.text import facts, names, premise, refusal
+from groundwire.text import facts, names, premise, refusal, snippets
 from groundwire.text.facts import Fact, Known, Status
 from groundwire.text.forms import NEGATIONS
 from groundwire.text.overlap import Context
@@ -47,22 +48,29 @@ def look(
     known: dict[str, Seen] = {}
     worked_out: list[Fact] = []
     told: dict[Span, list[Fact]] = {}
+    shown = _shown(answer, question, context)
     for span in spans:
         give_way()
         text = answer[span.start : span.end]
-        seen = known.get(text)
+        code = next((block for block in shown if block.holds(span)), None)
+        seen = known.get(text) if code is None else None
         if seen is None:
             above = [claim.checked for claim in reversed(claims[-_BESIDE:])]
             told[span] = [*worked_out, *(those_found(claims[-1].checked) if claims else ())]
-            seen = _Look(text, span, about, told[span], (above, ())).seen()
+            seen = _Look(text, span, about, told[span], (above, ()), code).seen()
             worked_out = [*worked_out, *(f for f, c, _ in seen.checked if c.derived)][-_REMEMBERED:]
-            if not seen.lacking:  # else it may be borne out by what another claim said before it
+            if leads_in(text, answer[span.end : span.end + _GAP]):
+                seen = replace(seen, leads_in=True)
+            elif (
+                code is None and not seen.lacking
+            ):  # else it may be borne out by what another claim said before it
                 known[text] = seen
         claims.append(seen if seen.span == span else replace(seen, span=span))
     for i, seen in enumerate(claims):
         below = [claim.checked for claim in claims[i + 1 : i + 1 + _BESIDE]]
-        if seen.lacking and _may_add_up(seen, answer, below):
-            claims[i] = _Look(seen.span.of(answer), seen.span, about, told[seen.span], ((), below)).seen()
+        if seen.lacking and not seen.illustrates and _may_add_up(seen, answer, below):
+            below_it = _Look(seen.span.of(answer), seen.span, about, told[seen.span], ((), below)).seen()
+            claims[i] = replace(below_it, leads_in=seen.leads_in)
     figures = [claim.features for claim in claims]
     return Answer(
         claims=tuple(claims),
@@ -132,21 +140,71 @@ class _Background:
         return frozenset(id(fact) for fact in self.given.facts if premise.at_issue(fact))
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Block:
+    """A block of code in the answer, without its fences, and what was seen of it."""
+
+    span: Span
+    comments: tuple[Span, ...]
+    shown: Shown
+
+    def holds(self, claim: Span) -> bool:
+        return self.span.start <= claim.start and claim.end <= self.span.end
+
+    def illustrates(self, claim: Span, text: str) -> bool:
+        """Whether a claim is the whole block, and illustrates."""
+        return self.shown.illustrates and 2 * len(text) > len(self.span)
+
+    def invented(self, claim: Span) -> Invented | None:
+        """The invented name, where the claim has it, as it stands in that."""
+        found = self.shown.invented
+        if found is None or not claim.overlaps(found.words.shifted(self.span.start)):
+            return None
+        return replace(found, words=found.words.shifted(self.span.start - claim.start))
+
+
+def _shown(answer: str, question: str, context: Context) -> list[_Block]:
+    if "```" not in answer and "~~~" not in answer:
+        return []
+    return [
+        _Block(
+            span=span,
+            comments=tuple(one.shifted(span.start) for one in snippets.Snippet(span.of(answer)).comments),
+            shown=shown(span.of(answer), question, context),
+        )
+        for span in snippets.find(answer)
+    ]
+
+
 class _Look:
     """One look at one claim."""
 
     def __init__(
-        self, text: str, span: Span, about: _Background, earlier: Sequence[Fact], beside: Beside
+        self,
+        text: str,
+        span: Span,
+        about: _Background,
+        earlier: Sequence[Fact],
+        beside: Beside,
+        code: _Block | None = None,
     ) -> None:
         self.text, self.span, self.earlier, self.beside = text, span, earlier, beside
         self.about, self.context, self.asked = about, about.context, about.asked
         w = self.worded = self.context.word(text)
-        self.found = facts.extract(text)
+        self.code, self.illustrates = code, code is not None and code.illustrates(span, text)
+        self.found = self._stated(facts.extract(text))
         figures = self._figures()
         self.content = tuple([i for i in w.content if i not in figures and not self._says_nothing(i)])
         self.weights = {w.stems[i]: self.context.weight(w.stems[i]) for i in self.content}
         self.matches = tuple(self.context.best(self._sought(figures)))
         self.missing = tuple([i for i in self.content if not self.context.places(w.stems[i])])
+
+    def _stated(self, found: list[Fact]) -> list[Fact]:
+        """The facts without those that only illustrate: code states what its comments do."""
+        if self.code is None or not self.illustrates:
+            return found
+        said = [one.shifted(-self.span.start) for one in self.code.comments if self.span.start <= one.start]
+        return [fact for fact in found if any(map(fact.span.overlaps, said))]
 
     def _says_nothing(self, i: int) -> bool:
         """Whether a word only answers ("yes") or cites: the "passage" of "passage 2", the "C" of "20 °C"."""
@@ -182,7 +240,7 @@ class _Look:
         return sought | self.weights
 
     def seen(self) -> Seen:
-        set_to = told(self.text, self.found, self.context)
+        set_to = () if self.code is not None else told(self.text, self.found, self.context)
         checked = without_told(self._facts(), set_to)
         if any(one.agrees for one in set_to):
             # What says that a setting has a value need not stand there: "is set to", of a file of settings.
@@ -219,6 +277,9 @@ class _Look:
             negation_differs=negation,
             entries=tuple(entries),
             settings=set_to,
+            invented=self.code.invented(self.span) if self.code is not None else None,
+            illustrates=self.illustrates,
+            leads_in=False,
             reversed=reversed_in(self.text, self.worded, self.context),
             mentioned=mentioned(self.text, self.context) if declines else None,
             declines=declines,
@@ -370,6 +431,8 @@ def _content_stems(worded: Worded) -> list[str]:
 
 
 _FULL_NAME = 2
+# Between an announcement and the fence of what it announces.
+_GAP = 12
 # So many figures that an answer worked out are known to what it goes on to say.
 _REMEMBERED = 48
 # So many statements before and after a claim may be the list that it adds up.

@@ -36,8 +36,9 @@ def reversed_in(text: str, claim: Worded, context: Context) -> Reversed | None:
             at = next(i for i, one in enumerate(passage.sentences) if one.end > place.start)
             match = Match(number, at, 0.0)
             head = context.word(passage.text[passage.sentences[at].start : place.start])
-            who = [head.stems[i] for i in head.content if not head.folded[i][0].isdigit()][-1:]
-            if set(who) <= set(claim.stems) and _said_over_again(claim, context.sentence(match)):
+            who = [stem for stem in (head.stems[i] for i in head.content) if stem not in _GENERAL][-1:]
+            said = context.word(_clause(text, span))
+            if set(who) <= set(claim.stems) and _said_over_again(said, context.sentence(match)):
                 return Reversed(span, span.of(text), place.of(passage.text), match)
     return None
 
@@ -78,6 +79,14 @@ def _ratios(text: str) -> Iterator[tuple[tuple[float, float], Span]]:
         yield (float(match["first"]), float(match["second"])), Span(*match.span())
 
 
+def _clause(text: str, span: Span) -> str:
+    """What a claim says around a ratio, between commas."""
+    start = max(text.rfind(mark, 0, span.start) for mark in (", ", "; ")) + 1
+    ends = [at for mark in (", ", "; ") if (at := text.find(mark, span.end)) >= 0]
+    return text[start : min(ends, default=len(text))]
+
+
+_GENERAL = frozenset(["ratio", "rate", "score", "proport", "odd", "vote", "final", "result"])
 _JOINING = frozenset(["and", "to", "with", "against", "over", "of", "vs", "versus", "per", "by", "for"])
 _LEAST, _OWN = 2, 0.34
 _RATIO = re.compile(

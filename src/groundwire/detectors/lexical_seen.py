@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from groundwire.core.span import Span
+from groundwire.detectors.lexical_code import Invented
 from groundwire.detectors.lexical_figures import Looked
 from groundwire.detectors.lexical_mentions import Mentioned
 from groundwire.detectors.lexical_records import Mention
@@ -110,6 +111,9 @@ class Seen:
     entries: tuple[Mention, ...]
     settings: tuple[Told, ...]
     reversed: Reversed | None
+    invented: Invented | None
+    illustrates: bool
+    leads_in: bool
     mentioned: Mentioned | None
     declines: bool
     verbatim: bool
@@ -220,11 +224,14 @@ class Seen:
     def settled(self) -> float | None:
         """The claim's odds where no weighing is needed, else None.
 
-        Declining and quoting word for word are harmless. A figure and hardly anything else ("42 million")
+        Declining, quoting word for word and announcing code are harmless. Code that uses the documents' names
+        illustrates them: what its comments say may be unknown. A figure and hardly anything else ("42 million")
         stands or falls with the figure.
         """
-        if self.verbatim or (self.declines and not self.lacking):
+        if self.verbatim or self.leads_in or (self.declines and not self.lacking):
             return HARMLESS
+        if self.illustrates:
+            return BARE_UNKNOWN if self.lacking else BARE_KNOWN
         if self.checked and self.features[_CONTENT] <= 1:
             return BARE_UNKNOWN if self.lacking else BARE_KNOWN
         return None

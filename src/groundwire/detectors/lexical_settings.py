@@ -73,18 +73,30 @@ def told(text: str, found: Sequence[Fact], context: Context) -> tuple[Told, ...]
 
 
 def without_told(looked: Sequence[Looked], told: Sequence[Told]) -> tuple[Looked, ...]:
-    """The figures, of which those that settings bear out are found, whatever stands around others."""
-    borne_out = [one.words for one in told if one.agrees]
+    """The figures, of which those that settings bear out are found, whatever stands around others.
+
+    So are they in the unit that a name ends with: 30000 of "timeout_ms" are 30 seconds.
+    """
+    borne_out = [one for one in told if one.agrees]
+    measured = [fact for one in borne_out for fact in facts.extract(f"{one.name}: {one.theirs}")]
+
+    def found(fact: Fact) -> bool:
+        said = any(fact.span.overlaps(one.words) for one in borne_out)
+        return said or any(facts.agree(fact, other) for other in measured)
+
     return tuple(
         (fact, replace(checked, status=Status.FOUND), at)
-        if checked.status is Status.DIFFERS and any(map(fact.span.overlaps, borne_out))
+        if borne_out and checked.status is not Status.FOUND and found(fact)
         else (fact, checked, at)
         for fact, checked, at in looked
     )
 
 
 SAYING = frozenset(
-    ["default", "set", "valu", "configur", "set", "option", "paramet", "variabl", "specifi", "pass"]
+    """
+    default set valu configur option paramet variabl specifi pass most up least between hold mean limit maximum
+    minimum exact current
+    """.split()  # noqa: SIM905
 )
 """Stems of what says that a setting has a value."""
 
@@ -104,8 +116,8 @@ _SETTINGS = Remembered(settings.given, most=1_000_000)
 def _alluded(text: str, found: Sequence[Fact]) -> list[Setting]:
     """What a claim with one figure says of a setting that it names in brackets or the like."""
     stated = [fact for fact in found if not fact.soft]
-    alluded = settings.alluded(text)
-    if len(alluded) != 1 or not stated or any(not facts.agree(a, b) for a, b in pairwise(stated)):
+    alluded = list(settings.alluded(text)) if stated else []
+    if len(alluded) != 1 or any(not facts.agree(a, b) for a, b in pairwise(stated)):
         return []
     ((one, near),) = alluded
     within = [fact for fact in stated if near.start <= fact.span.start and fact.span.end <= near.end]

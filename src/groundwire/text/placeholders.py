@@ -21,7 +21,15 @@ def find(text: str) -> list[Span]:
     found = [
         Span(*match.span()) for pattern in (_NAMED, _BRACED, _MASKED) for match in pattern.finditer(text)
     ]
-    return sorted(found)
+    return sorted(_with_brackets(text, span) for span in found)
+
+
+def _with_brackets(text: str, span: Span) -> Span:
+    """With the brackets that hold nothing else."""
+    alone = text.startswith("(", max(0, span.start - 1)) and text.startswith(")", span.end)
+    if not alone or not span.start:
+        return span
+    return Span(span.start - 1 - text.startswith(" ", max(0, span.start - 2)), span.end + 1)
 
 
 _KINDS = """

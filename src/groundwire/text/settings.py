@@ -43,7 +43,7 @@ def given(text: str) -> list[Setting]:
     entries = [
         Setting(path(entry.name), entry.span, entry.said, entry.default, coded=True)
         for entry in config.entries(text)
-        if is_coded(entry.name) or not entry.name[0].isupper()
+        if _is_name(entry.name.rpartition(".")[2])
     ]
     taken = {one.said.start for one in entries}
     told = [one for one in (*stated(text), *_without(text)) if one.coded or one.default]
@@ -60,26 +60,18 @@ def _without(text: str) -> Iterator[Setting]:
             yield Setting(path(match["name"]), Span(*match.span("name")), said, default=True, coded=True)
 
 
-def alluded(text: str) -> list[tuple[Setting, Span]]:
-    """The settings that ``text`` says it tells the value of, wherever that stands: "at most 10 files (`maxFiles`)".
+def alluded(text: str) -> Iterator[tuple[Setting, Span]]:
+    """The settings whose value ``text`` tells somewhere else: "at most 10 files (`maxFiles`)".
 
-    Each with the stretch of ``text`` that the value must stand in; of no value known, ``said`` is an empty span.
+    Each with the stretch of ``text`` that the value must stand in, and an empty span for that.
     """
-    return [
-        (
-            Setting(path(match["name"]), Span(*match.span("name")), Span(0, 0), default, coded=True),
-            Span(*near),
-        )
-        for pattern, default in ((_POINTED_TO, False), (_DEFAULT_OF, True), (_NOT_GIVEN, True))
-        for match in pattern.finditer(text)
-        if is_coded(match["name"])
-        for near in [(match.end(), len(text)) if pattern is _NOT_GIVEN else (0, match.start())]
-    ]
-
-
-def named(text: str) -> list[tuple[tuple[str, ...], Span]]:
-    """The names in ``text`` that are written as only names of code are, each with its place."""
-    return [(path(name.group()), Span(*name.span())) for name in _names(text) if is_coded(name.group())]
+    for pattern in (_IN_BRACKETS_ALONE, _AS_IT_SAYS, _DEFAULT_OF, _NOT_GIVEN):
+        for match in pattern.finditer(text):
+            if is_coded(match["name"]):
+                near = Span(match.end(), len(text)) if pattern is _NOT_GIVEN else Span(0, match.start())
+                default = pattern in (_DEFAULT_OF, _NOT_GIVEN)
+                name = Span(*match.span("name"))
+                yield Setting(path(match["name"]), name, Span(0, 0), default, coded=True), near
 
 
 def path(name: str) -> tuple[str, ...]:
@@ -97,6 +89,11 @@ def words(name: str) -> list[str]:
     return [part.lower() for part in _PARTS.findall(name)]
 
 
+def _is_name(name: str) -> bool:
+    """Whether something may name a setting: a word with a capital is a heading, or a day."""
+    return is_coded(name) or (name.lower() not in _NO_NAMES and (name.isupper() or not name[0].isupper()))
+
+
 def _names(text: str) -> list[re.Match[str]]:
     return list(_NAME.finditer(text))
 
@@ -104,7 +101,7 @@ def _names(text: str) -> list[re.Match[str]]:
 def _after(text: str, name: re.Match[str]) -> Iterator[Setting]:
     """What is said of a name right after it."""
     coded = is_coded(name.group())
-    if not coded and name.group().lower() in _NO_NAMES:
+    if not _is_name(name.group()):
         return
     for pattern, default in ((_DEFAULTS, True), (_BRACKETED, True), (_IN_BRACKETS, True), (_IS, False)):
         match = pattern.match(text, name.end())
@@ -233,7 +230,10 @@ _DEFAULT = re.compile(
 )
 _OTHERWISE = re.compile(rf"(?<![\w.,$-]){_VALUE}[\"'”]?{_UNLESS_}")
 _A_NAME = r"[\"'“]?(?P<name>(?:--)?[A-Za-z][\w.-]{0,80}\w)[\"'”]?"
-_POINTED_TO = re.compile(rf"\((?:the |see |from )?{_A_NAME}(?: (?:setting|option|parameter|variable))?\)")
+_IN_BRACKETS_ALONE = re.compile(
+    rf"\((?:the |see |from )?{_A_NAME}(?: (?:setting|option|parameter|variable))?\)"
+)
+_AS_IT_SAYS = re.compile(rf"\b(?:what|as) {_A_NAME} (?:is set to|says|sets)\b")
 _DEFAULT_OF = re.compile(
     rf"[,(:] ?(?:which is |that is )?(?:the|its) default(?: value)? (?:of|for) {_A_NAME}"
 )

@@ -1,0 +1,169 @@
+"""Code that an answer shows, beside the names of code that the documents have.
+
+A block illustrates: its strings, figures and variables need not stand in the documents. A flag, parameter, method or
+key that they don't have is invented where they have others of its kind that the block leaves out.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+
+from groundwire.core.span import Span
+from groundwire.text import settings, snippets
+from groundwire.text.layout import FENCE
+from groundwire.text.overlap import Context, Match
+from groundwire.text.remembered import Remembered
+from groundwire.text.snippets import Documented, Snippet, Use, Used, joined
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Invented:
+    """A name of code that the documents don't have, and what they have of its kind, the first of it ``where``."""
+
+    words: Span
+    name: str
+    others: tuple[str, ...]
+    where: Match
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Shown:
+    """What was seen of a block of code: a name that is ``invented``, and whether it ``illustrates`` others."""
+
+    invented: Invented | None
+    illustrates: bool
+
+
+def shown(text: str, question: str, context: Context) -> Shown:
+    """A block of code beside the documents and the question."""
+    snippet = Snippet(text)
+    documents = [_DOCUMENTED.of(passage.text) for passage in context.passages]
+    known = frozenset().union(*(one.names for one in documents), _DOCUMENTED.of(question).names)
+    used = snippet.used()
+    familiar = any(joined(one.name) in known or joined(one.of) in known for one in used)
+    return Shown(
+        invented=next(_invented(snippet, used, known, context, documents), None),
+        illustrates=familiar and snippet.does_something,
+    )
+
+
+def leads_in(text: str, following: str) -> bool:
+    """Whether a claim only announces the code that follows it: "Use the deploy command:"."""
+    short = text.endswith(":") and len(text.split()) <= _ANNOUNCED and not any(map(str.isdigit, text))
+    return short and FENCE.match(following.lstrip()) is not None
+
+
+_DOCUMENTED = Remembered(Documented, most=1_000_000)
+
+
+def _invented(
+    snippet: Snippet,
+    used: Sequence[Used],
+    known: AbstractSet[str],
+    context: Context,
+    documents: Sequence[Documented],
+) -> Iterator[Invented]:
+    """The names that the documents don't have, each with those of its kind that they have in its place."""
+    mine = {joined(name) for name in snippet.names} | {joined(one.name) for one in used}
+    keys = [one for one in used if one.use is Use.KEY]
+    odd = [one for one in keys if not _is_known(one, known) and one.name.lower() not in _SCAFFOLD]
+    for one in used:
+        if _is_known(one, known) or one.name in snippet.own:
+            continue
+        others = [name for name in _others(one, snippet, documents) if joined(name) not in mine]
+        if one.use is Use.KEY:
+            told = settings.is_coded(one.name) and len(odd) == 1 and len(keys) > 1
+            others = others if told else []
+        if others:
+            where = _place(min(others), context)
+            yield Invented(words=one.span, name=one.name, others=tuple(sorted(others)), where=where)
+
+
+def _place(name: str, context: Context) -> Match:
+    """The first sentence that has a name."""
+    for number, passage in enumerate(context.passages):
+        if (at := passage.text.find(name)) >= 0:
+            ends = [sentence.end for sentence in passage.sentences]
+            return Match(number, min(bisect_right(ends, at), len(ends) - 1), 0.0)
+    return Match(0, 0, 0.0)
+
+
+def _is_known(one: Used, known: AbstractSet[str]) -> bool:
+    return joined(one.name) in known
+
+
+def _others(one: Used, snippet: Snippet, documents: Sequence[Documented]) -> set[str]:
+    """What the documents have of the kind of a name, and of what that belongs to."""
+    if one.use is Use.FLAG:
+        if (
+            one.of in _TOOLS
+            or one.name in _USUAL_FLAGS
+            or not any(joined(one.of) in d.names for d in documents)
+        ):
+            return set()
+        return {flag for d in documents for flag in d.flags}
+    if one.use is Use.PARAMETER:
+        told = {name for d in documents for name in d.parameters.get(one.of, ())}
+        return set() if told & _OPEN or one.of in _LIBRARIES else told - _FREE
+    if one.use is Use.METHOD:
+        return _methods(one, snippet, documents)
+    if one.use is Use.QUERY:
+        return {name for d in documents for name in d.written if settings.is_coded(name)}
+    return {name for d in documents for name in d.keys}
+
+
+def _methods(one: Used, snippet: Snippet, documents: Sequence[Documented]) -> set[str]:
+    """The methods that documents have of an object, or of what a function of theirs returns."""
+    if one.name in _USUAL_METHODS or one.of in _LIBRARIES:
+        return set()
+    told = {name for d in documents for name in d.methods.get(one.of, ())}
+    if told:
+        return told
+    maker = snippet.made_by.get(one.of, "")
+    if settings.is_coded(one.name) and any(maker in d.calls for d in documents):
+        return {name for d in documents for name in d.calls if name != maker}
+    return set()
+
+
+_ANNOUNCED = 14  # words
+# Tools that everybody has: what they can do, documents of others tell in part.
+_TOOLS = frozenset(
+    """
+    apk apt apt-get aws az bash brew bundle bun cargo cat cd chmod choco conda cp curl deno docker docker-compose
+    dotnet echo export find gcloud gem git go gradle grep helm java javac journalctl jq kubectl ls make mkdir mvn mv
+    node npm npx openssl pip pip3 pipx pnpm poetry podman psql python python3 rm rsync ruby scp sed sh ssh sudo
+    systemctl tar terraform tofu uv uvx wget yarn yum zip
+    """.split()  # noqa: SIM905
+)
+_USUAL_FLAGS = frozenset(
+    ["--help", "--version", "--verbose", "--quiet", "--debug", "--yes", "--output", "--json"]
+)
+_LIBRARIES = frozenset(
+    """
+    os sys re json math time datetime logging logger log random string path requests httpx np numpy pd pandas df plt
+    torch tf asyncio subprocess shutil pathlib itertools functools collections csv yaml console document window
+    process fs app api self this cls super response resp res request req result results data e err error ctx context
+    client session conn connection cursor db f file fp math Math JSON Object Array Promise Date
+    """.split()  # noqa: SIM905
+)
+_USUAL_METHODS = frozenset(
+    """
+    append extend insert remove pop clear copy count index sort reverse items keys values get update setdefault add
+    join split strip lstrip rstrip replace format lower upper startswith endswith encode decode read readline readlines
+    write close open flush seek print map filter reduce forEach push shift slice concat includes then catch finally
+    head tail describe info to_dict to_json to_csv json text raise_for_status isoformat strftime total_seconds
+    exists mkdir is_file is_dir read_text write_text toString toJSON length size log warn error debug exit
+    model_dump dict
+    """.split()  # noqa: SIM905
+)
+_SCAFFOLD = frozenset(
+    """
+    name id type kind version description title metadata spec data items value values key args env config settings
+    example rules services steps jobs on run uses with image labels annotations
+    """.split()  # noqa: SIM905
+)
+_FREE = frozenset(["self", "cls", "None", "True", "False", "str", "int", "float", "bool"])
+_OPEN = frozenset(["kwargs", "options", "opts", "config"])
