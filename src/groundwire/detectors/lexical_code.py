@@ -1,7 +1,7 @@
 """Code that an answer shows, beside the names of code that the documents have.
 
-A block illustrates: its strings, figures and variables need not stand in the documents. A flag, parameter, method or
-key that they don't have is invented where they have others of its kind that the block leaves out.
+A block illustrates: its strings, figures and variables need not stand in the documents. A flag, parameter,
+method or key that they don't have is invented where they have others of its kind that the block leaves out.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from groundwire.core.span import Span
 from groundwire.text import settings, snippets
@@ -21,7 +21,7 @@ from groundwire.text.snippets import Documented, Snippet, Use, Used, joined
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Invented:
-    """A name of code that the documents don't have, and what they have of its kind, the first of it ``where``."""
+    """A name of code that the documents don't have, and those of its kind that they have, one ``where``."""
 
     words: Span
     name: str
@@ -30,23 +30,50 @@ class Invented:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Shown:
-    """What was seen of a block of code: a name that is ``invented``, and whether it ``illustrates`` others."""
+class Block:
+    """A block of code in an answer, without its fences: an invented name, and whether it uses known ones."""
 
-    invented: Invented | None
-    illustrates: bool
+    span: Span
+    comments: tuple[Span, ...]
+    lacking: Invented | None
+    familiar: bool
+
+    def holds(self, claim: Span) -> bool:
+        """Whether a claim stands in the block."""
+        return self.span.start <= claim.start and claim.end <= self.span.end
+
+    def illustrates(self, claim: str) -> bool:
+        """Whether a claim in the block is the whole of it, and illustrates the documents' names."""
+        return self.familiar and 2 * len(claim) > len(self.span)
+
+    def invented(self, claim: Span) -> Invented | None:
+        """The invented name, where a claim has it, as it stands in that."""
+        if self.lacking is None or not claim.overlaps(self.lacking.words):
+            return None
+        return replace(self.lacking, words=self.lacking.words.shifted(-claim.start))
+
+    def said(self, claim: Span) -> list[Span]:
+        """The comments within a claim, as they stand in it."""
+        return [one.shifted(-claim.start) for one in self.comments if claim.overlaps(one)]
 
 
-def shown(text: str, question: str, context: Context) -> Shown:
-    """A block of code beside the documents and the question."""
-    snippet = Snippet(text)
+def blocks(answer: str, question: str, context: Context) -> list[Block]:
+    """The fenced blocks of an answer, beside the documents and the question."""
+    return [_block(answer, span, question, context) for span in snippets.find(answer)]
+
+
+def _block(answer: str, span: Span, question: str, context: Context) -> Block:
+    snippet = Snippet(span.of(answer))
     documents = [_DOCUMENTED.of(passage.text) for passage in context.passages]
     known = frozenset().union(*(one.names for one in documents), _DOCUMENTED.of(question).names)
     used = snippet.used()
     familiar = any(joined(one.name) in known or joined(one.of) in known for one in used)
-    return Shown(
-        invented=next(_invented(snippet, used, known, context, documents), None),
-        illustrates=familiar and snippet.does_something,
+    lacking = next(_invented(snippet, used, known, context, documents), None)
+    return Block(
+        span=span,
+        comments=tuple(one.shifted(span.start) for one in snippet.comments),
+        lacking=lacking and replace(lacking, words=lacking.words.shifted(span.start)),
+        familiar=familiar and snippet.does_something,
     )
 
 
@@ -132,10 +159,11 @@ _ANNOUNCED = 14  # words
 # Tools that everybody has: what they can do, documents of others tell in part.
 _TOOLS = frozenset(
     """
-    apk apt apt-get aws az bash brew bundle bun cargo cat cd chmod choco conda cp curl deno docker docker-compose
-    dotnet echo export find gcloud gem git go gradle grep helm java javac journalctl jq kubectl ls make mkdir mvn mv
-    node npm npx openssl pip pip3 pipx pnpm poetry podman psql python python3 rm rsync ruby scp sed sh ssh sudo
-    systemctl tar terraform tofu uv uvx wget yarn yum zip
+    apk apt apt-get aws az bash brew bundle bun cargo cat cd chmod choco conda cp curl deno docker
+    docker-compose dotnet echo export find gcloud gem git go gradle grep helm java javac journalctl
+    jq kubectl ls make mkdir mvn mv node npm npx openssl pip pip3 pipx pnpm poetry podman psql
+    python python3 rm rsync ruby scp sed sh ssh sudo systemctl tar terraform tofu uv uvx wget yarn
+    yum zip
     """.split()  # noqa: SIM905
 )
 _USUAL_FLAGS = frozenset(
@@ -143,26 +171,28 @@ _USUAL_FLAGS = frozenset(
 )
 _LIBRARIES = frozenset(
     """
-    os sys re json math time datetime logging logger log random string path requests httpx np numpy pd pandas df plt
-    torch tf asyncio subprocess shutil pathlib itertools functools collections csv yaml console document window
-    process fs app api self this cls super response resp res request req result results data e err error ctx context
-    client session conn connection cursor db f file fp math Math JSON Object Array Promise Date
+    os sys re json math time datetime logging logger log random string path requests httpx np numpy
+    pd pandas df plt torch tf asyncio subprocess shutil pathlib itertools functools collections csv
+    yaml console document window process fs app api self this cls super response resp res request
+    req result results data e err error ctx context client session conn connection cursor db f file
+    fp math Math JSON Object Array Promise Date
     """.split()  # noqa: SIM905
 )
 _USUAL_METHODS = frozenset(
     """
-    append extend insert remove pop clear copy count index sort reverse items keys values get update setdefault add
-    join split strip lstrip rstrip replace format lower upper startswith endswith encode decode read readline readlines
-    write close open flush seek print map filter reduce forEach push shift slice concat includes then catch finally
-    head tail describe info to_dict to_json to_csv json text raise_for_status isoformat strftime total_seconds
-    exists mkdir is_file is_dir read_text write_text toString toJSON length size log warn error debug exit
-    model_dump dict
+    append extend insert remove pop clear copy count index sort reverse items keys values get update
+    setdefault add join split strip lstrip rstrip replace format lower upper startswith endswith
+    encode decode read readline readlines write close open flush seek print map filter reduce
+    forEach push shift slice concat includes then catch finally head tail describe info to_dict
+    to_json to_csv json text raise_for_status isoformat strftime total_seconds exists mkdir is_file
+    is_dir read_text write_text toString toJSON length size log warn error debug exit model_dump
+    dict
     """.split()  # noqa: SIM905
 )
 _SCAFFOLD = frozenset(
     """
-    name id type kind version description title metadata spec data items value values key args env config settings
-    example rules services steps jobs on run uses with image labels annotations
+    name id type kind version description title metadata spec data items value values key args env
+    config settings example rules services steps jobs on run uses with image labels annotations
     """.split()  # noqa: SIM905
 )
 _FREE = frozenset(["self", "cls", "None", "True", "False", "str", "int", "float", "bool"])

@@ -32,7 +32,7 @@ class Conflict:
 
 
 def conflict_in(seen: Seen, context: Context) -> Conflict | None:
-    """A setting of another value, invented code, or a ratio the wrong way round; else the first exact fact that differs.
+    """A setting of another value, invented code, a ratio the wrong way round; else a fact that differs.
 
     Else what a record denies; else a "not" too many, or an opposite.
     """

@@ -13,7 +13,7 @@ from groundwire.core.cached import cached_property
 from groundwire.core.span import Span
 from groundwire.core.turns import give_way
 from groundwire.detectors import lexical_records
-from groundwire.detectors.lexical_code import Invented, Shown, leads_in, shown
+from groundwire.detectors.lexical_code import Block, blocks, leads_in
 from groundwire.detectors.lexical_contrast import Contrast, denied_beside
 from groundwire.detectors.lexical_crossed import crossed
 from groundwire.detectors.lexical_figures import Beside, Figures, Looked, those_found
@@ -23,7 +23,7 @@ from groundwire.detectors.lexical_records import Mention
 from groundwire.detectors.lexical_seen import CLAIM_FEATURES, Answer, Seen
 from groundwire.detectors.lexical_settings import SAYING, told, without_told
 from groundwire.detectors.lexical_words import ADVICE, CITES, EMPTY, HEDGES, PRAISE
-from groundwire.text import facts, names, premise, refusal, snippets
+from groundwire.text import facts, names, premise, refusal
 from groundwire.text.facts import Fact, Known, Status
 from groundwire.text.forms import NEGATIONS
 from groundwire.text.overlap import Context
@@ -48,7 +48,7 @@ def look(
     known: dict[str, Seen] = {}
     worked_out: list[Fact] = []
     told: dict[Span, list[Fact]] = {}
-    shown = _shown(answer, question, context)
+    shown = blocks(answer, question, context)
     for span in spans:
         give_way()
         text = answer[span.start : span.end]
@@ -57,7 +57,7 @@ def look(
         if seen is None:
             above = [claim.checked for claim in reversed(claims[-_BESIDE:])]
             told[span] = [*worked_out, *(those_found(claims[-1].checked) if claims else ())]
-            seen = _Look(text, span, about, told[span], (above, ()), code).seen()
+            seen = _Look(text, span, about, told[span], (above, ()), code=code).seen()
             worked_out = [*worked_out, *(f for f, c, _ in seen.checked if c.derived)][-_REMEMBERED:]
             if leads_in(text, answer[span.end : span.end + _GAP]):
                 seen = replace(seen, leads_in=True)
@@ -140,42 +140,6 @@ class _Background:
         return frozenset(id(fact) for fact in self.given.facts if premise.at_issue(fact))
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Block:
-    """A block of code in the answer, without its fences, and what was seen of it."""
-
-    span: Span
-    comments: tuple[Span, ...]
-    shown: Shown
-
-    def holds(self, claim: Span) -> bool:
-        return self.span.start <= claim.start and claim.end <= self.span.end
-
-    def illustrates(self, claim: Span, text: str) -> bool:
-        """Whether a claim is the whole block, and illustrates."""
-        return self.shown.illustrates and 2 * len(text) > len(self.span)
-
-    def invented(self, claim: Span) -> Invented | None:
-        """The invented name, where the claim has it, as it stands in that."""
-        found = self.shown.invented
-        if found is None or not claim.overlaps(found.words.shifted(self.span.start)):
-            return None
-        return replace(found, words=found.words.shifted(self.span.start - claim.start))
-
-
-def _shown(answer: str, question: str, context: Context) -> list[_Block]:
-    if "```" not in answer and "~~~" not in answer:
-        return []
-    return [
-        _Block(
-            span=span,
-            comments=tuple(one.shifted(span.start) for one in snippets.Snippet(span.of(answer)).comments),
-            shown=shown(span.of(answer), question, context),
-        )
-        for span in snippets.find(answer)
-    ]
-
-
 class _Look:
     """One look at one claim."""
 
@@ -186,12 +150,13 @@ class _Look:
         about: _Background,
         earlier: Sequence[Fact],
         beside: Beside,
-        code: _Block | None = None,
+        *,
+        code: Block | None = None,
     ) -> None:
         self.text, self.span, self.earlier, self.beside = text, span, earlier, beside
         self.about, self.context, self.asked = about, about.context, about.asked
         w = self.worded = self.context.word(text)
-        self.code, self.illustrates = code, code is not None and code.illustrates(span, text)
+        self.code, self.illustrates = code, code is not None and code.illustrates(text)
         self.found = self._stated(facts.extract(text))
         figures = self._figures()
         self.content = tuple([i for i in w.content if i not in figures and not self._says_nothing(i)])
@@ -203,7 +168,7 @@ class _Look:
         """The facts without those that only illustrate: code states what its comments do."""
         if self.code is None or not self.illustrates:
             return found
-        said = [one.shifted(-self.span.start) for one in self.code.comments if self.span.start <= one.start]
+        said = self.code.said(self.span)
         return [fact for fact in found if any(map(fact.span.overlaps, said))]
 
     def _says_nothing(self, i: int) -> bool:

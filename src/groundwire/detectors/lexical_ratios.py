@@ -1,7 +1,8 @@
-"""A ratio or a score the wrong way round: "3:1" where the documents have "1:3", "by 3 to 21" for "by 21 to 3".
+"""A ratio or a score the wrong way round: "3:1" for the documents' "1:3", "by 3 to 21" for "by 21 to 3".
 
-Only where the claim says it in the words of the sentence that has it, for what is one way round of one thing is
-the other way round of another: "sand and cement 4:1" is "cement and sand 1:4", and who won 3–1 beat one who lost 1–3.
+Only where the claim says it in the words of the sentence that has it, for what is one way round of one thing
+is the other way round of another: "sand and cement 4:1" is "cement and sand 1:4", and of who won 3–1, another
+lost 1–3.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def reversed_in(text: str, claim: Worded, context: Context) -> Reversed | None:
 
 
 def _said_over_again(claim: Worded, sentence: Worded) -> bool:
-    """Whether nearly all words of a claim are those of a sentence, of which no two have changed their places."""
+    """Whether nearly all words of a claim are those of a sentence, and no two have changed their places."""
     mine = [claim.stems[i] for i in claim.content if not claim.folded[i][0].isdigit()]
     there = [sentence.stems[i] for i in sentence.content]
     shared = [stem for stem in dict.fromkeys(mine) if stem in there]
@@ -55,7 +56,7 @@ def _said_over_again(claim: Worded, sentence: Worded) -> bool:
     places = [there.index(stem) for stem in shared]
     if _ordered(places):
         return True
-    # One word may stand elsewhere, if it is no part of a pair: "sand and cement are mixed", "mix sand and cement".
+    # One word may stand elsewhere, if it is no part of a pair: "sand and cement are mixed", "mix sand and".
     return any(
         _ordered(places[:i] + places[i + 1 :]) and not _is_paired(claim, stem)
         for i, stem in enumerate(shared)

@@ -225,8 +225,8 @@ class Seen:
         """The claim's odds where no weighing is needed, else None.
 
         Declining, quoting word for word and announcing code are harmless. Code that uses the documents' names
-        illustrates them: what its comments say may be unknown. A figure and hardly anything else ("42 million")
-        stands or falls with the figure.
+        illustrates them, and only its comments state anything. A figure and hardly anything else
+        ("42 million") stands or falls with the figure.
         """
         if self.verbatim or self.leads_in or (self.declines and not self.lacking):
             return HARMLESS

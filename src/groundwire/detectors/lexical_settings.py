@@ -1,7 +1,7 @@
 """A claim beside the settings that the documents give: "`max_retries` defaults to 3", where they say 5.
 
-Only where it is clear: the documents have that very name, with one value or one that they call the default, and
-have the claim's value nowhere of it. Never where the claim recommends a value, or says when it holds.
+Only where it is clear: the documents have that very name, with one value or one that they call the default,
+and have the claim's value nowhere of it. Never where the claim recommends a value, or says when it holds.
 """
 
 from __future__ import annotations
@@ -94,8 +94,8 @@ def without_told(looked: Sequence[Looked], told: Sequence[Told]) -> tuple[Looked
 
 SAYING = frozenset(
     """
-    default set valu configur option paramet variabl specifi pass most up least between hold mean limit maximum
-    minimum exact current
+    default set valu configur option paramet variabl specifi pass most up least between hold mean limit
+    maximum minimum exact current
     """.split()  # noqa: SIM905
 )
 """Stems of what says that a setting has a value."""
@@ -136,7 +136,7 @@ def _is_open(text: str, mine: Setting) -> bool:
 
 
 def _of_that_name(mine: Setting, given: Mapping[str, _Given]) -> _Given:
-    """The settings of that name, as far as it is told; the defaults, where one is claimed and some are told."""
+    """The settings of that name, as far as it is told; the defaults, where one is claimed and told."""
     theirs = [
         (one, number)
         for one, number in given.get(mine.name[-1], ())
@@ -222,7 +222,7 @@ def _number(fact: Fact) -> tuple[float | None, str]:
 
 
 def _told_elsewhere(value: _Value, text: str, mine: Setting, context: Context) -> bool:
-    """Whether the documents have a claim's figure near a setting's name, and not as the value of another one."""
+    """Whether the documents have a claim's figure near a setting's name, and not as another one's value."""
     if value.fact is None:
         return False
     wanted = settings.words(mine.span.of(text).rpartition(".")[2])
@@ -264,8 +264,8 @@ _PAST = re.compile(
     r"\b(?:was|were|used to|previously|formerly|before|until|old|older|not|never|suppose)\b", re.IGNORECASE
 )
 _QUALIFIED = re.compile(
-    r"\W*(?:(?:in|on|for|under|during|as of|from|after|since)\b(?! (?:the|this|your|that) (?:config\w*|settings?|files?"
-    r"|documents?|documentation|table|default|defaults|example)\b))",
+    r"\W*(?:in|on|for|under|during|as of|from|after|since)\b(?! (?:the|this|your|that) "
+    r"(?:config\w*|settings?|files?|documents?|documentation|table|defaults?)\b)",
     re.IGNORECASE,
 )
 _QUALIFIES = re.compile(

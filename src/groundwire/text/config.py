@@ -1,6 +1,6 @@
 """Entries of files of settings, tables and signatures: names with the values that stand beside them.
 
-YAML, JSON, TOML, INI, environment variables, tables with a column of defaults, and the parameters of functions.
+YAML, JSON, TOML, INI, environment variables, tables with a column of defaults, and parameters of functions.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from groundwire.core.span import Span
 
 
 class Entry(NamedTuple):
-    """A ``name``, dotted where it is within others, and the place of its value; an empty one if that is no one value.
+    """A ``name``, dotted where it is within others, and the place of its value.
 
     ``default`` says that the value is called the default there.
     """
@@ -113,11 +113,15 @@ def _signatures(text: str) -> Iterator[Entry]:
 
 _DEEP, _LONGEST = 8, 1_000
 _SECTION = re.compile(r"[ \t]{0,8}\[{1,2}(?P<name>[A-Za-z][\w.-]{0,60})\]{1,2}[ \t]{0,8}\r?\n?\Z")
-_LITERAL = r"""(?:"[^"\n]{0,80}"|'[^'\n]{0,80}'|-?[$€£]?\d(?:[\w%/+-]|[.,:](?=\w)){0,40}|[A-Za-z][\w./+:-]{0,60}|\$\{[^{}\n]{0,80}\})"""
+_LITERAL = (
+    r"""(?:"[^"\n]{0,80}"|'[^'\n]{0,80}'|-?[$€£]?\d(?:[\w%/+-]|[.,:](?=\w)){0,40}"""
+    r"|[A-Za-z][\w./+:-]{0,60}|\$\{[^{}\n]{0,80}\})"
+)
 _LINE = re.compile(
     rf"""(?P<indent>[ \t]{{0,40}})(?P<item>-[ ]{{1,3}})?(?:(?:export|ENV|set)[ ])?
     (?P<quote>["']?)(?P<name>[A-Za-z][\w.-]{{0,60}})(?P=quote)
-    (?:[ ]{{0,40}}[:=][ ]{{0,40}}(?P<value>{_LITERAL})[ ]{{0,40}},?(?:[ \t]{{1,40}}[#;][^\n]{{0,200}})?\r?\n?\Z
+    (?:[ ]{{0,40}}[:=][ ]{{0,40}}(?P<value>{_LITERAL})
+        [ ]{{0,40}},?(?:[ \t]{{1,40}}[#;][^\n]{{0,200}})?\r?\n?\Z
       |[ ]?:[ ]{{0,8}}\r?\n?\Z)""",
     re.VERBOSE,
 )

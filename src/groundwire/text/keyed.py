@@ -28,7 +28,7 @@ _NAMES = (
 # With a hyphen, a capital, or an underscore before it: "items" and "params" end with no unit.
 _WORDS = [*(name.capitalize() for name in _NAMES.split()), "MS", "KB", "MB", "GB"]
 # Names of their own, with a colon: only what is surely no other word.
-_ALONE = ["eur", "usd", "gbp", "chf", "kg", "km", "cm", "mm", "ms", "kb", "mb", "gb", "tb"]
+_ALONE = ["eur", "usd", "gbp", "chf", "kg", "km", "cm"]
 _KEY = re.compile(
     rf"(?:(?<=[A-Za-z0-9])[_-](?i:({'|'.join(_NAMES.split())}))"
     rf"|(?<=[a-z])({'|'.join(_WORDS)})"

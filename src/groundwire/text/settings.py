@@ -1,4 +1,4 @@
-"""What a text says that a setting is: "`max_retries` defaults to 5", ``--depth N  (default: 2)``, ``workers: 4``.
+"""What a text says a setting is: "`max_retries` defaults to 5", ``--depth N  (default: 2)``, ``workers: 4``.
 
 Reading alone. Whether two texts say the same of a setting belongs to the detectors.
 """
@@ -18,8 +18,8 @@ from groundwire.text import config
 class Setting:
     """A setting and the value that it is said to have.
 
-    ``name`` is its path, each part without case and joints: "max_retries", "maxRetries" and "--max-retries" are
-    one. ``coded`` says that it is written as only names are; ``default`` that the value is called the default.
+    ``name`` is its path, each part without case and joints: "max_retries", "maxRetries" and "--max-retries"
+    are one. ``coded`` says that it is written as only names are; ``default`` that its value is called so.
     """
 
     name: tuple[str, ...]
@@ -51,7 +51,7 @@ def given(text: str) -> list[Setting]:
 
 
 def _without(text: str) -> Iterator[Setting]:
-    """What holds if a setting isn't given: "If `idleTimeout` isn't set, connections are closed after 75 s"."""
+    """What holds if a setting isn't given: "If `idleTimeout` isn't set, they are closed after 75 s"."""
     for match in _NOT_GIVEN.finditer(text):
         rest = _STOP.split(text[match.end() : match.end() + _FAR], maxsplit=1)[0]
         figures = list(_FIGURE.finditer(rest))
@@ -109,10 +109,8 @@ def _after(text: str, name: re.Match[str]) -> Iterator[Setting]:
             continue
         if pattern in (_BRACKETED, _IN_BRACKETS) and not coded and _in_entry(text, name):
             continue
-        if pattern is _IS:
-            default = _by_default(text, name, match)
-        said = _value(match)
-        yield Setting(path(name.group()), Span(*name.span()), said, default=default, coded=coded)
+        called = default or _by_default(text, name, match)
+        yield Setting(path(name.group()), Span(*name.span()), _value(match), default=called, coded=coded)
         return
 
 
@@ -173,21 +171,24 @@ TRUTHS = {
     **dict.fromkeys(["false", "no", "off", "disabled"], False),
 }
 _NUMBERS = frozenset(
-    "one two three four five six seven eight nine ten eleven twelve fifteen twenty thirty forty fifty sixty"
-    " half".split()
+    """
+    one two three four five six seven eight nine ten eleven twelve fifteen twenty thirty forty fifty
+    sixty half
+    """.split()  # noqa: SIM905
 )
 _QUOTES = ('"', "'", "“", "‘")
 _NO_VALUES = frozenset(
     """
-    the a an its their this that these those it what whatever which being how not none null nothing all any
-    used given required value values setting settings option options used
+    the a an its their this that these those it what whatever which being how not none null nothing
+    all any used given required value values setting settings option options used
     """.split()  # noqa: SIM905
 )
 # Words that stand before "is" and a figure as often as names do.
 _NO_NAMES = frozenset(
     """
-    it its his her their this that there by in of to for with which what who he she they we you i is are was be and or the a an value values default
-    defaults price total sum result answer score version number amount count here one each
+    it its his her their this that there by in of to for with which what who he she they we you i is
+    are was be and or the a an value values default defaults price total sum result answer score
+    version number amount count here one each
     """.split()  # noqa: SIM905
 )
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
@@ -202,13 +203,15 @@ _CODED = re.compile(
       | [a-z][a-z0-9]*(?:-[a-z0-9]+)+""",
     re.VERBOSE,
 )
-_VALUE = r"""["'“‘]?(?P<value>-?[$€£]?\d(?:[\w%/+-]|[.,:](?=\w)){0,40}|[A-Za-z](?:[\w+-]|[./](?=\w)){0,40})"""
+_VALUE = (
+    r"""["'“‘]?(?P<value>-?[$€£]?\d(?:[\w%/+-]|[.,:](?=\w)){0,40}"""
+    r"|[A-Za-z](?:[\w+-]|[./](?=\w)){0,40})"
+)
 _KIND = r"""["'”]?(?: (?:setting|option|parameter|variable|flag|property|key|field|argument))?"""
 _DEFAULTS = re.compile(
-    rf"""{_KIND}(?: \([^()\n]{{0,40}}\))?,? (?:now |still |normally |whose )?
-    (?:defaults?\ (?:to|is)|has\ (?:a|the)\ default(?:\ value)?(?:\ of)?|is\ by\ default|with\ a\ default\ of)
-    \ {_VALUE}""".replace(" \\(", "\\ \\(").replace(",? (", ",?\\ ("),
-    re.VERBOSE,
+    rf"{_KIND}(?: \([^()\n]{{0,40}}\))?,? (?:now |still |normally |whose )?"
+    r"(?:defaults? (?:to|is)|has (?:a|the) default(?: value)?(?: of)?|is by default|with a default of) "
+    rf"{_VALUE}"
 )
 _BRACKETED = re.compile(
     rf"{_KIND} \((?:[^()\n]{{0,60}}?[,;] ?)?(?:its )?default(?:s to| is| value)?[:=]? ?{_VALUE}",
@@ -217,13 +220,14 @@ _BRACKETED = re.compile(
 _UNLESS_ = (
     r"(?: [\w%]{1,20}){0,3},? (?:by default\b|unless (?:you |it |it's |it is )?(?:is |are )?"
     r"(?:set|sets|change|changed|changes|configure|configured|told|given|overridden|otherwise)\b"
-    r"|(?:when|if|where) (?:it is |it's )?(?:not set|unset|not given|omitted|left out|nothing is (?:set|given))\b)"
+    r"|(?:when|if|where) (?:it is |it's )?"
+    r"(?:not set|unset|not given|omitted|left out|nothing is (?:set|given))\b)"
 )
 _UNLESS = re.compile(_UNLESS_)
 _IN_BRACKETS = re.compile(rf"{_KIND} \({_VALUE}[\"'”]?{_UNLESS_}")
 _IS = re.compile(
-    rf"{_KIND}(?: (?:is|are)(?: (?:set to|now|still|currently|configured (?:as|to)|fixed at))? | ?[=:] ?){_VALUE}"
-    r"[\"'”]?"
+    rf"{_KIND}(?: (?:is|are)(?: (?:set to|now|still|currently|configured (?:as|to)|fixed at))? | ?[=:] ?)"
+    rf"{_VALUE}[\"'”]?"
 )
 _DEFAULT = re.compile(
     rf"\bdefault(?:s|ed)?(?:[ -]values?)?(?: ?[:=] ?| (?:is|to|of) | ){_VALUE}", re.IGNORECASE
@@ -238,7 +242,8 @@ _DEFAULT_OF = re.compile(
     rf"[,(:] ?(?:which is |that is )?(?:the|its) default(?: value)? (?:of|for) {_A_NAME}"
 )
 _NOT_GIVEN = re.compile(
-    rf"\b(?:[Ww]ithout (?:setting )?|(?:[Ii]f|[Ww]hen) (?:you (?:don't|do not) (?:pass|set|give|change|specify) )?)"
+    r"\b(?:[Ww]ithout (?:setting )?"
+    r"|(?:[Ii]f|[Ww]hen) (?:you (?:don't|do not) (?:pass|set|give|change|specify) )?)"
     rf"{_A_NAME}(?: (?:isn't|is not) (?:set|given|passed|specified)| is unset)?, "
 )
 _FIGURE = re.compile(r"(?<![\w.])-?[$€£]?\d(?:[\w%/+-]|[.,:](?=\w)){0,40}")

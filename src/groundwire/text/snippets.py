@@ -1,7 +1,7 @@
 """Blocks of code in an answer: which names they use as a document's, and which are their own.
 
-A block shows how something is done: its strings, figures and variables are examples. Whether the documents have
-its other names is for the detectors to say.
+A block shows how something is done: its strings, figures and variables are examples. Whether the documents
+have its other names is for the detectors to say.
 """
 
 from __future__ import annotations
@@ -39,6 +39,8 @@ class Used:
 
 def find(text: str) -> list[Span]:
     """The insides of the fenced blocks of ``text``, in order."""
+    if "```" not in text and "~~~" not in text:
+        return []
     found, fence, start = [], "", 0
     for line in lines(text):
         if fence:
@@ -214,15 +216,18 @@ _COMMAND = re.compile(
 # What a line of a program begins with, not one of a shell.
 _NO_COMMANDS = frozenset(
     """
-    import from def class return for while if else elif with try except raise async await const let var function new
-    export public private static void int float string bool yield assert print not lambda del global in end do use
-    func fn type struct package select insert update delete create where order group name
+    import from def class return for while if else elif with try except raise async await const let
+    var function new export public private static void int float string bool yield assert print not
+    lambda del global in end do use func fn type struct package select insert update delete create
+    where order group name
     """.split()  # noqa: SIM905
 )
 _NAMED = re.compile(r"(?<![\w.\"'])(?P<name>[A-Za-z_]\w{0,60})(?:\s?=(?![=>])|\s?:(?=[ \d\[{\"']))")
 _MADE = re.compile(
-    r"^[ \t]*(?:(?:export|async|const|let|var) )?(?:(?:def|class|function|fn|func|import|from) (?P<said>[^\n]{1,200})"
-    r"|(?:for|with) (?:[^\n]{0,100} as )?(?P<each>\w{1,60})(?: in\b|:)|(?P<left>[\w ,{}\[\]:]{1,80}?) ?=[^=])",
+    r"^[ \t]*(?:(?:export|async|const|let|var) )?"
+    r"(?:(?:def|class|function|fn|func|import|from) (?P<said>[^\n]{1,200})"
+    r"|(?:for|with) (?:[^\n]{0,100} as )?(?P<each>\w{1,60})(?: in\b|:)"
+    r"|(?P<left>[\w ,{}\[\]:]{1,80}?) ?=[^=])",
     re.MULTILINE,
 )
 _RESULT = re.compile(
@@ -231,7 +236,8 @@ _RESULT = re.compile(
     re.MULTILINE,
 )
 _KEY = re.compile(
-    r"[\"'](?P<quoted>[A-Za-z][\w-]{1,60})[\"']\s?:|^[ \t]*(?:- )?(?P<bare>[A-Za-z][\w-]{1,60})\s?(?::(?=\s|$)|=(?=\s))",
+    r"[\"'](?P<quoted>[A-Za-z][\w-]{1,60})[\"']\s?:"
+    r"|^[ \t]*(?:- )?(?P<bare>[A-Za-z][\w-]{1,60})\s?(?::(?=\s|$)|=(?=\s))",
     re.MULTILINE,
 )
 _QUOTED = re.compile(r"[\"“](\w[\w-]{1,40})[\"”]")
