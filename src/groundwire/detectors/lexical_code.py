@@ -6,6 +6,7 @@ method or key that they don't have is invented where they have others of its kin
 
 from __future__ import annotations
 
+import builtins
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
@@ -67,14 +68,27 @@ def _block(answer: str, span: Span, question: str, context: Context) -> Block:
     documents = [_DOCUMENTED.of(passage.text) for passage in context.passages]
     known = frozenset().union(*(one.names for one in documents), _DOCUMENTED.of(question).names)
     used = snippet.used()
-    familiar = any(joined(one.name) in known or joined(one.of) in known for one in used)
     lacking = next(_invented(snippet, used, known, context, documents), None)
     return Block(
         span=span,
         comments=tuple(one.shifted(span.start) for one in snippet.comments),
         lacking=lacking and replace(lacking, words=lacking.words.shifted(span.start)),
-        familiar=familiar and snippet.does_something,
+        familiar=snippet.does_something and _is_familiar(snippet, used, known, documents),
     )
+
+
+def _is_familiar(
+    snippet: Snippet, used: Sequence[Used], known: AbstractSet[str], documents: Sequence[Documented]
+) -> bool:
+    """Whether code uses a name that the documents have as code, and they have half of all that it uses."""
+    named = any(name in one.code for one in documents for name in snippet.names)
+    if not named and not any(path in snippet.text for one in documents for path in one.paths):
+        return False
+    others = [one for one in used if one.use is not Use.KEY]
+    usual = {one.name for one in others if one.of in _LIBRARIES or one.of in _TOOLS}
+    usual |= {one.name for one in others if one.of in usual}
+    names = {*snippet.calls, *(one.name for one in others)} - snippet.own - usual - _USUAL
+    return 2 * sum(joined(name) in known for name in names) >= len(names)
 
 
 def leads_in(text: str, following: str) -> bool:
@@ -173,9 +187,8 @@ _LIBRARIES = frozenset(
     """
     os sys re json math time datetime logging logger log random string path requests httpx np numpy
     pd pandas df plt torch tf asyncio subprocess shutil pathlib itertools functools collections csv
-    yaml console document window process fs app api self this cls super response resp res request
-    req result results data e err error ctx context client session conn connection cursor db f file
-    fp math Math JSON Object Array Promise Date
+    yaml console document window process fs self this cls super response resp res request req math
+    Math JSON Object Array Promise Date
     """.split()  # noqa: SIM905
 )
 _USUAL_METHODS = frozenset(
@@ -189,6 +202,7 @@ _USUAL_METHODS = frozenset(
     dict
     """.split()  # noqa: SIM905
 )
+_USUAL = _USUAL_METHODS | _USUAL_FLAGS | frozenset(dir(builtins))
 _SCAFFOLD = frozenset(
     """
     name id type kind version description title metadata spec data items value values key args env

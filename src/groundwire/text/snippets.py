@@ -15,6 +15,7 @@ from enum import StrEnum
 from groundwire.core.cached import cached_property
 from groundwire.core.span import Span
 from groundwire.text.layout import FENCE, lines
+from groundwire.text.settings import is_coded
 
 
 class Use(StrEnum):
@@ -79,8 +80,13 @@ class Snippet:
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """All its names."""
-        return frozenset(_WORD.findall(self.text))
+        """All its names, whole and in the parts between hyphens, and its flags."""
+        return frozenset([*_WORD.findall(self.text), *_NAME.findall(self.text), *_FLAG.findall(self.text)])
+
+    @cached_property
+    def calls(self) -> frozenset[str]:
+        """The functions and methods that it calls."""
+        return frozenset(match["name"] for match in _CALL.finditer(self._bare))
 
     @cached_property
     def own(self) -> frozenset[str]:
@@ -170,6 +176,16 @@ class Documented:
         return frozenset(match["name"] for match in _CALL.finditer(self.text))
 
     @cached_property
+    def code(self) -> frozenset[str]:
+        """What it names as code: functions, flags, keys, and what is written as only names of code are."""
+        return self.calls | self.flags | self.keys | frozenset(filter(is_coded, self.written))
+
+    @cached_property
+    def paths(self) -> frozenset[str]:
+        """The paths of addresses that it names, of two parts or more."""
+        return frozenset(_PATH.findall(self.text))
+
+    @cached_property
     def flags(self) -> frozenset[str]:
         return frozenset(_FLAG.findall(self.text))
 
@@ -241,4 +257,5 @@ _KEY = re.compile(
     re.MULTILINE,
 )
 _QUOTED = re.compile(r"[\"“](\w[\w-]{1,40})[\"”]")
+_PATH = re.compile(r"(?<![\w.:/])(?:/[\w-]{1,40}){2,10}")
 _QUERY = re.compile(r"(?<=[?&])(?P<name>[A-Za-z][\w-]{1,60})=")
