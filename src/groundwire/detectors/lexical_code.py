@@ -7,7 +7,6 @@ method or key that they don't have is invented where they have others of its kin
 from __future__ import annotations
 
 import builtins
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
@@ -127,8 +126,7 @@ def _place(name: str, context: Context) -> Match:
     """The first sentence that has a name."""
     for number, passage in enumerate(context.passages):
         if (at := passage.text.find(name)) >= 0:
-            ends = [sentence.end for sentence in passage.sentences]
-            return Match(number, min(bisect_right(ends, at), len(ends) - 1), 0.0)
+            return context.match_at(number, at)
     return Match(0, 0, 0.0)
 
 

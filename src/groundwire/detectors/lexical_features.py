@@ -21,7 +21,7 @@ from groundwire.detectors.lexical_mentions import mentioned
 from groundwire.detectors.lexical_ratios import reversed_in
 from groundwire.detectors.lexical_records import Mention
 from groundwire.detectors.lexical_seen import CLAIM_FEATURES, Answer, Seen
-from groundwire.detectors.lexical_settings import SAYING, told, without_told
+from groundwire.detectors.lexical_settings import SAYING, Given, without_told
 from groundwire.detectors.lexical_words import ADVICE, CITES, EMPTY, HEDGES, PRAISE
 from groundwire.text import facts, names, premise, refusal
 from groundwire.text.facts import Fact, Known, Status
@@ -135,6 +135,10 @@ class _Background:
         return Known(facts.extract(self.question))
 
     @cached_property
+    def settings(self) -> Given:
+        return Given(self.context)
+
+    @cached_property
     def at_issue(self) -> frozenset[int]:
         """The question's facts that it asks about, by their identity."""
         return frozenset(id(fact) for fact in self.given.facts if premise.at_issue(fact))
@@ -205,7 +209,7 @@ class _Look:
         return sought | self.weights
 
     def seen(self) -> Seen:
-        set_to = () if self.code is not None else told(self.text, self.found, self.context)
+        set_to = () if self.code is not None else self.about.settings.told(self.text, self.found)
         checked = without_told(self._facts(), set_to)
         if any(one.agrees for one in set_to):
             # What says that a setting has a value need not stand there: "is set to", of a file of settings.

@@ -22,26 +22,27 @@ def reversed_in(text: str, claim: Worded, context: Context) -> Reversed | None:
     mine = list(_ratios(text))
     if not mine:
         return None
-    theirs = [
-        (pair, span, passage, number)
-        for number, passage in enumerate(context.passages)
-        for pair, span in _ratios(passage.text)
-    ]
-    told = {pair for pair, *_ in theirs} | {pair for pair, _ in mine[1:]}
+    theirs: dict[tuple[float, float], list[tuple[int, Span]]] = {}
+    for number, passage in enumerate(context.passages):
+        for pair, place in _ratios(passage.text):
+            theirs.setdefault(pair, []).append((number, place))
     for (first, second), span in mine:
-        if first == second or (first, second) in told:
+        if first == second or (first, second) in theirs:
             continue
-        for pair, place, passage, number in theirs:
-            if pair != (second, first):
-                continue
-            at = next(i for i, one in enumerate(passage.sentences) if one.end > place.start)
-            match = Match(number, at, 0.0)
-            head = context.word(passage.text[passage.sentences[at].start : place.start])
-            who = [stem for stem in (head.stems[i] for i in head.content) if stem not in _GENERAL][-1:]
+        for number, place in theirs.get((second, first), ())[:_LOOKED_AT]:
+            match = context.match_at(number, place.start)
+            who = _before(place, match, context)
             said = context.word(_clause(text, span))
-            if set(who) <= set(claim.stems) and _said_over_again(said, context.sentence(match)):
-                return Reversed(span, span.of(text), place.of(passage.text), match)
+            if who in (None, *claim.stems) and _said_over_again(said, context.sentence(match)):
+                return Reversed(span, span.of(text), place.of(context.passages[number].text), match)
     return None
+
+
+def _before(place: Span, match: Match, context: Context) -> str | None:
+    """The last word of a sentence before a ratio that says what it is one of."""
+    passage = context.passages[match.passage]
+    head = context.word(passage.text[passage.sentences[match.sentence].start : place.start])
+    return next((head.stems[i] for i in reversed(head.content) if head.stems[i] not in _GENERAL), None)
 
 
 def _said_over_again(claim: Worded, sentence: Worded) -> bool:
@@ -54,8 +55,8 @@ def _said_over_again(claim: Worded, sentence: Worded) -> bool:
     if len(set(mine)) - len(shared) > _OWN * len(set(mine)):
         return False
     places = [there.index(stem) for stem in shared]
-    if _ordered(places):
-        return True
+    if _ordered(places) or len(places) > _LOOKED_AT:
+        return _ordered(places)
     # One word may stand elsewhere, if it is no part of a pair: "sand and cement are mixed", "mix sand and".
     return any(
         _ordered(places[:i] + places[i + 1 :]) and not _is_paired(claim, stem)
@@ -89,7 +90,7 @@ def _clause(text: str, span: Span) -> str:
 
 _GENERAL = frozenset(["ratio", "rate", "score", "proport", "odd", "vote", "final", "result"])
 _JOINING = frozenset(["and", "to", "with", "against", "over", "of", "vs", "versus", "per", "by", "for"])
-_LEAST, _OWN = 2, 0.34
+_LEAST, _OWN, _LOOKED_AT = 2, 0.34, 48
 _RATIO = re.compile(
     r"""(?<![\w.,:/$€£%-])(?<!between\ )(?<!from\ )(?P<first>\d{1,4}(?:\.\d{1,3})?)
     (?:\ ?:\ ?|[-–—]|(?:\ [a-z]{1,12})?\ to\ )

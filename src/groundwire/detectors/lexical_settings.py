@@ -7,12 +7,12 @@ and have the claim's value nowhere of it. Never where the claim recommends a val
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 
+from groundwire.core.cached import cached_property
 from groundwire.core.span import Span
 from groundwire.detectors.lexical_figures import Looked
 from groundwire.text import facts, settings
@@ -55,21 +55,39 @@ class _Value:
         return "".join(filter(str.isalnum, self.text)).lower()
 
 
-_Given = Sequence[tuple[Setting, int]]
+_Settings = Sequence[tuple[Setting, int]]
 
 
-def told(text: str, found: Sequence[Fact], context: Context) -> tuple[Told, ...]:
-    """What the claim ``text``, of the exact facts ``found``, says of settings that the documents give."""
-    mine = [one for one in settings.stated(text) if not _is_open(text, one)]
-    mine += _alluded(text, found) if not mine else []
-    if not mine:
-        return ()
-    given = _given(context)
-    return tuple(
-        seen
-        for one in mine
-        if (theirs := _of_that_name(one, given)) and (seen := _held(text, one, found, theirs, context))
-    )
+class Given:
+    """The settings that the documents give, worked through once for all claims of an answer."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+
+    @cached_property
+    def by_name(self) -> Mapping[str, _Settings]:
+        """The settings and the passages that have them, by the last part of their names."""
+        found: dict[str, list[tuple[Setting, int]]] = defaultdict(list)
+        for number, passage in enumerate(self.context.passages):
+            for one in _SETTINGS.of(passage.text):
+                found[one.name[-1]].append((one, number))
+        return {name: some[:_LOOKED_AT] for name, some in found.items()}
+
+    @cached_property
+    def values(self) -> frozenset[tuple[int, int]]:
+        """Where settings have their values: passages, and the places that those begin at."""
+        return frozenset(
+            (number, one.said.start)
+            for number, passage in enumerate(self.context.passages)
+            for one in _SETTINGS.of(passage.text)
+        )
+
+    def told(self, text: str, found: Sequence[Fact]) -> tuple[Told, ...]:
+        """What the claim ``text``, of the exact facts ``found``, says of these settings."""
+        mine = [one for one in settings.stated(text) if not _is_open(text, one)]
+        mine = mine or _alluded(text, found)
+        held = (_held(text, one, found, self) for one in mine)
+        return tuple(one for one in held if one is not None)
 
 
 def without_told(looked: Sequence[Looked], told: Sequence[Told]) -> tuple[Looked, ...]:
@@ -101,15 +119,6 @@ SAYING = frozenset(
 """Stems of what says that a setting has a value."""
 
 
-def _given(context: Context) -> Mapping[str, _Given]:
-    """The documents' settings and the passages that have them, by the last part of their names."""
-    found: dict[str, list[tuple[Setting, int]]] = defaultdict(list)
-    for number, passage in enumerate(context.passages):
-        for one in _SETTINGS.of(passage.text):
-            found[one.name[-1]].append((one, number))
-    return found
-
-
 _SETTINGS = Remembered(settings.given, most=1_000_000)
 
 
@@ -135,25 +144,28 @@ def _is_open(text: str, mine: Setting) -> bool:
     return (_PAST if mine.default else _SUPPOSED).search(head) is not None
 
 
-def _of_that_name(mine: Setting, given: Mapping[str, _Given]) -> _Given:
+def _of_that_name(mine: Setting, given: Given) -> _Settings:
     """The settings of that name, as far as it is told; the defaults, where one is claimed and told."""
     theirs = [
         (one, number)
-        for one, number in given.get(mine.name[-1], ())
+        for one, number in given.by_name.get(mine.name[-1], ())
         if one.name[-len(mine.name) :] == mine.name
     ]
     defaults = [pair for pair in theirs if pair[0].default]
     return defaults if mine.default and defaults else theirs
 
 
-def _held(text: str, mine: Setting, found: Sequence[Fact], theirs: _Given, context: Context) -> Told | None:
+def _held(text: str, mine: Setting, found: Sequence[Fact], given: Given) -> Told | None:
     """A claimed value beside those of its setting; None where it isn't clear whether they are the same."""
+    theirs, context = _of_that_name(mine, given), given.context
+    if not theirs:
+        return None
     value = _value(text, mine.said, found)
     values = [_value_in(context, one, number) for one, number in theirs]
     same = [_same(value, other) for other in values]
     agrees = True in same
     clear = all(one is False for one in same) and all(_same(a, b) for a, b in pairwise(values))
-    if not agrees and (not clear or _told_elsewhere(value, text, mine, context)):
+    if not agrees and (not clear or _told_elsewhere(value, text, mine, given)):
         return None
     at = same.index(True) if agrees else 0
     one, number = theirs[at]
@@ -164,7 +176,7 @@ def _held(text: str, mine: Setting, found: Sequence[Fact], theirs: _Given, conte
         name=mine.span.of(text),
         mine=value.text,
         theirs=values[at].text,
-        where=_place(context, number, one.said),
+        where=context.match_at(number, one.said.start),
     )
 
 
@@ -175,12 +187,7 @@ def _value(text: str, said: Span, found: Sequence[Fact]) -> _Value:
 
 def _value_in(context: Context, one: Setting, number: int) -> _Value:
     passage = context.passages[number]
-    return _value(passage.text, one.said, context.facts_of(_place(context, number, one.said)))
-
-
-def _place(context: Context, number: int, span: Span) -> Match:
-    starts = [sentence.start for sentence in context.passages[number].sentences]
-    return Match(number, max(0, bisect_right(starts, span.start) - 1), 0.0)
+    return _value(passage.text, one.said, context.facts_of(context.match_at(number, one.said.start)))
 
 
 def _same(mine: _Value, other: _Value) -> bool | None:
@@ -221,15 +228,17 @@ def _number(fact: Fact) -> tuple[float | None, str]:
     return fact.values[0], fact.unit
 
 
-def _told_elsewhere(value: _Value, text: str, mine: Setting, context: Context) -> bool:
+def _told_elsewhere(value: _Value, text: str, mine: Setting, given: Given) -> bool:
     """Whether the documents have a claim's figure near a setting's name, and not as another one's value."""
     if value.fact is None:
         return False
     wanted = settings.words(mine.span.of(text).rpartition(".")[2])
-    others = _others(context)
+    context = given.context
     for equal in islice(context.known.equal(value.fact), _LOOKED_AT):
         where = context.place_of(equal)
-        if where is None or any(equal.span.overlaps(said) for said in others[where.passage]):
+        if where is None or any(
+            (where.passage, at) in given.values for at in range(equal.span.start, equal.span.end)
+        ):
             continue
         passage = context.passages[where.passage]
         near = passage.sentences[max(0, where.sentence - 1) : where.sentence + 2]
@@ -237,11 +246,6 @@ def _told_elsewhere(value: _Value, text: str, mine: Setting, context: Context) -
         if all(any(one.startswith(word[:_ALIKE]) for one in there) for word in wanted):
             return True
     return False
-
-
-def _others(context: Context) -> list[list[Span]]:
-    """Where each passage has the values of settings."""
-    return [[one.said for one in _SETTINGS.of(passage.text)] for passage in context.passages]
 
 
 _NEAR, _LOOKED_AT, _ALIKE, _SAME = 80, 48, 5, 1e-6

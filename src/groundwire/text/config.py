@@ -46,7 +46,9 @@ def _lines(text: str) -> Iterator[Entry]:
         depth = len(line["indent"]) + len(line["item"] or "")
         while above and above[-1][0] >= depth:
             above.pop()
-        name = ".".join([part for part in (section, *(name for _, name in above), line["name"]) if part])
+        name = ".".join(
+            [part for part in (section, *(name for _, name in above[-_DEEP:]), line["name"]) if part]
+        )
         if line["value"] is None:
             above.append((depth, line["name"]))
         else:

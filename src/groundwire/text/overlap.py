@@ -283,6 +283,12 @@ class Context:
             for fact in found
         }
 
+    def match_at(self, passage: int, place: int) -> Match:
+        """The sentence of a passage that has the character at ``place``, or else the one before it."""
+        sentences = self.passages[passage].sentences
+        after = bisect_right(sentences, place, key=lambda span: span.start)
+        return Match(passage, max(0, after - 1), 0.0)
+
     def window(self, match: Match, before: int, after: int) -> Sequence[Worded]:
         """A matched sentence with some of its neighbours."""
         worded = self.passages[match.passage].worded

@@ -129,11 +129,15 @@ def _detached(text: str, names: Iterable[re.Match[str]]) -> Iterator[Setting]:
             if before < 0 or not _is_value(text, match, strong=True) or _OF_A_NAME.match(match.group()):
                 continue
             name = subjects[before]
-            between = text[name.end() : match.start()]
-            if len(between) > _FAR or _APART.search(between) or len(_STOP.findall(between)) > _SENTENCES:
+            if match.start() - name.end() > _FAR or _is_apart(text[name.end() : match.start()]):
                 continue
             coded = is_coded(name.group()) or not name.group()[0].isupper()
             yield Setting(path(name.group()), Span(*name.span()), _value(match), default=True, coded=coded)
+
+
+def _is_apart(between: str) -> bool:
+    """Whether a paragraph ends, or several sentences do, between a name and a value."""
+    return _APART.search(between) is not None or len(_STOP.findall(between)) > _SENTENCES
 
 
 def _is_head(text: str, name: re.Match[str]) -> bool:
