@@ -51,6 +51,14 @@ class _Value:
         return TRUTHS.get(self.text.lower())
 
     @property
+    def number(self) -> float | None:
+        """The number that a program reads there: of "1e-8" and "10_000"."""
+        try:
+            return float(self.text)
+        except ValueError:
+            return None
+
+    @property
     def word(self) -> str:
         return "".join(filter(str.isalnum, self.text)).lower()
 
@@ -192,10 +200,12 @@ def _value_in(context: Context, one: Setting, number: int) -> _Value:
 
 def _same(mine: _Value, other: _Value) -> bool | None:
     """Whether two values are one; None where that can't be told."""
-    if mine.word == other.word:
+    if mine.number is not None and mine.number == other.number:
         return True
     if mine.fact is not None and other.fact is not None:
         return _same_figure(mine.fact, other.fact)
+    if mine.word == other.word:
+        return True
     if mine.truth is not None and other.truth is not None:
         return mine.truth is other.truth
     if mine.fact or other.fact or None not in (mine.truth, other.truth) or not (mine.word and other.word):
@@ -249,7 +259,11 @@ def _told_elsewhere(value: _Value, text: str, mine: Setting, given: Given) -> bo
 
 
 _NEAR, _LOOKED_AT, _ALIKE, _SAME = 80, 48, 5, 1e-6
-_FACTORS = (1.0, 7.0, 10.0, 24.0, 60.0, 100.0, 1e3, 1024.0, 3600.0, 1024.0**2, 1e6, 86_400.0, 1024.0**3, 1e9)
+# Between units of time, shares, and of data by thousands, by 1024 or by both.
+_FACTORS = (
+    *(1.0, 7.0, 10.0, 24.0, 60.0, 100.0, 1e3, 3_600.0, 86_400.0, 1e6, 1e9),
+    *(1e3**a * 1.024**b for a in range(4) for b in range(1, 5)),
+)
 _NOTHING = frozenset(["none", "null", "nil", "unset", "empty", "undefined", "auto"])
 _CLAUSE = re.compile(r"[.;:!?]\s|\n|, (?:and|but|while) ")
 # Without a value given: what is said then is the default.
