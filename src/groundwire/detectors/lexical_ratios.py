@@ -82,10 +82,9 @@ def _ratios(text: str) -> Iterator[tuple[tuple[float, float], Span]]:
 
 
 def _clause(text: str, span: Span) -> str:
-    """What a claim says around a ratio, between commas."""
-    start = max(text.rfind(mark, 0, span.start) for mark in (", ", "; ")) + 1
+    """What a claim says up to a ratio and after it, to the next comma."""
     ends = [at for mark in (", ", "; ") if (at := text.find(mark, span.end)) >= 0]
-    return text[start : min(ends, default=len(text))]
+    return text[text.rfind("; ", 0, span.start) + 1 : min(ends, default=len(text))]
 
 
 _GENERAL = frozenset(["ratio", "rate", "score", "proport", "odd", "vote", "final", "result"])

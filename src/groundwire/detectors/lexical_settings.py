@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
+from typing import NamedTuple
 
 from groundwire.core.cached import cached_property
 from groundwire.core.span import Span
@@ -59,6 +60,11 @@ class _Value:
             return None
 
     @property
+    def is_open(self) -> bool:
+        """Whether it leaves the value open, or is worked out elsewhere: "none", "${WORKERS}"."""
+        return self.text.startswith("$") or not self.word or self.word in _NOTHING
+
+    @property
     def word(self) -> str:
         return "".join(filter(str.isalnum, self.text)).lower()
 
@@ -77,18 +83,18 @@ class Given:
         """The settings and the passages that have them, by the last part of their names."""
         found: dict[str, list[tuple[Setting, int]]] = defaultdict(list)
         for number, passage in enumerate(self.context.passages):
-            for one in _SETTINGS.of(passage.text):
+            for one in _READ.of(passage.text).given:
                 found[one.name[-1]].append((one, number))
         return {name: some[:_LOOKED_AT] for name, some in found.items()}
 
     @cached_property
-    def values(self) -> frozenset[tuple[int, int]]:
-        """Where settings have their values: passages, and the places that those begin at."""
-        return frozenset(
-            (number, one.said.start)
+    def values(self) -> Mapping[tuple[int, int], str]:
+        """By the passage and the place that a value begins at, the last part of the name that has it."""
+        return {
+            (number, start): name
             for number, passage in enumerate(self.context.passages)
-            for one in _SETTINGS.of(passage.text)
-        )
+            for start, name in _READ.of(passage.text).values.items()
+        }
 
     def told(self, text: str, found: Sequence[Fact]) -> tuple[Told, ...]:
         """What the claim ``text``, of the exact facts ``found``, says of these settings."""
@@ -127,7 +133,19 @@ SAYING = frozenset(
 """Stems of what says that a setting has a value."""
 
 
-_SETTINGS = Remembered(settings.given, most=1_000_000)
+class _Read(NamedTuple):
+    """The settings of a passage, and where anything that may be one has its value."""
+
+    given: Sequence[Setting]
+    values: Mapping[int, str]
+
+    @classmethod
+    def of(cls, text: str) -> _Read:
+        given = settings.given(text)
+        return cls(given, {one.said.start: one.name[-1] for one in (*settings.stated(text), *given)})
+
+
+_READ = Remembered(_Read.of, most=1_000_000)
 
 
 def _alluded(text: str, found: Sequence[Fact]) -> list[Setting]:
@@ -194,8 +212,16 @@ def _value(text: str, said: Span, found: Sequence[Fact]) -> _Value:
 
 
 def _value_in(context: Context, one: Setting, number: int) -> _Value:
-    passage = context.passages[number]
-    return _value(passage.text, one.said, context.facts_of(context.match_at(number, one.said.start)))
+    text = context.passages[number].text
+    value = _value(text, one.said, context.facts_of(context.match_at(number, one.said.start)))
+    return _Value(value.text, _measured(one.span.of(text), value))
+
+
+def _measured(name: str, value: _Value) -> Fact | None:
+    """The fact that a value is, in the unit that the name ends with if it has none: "wait_ms"."""
+    if value.fact is None or value.fact.unit:
+        return value.fact
+    return next((fact for fact in facts.extract(f"{name}: {value.text}") if fact.unit), value.fact)
 
 
 def _same(mine: _Value, other: _Value) -> bool | None:
@@ -208,9 +234,12 @@ def _same(mine: _Value, other: _Value) -> bool | None:
         return True
     if mine.truth is not None and other.truth is not None:
         return mine.truth is other.truth
-    if mine.fact or other.fact or None not in (mine.truth, other.truth) or not (mine.word and other.word):
-        return None
-    if any(value.text.startswith("$") or value.word in _NOTHING for value in (mine, other)):
+    return None if mine.fact or other.fact else _same_word(mine, other)
+
+
+def _same_word(mine: _Value, other: _Value) -> bool | None:
+    """Whether two different words may be one value: "warn" and "warning" may."""
+    if any(value.truth is not None or value.is_open for value in (mine, other)):
         return None
     return None if mine.word.startswith(other.word) or other.word.startswith(mine.word) else False
 
@@ -225,6 +254,8 @@ def _same_figure(mine: Fact, other: Fact) -> bool | None:
         return False if unit == their_unit else None
     if unit == their_unit:
         return False
+    if value == theirs:
+        return True  # in seconds, mostly
     # What has no unit may be in another one: 30 beside "30000 ms".
     low, high = sorted((abs(value), abs(theirs)))
     return None if not low or any(abs(high / low - one) < _SAME for one in _FACTORS) else False
@@ -246,9 +277,10 @@ def _told_elsewhere(value: _Value, text: str, mine: Setting, given: Given) -> bo
     context = given.context
     for equal in islice(context.known.equal(value.fact), _LOOKED_AT):
         where = context.place_of(equal)
-        if where is None or any(
-            (where.passage, at) in given.values for at in range(equal.span.start, equal.span.end)
-        ):
+        if where is None:
+            continue
+        names = {given.values.get((where.passage, at)) for at in range(equal.span.start, equal.span.end)}
+        if names - {None, mine.name[-1]}:
             continue
         passage = context.passages[where.passage]
         near = passage.sentences[max(0, where.sentence - 1) : where.sentence + 2]
@@ -261,7 +293,7 @@ def _told_elsewhere(value: _Value, text: str, mine: Setting, given: Given) -> bo
 _NEAR, _LOOKED_AT, _ALIKE, _SAME = 80, 48, 5, 1e-6
 # Between units of time, shares, and of data by thousands, by 1024 or by both.
 _FACTORS = (
-    *(1.0, 7.0, 10.0, 24.0, 60.0, 100.0, 1e3, 3_600.0, 86_400.0, 1e6, 1e9),
+    *(7.0, 10.0, 24.0, 60.0, 100.0, 1e3, 3_600.0, 86_400.0, 1e6, 1e9),
     *(1e3**a * 1.024**b for a in range(4) for b in range(1, 5)),
 )
 _NOTHING = frozenset(["none", "null", "nil", "unset", "empty", "undefined", "auto"])

@@ -144,12 +144,15 @@ def _is_head(text: str, name: re.Match[str]) -> bool:
     """Whether a line, an item or a parameter's entry begins with a name."""
     before = text[max(0, name.start() - _HEAD) : name.start()]
     before = before if name.start() > _HEAD else f"\n{before}"
-    return _BEGINS.search(before) is not None and name.group().lower() not in _NO_NAMES
+    ends = _ENDS_HEAD.match(text, name.end()) is not None
+    return ends and _BEGINS.search(before) is not None and _is_name(name.group())
 
 
 def _in_entry(text: str, name: re.Match[str]) -> bool:
     """Whether a name stands in what a line says of another: "--depth N  links to follow (default: 2)"."""
     start = text.rfind("\n", max(0, name.start() - _FAR), name.start()) + 1
+    if text[start : start + 1].isspace() and _ENTRY.match(text, start) is None:
+        start = text.rfind("\n", max(0, start - _FAR), max(0, start - 1)) + 1  # what an entry says goes on
     entry = _ENTRY.match(text, start)
     return entry is not None and entry.end() <= name.start()
 
@@ -254,6 +257,7 @@ _FIGURE = re.compile(r"(?<![\w.])-?[$€£]?\d(?:[\w%/+-]|[.,:](?=\w)){0,40}")
 _ALONE = re.compile(r"[\"'”]?(?:\Z|[\n.,;:)\]|]| (?:by default|unless|when|if|and|or)\b)")
 _STOP = re.compile(r"[.!?;]\s|\n")
 _BEGINS = re.compile(r"\n[ \t]*(?:[-*•] |#{1,6} |:param |\d+\. )?\Z")
+_ENDS_HEAD = re.compile(r"[\"'”]?(?: ?[:(=–—-]|\s*\n)")
 _OF_A_NAME = re.compile(r"default(?: value)? of [A-Za-z]", re.IGNORECASE)
 _ENTRY = re.compile(r"[ \t]*(?:[-*•] |:param |\d+\. )?(?:(?:-\w, )?--[\w-]{1,60}|[\w.-]{1,80}:[ \n])")
 _APART = re.compile(r"\n\s*\n(?!\s*(?:Type|Default)\b)")

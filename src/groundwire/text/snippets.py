@@ -226,7 +226,8 @@ _BRACKET = re.compile(r"[()]")
 _METHOD = re.compile(r"(?<![\w.])(?P<of>[A-Za-z_]\w{0,60})\.(?P<name>[A-Za-z_]\w{0,60})\(")
 _FLAG = re.compile(r"(?<![\w-])--[a-z][\w-]{0,40}")
 _COMMAND = re.compile(
-    r"^[ \t]{0,8}(?:[$>%] )?(?:sudo )?(?P<name>[a-z][\w.-]{0,40})(?P<rest> (?:[^\n\\]|\\\r?\n|\\){1,2000})",
+    r"^[ \t]{0,8}(?:[$>%] )?(?:sudo )?"
+    r"(?P<name>[a-z][\w.-]{0,40})(?P<rest> (?![=:(.])(?:[^\n\\]|\\\r?\n|\\){1,2000})",
     re.MULTILINE,
 )
 # What a line of a program begins with, not one of a shell.

@@ -1,0 +1,182 @@
+"""Questions to technical documentation: settings, code, placeholders, units in keys and ratios."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from benchmarks import probes
+from groundwire import Checker, Interaction, Verdict
+
+FOLDER = Path(__file__).resolve().parents[1] / "probes" / "technical"
+# How many of 40 pairs each detector flags rightly at least, and wrongly at most; one of each to spare.
+FLOORS = {
+    ("choosing", "lexical"): (35, 4),
+    ("choosing", "embedded"): (36, 4),
+    ("held_out", "lexical"): (34, 10),
+    ("held_out", "embedded"): (35, 3),
+}
+DETECTORS = ["lexical", "embedded"]
+
+
+def check(detector: str, document: str, answer: str, question: str = "") -> Verdict:
+    verdict = Checker(detector).check(Interaction(question=question, contexts=[document], answer=answer))
+    assert isinstance(verdict, Verdict)
+    return verdict
+
+
+def reasons(verdict: Verdict) -> list[str]:
+    return [claim.reason for claim in verdict.claims if claim.support.flagged]
+
+
+@pytest.mark.parametrize(("half", "detector"), FLOORS)
+def test_technical_answers_are_told_from_wrong_ones(half, detector):
+    """On the pairs that showed what the rules missed, and on those of other products and layouts."""
+    rates = probes.Rates.of(probes.judge(Checker(detector), probes.pairs(FOLDER / f"{half}.toml")))
+    caught, alarms = FLOORS[half, detector]
+    assert rates.caught.of == 40
+    assert rates.caught.hits >= caught
+    assert rates.alarms.hits <= alarms
+
+
+@pytest.mark.parametrize("detector", DETECTORS)
+@pytest.mark.parametrize(
+    ("document", "answer", "reason"),
+    [
+        (
+            "`max_retries` is 5 by default; `min_retries` and `timeout` are 3.",
+            "`max_retries` defaults to 3.",
+            "max_retries is 3 here, 5 in the document",
+        ),
+        (
+            "| Option | Default |\n|---|---|\n| pool_size | 10 |\n| pool_wait | 30 |",
+            "The default of `pool_size` is 30.",
+            "pool_size is 30 here, 10 in the document",
+        ),
+        (
+            "server:\n  port: 8080\nmetrics:\n  port: 9100\n",
+            "`metrics.port` is set to 8080.",
+            "metrics.port is 8080 here, 9100 in the document",
+        ),
+        (
+            "FLUSH_SECONDS=15\nBATCH_SIZE=250\n",
+            "A batch holds 15 entries (`BATCH_SIZE`).",
+            "BATCH_SIZE is 15 here, 250 in the document",
+        ),
+        (
+            "`queue` defaults to memory, and `backend` defaults to redis.",
+            "`queue` defaults to redis.",
+            "queue is redis here, memory in the document",
+        ),
+    ],
+)
+def test_a_setting_has_its_own_value(detector, document, answer, reason):
+    """Not that of another setting beside it."""
+    assert reasons(check(detector, document, answer)) == [reason]
+
+
+@pytest.mark.parametrize(
+    ("document", "answer"),
+    [
+        ("In 1.x `page_size` was 50. Since 2.0 `page_size` is 100.", "In 1.x, `page_size` was 50."),
+        ("`workers` defaults to 4 (2 on Windows).", "On Windows, `workers` is 2."),
+        ("`wait_ms` defaults to 30000.", "`wait_ms` defaults to 30 seconds."),
+        ("max_age: 604800\n", "`max_age` is one week."),
+        ("max_retries: 5\n", "If `max_retries` is 3, the client gives up sooner."),
+        ("`timeout` is 30 by default. For uploads, 120 is better.", "For uploads, set `timeout` to 120."),
+        ("`limit` defaults to 20 for lists, 50 for searches.", "The search `limit` defaults to 50."),
+        ("`retries` defaults to 3.\n\nExample:\n\nretries: 10\nwait: 2\n", "The example has `retries: 10`."),
+        ("replicas: 5\n---\nreplicas: 2\n", "`replicas` is 2 in staging."),
+        ("`encoding` defaults to utf-8.", "`encoding` defaults to UTF8."),
+    ],
+)
+def test_what_is_not_clear_contradicts_no_setting(document, answer):
+    """Several values, another unit, a case that is supposed, a value that is recommended."""
+    flagged = reasons(check("lexical", document, answer))
+    assert not any(re.match(r"[\w.]+ is .* in the document", reason) for reason in flagged)
+
+
+DOCUMENT = (
+    "A store is opened with `Store.open(path, mode=READ)`. `store.put(key, value)` writes a value, and "
+    "`store.fetch(key)` reads one. `depot sync --target DIR --dry-run` copies it."
+)
+GOOD = "```python\nstore = Store.open('a.bin', mode=READ)\nprint(store.fetch('user-17')['total'])\n```"
+
+
+@pytest.mark.parametrize("detector", DETECTORS)
+def test_code_illustrates_what_documents_name(detector):
+    """Its strings, figures and variables need not stand there, nor what announces it."""
+    verdict = check(detector, DOCUMENT, f"You can read it as follows:\n\n{GOOD}", "How do I read a value?")
+    assert not verdict.hallucinated
+    assert not check(detector, DOCUMENT, "```\ndepot sync --target /mnt/x\n```").hallucinated
+
+
+@pytest.mark.parametrize("detector", DETECTORS)
+@pytest.mark.parametrize(
+    ("code", "name"),
+    [
+        (GOOD.replace("fetch", "read_value"), "read_value"),
+        (GOOD.replace("mode=", "access="), "access"),
+        ("```\ndepot sync --destination /mnt/x\n```", "--destination"),
+    ],
+)
+def test_invented_names_in_code_are_flagged(detector, code, name):
+    """A method, a parameter and a flag that stand where the documents have another; only they are marked."""
+    verdict = check(detector, DOCUMENT, code, "How do I do it?")
+    (reason,) = reasons(verdict)
+    assert reason.startswith(f"“{name}” is not in the documents, which have ")
+    assert [span.of(code) for span in verdict.spans] == [name]
+
+
+def test_code_that_the_documents_hardly_know_is_weighed():
+    """One word in common makes no illustration; comments of one that is are read."""
+    strange = "```python\nstore = Ledger(9)\nstore.rebalance(3)\nstore.commit_all(7)\n```"
+    (claim,) = check("lexical", DOCUMENT, strange).claims
+    assert claim.score is not None
+    assert claim.score > 0.05
+    noted = GOOD.replace("\nprint", "  # files of up to 90 MB\nprint")
+    assert check("lexical", DOCUMENT, noted).hallucinated
+
+
+@pytest.mark.parametrize("detector", DETECTORS)
+def test_placeholders_state_nothing(detector):
+    """What a redaction left is no word that the documents lack."""
+    document = "Write to the help desk to have your account unlocked. It takes two working days."
+    answer = "Write to <NAME> of the help desk ([REDACTED_EMAIL], ***) to have your account unlocked."
+    assert not check(detector, document, answer).hallucinated
+    assert check(detector, document, "Write to [EMAIL] of the help desk; it takes nine days.").hallucinated
+
+
+@pytest.mark.parametrize("detector", DETECTORS)
+@pytest.mark.parametrize(
+    ("document", "answer", "reason"),
+    [
+        (
+            "Mix the resin and the hardener at a ratio of 3:1.",
+            "Mix resin and hardener at a ratio of 1:3.",
+            "“1:3” here, “3:1” in the document",
+        ),
+        (
+            "The proposal was rejected by 21 votes to 3.",
+            "The proposal was rejected by 3 to 21.",
+            "“3 to 21” here, “21 votes to 3” in the document",
+        ),
+    ],
+)
+def test_a_ratio_has_two_sides(detector, document, answer, reason):
+    assert reasons(check(detector, document, answer)) == [reason]
+
+
+@pytest.mark.parametrize(
+    ("document", "answer"),
+    [
+        ("The clean sand and the cement are mixed 4:1.", "The cement and the clean sand are mixed 1:4."),
+        ("Rovers beat Harbour 3–1 on Saturday.", "Harbour lost 1–3 to Rovers on Saturday."),
+        ("The screen has an aspect ratio of 16:9.", "In portrait mode, the aspect ratio is 9:16."),
+        ("It was 4-2 in the end, and 2-4 in the first match.", "It was 2-4 in the first match."),
+    ],
+)
+def test_a_ratio_from_the_other_side_is_right(document, answer):
+    assert not any(" here, “" in reason for reason in reasons(check("lexical", document, answer)))
