@@ -89,7 +89,7 @@ class Given:
 
     @cached_property
     def values(self) -> Mapping[tuple[int, int], str]:
-        """By the passage and the place that a value begins at, the last part of the name that has it."""
+        """By the passage and the place of a value, the name of what may be a setting; "" of what is one."""
         return {
             (number, start): name
             for number, passage in enumerate(self.context.passages)
@@ -134,7 +134,7 @@ SAYING = frozenset(
 
 
 class _Read(NamedTuple):
-    """The settings of a passage, and where anything that may be one has its value."""
+    """The settings of a passage, and where they and what may be one (``Given.values``) have their values."""
 
     given: Sequence[Setting]
     values: Mapping[int, str]
@@ -142,7 +142,8 @@ class _Read(NamedTuple):
     @classmethod
     def of(cls, text: str) -> _Read:
         given = settings.given(text)
-        return cls(given, {one.said.start: one.name[-1] for one in (*settings.stated(text), *given)})
+        maybe = {one.said.start: one.name[-1] for one in settings.stated(text)}
+        return cls(given, maybe | dict.fromkeys((one.said.start for one in given), ""))
 
 
 _READ = Remembered(_Read.of, most=1_000_000)
