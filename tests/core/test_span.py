@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire import Span
-from groundwire.core.span import union
+from groundwire.core.span import touching, union
 
 spans = st.builds(lambda a, n: Span(a, a + n), st.integers(0, 60), st.integers(0, 20))
 
@@ -38,3 +38,9 @@ def test_the_union_ignores_order(given_spans, random):
     shuffled = list(given_spans)
     random.shuffle(shuffled)
     assert union(shuffled) == union(given_spans)
+
+
+@given(st.lists(spans), st.lists(spans))
+def test_those_that_touch_share_a_character_with_one_of_the_others(some, others):
+    some, others = ([span for span in both if len(span)] for both in (some, others))
+    assert touching(some, others) == [span for span in some if any(map(span.overlaps, others))]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -48,3 +49,15 @@ def union(spans: Iterable[Span]) -> tuple[Span, ...]:
         else:
             joined.append(span)
     return tuple(joined)
+
+
+def touching(spans: Iterable[Span], others: Iterable[Span]) -> list[Span]:
+    """Those of ``spans`` that share a character with one of the ``others``."""
+    there = union(others)
+    ends = [other.end for other in there]
+
+    def touches(span: Span) -> bool:
+        at = bisect_right(ends, span.start)
+        return at < len(there) and span.overlaps(there[at])
+
+    return [span for span in spans if touches(span)]

@@ -134,7 +134,7 @@ class Places:
         """
         if fact.soft or fact.kind is Kind.CODE:
             return None
-        lists = [(match, items) for match in self.matches if (items := self._items(match, fact))]
+        lists = [(match, items) for match in self._in_lists if (items := self._items(match, fact))]
         if not lists:
             return None
         whole, pieces = _label(self.text), self._named(fact)
@@ -199,9 +199,8 @@ class Places:
 
         Those that are named, if there are several and one of them states the fact; else none.
         """
-        passage = self.context.passages[match.passage]
-        rows = passage.text[passage.sentences[match.sentence].start] == "|"
-        labelled = self._rows(match, fact) if rows else self._parts(match, fact)
+        rows = self._table(match)
+        labelled = self._rows(match.passage, rows, fact) if rows else self._parts(match, fact)
         stems = Counter(stem for _, _, label in labelled for stem in label)
         items = [
             _Item(other, sentence, frozenset(stem for stem in label if stems[stem] == 1))
@@ -222,17 +221,37 @@ class Places:
             for piece, other in zip(pieces, alike, strict=False)
         ]
 
-    def _rows(self, match: Match, fact: Fact) -> list[tuple[Fact, int, frozenset[str]]]:
-        """The comparable facts of each column in which the fact stands, with the first cell of their rows."""
+    @cached_property
+    def _in_lists(self) -> list[Match]:
+        """The matched sentences, of each table the first: all of its rows are the items of one list."""
+        first: dict[tuple[int, int], Match] = {}
+        for match in self.matches:
+            rows = self._table(match) or range(match.sentence, match.sentence + 1)
+            first.setdefault((match.passage, rows.start), match)
+        return list(first.values())
+
+    def _table(self, match: Match) -> range | None:
+        """The rows of the table that a matched sentence is one of."""
         passage = self.context.passages[match.passage]
+
+        def is_row(sentence: int) -> bool:
+            return passage.text[passage.sentences[sentence].start] == "|"
+
+        if not is_row(match.sentence):
+            return None
         first = last = match.sentence
-        while first > 0 and passage.text[passage.sentences[first - 1].start] == "|":
+        while first > 0 and is_row(first - 1):
             first -= 1
-        while last + 1 < len(passage.sentences) and passage.text[passage.sentences[last + 1].start] == "|":
+        while last + 1 < len(passage.sentences) and is_row(last + 1):
             last += 1
+        return range(first, last + 1)
+
+    def _rows(self, number: int, rows: range, fact: Fact) -> list[tuple[Fact, int, frozenset[str]]]:
+        """The comparable facts of each column in which the fact stands, with the first cell of their rows."""
+        passage = self.context.passages[number]
         cells: dict[int, list[tuple[Fact, int, frozenset[str]]]] = {}
         columns: set[int] = set()
-        for i in range(first, last + 1):
+        for i in rows:
             start = passage.sentences[i].start
             label = _label(_first_cell(passage.text, start))
             for other in passage.figures[i]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
@@ -10,7 +11,7 @@ from groundwire.core.cached import cached_property
 from groundwire.core.claim import Claim, Evidence, Support
 from groundwire.core.grading import Grading, Level
 from groundwire.core.interaction import Interaction
-from groundwire.core.span import Span, union
+from groundwire.core.span import Span, touching, union
 from groundwire.detectors.lexical_conflict import Conflict, conflict_in, quoted, whole
 from groundwire.detectors.lexical_seen import BARE_KNOWN, BARE_UNKNOWN, HARMLESS, Answer, Seen
 from groundwire.text import facts, itself
@@ -137,11 +138,12 @@ class Judging:
         return {i for i in own if seen.worded.stems[i] not in self._asked} or own
 
     def _runs(self, seen: Seen, missing: Iterable[int]) -> list[Span]:
-        worded, content = seen.worded, set(seen.worded.content)
+        words = seen.worded.words
+        begin = sorted(words[i].start for i in seen.worded.content)
         runs: list[Span] = []
         for i in sorted(missing):
-            span = worded.words[i].span
-            if runs and not any(runs[-1].end <= worded.words[j].start < span.start for j in content):
+            span = words[i].span
+            if runs and bisect_left(begin, runs[-1].end) == bisect_left(begin, span.start):
                 runs[-1] = Span(runs[-1].start, span.end)
             else:
                 runs.append(span)
@@ -149,18 +151,17 @@ class Judging:
 
     def _why_unsupported(self, seen: Seen, words: Sequence[Span]) -> str:
         if words:
-            absent = [span for span in words if self._absent(seen, span)]
-            if absent:
+            if absent := touching(words, self._nowhere(seen)):
                 return f"not in the documents: {self._quoted(absent)}"
             return f"the documents do not say this together: {self._quoted(words)}"
         return (
             "little of this is in the documents" if seen.missing else "the documents do not say this together"
         )
 
-    def _absent(self, seen: Seen, span: Span) -> bool:
-        """Whether a word or fact in this span is nowhere in the documents."""
+    def _nowhere(self, seen: Seen) -> list[Span]:
+        """The words and facts of a claim that are nowhere in the documents."""
         missing = [seen.worded.words[i].span.shifted(seen.span.start) for i in seen.missing]
-        return any(span.overlaps(other) for other in [*missing, *self._unknown(seen)])
+        return [*missing, *self._unknown(seen)]
 
     def _unknown(self, seen: Seen) -> list[Span]:
         """The facts that are nowhere in the documents: some are there, and are said of something else."""

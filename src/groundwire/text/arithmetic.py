@@ -77,7 +77,8 @@ class _Worked:
 
     def out(self) -> Derived | None:
         """How it is worked out by the first step that gives it."""
-        return next((result.of(self.fact) for result in self.results() if result.gives(self.fact)), None)
+        fact, cents = self.fact, steps.cents(self.fact)
+        return next((result.of(fact) for result in self.results() if result.gives(fact, cents)), None)
 
     def results(self) -> Iterator[Result]:
         """What the steps give that can give this sort of figure."""
@@ -86,7 +87,7 @@ class _Worked:
             return
         for other in self._operands:
             if conversion.converts(self.fact, other):
-                yield Result(Step.CONVERSION, other.values[0], (other,), steps.say(other))
+                yield Result(Step.CONVERSION, other.values[0], (other,), "{0}")
         telling = not self._small or self.fact.unit
         if telling:
             yield from self._of_named()
@@ -208,7 +209,7 @@ class _Worked:
                     count = b.values[0] / per.factor
                     if count == 1:  # said of another item, the same figure is no step
                         continue
-                    yield Result(Step.PRODUCT, a.values[0] * count, (a, b), f"{count:g} × {steps.say(a)}")
+                    yield Result(Step.PRODUCT, a.values[0] * count, (a, b), f"{count:g} × {{0}}")
         for a, b in permutations(self._pool, 2):
             if a.unit == self.fact.unit and is_factor(b) and self._names(a, b):
                 yield steps.times(a, b)
@@ -278,14 +279,14 @@ class _Worked:
             for group in (self.named, *self.near, (*self.named, *self._nearby)):
                 if sum(bool(o.dates) or o.kind is Kind.TIME for o in group) <= _FEW:
                     for value, sources in periods.between(self.fact, group):
-                        yield Result(Step.PERIOD, value, sources, " to ".join(map(steps.say, sources)))
+                        yield Result(Step.PERIOD, value, sources, steps.listed(" to ", sources))
 
     def _moved(self) -> Iterator[Result]:
         if Step.PERIOD in self.cues:
             for sources in periods.moved(self.fact, [*self.named, *self._nearby]):
                 if self._names(*sources):
                     value = self.fact.values[0] if self.fact.values else 0.0
-                    yield Result(Step.PERIOD, value, sources, " and ".join(map(steps.say, sources)))
+                    yield Result(Step.PERIOD, value, sources, steps.listed(" and ", sources))
 
 
 def _rate(fact: Fact) -> Unit | None:

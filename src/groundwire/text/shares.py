@@ -10,7 +10,7 @@ from itertools import combinations, pairwise
 from groundwire.core.span import Span
 from groundwire.text import conversion
 from groundwire.text.fact import Fact, Kind
-from groundwire.text.steps import Result, Step, rounding, say
+from groundwire.text.steps import Result, Step, rounding
 
 # A third is 33 or 33.3 percent.
 _POINTS = 0.7
@@ -37,7 +37,7 @@ def as_decimal(fact: Fact, others: Sequence[Fact]) -> Iterator[Result]:
     if decimal(fact):
         for other in others:
             if other.kind is Kind.PERCENT and not other.highs:
-                yield Result(Step.SHARE, other.values[0] / _CENT, (other,), say(other), rounding(fact))
+                yield Result(Step.SHARE, other.values[0] / _CENT, (other,), "{0}", rounding(fact))
 
 
 def left_of_all(others: Sequence[Fact]) -> Iterator[Result]:
@@ -49,7 +49,7 @@ def left_of_all(others: Sequence[Fact]) -> Iterator[Result]:
 
 def _left(*some: Fact) -> Result:
     value = _CENT - sum(one.values[0] for one in some)
-    return Result(Step.DIFFERENCE, value, some, " − ".join(["100 %", *map(say, some)]))
+    return Result(Step.DIFFERENCE, value, some, "100 % − {0}" if len(some) == 1 else "100 % − {0} − {1}")
 
 
 def ratios(facts: Sequence[Fact]) -> list[Fact]:
@@ -71,12 +71,12 @@ def stated_as(fact: Fact, ratio: Fact, others: Sequence[Fact]) -> Iterator[Resul
     value = fact.values[0]
     for other in others:
         if other.kind is Kind.PERCENT and abs(_CENT * ratio.values[0] - other.values[0]) <= _POINTS:
-            yield Result(Step.SHARE, value, (other,), say(other))
+            yield Result(Step.SHARE, value, (other,), "{0}")
         if fraction(other) and abs(ratio.values[0] - other.values[0]) <= 1e-6:
-            yield Result(Step.SHARE, value, (other,), say(other))
+            yield Result(Step.SHARE, value, (other,), "{0}")
     for less, more in _pairs(others):
         if abs(ratio.values[0] - less.values[0] / more.values[0]) <= 1e-3:
-            yield Result(Step.SHARE, value, (less, more), f"{say(less)} of {say(more)}")
+            yield Result(Step.SHARE, value, (less, more), "{0} of {1}")
 
 
 def percentages(
@@ -86,9 +86,9 @@ def percentages(
     slack = rounding(fact)
     for other in others:
         if fraction(other):
-            yield Result(Step.SHARE, _CENT * other.values[0], (other,), say(other), max(slack, _POINTS / 2))
+            yield Result(Step.SHARE, _CENT * other.values[0], (other,), "{0}", max(slack, _POINTS / 2))
         if decimal(other):
-            yield Result(Step.SHARE, _CENT * other.values[0], (other,), say(other), slack)
+            yield Result(Step.SHARE, _CENT * other.values[0], (other,), "{0}", slack)
     for less, more in _pairs(others):
         low, high = less.values[0], more.values[0]
         if Step.DIFFERENCE in cues:
@@ -96,13 +96,12 @@ def percentages(
                 continue
             first, last = (less, more) if less.span.start < more.span.start else (more, less)
             change = _CENT * (high - low) / first.values[0]
-            yield Result(Step.SHARE, change, (first, last), f"from {say(first)} to {say(last)}", slack)
+            yield Result(Step.SHARE, change, (first, last), "from {0} to {1}", slack)
             continue
-        yield Result(Step.SHARE, _CENT * low / high, (less, more), f"{say(less)} of {say(more)}", slack)
+        yield Result(Step.SHARE, _CENT * low / high, (less, more), "{0} of {1}", slack)
         if alone:
-            both = f"{say(less)} and {say(more)}"
-            yield Result(Step.SHARE, _CENT * low / (low + high), (less, more), both, slack)
-            yield Result(Step.SHARE, _CENT * high / (low + high), (less, more), both, slack)
+            yield Result(Step.SHARE, _CENT * low / (low + high), (less, more), "{0} and {1}", slack)
+            yield Result(Step.SHARE, _CENT * high / (low + high), (less, more), "{0} and {1}", slack)
 
 
 def _pairs(others: Sequence[Fact]) -> Iterator[tuple[Fact, Fact]]:

@@ -36,7 +36,10 @@ class Derived:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a step gives, in the base unit, and how far from it a figure may be that was rounded."""
+    """What a step gives, in the base unit, and how far from it a figure may be that was rounded.
+
+    ``shown`` is how it is worked out, with a number in braces for each of its sources: "{1} × {0}".
+    """
 
     step: Step
     value: float
@@ -44,19 +47,21 @@ class Result:
     shown: str
     slack: float = 0.0
 
-    def gives(self, fact: Fact) -> bool:
-        """Whether it is what the figure says; a conversion has been compared in its own way."""
+    def gives(self, fact: Fact, cents: float) -> bool:
+        """Whether it is what the figure says, give or take its ``cents``.
+
+        A conversion has been compared in its own way.
+        """
         if self.step is Step.CONVERSION:
             return True
-        cents = rounding(fact) if fact.kind in (Kind.MONEY, Kind.MEASURE, Kind.NUMBER) else 0.0
         room = max(_SAME * abs(self.value), self.slack, cents)
         return any(abs(value - self.value) <= room for value in fact.values or (self.value,))
 
     def of(self, fact: Fact) -> Derived:
         """The figure as worked out so."""
         exact = any(math.isclose(value, self.value, abs_tol=1e-9) for value in fact.values or (self.value,))
-        sign = "=" if exact else "≈"
-        return Derived(step=self.step, sources=self.sources, said=f"{self.shown} {sign} {say(fact)}")
+        sign, shown = "=" if exact else "≈", self.shown.format(*map(say, self.sources))
+        return Derived(step=self.step, sources=self.sources, said=f"{shown} {sign} {say(fact)}")
 
 
 # A figure of whole numbers is exact, however large it is: 901,830 is no sum of 49 and 901,820.
@@ -97,15 +102,13 @@ def tells(word: str, steps: Iterable[Step]) -> bool:
 
 def added(*parts: Fact) -> Result:
     """The sum of figures."""
-    return Result(Step.SUM, sum(part.values[0] for part in parts), parts, " + ".join(map(say, parts)))
+    return Result(Step.SUM, sum(part.values[0] for part in parts), parts, listed(" + ", parts))
 
 
 def taken(a: Fact, b: Fact) -> Result:
     """What is left of the larger of two figures."""
     more, less = (a, b) if a.values[0] >= b.values[0] else (b, a)
-    return Result(
-        Step.DIFFERENCE, more.values[0] - less.values[0], (more, less), f"{say(more)} − {say(less)}"
-    )
+    return Result(Step.DIFFERENCE, more.values[0] - less.values[0], (more, less), "{0} − {1}")
 
 
 def times(a: Fact, *factors: Fact) -> Result:
@@ -113,27 +116,36 @@ def times(a: Fact, *factors: Fact) -> Result:
     value = a.values[0]
     for factor in factors:
         value *= factor.values[0]
-    return Result(Step.PRODUCT, value, (a, *factors), " × ".join(map(say, (*factors, a))))
+    return Result(Step.PRODUCT, value, (a, *factors), "{1} × {0}" if len(factors) == 1 else "{1} × {2} × {0}")
 
 
 def divided(fact: Fact, a: Fact, b: Fact, *, by: float) -> Result:
     """One figure by another, as exact as ``fact`` is written."""
-    return Result(Step.QUOTIENT, a.values[0] / by, (a, b), f"{say(a)} ÷ {say(b)}", rounding(fact))
+    return Result(Step.QUOTIENT, a.values[0] / by, (a, b), "{0} ÷ {1}", rounding(fact))
 
 
 def mean(fact: Fact, parts: Sequence[Fact]) -> Result:
     """The mean of figures, as exact as ``fact`` is written."""
     value = sum(part.values[0] for part in parts) / len(parts)
-    return Result(Step.MEAN, value, tuple(parts), f"the mean of {', '.join(map(say, parts))}", rounding(fact))
+    return Result(Step.MEAN, value, tuple(parts), f"the mean of {listed(', ', parts)}", rounding(fact))
 
 
 def parts(whole: Fact, share: Fact) -> Iterator[Result]:
     """A share of a figure, what it leaves, and what it makes when added."""
     part = whole.values[0] * share.values[0] * (0.01 if share.kind is Kind.PERCENT else 1.0)
-    of = f"{say(share)} of {say(whole)}"
-    yield Result(Step.SHARE, part, (share, whole), of)
-    yield Result(Step.SHARE, whole.values[0] - part, (share, whole), f"{say(whole)} − {of}")
-    yield Result(Step.SHARE, whole.values[0] + part, (share, whole), f"{say(whole)} + {of}")
+    yield Result(Step.SHARE, part, (share, whole), "{0} of {1}")
+    yield Result(Step.SHARE, whole.values[0] - part, (share, whole), "{1} − {0} of {1}")
+    yield Result(Step.SHARE, whole.values[0] + part, (share, whole), "{1} + {0} of {1}")
+
+
+def listed(sign: str, sources: Sequence[Fact]) -> str:
+    """How a result is ``shown`` that all its sources make alike: "{0} + {1} + {2}"."""
+    return sign.join(f"{{{at}}}" for at in range(len(sources)))
+
+
+def cents(fact: Fact) -> float:
+    """What an amount, measure or number may have been rounded by."""
+    return rounding(fact) if fact.kind in (Kind.MONEY, Kind.MEASURE, Kind.NUMBER) else 0.0
 
 
 def rounding(fact: Fact) -> float:
