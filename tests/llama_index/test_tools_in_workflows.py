@@ -4,9 +4,19 @@ import asyncio
 
 import pytest
 from llama_index.core.tools import FunctionTool
-from llama_index.core.workflow import Context, Event, StartEvent, StopEvent, Workflow, step
+from llama_index.core.workflow import (
+    Context,
+    Event,
+    HumanResponseEvent,
+    InputRequiredEvent,
+    StartEvent,
+    StopEvent,
+    Workflow,
+    step,
+)
 
-from groundwire.llama_index import CheckedQueryEngine
+from groundwire import Checker
+from groundwire.llama_index import CheckedQueryEngine, GroundwireHandler
 from tests.llama_index.apps import (
     Library,
     Oracle,
@@ -132,6 +142,46 @@ async def test_a_workflow_that_hands_on_an_engine_s_words_answers_with_them(hear
     captured = heard.only()
     assert (captured.interaction.question, captured.interaction.answer) == (question(7), answer(7))
     assert [passage.text for passage in captured.interaction.contexts] == told(7)
+
+
+class Session(Workflow):
+    """Answers what somebody asks, till there is nothing more."""
+
+    @step
+    async def begin(self, ev: StartEvent) -> InputRequiredEvent:
+        return InputRequiredEvent()
+
+    @step
+    async def turn(self, ev: HumanResponseEvent) -> InputRequiredEvent | StopEvent:
+        if not ev.response:
+            return StopEvent(result="Goodbye.")
+        return InputRequiredEvent(prefix=(await as_tool().acall(ev.response)).content)
+
+
+async def test_in_a_session_each_turn_is_an_answer_before_the_next(heard):
+    """It may go on for days, and its end be none that anybody sees."""
+    session, asked = Session(timeout=20).run(), iter([question(7), question(8), ""])
+    before = []
+    async for event in session.stream_events():
+        if isinstance(event, InputRequiredEvent):
+            before.append(len(heard.captured))
+            session.ctx.send_event(HumanResponseEvent(response=next(asked)))
+    await session
+    assert before == [0, 1, 2]
+    assert [one.interaction.question for one in heard.captured] == [question(7), question(8)]
+
+
+async def test_what_a_workflow_s_tools_have_asked_is_judged_when_a_handler_is_closed(dispatcher):
+    """Its end comes too late."""
+    handler = GroundwireHandler(Checker("lexical")).install(dispatcher)
+
+    def closes(said):
+        assert handler.close(10)
+        return [record.interaction.answer for record in handler.outcomes]
+
+    judged = await Ends(closes).run(numbers=[7, 8])
+    assert sorted(judged) == [answer(7), answer(8)]
+    assert handler.stats.dropped == 0
 
 
 class GoesOn(Workflow):

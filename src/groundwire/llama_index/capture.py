@@ -17,6 +17,7 @@ from typing import Any
 from uuid import UUID
 
 from llama_index.core.chat_engine.types import StreamingAgentChatResponse
+from llama_index.core.workflow import InputRequiredEvent
 from llama_index_instrumentation.span import BaseSpan
 from llama_index_instrumentation.span_handlers import BaseSpanHandler
 
@@ -115,6 +116,13 @@ class Capture:
         self._when_ended = when_ended
         self.settle()
 
+    def hand_over(self) -> None:
+        """Hand over what waits for the end of a workflow, as nothing that comes later is judged."""
+        with self._lock:
+            going_on = [part for part, _ in self._open.values() if part is not None]
+        for part in going_on:
+            self._let_go(part)
+
     def settle(self) -> None:
         """Say that all has ended, where that is waited for."""
         when_ended = self._when_ended
@@ -191,6 +199,8 @@ class Capture:
                     self._leaving.pop(id(result), None)
         elif kind is Kind.WRITER:
             self._written(part, instance)
+        elif isinstance(result, InputRequiredEvent):  # a session, which may go on for days
+            self._let_go(part)
 
     def drop(self, span_id: str, instance: Any, error: BaseException | None) -> None:
         """A span has ended with an error: there is no answer, or part of one if its task was cancelled."""
@@ -329,10 +339,12 @@ class Capture:
         self._on_captured(captured)
 
     def _let_go(self, flow: Part) -> None:
-        """Hand over what a workflow's tools answered: it has no answer of its own."""
-        flow.answered |= bool(flow.steps)
-        while flow.steps:
-            self._on_captured(flow.steps.pop(0))
+        """Hand over what a workflow's tools answered: it has no answer of its own, or not yet."""
+        with self._lock:
+            steps, flow.steps = flow.steps, []
+            flow.answered |= bool(steps)
+        for captured in steps:
+            self._on_captured(captured)
 
     def _make_room(self, held: dict[Any, Any]) -> None:
         while len(held) > self._max_spans:

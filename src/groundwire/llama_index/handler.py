@@ -72,6 +72,14 @@ class Judging(Watching):
         run_id = answered if isinstance(answered, UUID) else self._responses.run_id(answered)
         return None if run_id is None else self._observer.result(run_id, timeout)
 
+    def close(self, timeout: float | None = None) -> bool:
+        """Judge no more answers, and flush; those not begun when time runs out abstain with TIMEOUT.
+
+        What a workflow's tools have asked so far is judged, though the workflow goes on.
+        """
+        self._capture.hand_over()
+        return super().close(timeout)
+
     @property
     def live_spans(self) -> int:
         """How many calls have started and not ended."""
