@@ -1,6 +1,7 @@
 """Engines that a workflow's tools ask: steps of its answer where a model gives one, else answers."""
 
 import asyncio
+import json
 
 import pytest
 from llama_index.core.tools import FunctionTool
@@ -142,6 +143,35 @@ async def test_a_workflow_that_hands_on_an_engine_s_words_answers_with_them(hear
     captured = heard.only()
     assert (captured.interaction.question, captured.interaction.answer) == (question(7), answer(7))
     assert [passage.text for passage in captured.interaction.contexts] == told(7)
+
+
+def at_length(n):
+    """An answer to whose sentences not every document is like."""
+    return f'Bags of "topic{n}" are light.\n\nThey are old – and of a fine colour.'
+
+
+@pytest.mark.parametrize(
+    "told_as",
+    [
+        str,
+        json.dumps,
+        repr,
+        lambda said: json.dumps({"shelf": said}, ensure_ascii=False),
+        lambda said: " ".join(said.split()),
+    ],
+)
+async def test_however_a_tool_s_words_are_told_all_behind_them_is_shown(told_as, heard):
+    """None of the documents stands there itself."""
+
+    class Hands(Workflow):
+        @step
+        async def tell(self, ev: StartEvent) -> StopEvent:
+            found = await as_tool(engine(llm=Oracle(reply=at_length))).acall(ev.query)
+            said = await Oracle().acomplete(f"{told_as(found.content)}\n{ev.query}")
+            return StopEvent(result=str(said))
+
+    await Hands(timeout=20).run(query=question(7))
+    assert [passage.text for passage in heard.only().interaction.contexts] == told(7)
 
 
 class Session(Workflow):

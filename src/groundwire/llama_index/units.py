@@ -356,10 +356,17 @@ def _shown(part: Part, noted: Sequence[Finding], said: str | None) -> list[Passa
     if part.kind is Kind.AGENT or not part.exchanges:
         return found  # what tools brought is told in words of their own
     told = _told(list(part.exchanges), said, found)
-    brought = (one.passages for one in noted if is_telling(one.words) and one.words in told)
-    shown = (*shown_in(told, found, question(part) or ""), *chain.from_iterable(brought))
+    shown = (*shown_in(told, found, question(part) or ""), *_brought(noted, told))
     known = {(one.id, one.text) for one in shown}
     return [one for one in found if (one.id, one.text) in known]
+
+
+def _brought(noted: Sequence[Finding], told: str) -> Iterator[Passage]:
+    """All behind what tools said, where a model was ``told`` that, be it as JSON or in other white space."""
+    telling = [one for one in noted if is_telling(one.words)]
+    there = "" if all(one.words in told for one in telling) else folded(told)
+    said = (one.passages for one in telling if one.words in told or folded(one.words) in there)
+    return chain.from_iterable(said)
 
 
 def _told(exchanges: list[Exchange], said: str | None, found: Sequence[Passage]) -> str:
