@@ -348,6 +348,21 @@ def test_a_check_that_repeats_an_answer_in_a_form_of_its_own_has_not_given_it(he
     assert said(heard.only()) == whole(1)
 
 
+@pytest.mark.parametrize("end", ["", "\n\nYours, the desk"])
+@pytest.mark.parametrize("form", [str, "Confirmed: {}".format, lambda said: json.dumps({"answer": said})])
+def test_a_draft_from_memory_is_held_against_what_a_check_read_and_said_again(form, end, heard):
+    """It was made of no documents, and goes out because a model has read some."""
+
+    def app(asked):
+        draft = Oracle().invoke(asked).text
+        told = f"{joined(Library().invoke(asked))}\nIs this right?\n{draft}"
+        Oracle(reply=lambda n: form(answer(n))).invoke(told)
+        return {"answer": draft + end}
+
+    RunnableLambda(app).invoke(question(1), listening(heard))
+    assert said(heard.only()) == (None, question(1), texts(1), answer(1) + end)
+
+
 def test_a_model_whose_template_has_an_answer_s_words_is_not_taken_for_told_of_it(heard):
     """What it says stands beside the answer, under a key that nobody knows."""
     asking = ChatPromptTemplate.from_template("We tell what weighs how many kilos and why. Go on: {asked}")

@@ -206,7 +206,7 @@ def answering_model(unit: Unit, said: str | None) -> Run | None:
     """
     ended = [run for run in reversed(unit.models) if run.ended is not None]
     if said is not None:
-        told = sayers(said, ended)
+        told = [_rereader(unit, run, ended) for run in sayers(said, ended)[:1]]
     else:
         held = {text.strip() for text in values.texts(states.state(unit.run.outputs))} - {""}
         told = [run for run in ended if said_by(run) in held]
@@ -221,6 +221,15 @@ def answering_model(unit: Unit, said: str | None) -> Run | None:
         or next(read, None)
         or max(unit.models, key=lambda run: run.started, default=None)
     )
+
+
+def _rereader(unit: Unit, model: Run, ended: Iterable[Run]) -> Run:
+    """Who had read documents and said the ``model``'s draft from before them again, else the model itself."""
+    said = said_by(model)
+    if model.started >= found_by(unit) or not is_telling(said):
+        return model
+    again = (run for run in ended if any(said in one for one in _fields(run)) and _read_documents(unit, run))
+    return next(again, model)
 
 
 def words_beside(unit: Unit, said: str | None, answering: Run | None) -> list[Run]:
