@@ -174,6 +174,20 @@ async def test_however_a_tool_s_words_are_told_all_behind_them_is_shown(told_as,
     assert [passage.text for passage in heard.only().interaction.contexts] == told(7)
 
 
+async def test_what_an_engine_tells_its_own_model_is_no_question_to_the_workflow(heard):
+    """Not where the workflow's own model is given a bare text, and nothing names what the user asked."""
+
+    class Completes(Workflow):
+        @step
+        async def tell(self, ev: StartEvent) -> StopEvent:
+            found = await as_tool().acall(question(ev.number))
+            return StopEvent(result=str(await Oracle().acomplete(found.content)))
+
+    await Completes(timeout=20).run(number=7)
+    captured = heard.only()
+    assert (captured.interaction.question, captured.interaction.answer) == ("", answer(7))
+
+
 class Session(Workflow):
     """Answers what somebody asks, till there is nothing more."""
 

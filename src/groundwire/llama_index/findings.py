@@ -41,6 +41,8 @@ def hear(part: Part, span_id: str, arguments: Mapping[str, Any]) -> None:
         return
     above: Part | None = part
     while above is not None:
+        if above.kind is Kind.TOOL:
+            messages = None  # none of whoever calls it
         if messages is not None:
             _note_dialogue(above, messages)
         if exchange.told:
