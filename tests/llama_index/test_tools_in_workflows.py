@@ -4,6 +4,7 @@ import asyncio
 import json
 
 import pytest
+from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.tools import FunctionTool
 from llama_index.core.workflow import (
     Context,
@@ -186,6 +187,24 @@ async def test_what_an_engine_tells_its_own_model_is_no_question_to_the_workflow
     await Completes(timeout=20).run(number=7)
     captured = heard.only()
     assert (captured.interaction.question, captured.interaction.answer) == ("", answer(7))
+
+
+async def test_a_short_answer_is_one_where_it_is_called_so(heard, caplog):
+    """A grade is as short."""
+
+    class Says(Workflow):
+        @step
+        async def tell(self, ev: StartEvent) -> StopEvent:
+            found = await as_tool().acall(ev.query)
+            asked = [ChatMessage(role="user", content=f"{found.content}\n{ev.query}")]
+            reply = await Oracle(reply=lambda n: f"{n} kilos.").achat(asked)
+            return StopEvent(result={"answer": str(reply.message.content)})
+
+    await Says(timeout=20).run(query=question(7))
+    captured = heard.only()
+    assert (captured.interaction.question, captured.interaction.answer) == (question(7), "7 kilos.")
+    assert [passage.text for passage in captured.interaction.contexts] == told(7)
+    assert not caplog.records
 
 
 class Session(Workflow):

@@ -77,6 +77,8 @@ def is_answer(part: Part, result: Any) -> bool:
 def _is_made_of_steps(part: Part, result: Any) -> bool:
     """Whether a model has said what a workflow ends with, and not the workflow itself, as a status."""
     said = answer(part, result) or ""
+    if values.is_named_answer(result) and said.strip() in part.spoken:
+        return True  # be it as short as a grade
     return is_telling(said) and (part.streamed or _have_part(said, part.spoken))
 
 
