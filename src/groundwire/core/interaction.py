@@ -152,7 +152,10 @@ def _require_text(name: str, value: object) -> None:
 
 
 _TEXT_KEYS = ("page_content", "text", "content")
-_ANSWER_KEYS = ("answer", "result", "output", "response")
+_KEYS_OF = {  # those under which frameworks keep an answer and a question, beside much else
+    "answer": ("answer", "result", "output", "response", "text", "content"),
+    "question": ("question", "query", "input", "text", "content"),
+}
 # What a document, a node, a table, a response and a message of the frameworks have, and how to have its text.
 _TEXT_OF = {
     "page_content": "Passage(text=document.page_content, metadata=document.metadata)",
@@ -169,30 +172,35 @@ def _not_text(name: str, value: object) -> InputError:
     if value is None:
         what = "answer to judge was given" if name == "answer" else "text was given"
         return InputError(f"{name} is None: no {what}; expected {expected}")
-    return InputError(f"{name} must be {expected}, not {shown(value)}{_hint(value)}")
+    return InputError(f"{name} must be {expected}, not {shown(value)}{_hint(name, value)}")
 
 
-def _hint(value: object) -> str:
+def _hint(name: str, value: object) -> str:
     """Where the text of a value is, if it is of a kind that is often given in place of one."""
     if isinstance(value, bytes):
         return "; decode it first"
     if isinstance(value, Mapping):
-        return _hint_of_keys(value)
-    if isinstance(value, list | tuple):  # a document with its score, as searches return them
-        return _hint(value[0]) if value else ""
-    for name, text in _TEXT_OF.items():
-        if hasattr(value, name):
+        return _hint_of_keys(name, value)
+    if isinstance(value, list | tuple) and value:
+        first = value[0]
+        if name in _KEYS_OF and isinstance(first, Mapping) and "type" in first:  # the blocks of a message
+            return f"; give its text: {_TEXT_OF['text']}"
+        return _hint(name, first)  # a document with its score, as searches return them
+    for attribute, text in _TEXT_OF.items():
+        if hasattr(value, attribute):
             return f"; give its text: {text}"
     return ""
 
 
-def _hint_of_keys(given: Mapping[Any, Any]) -> str:
-    if key := next((key for key in _ANSWER_KEYS if isinstance(given.get(key), str)), None):
-        return f"; give its text: result[{key!r}]"
-    if "messages" in given:  # what an agent or a graph returns
+def _hint_of_keys(name: str, given: Mapping[Any, Any]) -> str:
+    keys = _KEYS_OF.get(name, _TEXT_KEYS)
+    if key := next((key for key in keys if isinstance(given.get(key), str)), None):
+        if name in _KEYS_OF:
+            return f"; give its text: result[{key!r}]"
+        return f"; give its text: document[{key!r}], or Passage(text=document[{key!r}], ...)"
+    if name == "answer" and "messages" in given:  # what an agent or a graph returns
         return "; give its text: result['messages'][-1].text"
-    key = next((key for key in _TEXT_KEYS if key in given), None)
-    return f"; give its text: document[{key!r}], or Passage(text=document[{key!r}], ...)" if key else ""
+    return ""
 
 
 _SHOWN = 400  # characters of it are looked at
