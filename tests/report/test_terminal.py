@@ -75,6 +75,31 @@ def test_of_many_doubtful_claims_the_rest_are_not_said_to_be_supported():
     assert "… 4 more, not flagged" in text
 
 
+@pytest.mark.parametrize(
+    ("supports", "told"),
+    [
+        ([Support.CONTRADICTED] + [Support.UNVERIFIED] * 11, "… 4 more unverified"),
+        ([Support.UNSUPPORTED] * 10 + [Support.UNVERIFIED] * 2, "… 2 more unsupported, 2 more unverified"),
+        ([Support.UNSUPPORTED] * 10 + [Support.SUPPORTED] * 2, "… 2 more unsupported"),
+    ],
+)
+def test_claims_that_nobody_could_verify_are_not_counted_as_unsupported(supports, told):
+    said = [f"Bag {i}." for i in range(1, 13)]
+    interaction = Interaction(contexts=["Bags."], answer=" ".join(said))
+    claims = tuple(
+        claim(
+            interaction,
+            one,
+            support,
+            score={Support.UNVERIFIED: None, Support.SUPPORTED: 0.1}.get(support, 0.9),
+        )
+        for one, support in zip(said, supports, strict=True)
+    )
+    outcome = Verdict.graded(0.9, Grading(), detector=SPEC, claims=claims)
+    lines = printed(Block(entry=Entry(interaction=interaction, outcome=outcome))).splitlines()
+    assert [line.strip() for line in lines if "more un" in line] == [told]
+
+
 def test_where_no_claim_tells_why_an_answer_is_in_doubt_all_are_shown():
     text = printed(Block(entry=bags(3, score=0.36, last=0.1)))
     assert "✓ supported 0.10  Bag 1." in text

@@ -193,11 +193,13 @@ def _claims(interaction: Interaction, outcome: Outcome, *, full: bool) -> Iterat
 
 
 def _hidden(hidden: Counter[Standing], *, unplaced: bool) -> str:
-    """What the claims are that are not listed."""
-    fine = sum(count for stands, count in hidden.items() if stands.fine)
+    """What the claims are that are not listed, or only those of them that are to be looked at first."""
+    unsupported = hidden[Standing.UNSUPPORTED] + hidden[Standing.CONTRADICTED]
+    unverified = hidden[Standing.UNVERIFIED]
+    if unsupported or unverified:
+        counts = ((unsupported, "unsupported"), (unverified, "unverified"))
+        return ", ".join(f"{count} more {word}" for count, word in counts if count)
     doubted = hidden[Standing.DOUBTED]
-    if unsupported := hidden.total() - fine - doubted:
-        return f"{unsupported} more unsupported"
     return f"{hidden.total()} more, {'not flagged' if doubted or unplaced else 'supported'}"
 
 
