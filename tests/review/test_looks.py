@@ -40,6 +40,18 @@ def test_the_table_and_the_dashboard_are_printed_without_their_forms(visit, stor
         assert page.evaluate("document.documentElement.scrollWidth") <= PAPER["viewport"]["width"]
 
 
+@pytest.mark.parametrize("path", ["/answers", "/dashboard"])
+def test_a_printed_sheet_tells_to_what_it_is_narrowed(visit, store, path):
+    """Otherwise the rate of one tenant passes for that of all."""
+    keep(store, bags())
+    page = visit(f"{path}?outcome=hallucinated&tag=tenant%3Dacme", **PAPER)
+    page.emulate_media(media="print", color_scheme="dark")
+    said = page.locator(".narrowed")
+    expect(said).to_be_visible()
+    assert said.inner_text().split() == ["Only", "outcome", "hallucinated", "tag", "tenant=acme"]
+    expect(page.locator("form.filters button")).to_be_hidden()
+
+
 @pytest.mark.parametrize("queue", ["random", "flagged", "uncertain", "disagreeing", "newest"])
 def test_the_chosen_queue_is_in_sight_on_a_phone(visit, store, queue):
     """The row of queues is wider than a phone."""
