@@ -190,6 +190,8 @@ def test_blanks_between_names_mean_nothing(run, labelled):
         ({"detector": "token", "threshhold": 0.1}, "unknown key 'threshhold'; did you mean 'threshold'?"),
         ({"detector": "tokn"}, "unknown detector 'tokn': did you mean 'token'?"),
         ({"detector": "token", "threshold": 0.9, "levels": {"high": {"from": 0.1}}}, "must enclose"),
+        ({"detector": "token", "fallback": "lexicl"}, "fallback: unknown detector 'lexicl'"),
+        ({"detector": "judge"}, "asks a language model, and none is named: set judge.model in the file"),
     ],
 )
 def test_a_mistake_in_one_of_several_checkers_tells_in_which(run, labelled, tmp_path, wrong, told):

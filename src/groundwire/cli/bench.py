@@ -24,9 +24,9 @@ from groundwire.cli.labelled import (
     require_replies,
 )
 from groundwire.cli.outputs import console
-from groundwire.cli.settings import complete_settings, settings_of
+from groundwire.cli.settings import complete_settings, require_models, settings_of
 from groundwire.cli.writable import require_folder
-from groundwire.core.errors import ConfigurationError
+from groundwire.core.errors import ConfigurationError, gathered
 from groundwire.report.visible import escaped
 
 if TYPE_CHECKING:
@@ -130,20 +130,29 @@ def _named(found: Iterator[tuple[str, config.Settings]]) -> dict[str, config.Set
 
 def _settings(given: argparse.Namespace) -> Iterator[tuple[str, config.Settings]]:
     """What each contestant is made of. Where no model will be asked, none need be named."""
-    complete = settings_of if given.dry_run or given.replay else complete_settings
+    asking = not (given.dry_run or given.replay)
+    complete = complete_settings if asking else settings_of
     names = given.detectors or ("" if given.checker else _OFFLINE)
     for name in filter(None, map(str.strip, names.split(","))):
         model = given.model if detectors.get(name).needs_model else None
         yield name, complete(given.config, detector=name, model=model)
     for file in given.checker:
-        yield Path(file).stem, _settings_of_checker(file)
+        yield Path(file).stem, _settings_of_checker(file, asking=asking)
 
 
-def _settings_of_checker(file: str) -> config.Settings:
+_IN_THE_FILE = {
+    "a language model": "set judge.model in the file",
+    "an embedding model": "set judge.embeddings in the file",
+}
+
+
+def _settings_of_checker(file: str, *, asking: bool) -> config.Settings:
     """What a file of --checker holds. Of several such files, a mistake tells in which it is."""
     try:
         settings = config.load(file)
-        settings.build_judging()
+        gathered((settings.build_judging, settings.build_redaction, settings.build_fallback))
+        if asking:
+            require_models(settings, _IN_THE_FILE)
     except ConfigurationError as error:
         raise ConfigurationError(*(f"--checker {file}: {one}" for one in error.problems)) from error
     return settings

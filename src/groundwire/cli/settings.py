@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from groundwire import config
@@ -14,15 +15,20 @@ def complete_settings(file: str | None, **options: Any) -> config.Settings:
     Raises ConfigurationError where a model is needed and none is named.
     """
     settings = settings_of(file, **options)
+    require_models(settings, _NAMED)
+    return settings
+
+
+def require_models(settings: config.Settings, named: Mapping[str, str]) -> None:
+    """Raises ConfigurationError for each model that is needed and missing; ``named`` says how to name it."""
     detector = settings.build_detector()
     if missing := detector.lacking(settings.judge):
         raise ConfigurationError(
             *(
-                f"the {detector.name!r} detector asks {kind}, and none is named: {_NAMED[kind]}"
+                f"the {detector.name!r} detector asks {kind}, and none is named: {named[kind]}"
                 for kind in missing
             )
         )
-    return settings
 
 
 _NAMED = {
