@@ -22,7 +22,7 @@ from groundwire.core.keeper import Keeper, keep, keeper_problems
 from groundwire.core.plan import Backend, Plan, metered, together
 from groundwire.core.redaction import masked_interaction
 from groundwire.core.sink import Sink, Sinks, Told, sink_problems
-from groundwire.core.verdict import Abstention, AbstentionReason, Outcome, Usage, Verdict, reread
+from groundwire.core.verdict import Abstention, AbstentionReason, Outcome, Usage, Verdict, explained, reread
 from groundwire.judge.drivers import NoBackend, arun, run
 from groundwire.local.backend import LocalBackend
 from groundwire.policy import AbstainedError, OnAbstention, Policy
@@ -249,8 +249,8 @@ class Checker:
             words = (tuned.grading if tuned else grading or Grading()).wording
             return replace(verdict, wording=words.get(verdict.level, verdict.wording))
         if tuned is not None:
-            return tuned.read(verdict)
-        return verdict if grading is None else reread(verdict, grading)
+            return explained(verdict, tuned.read(verdict))
+        return verdict if grading is None else explained(verdict, reread(verdict, grading))
 
 
 def _meant(detector: Detector | str | None) -> Detector:

@@ -230,6 +230,21 @@ def test_configuration_mistakes_are_heard_when_they_are_made(build, message):
 
 
 @pytest.mark.parametrize(
+    ("threshold", "told"),
+    [
+        (0.1, "All is supported. But at the threshold of 0.1, a score of 0.15 is flagged."),
+        (0.2, "All is supported. But at the threshold of 0.2, a score of 0.15 is in doubt."),
+        (0.4, "All is supported"),
+    ],
+)
+def test_a_reason_that_another_threshold_would_belie_says_so(threshold, told):
+    """A detector words its reason by its own threshold; what is flagged is not said to be fine."""
+    verdict = Verdict.graded(0.15, Grading(), detector=NovelWords().spec, reason="All is supported")
+    strict = Checker(Always(outcome=verdict), policy=Policy(grading=Grading(threshold=threshold)))
+    assert strict.check(GROUNDED).reason == told
+
+
+@pytest.mark.parametrize(
     ("given", "said"),
     [
         (Judge(lambda system, user: "?"), r'Checker\("judge", judge=Judge\(model\)\)'),

@@ -337,3 +337,18 @@ def reread(verdict: Verdict, grading: Grading, *, score: float | None = None) ->
             route=verdict.route,
         )
     return verdict.regraded(grading, score=score)
+
+
+def explained(own: Verdict, read: Outcome) -> Outcome:
+    """A verdict that was read otherwise than by its detector, and says so where its reason would deny it."""
+    if not isinstance(read, Verdict) or not own.reason or _standing(own) == _standing(read):
+        return read
+    stop = "" if own.reason.endswith((".", "!", "?", "…", ".”", "!”", "?”")) else "."
+    told = f"But at the threshold of {read.threshold:.4g}, a score of {read.score:.4g} {_standing(read)}."
+    return replace(read, reason=f"{own.reason}{stop} {told}")
+
+
+def _standing(verdict: Verdict) -> str:
+    if verdict.hallucinated:
+        return "is flagged"
+    return "is not flagged" if verdict.level is Level.LOW else "is in doubt"
