@@ -105,8 +105,12 @@ def agree(fact: Fact, other: Fact) -> bool:
     return False
 
 
-def keys_of(fact: Fact) -> list[tuple[str, object]]:
+def keys_of(fact: Fact) -> Sequence[tuple[str, object]]:
     """Where a fact is looked up. A figure without unit answers to any unit: tables put units in a header."""
+    return fact.once(_keys_of)
+
+
+def _keys_of(fact: Fact) -> list[tuple[str, object]]:
     short = [(full.unit, round_off(full.values[0])) for full in shorthand.in_full(fact)]
     if fact.is_phone:
         return [("phone", fact.dialled[-_LOCAL:])]

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Any, TypeVar
 
 from groundwire.core.cached import cached_property
 from groundwire.core.span import Span
 from groundwire.text import forms, tokens, weekdays
 from groundwire.text.units import NUMBER_LIKE, Unit
+
+T = TypeVar("T")
 
 
 class Kind(StrEnum):
@@ -97,6 +101,17 @@ class Fact:
             return ()
         whole, first = self.values
         return replace(self, values=(first,)), replace(self, values=(whole - first,), numbers=())
+
+    def once(self, work: Callable[[Fact], T]) -> T:
+        """What a function of the fact alone makes of it, worked out at its first call."""
+        if work not in self._worked_out:
+            self._worked_out[work] = work(self)
+        made: T = self._worked_out[work]
+        return made
+
+    @cached_property
+    def _worked_out(self) -> dict[Callable[[Fact], Any], Any]:
+        return {}
 
     @cached_property
     def before(self) -> str:
