@@ -133,6 +133,16 @@ def test_evidence_may_stand_in_two_passages():
     ]
 
 
+@pytest.mark.parametrize(
+    "passage", [r"It is \frac{width}{height} of a screen.", r"The angle \beta of a screen has 30 degrees."]
+)
+def test_a_quotation_of_latex_is_found_whose_backslash_was_not_doubled(passage):
+    """JSON reads \\f and \\b as characters, and what is left of the word stands nowhere."""
+    one = json.dumps({"claims": [FIRST | {"quote": passage}]}).replace("\\\\", "\\")
+    outcome, _ = judged(one, interaction=Interaction(contexts=passage, answer="So it is of a screen."))
+    assert outcome.claims[0].evidence[0].quote == passage
+
+
 def test_support_without_a_quotation_that_exists_is_asked_for_again():
     invented = FIRST | {"quote": "All bags cost 25 EUR"}
     outcome, asked = judged([invented, SECOND, GROUNDED], [FIRST])

@@ -74,6 +74,13 @@ def test_a_backslash_of_the_passage_is_one_of_the_quotation(quote):
     assert read.quote == quote
 
 
+def test_the_backslash_of_an_apostrophe_is_no_part_of_a_quotation():
+    """Models write it where they take JSON for a language with single quotes."""
+    told = ONE.replace('"q"', r'"the bank\'s fee, \$25"')
+    (read,) = claim_replies(told).values()
+    assert read.quote == r"the bank's fee, \$25"
+
+
 def test_a_backslash_that_json_knows_stays_what_it_is():
     told = ONE.replace('"q"', r'"\\(a\\) \"b\" \u0041 \d \/\n"')
     (read,) = claim_replies(told).values()

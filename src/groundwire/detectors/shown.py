@@ -11,6 +11,8 @@ from groundwire.text import language
 from groundwire.text.quotes import Quotable, parts
 from groundwire.text.tokens import STOP_WORDS, fold, stem, texts
 
+# No text is shown with such characters: they are what JSON makes of LaTeX's \beta and \frac.
+_ESCAPES = str.maketrans({"\b": r"\b", "\f": r"\f"})
 _TELLING = 3  # content words from which on a text says what it speaks of
 _FUNCTION_WORDS = 2  # from which on they tell a language
 _LOOKED_AT = 2_000  # characters; no language takes more to be told
@@ -25,7 +27,7 @@ class Shown:
         self._quotable = Quotable(self.text)
 
     def find(self, quote: str) -> list[Span]:
-        spans = self._quotable.find(quote)
+        spans = self._quotable.find(quote.translate(_ESCAPES))
         if self.text == self._original:
             return spans
         return [Span(self._places[span.start], self._places[span.end - 1] + 1) for span in spans]

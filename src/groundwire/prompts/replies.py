@@ -230,12 +230,15 @@ def _values(text: str) -> Iterator[Any]:
 def _mended(text: str) -> str:
     """JSON without the commas, outside of its strings, that nothing follows in a list or an object.
 
-    And with no backslashes but JSON's own: a quotation may have had others, of LaTeX, Markdown or a path.
+    And with no backslashes but JSON's own: a quotation may have had others, of LaTeX, Markdown or a path. An
+    apostrophe's is the model's, for other languages than JSON want it.
     """
     return _STRING_OR_LAST_COMMA.sub(r"\1", _BACKSLASH.sub(_escaped, text))
 
 
 def _escaped(backslash: re.Match[str]) -> str:
+    if backslash[0] == r"\'":
+        return "'"
     return backslash[0] if backslash[1] else "\\\\"
 
 
@@ -252,7 +255,7 @@ def _no_constant(name: str) -> Any:
 _CUT_OFF = UnreadableError("the JSON is cut off; where that goes on, the model needs a higher max_tokens")
 _START = re.compile(r"[{\[]")
 _LIKE_JSON = re.compile(r"(?:\[\s*+)?\{\s*+\"")
-_BACKSLASH = re.compile(r'\\(["\\/bfnrt]|u[0-9a-fA-F]{4})?')
+_BACKSLASH = re.compile(r"""\\(["'\\/bfnrt]|u[0-9a-fA-F]{4})?""")
 # A comma that also nothing precedes stays: what stood there may be lost.
 _STRING_OR_LAST_COMMA = re.compile(r'("(?>(?:[^"\\]|\\.)*)"?|[{\[]\s*+,)|,(?=\s*+[}\]])', re.DOTALL)
 # Not strict: a quotation that runs over lines is often copied with its line breaks as they are.
