@@ -361,6 +361,31 @@ def test_a_form_that_can_not_be_read_is_asked_for_in_words(bedrock, reply):
     assert Checker("judge", judge=held()).check(INTERACTION).why == AbstentionReason.UNREADABLE_REPLY
 
 
+@pytest.mark.filterwarnings("ignore:.*relies on forced tool calling:UserWarning")
+@pytest.mark.parametrize(("said", "calls"), [(SUPPORTED, 1), ("Let me think.", 2)])
+def test_what_a_thinking_model_says_in_words_is_read_and_paid_for(bedrock, said, calls):
+    """No tool can be forced upon it, and its client raises an error where it calls none."""
+    bedrock.script += [says(said), says(SUPPORTED)]
+    thinks = {"thinking": {"type": "enabled", "budget_tokens": 1024}}
+    name = "bedrock:us.anthropic.claude-sonnet-4-5-20250929-v1:0"
+    model = from_string(name, additional_model_request_fields=thinks, max_tokens=4096)
+    outcome = Checker("judge", judge=Judge(model, structured=True)).check(INTERACTION)
+    assert outcome.grounded
+    assert (outcome.usage.calls, outcome.usage.input_tokens) == (calls, 11 * calls)
+
+
+@pytest.mark.parametrize("word", ["malformed_tool_use", "malformed_model_output"])
+def test_a_reply_that_its_provider_calls_broken_is_no_verdict(bedrock, word):
+    """Of a broken call there may be a part that looks whole."""
+    bedrock.script += [says([calls("reply", json.loads(SUPPORTED))], stop=word), says(SUPPORTED)]
+    outcome = Checker("judge", judge=held()).check(INTERACTION)
+    assert (outcome.grounded, outcome.usage.calls) == (True, 2)
+    bedrock.always = says(SUPPORTED, stop=word)
+    outcome = Checker("judge", judge=judge()).check(INTERACTION)
+    assert outcome.why == AbstentionReason.UNREADABLE_REPLY
+    assert f"the reply was broken ({word})" in outcome.detail
+
+
 def test_a_server_that_refuses_forms_is_asked_in_words_from_then_on(bedrock, caplog):
     bedrock.always = says(SUPPORTED)
     bedrock.script.append(refuses(400, "ValidationException", "This model doesn't support tool use."))

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 from langchain_core.caches import BaseCache
+from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.language_models import BaseChatModel, BaseLanguageModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from langchain_core.outputs import ChatGeneration, LLMResult
@@ -80,14 +81,14 @@ class LangChainChat(Yielding):
             return _samples(model.generate([messages], tags=[TAG], run_name="groundwire judge"))
         config = RunnableConfig(tags=[TAG], run_name="groundwire judge")
         model = self._variant(request)
-        if request.schema is not None:
-            model = model.with_structured_output(request.schema, include_raw=True)
         try:
-            reply = model.invoke(messages, config=config)
-            if request.schema is not None:  # what it said, to be read as strictly as any other reply
-                reply = reply["raw"]
+            if request.schema is None:
+                reply = model.invoke(messages, config=config)
+            else:
+                reply = _held(model, request.schema, messages, config)
         except Exception as error:
-            if isinstance(model, BaseLanguageModel) or (told := unparsed(error)) is None:
+            free = request.schema is None and isinstance(model, BaseLanguageModel)
+            if free or (told := unparsed(error)) is None:
                 raise
             return told
         if reply is None:  # of a structured output
@@ -162,6 +163,35 @@ def own(model: Any, parameters: Mapping[str, Any] = MappingProxyType({})) -> Any
             "config_factories": [],  # listeners
         }
     return model.model_copy(update=changed)
+
+
+class _Heard(BaseCallbackHandler):
+    """What one call's model said."""
+
+    said: BaseMessage | None = None
+
+    def on_llm_end(self, response: LLMResult, **_: Any) -> None:
+        """Keep it."""
+        generation = response.generations[0][0]
+        self.said = generation.message if isinstance(generation, ChatGeneration) else None
+
+
+def _held(
+    model: Any, schema: Mapping[str, Any], messages: list[BaseMessage], config: RunnableConfig
+) -> BaseMessage:
+    """What a model says that is held to a form, to be read as strictly as any other reply.
+
+    Some providers' raise errors where it has not kept to it: it was said and paid for all the same.
+    """
+    heard = _Heard()
+    held = model.with_structured_output(schema, include_raw=True)
+    try:
+        reply: BaseMessage = held.invoke(messages, config=RunnableConfig(**config, callbacks=[heard]))["raw"]
+    except Exception:
+        if heard.said is None:
+            raise
+        return heard.said
+    return reply
 
 
 def _formless(model: Any) -> list[str]:

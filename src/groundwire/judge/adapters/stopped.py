@@ -15,6 +15,7 @@ UNFIT = "the reply doesn't fit the schema of the model's output"
 _PLACES = ("stopReason", "stop_reason", "finish_reason", "done_reason")
 _CUT = frozenset({"max_tokens", "max_output_tokens", "length"})
 _FULL = frozenset({"model_context_window_exceeded", "model_length"})
+_MALFORMED = frozenset({"malformed_tool_use", "malformed_model_output", "malformed_function_call"})
 _WITHHELD = frozenset(
     {
         *("content_filter", "content_filtered", "guardrail_intervened", "refusal"),
@@ -30,6 +31,8 @@ def stopped(told: Mapping[str, Any]) -> str:
             return f"the reply was cut off ({word}): the model needs a higher max_tokens"
         if word.lower() in _FULL:
             return f"the reply was cut off ({word}): the model's window is full"
+        if word.lower() in _MALFORMED:
+            return f"the reply was broken ({word}), as its provider says"
         if word.lower() in _WITHHELD:
             return f"the reply was withheld ({word}) by the model, its provider or a guardrail"
     return ""
