@@ -45,6 +45,13 @@ def labelled(tmp_path, monkeypatch):
     return write(tmp_path / "labelled.jsonl", rows())
 
 
+def raises(error):
+    def stopped(*arguments, **options):
+        raise error
+
+    return stopped
+
+
 def write(path, given):
     path.write_text("".join(json.dumps(row) + "\n" for row in given), encoding="utf-8")
     return path
@@ -256,6 +263,7 @@ def test_what_was_not_recorded_is_not_judged_and_never_clean(run, labelled, bedr
     [
         (["--replay"], "name it with --replies FILE"),
         (["--replies", "r.jsonl"], "--replies has nothing to keep: 'lexical' asks no model"),
+        (["--replies", "r.jsonl", "--replay"], "--replay has nothing to give: 'lexical' asks no model"),
         (["--replies", "nowhere/r.jsonl"], "--replies 'nowhere/r.jsonl': there is no directory 'nowhere'"),
         (["--detector", "level", "--replies", "r.jsonl", "--replay"], "there is no file 'r.jsonl'"),
         (["--target", "precison>=0.9"], "did you mean 'precision'?"),
@@ -283,6 +291,29 @@ def test_options_that_can_not_work_end_with_2_and_what_would(run, labelled, opti
     assert code == 2
     assert message in err
     assert not Path("tuned.json").exists()
+
+
+def test_replies_and_settings_are_not_written_to_one_file(run, labelled, bedrock):
+    """Nor before there is one: what was paid for would be gone in the end."""
+    judged = (labelled, "--detector", "level", "--model", f"bedrock:{MODEL}")
+    code, _, err = run(*judged, "--replies", "new.json", "--out", "./new.json")
+    assert code == 2
+    assert "--out './new.json' is a file that is read: name another" in err
+    assert not bedrock.requests
+
+
+@pytest.mark.filterwarnings("error::UserWarning")
+def test_a_run_that_is_stopped_tells_that_its_replies_were_kept(run, labelled, bedrock, monkeypatch):
+    pytest.importorskip("langchain_aws")
+    bedrock.always = says('{"level": "high", "reason": "One. Two."}')
+    judged = (labelled, "--detector", "lexical,level", "--model", f"bedrock:{MODEL}", "--replies", "r.jsonl")
+    monkeypatch.setattr("groundwire.bench.tuning.stack", raises(KeyboardInterrupt))
+    assert run(*judged) == (
+        130,
+        "",
+        "Stopped: the replies are in r.jsonl; the same command asks for none of them again.\n",
+    )
+    assert len(bedrock.requests) == 40
 
 
 @pytest.mark.parametrize("out", ["labelled.json", "settings.json", "link.json"])

@@ -115,7 +115,7 @@ def bench(given: argparse.Namespace) -> int:
             sets, contestants, records=folder and folder / "outcomes", progress=not given.quiet
         )
     except KeyboardInterrupt:
-        return interrupted(given.out, "--out")
+        return interrupted(given.out, "--out", replies=given.replies)
     return _tell(report.told(comparison, title=given.title), given, folder)
 
 

@@ -92,9 +92,11 @@ def name_of(source: str) -> str:
     return name
 
 
-def interrupted(folder: str | None, option: str) -> int:
+def interrupted(folder: str | None, option: str, *, replies: str | None = None) -> int:
     """Say what is left of the work, and return the exit code. ``option`` names the folder that keeps it."""
     kept = f"nothing was kept: {option} FOLDER would have"
+    if replies and Path(replies).exists():
+        kept = f"the replies are in {replies}; the same command asks for none of them again"
     if folder:
         kept = f"the outcomes are in {folder}; the same command goes on"
     console(stderr=True).print(f"Stopped: {kept}.", style="bold yellow", soft_wrap=True)

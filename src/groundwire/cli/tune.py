@@ -126,7 +126,7 @@ def tune(given: argparse.Namespace) -> int:
     out = Path(given.out)
     if out.suffix.lower() not in (".json", ".yaml", ".yml"):
         raise ConfigurationError(f"--out {given.out!r}: expected a name ending in .json or .yaml")
-    require_writable("--out", given.out, read=(given.data, given.config))
+    require_writable("--out", given.out, read=(given.data, given.config, given.replies))
     if given.outcomes:
         require_folder("--outcomes", given.outcomes)
     require_replies(given)
@@ -148,7 +148,7 @@ def tune(given: argparse.Namespace) -> int:
     try:
         found = _fitted(examples, checkers, target, given)
     except KeyboardInterrupt:
-        return interrupted(given.outcomes, "--outcomes")
+        return interrupted(given.outcomes, "--outcomes", replies=given.replies)
     found.save(out, settings={"judge": {"model": given.model}} if given.model else None)
     elsewhere = not given.model and any(getattr(checker.judge, "model", None) for checker in checkers)
     tell(
@@ -220,8 +220,10 @@ def _built(given: argparse.Namespace) -> tuple[config.Settings, list[Detector]]:
     names = [name.strip() for name in given.detector.split(",")] if given.detector else [None]
     built = [config.load({**told, "detector": name} if name else told).build_detector() for name in names]
     whole = config.load(told)
+    takes = any(one.takes_model for one in built)
     for option, value, asked in (
-        ("--model has nothing to answer", given.model, any(one.takes_model for one in built)),
+        ("--model has nothing to answer", given.model, takes),
+        ("--replay has nothing to give", given.replay, takes),
         ("--replies has nothing to keep", given.replies, given.replay or any(asks(o, whole) for o in built)),
     ):
         if value and not asked:
@@ -241,7 +243,7 @@ def _checkers(
     budget = settings.budget.build() if settings.budget else None
     policy = Policy(timeout=settings.timeout, budget=budget, redact=settings.build_redaction())
     for detector in built:
-        yield Checker(detector, judge=judge, policy=policy)
+        yield Checker(detector, judge=judge if detector.takes_model else None, policy=policy)
 
 
 def _judged(examples: list[Example], checker: Checker, given: argparse.Namespace) -> Iterator[Judged]:

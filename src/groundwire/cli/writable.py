@@ -17,7 +17,7 @@ def require_writable(option: str, name: str, *, read: Iterable[str | None] = ())
     """
     path = Path(name)
     for other in filter(None, read):
-        if path.exists() and Path(other).exists() and path.samefile(other):
+        if _same(path, Path(other)):
             raise ConfigurationError(f"{option} {name!r} is a file that is read: name another")
     if path.is_dir():
         raise ConfigurationError(f"{option} {name!r} is a directory: name the file to write in it")
@@ -35,6 +35,13 @@ def require_writable(option: str, name: str, *, read: Iterable[str | None] = ())
             f"{option} {name!r}: nothing can be written in {str(path.parent)!r} ({error.strerror}): name a "
             "file elsewhere"
         ) from error
+
+
+def _same(one: Path, other: Path) -> bool:
+    """Whether two names are one file's, also of a file that is still to be written."""
+    if one.exists() and other.exists():
+        return one.samefile(other)
+    return os.path.realpath(one) == os.path.realpath(other)
 
 
 def require_folder(option: str, name: str) -> None:
