@@ -354,7 +354,8 @@ def test_all_mistakes_are_named_at_once():
     [
         (lambda system, user: "", "expected a LangChain chat model or its string"),
         (FakeListChatModel(responses=[""]), "'FakeListChatModel' can't be held to the form of a reply"),
-        (FakeListChatModel(responses=[""]).bind(stop=["."]), "is bound, or no chat model; give the chat mod"),
+        (FakeListChatModel(responses=[""]).bind(stop=["."]), "is bound to .*; give the chat model itself"),
+        (FakeListChatModel(responses=[""]).with_fallbacks([FakeListChatModel(responses=[""])]), "fallbacks"),
     ],
 )
 def test_a_model_that_can_not_be_held_to_a_form_is_refused(model, told):

@@ -198,7 +198,8 @@ def _formless(model: Any) -> list[str]:
     """Why a model can't be held to the form of a reply."""
     name = _name(model)
     if not isinstance(model, BaseChatModel):
-        return [f"structured: {name!r} is bound, or no chat model; give the chat model itself"]
+        around = "is bound to something, such as a tool or fallbacks, or is no chat model"
+        return [f"structured: {name!r} {around}; give the chat model itself"]
     try:
         model.with_structured_output({"title": "reply", "type": "object", "properties": {}}, include_raw=True)
     except Exception as error:  # each provider refuses it by errors of its own
