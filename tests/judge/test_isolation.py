@@ -30,6 +30,8 @@ from groundwire import AbstentionReason, ConfigurationError, Judge
 from groundwire.core.plan import Complete
 from groundwire.judge.isolation import JUDGING, isolated
 from groundwire.judge.memory import Memory
+from groundwire.prompts.forms import LevelForm
+from groundwire.prompts.schemas import object_schema
 from tests.servers.langsmith_server import langsmith_server, langsmith_tracing
 
 __all__ = ["langsmith_server", "langsmith_tracing"]
@@ -448,12 +450,12 @@ def test_every_call_begins_in_a_context_of_its_own():
     assert (REQUEST_ID.get(), JUDGING.get()) == ("r1", False)
 
 
-def traced(judge, *, loop):
+def traced(judge, *, loop, request=ASK):
     def ask():
-        return judge.perform([ASK], timeout=None)
+        return judge.perform([request], timeout=None)
 
     async def aask():
-        return await judge.aperform([ASK], timeout=None)
+        return await judge.aperform([request], timeout=None)
 
     stream(application(ask, aask), {"run_name": "desk"}, loop=loop)
     from langchain_core.tracers.langchain import wait_for_all_tracers
@@ -485,6 +487,23 @@ def test_a_judge_is_traced_to_a_project_of_its_own_when_one_is_named(langsmith_t
     assert "groundwire:judge" in run["tags"]
     assert SPOKEN in str(run["outputs"])
     assert SPOKEN not in str([one for one in langsmith_tracing.runs if one["session_name"] == "airline"])
+
+
+class FormedModel(SpyingModel):
+    """One that can be held to a form."""
+
+    def bind_tools(self, tools, **kwargs):
+        return self.bind()
+
+
+@pytest.mark.parametrize("project", [None, "judges"])
+def test_a_judge_that_is_held_to_a_form_is_traced_no_other_way(langsmith_tracing, loop, project):
+    judge = Judge(FormedModel(seen=[]), structured=True, trace_project=project)
+    form = Complete(system="You judge.", user="Is it so?", schema=object_schema(LevelForm))
+    traced(judge, loop=loop, request=form)
+    own = [run for run in langsmith_tracing.runs if run["session_name"] == "judges"]
+    assert len({run["trace_id"] for run in own}) == (project is not None)
+    assert SPOKEN not in str([one for one in langsmith_tracing.runs if one not in own])
 
 
 def test_a_function_that_loads_langsmith_in_its_first_call_leaves_no_trace(langsmith_server):
