@@ -19,7 +19,7 @@ from groundwire.langchain.sources import Quotes, Sources
 from groundwire.langchain.told import Told, readers
 from groundwire.langchain.tools import Tools, placed
 from groundwire.langchain.tree import Kind, Run, Unit
-from groundwire.langchain.units import found_by, found_texts, holds_opening, said_by, words_beside
+from groundwire.langchain.units import found_texts, has_followed, holds_opening, said_by, words_beside
 
 _ALIKE = 0.5  # a text holds reworded documents when so many of its words are theirs
 
@@ -108,14 +108,15 @@ def _readers(sources: Sources, tellers: Sequence[Run], retrieved: Sequence[Passa
     if not tellers:
         return []
     unit = sources.unit
-    first = found_by(unit)
-    later = [run for run in unit.models if (first < run.started if first else retrieved)]
+    later = [run for run in unit.models if has_followed(unit, run)] if unit.retrievals or retrieved else []
     told = list(tellers)
     if any(run not in tellers for run in later):  # else there are no others' words to be shown
         held = (variables.values() for variables in _variables(unit, tellers[0]) if len(unit.models) > 1)
         filled = {text.strip() for values_ in held for text in values_ if isinstance(text, str)}
         filled.update(_passed_on(unit, tellers[1:], later))
-        documents = found_texts(unit.retrievals) if first else (passage.text for passage in retrieved)
+        documents = (
+            found_texts(unit.retrievals) if unit.retrievals else (passage.text for passage in retrieved)
+        )
         told = readers(tellers, later, filled, documents)
     if made := [pair for run in unit.retrievals for pair in sources.made(run)]:
         seen = "\n".join(chat.prompt_text(run.inputs) for run in told)

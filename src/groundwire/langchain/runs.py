@@ -144,6 +144,8 @@ class Runs:
             tree.inner.append(run)
             return
         for unit in list(tree.waiting):
+            if run.beside(unit.run):
+                continue
             supplied = tree.supplied(run, unit)
             if self._reading.is_step(unit, run, supplied):
                 unit.read_by.append(run)

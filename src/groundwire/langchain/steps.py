@@ -17,8 +17,8 @@ from groundwire.langchain.units import (
     DISTINCT,
     answer,
     answering_model,
-    found_by,
     found_texts,
+    has_followed,
     holds_opening,
     said_by,
     sayers,
@@ -166,8 +166,7 @@ def _sayings(unit: Unit) -> tuple[str, ...]:
         said = answer(unit, None)
         tellers = [answering_model(unit, said)]
         if said is None:
-            first = found_by(unit)
-            tellers = [model for model in reversed(unit.models) if model.started > first]
+            tellers = [model for model in reversed(unit.models) if has_followed(unit, model)]
         told = [said or "", *(said_by(model) for model in tellers if model is not None)]
         unit.sayings = tuple(dict.fromkeys(filter(None, map(str.strip, told))))
     return unit.sayings

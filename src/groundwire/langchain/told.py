@@ -131,7 +131,7 @@ class Told:
         other may have been.
         Figures alone, and a word or two, are written in so many ways that nobody can miss them.
         """
-        after = [model for model in self._unit.models if tool.ended and model.started > tool.ended]
+        after = [model for model in self._unit.models if model.follows(tool)]
         own = [_telling_texts(part) for part in parts]
         told = {i for i, words in enumerate(own) if after and not words}
         texts = (text for words in own for text in words)

@@ -13,6 +13,7 @@ from enum import Enum
 from typing import Any
 from uuid import UUID
 
+_BRANCH, _NODE = "map:key:", "graph:step:"  # LangChain's tags of what runs at once; a node's has its step
 _GATHERED = ("retrievals", "models", "prompts", "tools", "inner")
 _MOST_WAITING = 256  # answers that may be steps of a later one; each is looked for in what models are given
 _MANY_WAITING, _LONG = 32, 600  # of more than these none waits for more than ten minutes
@@ -115,12 +116,32 @@ class Run:
             run = run.parent
         return False
 
-    def up_to(self, top: Run) -> Iterator[Run]:
-        """The run itself, and what it is part of below ``top``."""
+    def up_to(self, top: Run | None) -> Iterator[Run]:
+        """The run itself, and what it is part of below ``top``; None for all of it."""
         run: Run | None = self
         while run is not None and run is not top:
             yield run
             run = run.parent
+
+    def beside(self, other: Run) -> bool:
+        """Whether neither could wait for the other: they went on at once, or in branches that do.
+
+        Which of two branches begins or ends first is chance, and tells nothing of what was told to whom.
+        """
+        own, theirs = [*self.up_to(None)], [*other.up_to(None)]
+        while own and theirs and own[-1] is theirs[-1]:
+            own.pop()
+            theirs.pop()
+        if not own or not theirs:
+            return False
+        went_on = self.ended is None or self.ended > other.started
+        if went_on and (other.ended is None or other.ended > self.started):
+            return True
+        return not _branches(own[-1]).isdisjoint(_branches(theirs[-1]))
+
+    def follows(self, other: Run) -> bool:
+        """Whether this run was started when the other had ended, and not by chance."""
+        return other.ended is not None and self.started > other.ended and not self.beside(other)
 
     def orphaned(self) -> bool:
         """Whether a run that this one is part of has already ended without it."""
@@ -228,8 +249,9 @@ class Tree:
         """Whether a model was started below ``run`` after a retrieval below it had finished."""
         if not self.retrievals or not self.models:
             return False
-        first = next((r.ended for r in self.retrievals if r.within(run)), None)
-        return first is not None and any(m.started > first and m.within(run) for m in reversed(self.models))
+        found = [retrieval for retrieval in self.retrievals if retrieval.within(run)]
+        asked = [model for model in reversed(self.models) if model.within(run)] if found else []
+        return any(model.follows(retrieval) for model in asked for retrieval in found)
 
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)
@@ -261,6 +283,12 @@ class Unit:
     def led_to(self, later: Unit) -> bool:
         """Whether the later unit's answer was made of this one's."""
         return any(reader is model for reader in self.read_by for model in later.models)
+
+
+def _branches(run: Run) -> set[str]:
+    """As which branch of a step a run was started, if as one of several that go on at once."""
+    tags = (tag for tag in run.tags if tag.startswith((_BRANCH, _NODE)))
+    return {_BRANCH if tag.startswith(_BRANCH) else tag for tag in tags}
 
 
 def _in_order(runs: Sequence[Run]) -> list[Run]:

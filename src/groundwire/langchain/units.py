@@ -111,16 +111,15 @@ def _led_there(unit: Unit, key: str, said: str) -> bool:
         return is_telling(said) and not beside(said, [*found_texts(unit.retrievals), *tools]).strip()
     if key in values.NAMED:
         return False
-    first = found_by(unit)
     told = sayers(said, [run for run in reversed(unit.models) if run.ended is not None])
-    return bool(told) and all(run.started < first for run in told)
+    return bool(told) and not any(has_followed(unit, run) for run in told)
 
 
 def _is_said_elsewhere(unit: Unit, found: Mapping[str, str]) -> bool:
     """Whether a model that had read what was found says something in the output that is not ``found``."""
-    first, there = found_by(unit), {text.strip() for text in found.values()}
+    there = {text.strip() for text in found.values()}
     held = {text.strip() for text in values.texts(states.state(unit.run.outputs))} - {"", *there}
-    later = (run for run in unit.models if run.ended is not None and run.started > first)
+    later = (run for run in unit.models if run.ended is not None and has_followed(unit, run))
     return any(said in held and _may_answer(unit, said) for said in map(said_by, later))
 
 
@@ -130,8 +129,7 @@ def _was_there(unit: Unit, key: str, said: str) -> bool:
     As where the input is handed on, or where a graph remembers the last turn's answer. Where no model was
     heard that may have read what was found, whatever answers instead may just hand it on.
     """
-    first = found_by(unit)
-    if not said or all(run.started < first for run in unit.models):
+    if not said or not any(has_followed(unit, run) for run in unit.models):
         return False
     if key == "structured_response" and states.at(states.state(unit.run.outputs), "messages"):
         return False  # the last message of a model has been seen to be what it was made of
@@ -178,13 +176,12 @@ def _may_answer(unit: Unit, said: str) -> bool:
 
     Not a title that is made of the question alone.
     """
-    first = found_by(unit)
     told = sayers(said, [run for run in reversed(unit.models) if run.ended is not None])
     for run in told:
         given = chat.given_text(run.inputs)
         others = (said_by(other) for other in unit.models if other is not run)
         told_of = any(one in given for one in others if is_telling(one[:_OPENING]))
-        if run.started < first or told_of or holds_opening(unit, given):
+        if not has_followed(unit, run) or told_of or holds_opening(unit, given):
             return True
     return not told
 
@@ -200,16 +197,18 @@ def answering_model(unit: Unit, said: str | None) -> Run | None:
 
     Where it is like none's, it is the last that was given documents, else the one started last: what follows
     an answer may be a check of it, a title or a translation. Where the output has no usual key, it is the
-    last whose words stand in it. None if that one was shown no documents and another was: then an answer and
-    what was made of it stand there side by side, such as questions that might follow, and nothing tells which
-    is which.
+    last whose words stand in it. None if another went on beside that one, or if that one was shown no
+    documents and another was: then an answer and what was made of it stand there side by side, such as
+    questions that might follow, and nothing tells which is which.
     """
     ended = [run for run in reversed(unit.models) if run.ended is not None]
     if said is not None:
-        told = [_rereader(unit, run, ended) for run in sayers(said, ended)[:1]]
+        told = sayers(said, ended)
     else:
         held = {text.strip() for text in values.texts(states.state(unit.run.outputs))} - {""}
         told = [run for run in ended if said_by(run) in held]
+        if any(run.beside(told[0]) and said_by(run) != said_by(told[0]) for run in told[1:]):
+            return None
         reading = (_read_documents(unit, run) for run in told)
         if not next(reading, True) and any(reading):
             return None
@@ -217,7 +216,7 @@ def answering_model(unit: Unit, said: str | None) -> Run | None:
             return None
     read = (run for run in ended if len(ended) > 1 and _read_documents(unit, run))
     return (
-        next(iter(told), None)
+        (_rereader(unit, _likeliest(unit, told), ended) if told else None)
         or next(read, None)
         or max(unit.models, key=lambda run: run.started, default=None)
     )
@@ -226,16 +225,27 @@ def answering_model(unit: Unit, said: str | None) -> Run | None:
 def _rereader(unit: Unit, model: Run, ended: Iterable[Run]) -> Run:
     """Who had read documents and said the ``model``'s draft from before them again, else the model itself."""
     said = said_by(model)
-    if model.started >= found_by(unit) or not is_telling(said):
+    if has_followed(unit, model) or not is_telling(said):
         return model
     again = (run for run in ended if any(said in one for one in _fields(run)) and _read_documents(unit, run))
     return next(again, model)
 
 
+def _likeliest(unit: Unit, told: Sequence[Run]) -> Run:
+    """The first of those that said the same, or of those beside it one that was given documents to read."""
+    alike = [run for run in told if run is told[0] or run.beside(told[0])]
+    return next((run for run in alike if len(alike) > 1 and _read_documents(unit, run)), told[0])
+
+
 def words_beside(unit: Unit, said: str | None, answering: Run | None) -> list[Run]:
-    """The models whose words an answer holds beside those of the ``answering`` one, put together by code."""
-    if answering is None or not said or said_by(answering) == said.strip():
+    """The models whose words an answer holds beside those of the ``answering`` one, put together by code.
+
+    Where that one's are the whole, those that said the same at once: either may have been meant.
+    """
+    if answering is None or not said:
         return []
+    if said_by(answering) == said.strip():
+        return [run for run in unit.models if run.beside(answering) and said_by(run) == said.strip()]
     own, rest, beside = said_by(answering), said, []
     ended = (run for run in unit.models if run.ended is not None and run is not answering)
     likely = [run for run in ended if (words := said_by(run)) in said and is_telling(words)]
@@ -322,9 +332,9 @@ def _evened(text: str) -> str:
     return " ".join(text.replace("\\n", " ").replace('\\"', '"').split())
 
 
-def found_by(unit: Unit) -> int:
-    """When the first of the unit's retrievers had found its documents; 0 where none has."""
-    return min((run.ended for run in unit.retrievals if run.ended is not None), default=0)
+def has_followed(unit: Unit, run: Run) -> bool:
+    """Whether a model was asked when one of the unit's retrievers had found its documents, or none has."""
+    return not unit.retrievals or any(run.follows(retrieval) for retrieval in unit.retrievals)
 
 
 def found_texts(retrievals: Iterable[Run]) -> Iterator[str]:
