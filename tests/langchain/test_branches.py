@@ -19,7 +19,7 @@ from tests.langchain.wrapped_apps import CHECKER
 LONG = 60  # seconds, within which the other branch ends
 
 ORDERS = [("first", "second"), ("second", "first")]
-CALLS = ["invoke", "ainvoke"]
+CALLS = ["invoke", "ainvoke", "stream", "astream"]
 
 
 def in_turn(order):
@@ -45,6 +45,15 @@ def in_turn(order):
 
 
 def call(how, runnable, given, **config):
+    """What a runnable returns, or the last part of what it streams."""
+
+    async def streamed():
+        return [part async for part in runnable.astream(given, config)][-1]
+
+    if how == "stream":
+        return list(runnable.stream(given, config))[-1]
+    if how == "astream":
+        return asyncio.run(streamed())
     if how == "ainvoke":
         return asyncio.run(runnable.ainvoke(given, config))
     return runnable.invoke(given, config)
