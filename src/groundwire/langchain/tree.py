@@ -251,7 +251,7 @@ class Tree:
             return False
         found = [retrieval for retrieval in self.retrievals if retrieval.within(run)]
         asked = [model for model in reversed(self.models) if model.within(run)] if found else []
-        return any(model.follows(retrieval) for model in asked for retrieval in found)
+        return any(model.follows(retrieval) for model in asked for retrieval in reversed(found))
 
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)

@@ -334,7 +334,7 @@ def _evened(text: str) -> str:
 
 def has_followed(unit: Unit, run: Run) -> bool:
     """Whether a model was asked when one of the unit's retrievers had found its documents, or none has."""
-    return not unit.retrievals or any(run.follows(retrieval) for retrieval in unit.retrievals)
+    return not unit.retrievals or any(map(run.follows, reversed(unit.retrievals)))
 
 
 def found_texts(retrievals: Iterable[Run]) -> Iterator[str]:
