@@ -211,3 +211,18 @@ def test_an_answer_is_no_step_to_one_that_goes_on_beside_it(order, how, heard):
     )
     call(how, app, {"question": question(1)}, **listening(heard))
     assert said(heard.only()) == (None, question(1), texts(1), answer(1))
+
+
+@pytest.mark.parametrize("how", CALLS)
+@pytest.mark.parametrize("order", ORDERS)
+def test_what_is_found_beside_a_model_is_not_its_own(order, how, heard):
+    """It goes on from an answer, and another branch looks further documents up: there is one answer."""
+    gate, reply = in_turn(order), "It is a thing of one kilo."
+    found = (lambda given: given["question"]) | Library() | joined
+    prompt = ChatPromptTemplate.from_template("Say this in other words:\n{facts}")
+    app = RunnablePassthrough.assign(facts=RunnablePassthrough.assign(context=found) | of_documents()).assign(
+        answer=gate["first"](prompt | FakeListChatModel(responses=[reply]) | StrOutputParser()),
+        more=gate["second"]((lambda _: question(2)) | Library() | joined),
+    )
+    call(how, app, {"question": question(1)}, **listening(heard))
+    assert said(heard.only()) == (None, question(1), texts(1), reply)

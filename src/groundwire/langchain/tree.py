@@ -243,7 +243,8 @@ class Tree:
 
     def supplied(self, model: Run, unit: Unit) -> list[Run]:
         """The retrievals that are the model's own, found by a chain that the unit is no part of."""
-        return [found for found in self.retrievals if not unit.run.within(_common(found, model))]
+        own = [found for found in self.retrievals if model.follows(found)]
+        return [found for found in own if not unit.run.within(_common(found, model))]
 
     def answers(self, run: Run) -> bool:
         """Whether a model was started below ``run`` after a retrieval below it had finished."""
