@@ -226,3 +226,47 @@ def test_what_is_found_beside_a_model_is_not_its_own(order, how, heard):
     )
     call(how, app, {"question": question(1)}, **listening(heard))
     assert said(heard.only()) == (None, question(1), texts(1), reply)
+
+
+@pytest.mark.parametrize("how", CALLS)
+@pytest.mark.parametrize("order", ORDERS)
+def test_of_models_side_by_side_any_may_have_gone_on_from_an_answer(order, how, heard):
+    """One was told a part of it, and the other wrote a title: the earlier answer is not judged for both."""
+    gate = in_turn(order)
+    found = (lambda given: given["question"]) | Library() | joined
+    prompt = ChatPromptTemplate.from_template("Go on from this:\n{part}")
+    model = FakeListChatModel(responses=["It is a thing of one kilo."])
+    app = RunnablePassthrough.assign(
+        facts=RunnablePassthrough.assign(context=found) | of_documents()
+    ) | RunnableParallel(
+        reply=gate["first"](
+            (lambda given: {"part": given["facts"][:25]}) | prompt | model | StrOutputParser()
+        ),
+        title=gate["second"](of_question()),
+    )
+    call(how, app, {"question": question(1)}, **listening(heard))
+    assert heard.only().problem == "NO_CLAIMS"
+
+
+@pytest.mark.parametrize("how", CALLS)
+@pytest.mark.parametrize("order", ORDERS)
+def test_no_answer_is_made_of_one_that_was_given_beside_it(order, how, heard):
+    """Though both tell of the same, for both go on from an earlier answer."""
+    gate = in_turn(order)
+    found = (lambda given: given["question"]) | Library() | joined
+    chain = RunnablePassthrough.assign(context=found) | of_documents()
+    prompt = ChatPromptTemplate.from_template("Go on from this:\n{part}")
+    model = FakeListChatModel(responses=["It is a thing of one kilo."])
+    app = (
+        RunnablePassthrough.assign(facts=chain)
+        | RunnableParallel(
+            reply=gate["first"](
+                (lambda given: {"part": given["facts"][:25]}) | prompt | model | StrOutputParser()
+            ),
+            again=gate["second"](chain),
+        )
+        | (lambda told: told["reply"])
+    )
+    call(how, app, {"question": question(1)}, **listening(heard))
+    answers = [captured.interaction.answer for captured in heard.captured]
+    assert sorted(answers) == sorted(["It is a thing of one kilo.", answer(1)])

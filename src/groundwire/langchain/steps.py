@@ -69,7 +69,7 @@ def told_of(unit: Unit, tools: Sequence[Run]) -> list[Run]:
 
 
 def _is_told(tool: Run, model: Run, told: str, calls: Container[str]) -> bool:
-    if tool.ended is None or tool.ended > model.started:
+    if not model.follows(tool):
         return False
     if any(call in calls for call in chat.answered_calls(tool.outputs)):
         return True
@@ -128,16 +128,17 @@ def built_on(
     is_said_before = is_exact and any(said_one in held for unit in waiting for said_one in _sayings(unit))
     if said and not shown:
         shown = sayers(said, ended)
-    builder = next((model for model in (shown[:1] if said else shown) if model in models), None)
-    if builder is None:
-        return None
-    told = [unit for unit in waiting if _was_told(builder, unit)]
-    return (builder, told) if told or (is_exact and not is_said_before) else None
+    own = [model for model in (shown[:1] if said else shown) if model in models]
+    for builder in own:
+        told = [unit for unit in waiting if _was_told(builder, unit)]
+        if told and (builder is own[0] or builder.beside(own[0])):
+            return builder, told
+    return (own[0], []) if own and is_exact and not is_said_before else None
 
 
 def _was_told(model: Run, unit: Unit) -> bool:
     """Whether the model was told of the unit's answer: by a tool, or in a run of its words."""
-    if unit.run.ended is None or unit.run.ended > model.started:
+    if not model.follows(unit.run):
         return False
     if any(reader is model for reader in unit.read_by) or _is_told_by_tool(unit, model):
         return True
