@@ -6,8 +6,9 @@ given its answer, or its documents, to read: then it was only a step, such as gr
 what it had gathered belongs to the larger chain. Where that model found documents of its own, as for a second
 question that builds on the first, it belongs to that model's unit; and what the topmost run shows in the end
 is an answer all the same. A larger chain whose answer is in a later model's very words, or made of those
-after it was told of the unit's, is a unit too, and has the units that it was told of. Nothing is read or
-judged here: inputs and outputs are only kept, by reference, and ``Reading`` reads them.
+after it was told of the unit's, is a unit too, and has the units that it was told of. Of runs in branches
+that go on at once none is before or after another, whichever ends first. Nothing is read or judged here:
+inputs and outputs are only kept, by reference, and ``Reading`` reads them.
 """
 
 from __future__ import annotations
