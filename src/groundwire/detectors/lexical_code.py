@@ -7,6 +7,7 @@ method or key that they don't have is invented where they have others of its kin
 from __future__ import annotations
 
 import builtins
+import re
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
@@ -31,12 +32,16 @@ class Invented:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Block:
-    """A block of code in an answer, without its fences: an invented name, and whether it uses known ones."""
+    """A block of code in an answer, without its fences: an invented name, and whether it uses known ones.
+
+    ``told`` says that its comments state nothing but in the documents' words.
+    """
 
     span: Span
     comments: tuple[Span, ...]
     lacking: Invented | None
     familiar: bool
+    told: bool
 
     def holds(self, claim: Span) -> bool:
         """Whether a claim stands in the block."""
@@ -50,11 +55,16 @@ class Block:
         """The invented name, where a claim has it, as it stands in that."""
         if self.lacking is None or not claim.overlaps(self.lacking.words):
             return None
-        return replace(self.lacking, words=self.lacking.words.shifted(-claim.start))
+        return replace(self.lacking, words=_within(claim, self.lacking.words))
 
     def said(self, claim: Span) -> list[Span]:
         """The comments within a claim, as they stand in it."""
-        return [one.shifted(-claim.start) for one in self.comments if claim.overlaps(one)]
+        return [_within(claim, one) for one in self.comments if claim.overlaps(one)]
+
+
+def _within(claim: Span, words: Span) -> Span:
+    """What of some words stands in a claim, as it stands there."""
+    return Span(max(words.start, claim.start), min(words.end, claim.end)).shifted(-claim.start)
 
 
 def blocks(answer: str, question: str, context: Context) -> list[Block]:
@@ -67,13 +77,31 @@ def _block(answer: str, span: Span, question: str, context: Context) -> Block:
     documents = [_DOCUMENTED.of(passage.text) for passage in context.passages]
     known = frozenset().union(*(one.names for one in documents), _DOCUMENTED.of(question).names)
     used = snippet.used()
-    lacking = next(_invented(snippet, used, known, context, documents), None)
+    written = frozenset().union(*(one.names for one in documents), map(joined, _DOCUMENTED.of(question).code))
+    lacking = next(_invented(snippet, used, written, context, documents), None)
     return Block(
         span=span,
-        comments=tuple(one.shifted(span.start) for one in snippet.comments),
+        comments=tuple(one.shifted(span.start) for one in _stating(snippet)),
         lacking=lacking and replace(lacking, words=lacking.words.shifted(span.start)),
         familiar=snippet.does_something and _is_familiar(snippet, used, known, documents),
+        told=all(_is_told(one.of(snippet.text), context) for one in snippet.comments),
     )
+
+
+def _stating(snippet: Snippet) -> Iterator[Span]:
+    """The comments, each with its line where it only calls the value there the default or a limit."""
+    for comment in snippet.comments:
+        start = snippet.text.rfind("\n", 0, comment.start) + 1
+        yield Span(start, comment.end) if _CALLED.fullmatch(comment.of(snippet.text)) else comment
+
+
+def _is_told(comment: str, context: Context) -> bool:
+    """Whether a comment states nothing, or most of its words are the documents'."""
+    if not _STATES.search(comment):
+        return True
+    said = context.word(comment)
+    missing = sum(not context.places(said.stems[i]) for i in said.content)
+    return _MISSING * missing < len(said.content)
 
 
 def _is_familiar(
@@ -168,6 +196,13 @@ def _methods(one: Used, snippet: Snippet, documents: Sequence[Documented]) -> se
 
 
 _ANNOUNCED = 14  # words
+_MISSING = 3
+_CALLED = re.compile(
+    r"(?:#|//|--)\W*(?:this is )?(?:the )?(?:(?:default|max(?:imum)?|min(?:imum)?|limit)\b(?: (?:value|allowed))?"
+    r"|most allowed)\W*",
+    re.IGNORECASE,
+)
+_STATES = re.compile(r"\b(?:is|are|can|cannot|can't|will|has|have|must|may|never|always|defaults)\b")
 # Tools that everybody has: what they can do, documents of others tell in part.
 _TOOLS = frozenset(
     """

@@ -248,6 +248,7 @@ class _Look:
             settings=set_to,
             invented=self.code.invented(self.span) if self.code is not None else None,
             illustrates=self.illustrates,
+            told=self.code is None or self.code.told,
             leads_in=False,
             reversed=reversed_in(self.text, self.worded, self.context),
             mentioned=mentioned(self.text, self.context) if declines else None,

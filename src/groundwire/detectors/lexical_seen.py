@@ -113,6 +113,7 @@ class Seen:
     reversed: Reversed | None
     invented: Invented | None
     illustrates: bool
+    told: bool
     leads_in: bool
     mentioned: Mentioned | None
     declines: bool
@@ -230,7 +231,7 @@ class Seen:
         """
         if self.verbatim or self.leads_in or (self.declines and not self.lacking):
             return HARMLESS
-        if self.illustrates:
+        if self.illustrates and (self.told or self.lacking):
             return BARE_UNKNOWN if self.lacking else BARE_KNOWN
         if self.checked and self.features[_CONTENT] <= 1:
             return BARE_UNKNOWN if self.lacking else BARE_KNOWN

@@ -61,7 +61,9 @@ class Snippet:
 
     @property
     def does_something(self) -> bool:
-        """Whether it calls a function or runs a command, and doesn't only list settings."""
+        """Whether it calls a function or runs a command: no list of settings, and no prose within fences."""
+        if _PROSE.search(self._bare):
+            return False
         return _CALL.search(self._bare) is not None or any(self._commands())
 
     @cached_property
@@ -72,7 +74,7 @@ class Snippet:
     @cached_property
     def comments(self) -> tuple[Span, ...]:
         """What it says in comments."""
-        return tuple(Span(*match.span()) for match in _SAID.finditer(self.text) if match.group()[0] in "#/")
+        return tuple(Span(*match.span()) for match in _SAID.finditer(self.text) if match.group()[0] in "#/-")
 
     def used(self) -> list[Used]:
         """The names that it uses, but for those that it makes itself."""
@@ -114,8 +116,10 @@ class Snippet:
 
     def _parameters(self) -> Iterator[Used]:
         for call, inside in _calls(self._bare):
-            for one in _NAMED.finditer(self._bare, inside.start, inside.end):
-                yield Used(Use.PARAMETER, one["name"], call, Span(*one.span("name")))
+            text = _flat(inside.of(self._bare))
+            for one in _NAMED.finditer(text):
+                span = Span(*one.span("name")).shifted(inside.start)
+                yield Used(Use.PARAMETER, one["name"], call, span)
 
     def _methods(self) -> Iterator[Used]:
         for match in _METHOD.finditer(self._bare):
@@ -123,7 +127,8 @@ class Snippet:
 
     def _keys(self) -> Iterator[Used]:
         for match in _KEY.finditer(self.text):
-            yield Used(Use.KEY, match["quoted"] or match["bare"], "", Span(*match.span()))
+            group = "quoted" if match["quoted"] else "bare"
+            yield Used(Use.KEY, match[group], "", Span(*match.span(group)))
 
     def _queries(self) -> Iterator[Used]:
         for match in _QUERY.finditer(self.text):
@@ -159,7 +164,7 @@ class Documented:
         """By the name of a function, the names between its brackets."""
         found: dict[str, set[str]] = defaultdict(set)
         for call, inside in _calls(self.text):
-            found[call].update(_WORD.findall(inside.of(self.text)))
+            found[call].update(_WORD.findall(_SAID.sub(" ", inside.of(self.text))))
         return {name: frozenset(inside) for name, inside in found.items()}
 
     @cached_property
@@ -207,6 +212,21 @@ def _calls(text: str) -> Iterator[tuple[str, Span]]:
                 break
 
 
+def _flat(inside: str) -> str:
+    """What stands between brackets without what further brackets hold, but for an object that is all of it.
+
+    Each character is in its place. The members of one object among others may be data of the reader's own.
+    """
+    alone = inside.strip()
+    depth = -1 if alone.startswith("{") and alone.endswith("}") else 0
+    kept = []
+    for char in inside:
+        depth -= char in ")]}"
+        kept.append(" " if depth > 0 else char)
+        depth += char in "([{"
+    return "".join(kept)
+
+
 def _blank(said: str) -> str:
     return (
         f"{said[0]}{' ' * (len(said) - 2)}{said[-1]}"
@@ -217,7 +237,13 @@ def _blank(said: str) -> str:
 
 _LONGEST = 600
 _SAID = re.compile(
-    r'"(?:[^"\\\n]|\\.){0,400}"|\'(?:[^\'\\\n]|\\.){0,400}\'|(?:(?<=\s)|(?<=^))(?:#|//)[^\n]*', re.MULTILINE
+    r'"(?:[^"\\\n]|\\.){0,400}"|\'(?:[^\'\\\n]|\\.){0,400}\'|(?:(?<=\s)|(?<=^))(?:#|//)[^\n]*'
+    r"|(?:(?<=^)|(?<=[;,]\s))-- [^\n]*",
+    re.MULTILINE,
+)
+# Words in a row of which one is hardly ever code: "returns at once and the scan goes on".
+_PROSE = re.compile(
+    r"(?<![\w.])(?:[A-Za-z]{1,20} ){2,12}(?:the|an|are|its|their|which|than|you|been)(?: [a-z]{1,20}){2}"
 )
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _NAME = re.compile(r"[A-Za-z_][\w-]*")
