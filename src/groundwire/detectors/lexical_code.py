@@ -79,11 +79,14 @@ def _block(answer: str, span: Span, question: str, context: Context) -> Block:
     used = snippet.used()
     written = frozenset().union(*(one.names for one in documents), map(joined, _DOCUMENTED.of(question).code))
     lacking = next(_invented(snippet, used, written, context, documents), None)
+    ran = [pair for pair in snippet.subcommands if pair[0] not in _TOOLS and joined(pair[0]) in written]
     return Block(
         span=span,
         comments=tuple(one.shifted(span.start) for one in _stating(snippet)),
         lacking=lacking and replace(lacking, words=lacking.words.shifted(span.start)),
-        familiar=snippet.does_something and _is_familiar(snippet, used, known, documents),
+        familiar=snippet.does_something
+        and all(joined(word) in written for _, word in ran)
+        and _is_familiar(snippet, used, known, documents),
         told=all(_is_told(one.of(snippet.text), context) for one in snippet.comments),
     )
 
@@ -143,7 +146,8 @@ def _invented(
             continue
         others = [name for name in _others(one, snippet, documents) if joined(name) not in mine]
         if one.use is Use.KEY:
-            told = settings.is_coded(one.name) and len(odd) == 1 and len(keys) > 1
+            beside = any(key.name in d.keys for key in keys for d in documents)
+            told = settings.is_coded(one.name) and len(odd) == 1 and beside
             others = others if told else []
         if others:
             where = _place(min(others), context)

@@ -171,6 +171,18 @@ def _is_open(text: str, mine: Setting) -> bool:
     return (_PAST if mine.default else _SUPPOSED).search(head) is not None
 
 
+def _is_shown(text: str, mine: Setting) -> bool:
+    """Whether a sentence shows how a value is written, and isn't the setting's entry: "try `depth=4`"."""
+    between, head, tail = (
+        text[mine.span.end : mine.said.start],
+        text[: mine.span.start],
+        text[mine.said.end :],
+    )
+    if mine.default or not _SIGN.fullmatch(between) or (head.endswith("(") and tail.startswith(")")):
+        return False
+    return any(map(str.isalnum, head)) or len(tail.split()) > _UNIT_OR_SO
+
+
 def _of_that_name(mine: Setting, given: Given) -> _Settings:
     """The settings of that name, as far as it is told; the defaults, where one is claimed and told."""
     theirs = [
@@ -192,7 +204,7 @@ def _held(text: str, mine: Setting, found: Sequence[Fact], given: Given) -> Told
     same = [_same(value, other) for other in values]
     agrees = True in same
     clear = all(one is False for one in same) and all(_same(a, b) for a, b in pairwise(values))
-    if not agrees and (not clear or _told_elsewhere(value, text, mine, given)):
+    if not agrees and (not clear or _is_shown(text, mine) or _told_elsewhere(value, text, mine, given)):
         return None
     at = same.index(True) if agrees else 0
     one, number = theirs[at]
@@ -292,6 +304,8 @@ def _told_elsewhere(value: _Value, text: str, mine: Setting, given: Given) -> bo
 
 
 _NEAR, _LOOKED_AT, _ALIKE, _SAME = 80, 48, 5, 1e-6
+_UNIT_OR_SO = 3  # words
+_SIGN = re.compile(r"[\"'”]? ?[:=] ?[\"'“]?")
 # Between units of time, shares, and of data by thousands, by 1024 or by both.
 _FACTORS = (
     *(7.0, 10.0, 24.0, 60.0, 100.0, 1e3, 3_600.0, 86_400.0, 1e6, 1e9),

@@ -104,6 +104,12 @@ class Snippet:
         """By a variable's name, the function or class that it is the result of."""
         return {match["name"]: match["maker"] for match in _RESULT.finditer(self._bare)}
 
+    @cached_property
+    def subcommands(self) -> frozenset[tuple[str, str]]:
+        """The commands that it runs, each with a word that follows: "lantern" and "start"."""
+        told = [(name, _SUBCOMMAND.match(self._bare, rest.start)) for name, rest in self._commands()]
+        return frozenset((name, match["name"]) for name, match in told if match)
+
     def _commands(self) -> Iterator[tuple[str, Span]]:
         for match in _COMMAND.finditer(self._bare):
             if match["name"] not in _NO_COMMANDS:
@@ -164,7 +170,7 @@ class Documented:
         """By the name of a function, the names between its brackets."""
         found: dict[str, set[str]] = defaultdict(set)
         for call, inside in _calls(self.text):
-            found[call].update(_WORD.findall(_SAID.sub(" ", inside.of(self.text))))
+            found[call].update(_WORD.findall(_flat(_SAID.sub(" ", inside.of(self.text)))))
         return {name: frozenset(inside) for name, inside in found.items()}
 
     @cached_property
@@ -213,18 +219,19 @@ def _calls(text: str) -> Iterator[tuple[str, Span]]:
 
 
 def _flat(inside: str) -> str:
-    """What stands between brackets without what further brackets hold, but for an object that is all of it.
+    """What stands between brackets without what further brackets hold, but for its one object.
 
-    Each character is in its place. The members of one object among others may be data of the reader's own.
+    Each character is in its place. Of several objects, some may be data of the reader's own.
     """
-    alone = inside.strip()
-    depth = -1 if alone.startswith("{") and alone.endswith("}") else 0
-    kept = []
+    depths, depth = [], 0
     for char in inside:
         depth -= char in ")]}"
-        kept.append(" " if depth > 0 else char)
+        depths.append(depth)
         depth += char in "([{"
-    return "".join(kept)
+    objects = [i for i, char in enumerate(inside) if char == "{" and not depths[i]]
+    at = objects[0] if len(objects) == 1 and not inside[: objects[0]].rstrip().endswith("=>") else len(inside)
+    end = next((i for i in range(at + 1, len(inside)) if depths[i] <= 0), len(inside))
+    return "".join(char if depths[i] <= (at < i < end) else " " for i, char in enumerate(inside))
 
 
 def _blank(said: str) -> str:
@@ -253,9 +260,10 @@ _METHOD = re.compile(r"(?<![\w.])(?P<of>[A-Za-z_]\w{0,60})\.(?P<name>[A-Za-z_]\w
 _FLAG = re.compile(r"(?<![\w-])--[a-z][\w-]{0,40}")
 _COMMAND = re.compile(
     r"^[ \t]{0,8}(?:[$>%] )?(?:sudo )?"
-    r"(?P<name>[a-z][\w.-]{0,40})(?P<rest> (?![=:(.])(?:[^\n\\]|\\\r?\n|\\){1,2000})",
+    r"(?P<name>[a-z][\w.-]{0,40})(?P<rest> (?![=:(.])(?:[^\n\\|;&(]|\\\r?\n|\\){1,2000})",
     re.MULTILINE,
 )
+_SUBCOMMAND = re.compile(r" {1,4}(?P<name>[a-z][a-z-]{1,30})(?=\s|\Z)")
 # What a line of a program begins with, not one of a shell.
 _NO_COMMANDS = frozenset(
     """
