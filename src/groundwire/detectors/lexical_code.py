@@ -34,7 +34,7 @@ class Invented:
 class Block:
     """A block of code in an answer, without its fences: an invented name, and whether it uses known ones.
 
-    ``told`` says that its comments state nothing but in the documents' words.
+    ``told`` says that no comment of it is a sentence, which may be wrong.
     """
 
     span: Span
@@ -87,7 +87,7 @@ def _block(answer: str, span: Span, question: str, context: Context) -> Block:
         familiar=snippet.does_something
         and all(joined(word) in written for _, word in ran)
         and _is_familiar(snippet, used, known, documents),
-        told=all(_is_told(one.of(snippet.text), context) for one in snippet.comments),
+        told=not any(_STATES.search(one.of(snippet.text)) for one in snippet.comments),
     )
 
 
@@ -96,15 +96,6 @@ def _stating(snippet: Snippet) -> Iterator[Span]:
     for comment in snippet.comments:
         start = snippet.text.rfind("\n", 0, comment.start) + 1
         yield Span(start, comment.end) if _CALLED.fullmatch(comment.of(snippet.text)) else comment
-
-
-def _is_told(comment: str, context: Context) -> bool:
-    """Whether a comment states nothing, or most of its words are the documents'."""
-    if not _STATES.search(comment):
-        return True
-    said = context.word(comment)
-    missing = sum(not context.places(said.stems[i]) for i in said.content)
-    return _MISSING * missing < len(said.content)
 
 
 def _is_familiar(
@@ -124,7 +115,9 @@ def _is_familiar(
 def leads_in(text: str, following: str) -> bool:
     """Whether a claim only announces the code that follows it: "Use the deploy command:"."""
     short = text.endswith(":") and len(text.split()) <= _ANNOUNCED and not any(map(str.isdigit, text))
-    return short and FENCE.match(following.lstrip()) is not None
+    return (
+        short and not _STATES.search(_SHOWING.sub("", text)) and FENCE.match(following.lstrip()) is not None
+    )
 
 
 _DOCUMENTED = Remembered(Documented, most=1_000_000)
@@ -200,13 +193,19 @@ def _methods(one: Used, snippet: Snippet, documents: Sequence[Documented]) -> se
 
 
 _ANNOUNCED = 14  # words
-_MISSING = 3
 _CALLED = re.compile(
     r"(?:#|//|--)\W*(?:this is )?(?:the )?(?:(?:default|max(?:imum)?|min(?:imum)?|limit)\b(?: (?:value|allowed))?"
     r"|most allowed)\W*",
     re.IGNORECASE,
 )
-_STATES = re.compile(r"\b(?:is|are|can|cannot|can't|will|has|have|must|may|never|always|defaults)\b")
+_SHOWING = re.compile(
+    r"\b(?:here|this|that|below|following|you|it|command|example|call)(?:'s|'ll| is| are| can| must| may| will| have)\b"
+    r"|\b(?:if|when|once)\b[^,:]*|\b(?:is|are):\Z",
+    re.IGNORECASE,
+)
+_STATES = re.compile(
+    r"\b(?:is|are|can|cannot|can't|will|has|have|must|may|not|never|always|default|defaults)\b|n't\b"
+)
 # Tools that everybody has: what they can do, documents of others tell in part.
 _TOOLS = frozenset(
     """

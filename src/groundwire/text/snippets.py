@@ -249,9 +249,7 @@ _SAID = re.compile(
     re.MULTILINE,
 )
 # Words in a row of which one is hardly ever code: "returns at once and the scan goes on".
-_PROSE = re.compile(
-    r"(?<![\w.])(?:[A-Za-z]{1,20} ){2,12}(?:the|an|are|its|their|which|than|you|been)(?: [a-z]{1,20}){2}"
-)
+_PROSE = re.compile(r"(?<![\w.])(?:[A-Za-z]{1,20} ){1,12}(?:the|an|are|its|their|which|than|you|been) [a-z]")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _NAME = re.compile(r"[A-Za-z_][\w-]*")
 _CALL = re.compile(r"(?<!\w)(?<!def )(?<!class )(?P<name>[A-Za-z_]\w{0,60})\(")
