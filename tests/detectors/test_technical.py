@@ -90,6 +90,10 @@ def test_a_setting_has_its_own_value(detector, document, answer, reason):
         ("`retries` defaults to 3.\n\nExample:\n\nretries: 10\nwait: 2\n", "The example has `retries: 10`."),
         ("replicas: 5\n---\nreplicas: 2\n", "`replicas` is 2 in staging."),
         ("`encoding` defaults to utf-8.", "`encoding` defaults to UTF8."),
+        ("`wait` defaults to 30.", "For slow networks: `wait=90`."),
+        ("`cache_enabled` is true by default.", "To turn the cache off: `cache_enabled=false`."),
+        ("`retries` defaults to 3, at most 10.", "It can be raised, for example: `Client(key, retries=8)`."),
+        ("backup:\n  keep: 7\n", "`backup.keep: 14` keeps two weeks of backups."),
     ],
 )
 def test_what_is_not_clear_contradicts_no_setting(document, answer):
@@ -128,6 +132,80 @@ def test_invented_names_in_code_are_flagged(detector, code, name):
     (reason,) = reasons(verdict)
     assert reason.startswith(f"“{name}” is not in the documents, which have ")
     assert [span.of(code) for span in verdict.spans] == [name]
+
+
+@pytest.mark.parametrize(
+    ("document", "answer"),
+    [
+        (
+            '`queue.add("welcome", { to: "a@example.com" }, { delay: 1000 })` adds a job that waits 1000 ms.',
+            '```js\nawait queue.add("resize", { id: 7 }, { delay: 1000 });\n```',
+        ),
+        (DOCUMENT, "```\ndepot sync --target /mnt/x | grep -i --color error\n```"),
+        (
+            "Options:\n\n    depot sync --target DIR\n\nThe target is `/mnt/x` by default.",
+            "```yaml\nname: sync\non: push\njobs:\n  sync:\n    runs-on: ubuntu\n    run: depot sync --target /mnt/x\n```",
+        ),
+    ],
+)
+def test_what_is_of_another_kind_invents_no_name(document, answer):
+    """A reader's own data, a flag of the next command, and keys of a file that no document is about."""
+    assert not any(
+        "is not in the documents, which have" in r for r in reasons(check("lexical", document, answer))
+    )
+
+
+def test_a_question_does_not_document_what_it_asks_for():
+    answer = "```\ndepot sync --encrypt --target /mnt/x\n```"
+    assert reasons(check("lexical", DOCUMENT, answer, "How do I encrypt the copy?"))
+
+
+CLEAN = 0.06
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "# store.fetch is never cached, and lost values can be restored\nstore.fetch('a')",
+        "store.put() moves the value to the archive. It can be restored by the help desk.",
+        "depot mirror --target /mnt/x",
+    ],
+)
+def test_what_is_claimed_in_a_block_of_code_is_weighed(code):
+    """A sentence in a comment, prose within fences, and a command that the documents don't have."""
+    claims = check("lexical", DOCUMENT, f"```\n{code}\n```", "How do I do it?").claims
+    assert all(claim.score is not None and claim.score > CLEAN for claim in claims)
+
+
+def test_a_comment_that_calls_a_value_a_limit_states_it():
+    code = "```python\nclient = Client(retries=50)  # the maximum\n```"
+    document = "`Client(retries=3)` opens a connection. `retries` may be 10 at most."
+    assert check("lexical", document, code).hallucinated
+    assert not check("lexical", document, code.replace("50", "10")).hallucinated
+
+
+@pytest.mark.parametrize(
+    ("told", "clean"),
+    [
+        ("The command you need is:", True),
+        ("If the target exists, you can run this:", True),
+        ("Copies are always encrypted, so simply run:", False),
+        ("The source can not be restored; run:", False),
+    ],
+)
+def test_an_announcement_claims_nothing_else(told, clean):
+    answer = f"{told}\n\n```\ndepot sync --target /mnt/x\n```"
+    claim = check("lexical", DOCUMENT, answer, "How do I copy it?").claims[0]
+    assert claim.score is not None
+    assert (claim.score <= CLEAN) is clean
+
+
+def test_an_invented_key_is_told_where_it_is_indented():
+    """What stands before it on its line belongs to no claim."""
+    document = "store:\n    api_url: http://y\n    api_key: xyz\n    max_age: 7\n"
+    answer = "```yaml\nstore:\n    api_url: http://x\n    api_key: abc\n    max_days: 4\n```"
+    verdict = check("lexical", document, answer)
+    assert "max_days" in [span.of(answer) for span in verdict.spans]
 
 
 def test_code_that_the_documents_hardly_know_is_weighed():

@@ -133,7 +133,7 @@ def _invented(
     """The names that the documents don't have, each with those of its kind that they have in its place."""
     mine = {joined(name) for name in snippet.names} | {joined(one.name) for one in used}
     keys = [one for one in used if one.use is Use.KEY]
-    odd = [one for one in keys if not _is_known(one, known) and one.name.lower() not in _SCAFFOLD]
+    odd = [one for one in keys if not _is_known(one, known)]
     for one in used:
         if _is_known(one, known) or one.name in snippet.own:
             continue
@@ -239,11 +239,5 @@ _USUAL_METHODS = frozenset(
     """.split()  # noqa: SIM905
 )
 _USUAL = _USUAL_METHODS | _USUAL_FLAGS | frozenset(dir(builtins))
-_SCAFFOLD = frozenset(
-    """
-    name id type kind version description title metadata spec data items value values key args env
-    config settings example rules services steps jobs on run uses with image labels annotations
-    """.split()  # noqa: SIM905
-)
 _FREE = frozenset(["self", "cls", "None", "True", "False", "str", "int", "float", "bool"])
 _OPEN = frozenset(["kwargs", "options", "opts", "config"])
