@@ -144,7 +144,7 @@ def test_invented_names_in_code_are_flagged(detector, code, name):
         (DOCUMENT, "```\ndepot sync --target /mnt/x | grep -i --color error\n```"),
         (
             "Options:\n\n    depot sync --target DIR\n\nThe target is `/mnt/x` by default.",
-            "```yaml\nname: sync\non: push\njobs:\n  sync:\n    runs-on: ubuntu\n    run: depot sync --target /mnt/x\n```",
+            "```yaml\nname: sync\non: push\njobs:\n  sync:\n    runs-on: ubuntu\n    run: depot sync\n```",
         ),
     ],
 )

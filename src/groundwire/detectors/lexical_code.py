@@ -193,18 +193,20 @@ def _methods(one: Used, snippet: Snippet, documents: Sequence[Documented]) -> se
 
 
 _ANNOUNCED = 14  # words
+# "# the maximum"
 _CALLED = re.compile(
-    r"(?:#|//|--)\W*(?:this is )?(?:the )?(?:(?:default|max(?:imum)?|min(?:imum)?|limit)\b(?: (?:value|allowed))?"
-    r"|most allowed)\W*",
+    r"(?:#|//|--)\W*(?:this is )?(?:the )?(?:default|max(?:imum)?|min(?:imum)?|limit)(?: (?:value|allowed))?\W*",
     re.IGNORECASE,
 )
+# What only says that something is shown, or supposes a case.
 _SHOWING = re.compile(
-    r"\b(?:here|this|that|below|following|you|it|command|example|call)(?:'s|'ll| is| are| can| must| may| will| have)\b"
+    r"\b(?:here|this|that|below|following|you|it|command|example|call)"
+    r"(?:['’](?:s|ll)| is| are| can| must| may| will| have)\b"
     r"|\b(?:if|when|once)\b[^,:]*|\b(?:is|are):\Z",
     re.IGNORECASE,
 )
 _STATES = re.compile(
-    r"\b(?:is|are|can|cannot|can't|will|has|have|must|may|not|never|always|default|defaults)\b|n't\b"
+    r"\b(?:is|are|can|cannot|can['’]t|will|has|have|must|may|not|never|always|defaults?)\b|n['’]t\b"
 )
 # Tools that everybody has: what they can do, documents of others tell in part.
 _TOOLS = frozenset(
