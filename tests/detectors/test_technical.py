@@ -141,6 +141,10 @@ def test_invented_names_in_code_are_flagged(detector, code, name):
             '`queue.add("welcome", { to: "a@example.com" }, { delay: 1000 })` adds a job that waits 1000 ms.',
             '```js\nawait queue.add("resize", { id: 7 }, { delay: 1000 });\n```',
         ),
+        (
+            "`session.get(path)` reads.",
+            "```python\nr = http.get(url, params={'page': 2})\nsession.get('/x')\n```",
+        ),
         (DOCUMENT, "```\ndepot sync --target /mnt/x | grep -i --color error\n```"),
         (
             "Options:\n\n    depot sync --target DIR\n\nThe target is `/mnt/x` by default.",
@@ -149,7 +153,7 @@ def test_invented_names_in_code_are_flagged(detector, code, name):
     ],
 )
 def test_what_is_of_another_kind_invents_no_name(document, answer):
-    """A reader's own data, a flag of the next command, and keys of a file that no document is about."""
+    """A reader's own data, another library's method, the next command's flag, another tool's keys."""
     assert not any(
         "is not in the documents, which have" in r for r in reasons(check("lexical", document, answer))
     )

@@ -69,15 +69,30 @@ def _within(claim: Span, words: Span) -> Span:
 
 def blocks(answer: str, question: str, context: Context) -> list[Block]:
     """The fenced blocks of an answer, beside the documents and the question."""
-    return [_block(answer, span, question, context) for span in snippets.find(answer)]
-
-
-def _block(answer: str, span: Span, question: str, context: Context) -> Block:
-    snippet = Snippet(span.of(answer))
+    spans = snippets.find(answer)
+    if not spans:
+        return []
     documents = [_DOCUMENTED.of(passage.text) for passage in context.passages]
-    known = frozenset().union(*(one.names for one in documents), _DOCUMENTED.of(question).names)
+    asked = _DOCUMENTED.of(question)
+    names = frozenset().union(*(one.names for one in documents))
+    known, written = names | asked.names, names.union(map(joined, asked.code))
+    return [
+        _block(span, Snippet(span.of(answer)), known, written, context=context, documents=documents)
+        for span in spans
+    ]
+
+
+def _block(
+    span: Span,
+    snippet: Snippet,
+    known: AbstractSet[str],
+    written: AbstractSet[str],
+    *,
+    context: Context,
+    documents: Sequence[Documented],
+) -> Block:
+    """A block beside the names that are ``known``, of which those of the question may be no names of code."""
     used = snippet.used()
-    written = frozenset().union(*(one.names for one in documents), map(joined, _DOCUMENTED.of(question).code))
     lacking = next(_invented(snippet, used, written, context, documents), None)
     ran = [pair for pair in snippet.subcommands if pair[0] not in _TOOLS and joined(pair[0]) in written]
     return Block(
@@ -171,7 +186,7 @@ def _others(one: Used, snippet: Snippet, documents: Sequence[Documented]) -> set
         return {flag for d in documents for flag in d.flags}
     if one.use is Use.PARAMETER:
         told = {name for d in documents for name in d.parameters.get(one.of, ())}
-        return set() if told & _OPEN or one.of in _LIBRARIES else told - _FREE
+        return set() if told & _OPEN or one.of in _LIBRARIES | _USUAL_METHODS else told - _FREE
     if one.use is Use.METHOD:
         return _methods(one, snippet, documents)
     if one.use is Use.QUERY:
@@ -195,7 +210,8 @@ def _methods(one: Used, snippet: Snippet, documents: Sequence[Documented]) -> se
 _ANNOUNCED = 14  # words
 # "# the maximum"
 _CALLED = re.compile(
-    r"(?:#|//|--)\W*(?:this is )?(?:the )?(?:default|max(?:imum)?|min(?:imum)?|limit)(?: (?:value|allowed))?\W*",
+    r"(?:#|//|--)\W*(?:this is )?(?:the )?"
+    r"(?:default|max(?:imum)?|min(?:imum)?|limit)(?: (?:value|allowed))?\W*",
     re.IGNORECASE,
 )
 # What only says that something is shown, or supposes a case.
