@@ -93,6 +93,9 @@ def test_a_setting_has_its_own_value(detector, document, answer, reason):
         ("`wait` defaults to 30.", "For slow networks: `wait=90`."),
         ("`cache_enabled` is true by default.", "To turn the cache off: `cache_enabled=false`."),
         ("`retries` defaults to 3, at most 10.", "It can be raised, for example: `Client(key, retries=8)`."),
+        ("`retries` (default 3) is how often.\n\nThe maximum is 10.", "The highest `retries` is 10."),
+        ("`retries` (default 3) is how often.\n\nThe maximum is 10.", "`retries` is 10 at most."),
+        ("`wait` defaults to 30.", "Your `wait` is 10, which is too short."),
         ("backup:\n  keep: 7\n", "`backup.keep: 14` keeps two weeks of backups."),
     ],
 )
@@ -100,6 +103,14 @@ def test_what_is_not_clear_contradicts_no_setting(document, answer):
     """Several values, another unit, a case that is supposed, a value that is recommended."""
     flagged = reasons(check("lexical", document, answer))
     assert not any(re.match(r"[\w.]+ is .* in the document", reason) for reason in flagged)
+
+
+def test_a_setting_may_be_the_askers_own():
+    """As long as no default is told by it."""
+    question = "I have cache_enabled=false and wait=10. Is the cache on?"
+    document = "cache_enabled=true\nwait=30\n"
+    assert not reasons(check("lexical", document, "It is off, because cache_enabled is false.", question))
+    assert reasons(check("lexical", document, "`wait` defaults to 10.", question))
 
 
 DOCUMENT = (

@@ -186,12 +186,21 @@ def _others(one: Used, snippet: Snippet, documents: Sequence[Documented]) -> set
         return {flag for d in documents for flag in d.flags}
     if one.use is Use.PARAMETER:
         told = {name for d in documents for name in d.parameters.get(one.of, ())}
-        return set() if told & _OPEN or one.of in _LIBRARIES | _USUAL_METHODS else told - _FREE
+        usual = one.of in _LIBRARIES or (
+            one.of in _USUAL_METHODS and not _is_theirs(one.of, snippet, documents)
+        )
+        return set() if told & _OPEN or usual else told - _FREE
     if one.use is Use.METHOD:
         return _methods(one, snippet, documents)
     if one.use is Use.QUERY:
         return {name for d in documents for name in d.written if settings.is_coded(name)}
     return {name for d in documents for name in d.keys}
+
+
+def _is_theirs(method: str, snippet: Snippet, documents: Sequence[Documented]) -> bool:
+    """Whether the documents have a method of each object that code calls it of."""
+    owners = snippet.owners.get(method, set())
+    return all(any(method in d.methods.get(owner, ()) for d in documents) for owner in owners)
 
 
 def _methods(one: Used, snippet: Snippet, documents: Sequence[Documented]) -> set[str]:

@@ -136,7 +136,7 @@ class _Background:
 
     @cached_property
     def settings(self) -> Given:
-        return Given(self.context)
+        return Given(self.context, self.question)
 
     @cached_property
     def at_issue(self) -> frozenset[int]:

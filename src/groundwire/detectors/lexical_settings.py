@@ -75,8 +75,15 @@ _Settings = Sequence[tuple[Setting, int]]
 class Given:
     """The settings that the documents give, worked through once for all claims of an answer."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: Context, question: str) -> None:
         self.context = context
+        self.question = question
+
+    @cached_property
+    def asked(self) -> Sequence[tuple[Setting, str]]:
+        """What the question says of settings, and their values: they may be the asker's own."""
+        told = settings.stated(self.question)
+        return [(one, one.said.of(self.question).lower()) for one in told if not one.default]
 
     @cached_property
     def by_name(self) -> Mapping[str, _Settings]:
@@ -161,11 +168,13 @@ def _alluded(text: str, found: Sequence[Fact]) -> list[Setting]:
 
 
 def _is_open(text: str, mine: Setting) -> bool:
-    """Whether a claim recommends or supposes a value, or says when or where it holds."""
+    """Whether a claim recommends or supposes a value, calls it a limit, or says when or where it holds."""
     head = _CLAUSE.split(text[max(0, mine.span.start - _NEAR) : mine.span.start])[-1]
     tail = _CLAUSE.split(text[mine.said.end : mine.said.end + _NEAR])[0]
     if _UNSET.search(head):
         head = ""
+    if _A_LIMIT.search(head) or _LIMITS.match(tail):
+        return True
     if _QUALIFIED.match(head) or _QUALIFIES.search(_UNLESS.sub("", tail)):
         return True
     return (_PAST if mine.default else _SUPPOSED).search(head) is not None
@@ -205,6 +214,10 @@ def _held(text: str, mine: Setting, found: Sequence[Fact], given: Given) -> Told
     agrees = True in same
     clear = all(one is False for one in same) and all(_same(a, b) for a, b in pairwise(values))
     if not agrees and (not clear or _is_shown(text, mine) or _told_elsewhere(value, text, mine, given)):
+        return None
+    if not mine.default and any(
+        one.name == mine.name and said == value.text.lower() for one, said in given.asked
+    ):
         return None
     at = same.index(True) if agrees else 0
     one, number = theirs[at]
@@ -322,12 +335,14 @@ _UNLESS = re.compile(r"\b(?:by default|(?:unless|if|when) .*)")
 _SUPPOSED = re.compile(
     r"""\b(?:if|when|unless|once|with|sets?|setting|us(?:e|ing)|rais(?:e|ing)|increas\w+|lower\w*|reduc\w+
     |chang\w+|should|could|can|might|may|try|pass|passing|for\ (?:example|instance)|e\.g|suppose|say|was|were
-    |until|previously|formerly|before|recommend\w*|suggest\w*|let|make|put|add|want|need|must|or|than)\b""",
+    |until|previously|formerly|before|recommend\w*|suggest\w*|let|your|my|our|make|put|add|want|need|must|or|than)\b""",
     re.IGNORECASE | re.VERBOSE,
 )
 _PAST = re.compile(
     r"\b(?:was|were|used to|previously|formerly|before|until|old|older|not|never|suppose)\b", re.IGNORECASE
 )
+_A_LIMIT = re.compile(r"\b(?:maximum|minimum|highest|lowest|largest|smallest|allowed)\b", re.IGNORECASE)
+_LIMITS = re.compile(r"\W*(?:\w+ )?(?:at (?:most|least)|or (?:more|less))\b")
 _QUALIFIED = re.compile(
     r"\W*(?:in|on|for|under|during|as of|from|after|since)\b(?! (?:the|this|your|that) "
     r"(?:config\w*|settings?|files?|documents?|documentation|table|defaults?)\b)",

@@ -195,7 +195,7 @@ _NO_NAMES = frozenset(
     """
     it its his her their this that there by in of to for with which what who he she they we you i is
     are was be and or the a an value values default defaults price total sum result answer score
-    version number amount count here one each
+    version number amount count here one each maximum minimum
     """.split()  # noqa: SIM905
 )
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")

@@ -100,6 +100,14 @@ class Snippet:
         )
 
     @cached_property
+    def owners(self) -> dict[str, set[str]]:
+        """By the name of a method, the objects that it is called of."""
+        found: dict[str, set[str]] = defaultdict(set)
+        for used in self._methods():
+            found[used.name].add(used.of)
+        return found
+
+    @cached_property
     def made_by(self) -> dict[str, str]:
         """By a variable's name, the function or class that it is the result of."""
         return {match["name"]: match["maker"] for match in _RESULT.finditer(self._bare)}
