@@ -17,7 +17,8 @@ from groundwire.text import settings, snippets
 from groundwire.text.layout import FENCE
 from groundwire.text.overlap import Context, Match
 from groundwire.text.remembered import Remembered
-from groundwire.text.snippets import Documented, Snippet, Use, Used, joined
+from groundwire.text.settings import joined
+from groundwire.text.snippets import Documented, Snippet, Use, Used
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -61,10 +61,8 @@ def look(
             worked_out = [*worked_out, *(f for f, c, _ in seen.checked if c.derived)][-_REMEMBERED:]
             if leads_in(text, answer[span.end : span.end + _GAP]):
                 seen = replace(seen, leads_in=True)
-            elif (
-                code is None and not seen.lacking
-            ):  # else it may be borne out by what another claim said before it
-                known[text] = seen
+            elif code is None and not seen.lacking:
+                known[text] = seen  # others may be borne out by what another claim said before them
         claims.append(seen if seen.span == span else replace(seen, span=span))
     for i, seen in enumerate(claims):
         below = [claim.checked for claim in claims[i + 1 : i + 1 + _BESIDE]]

@@ -8,23 +8,34 @@ lost 1–3.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 from groundwire.core.span import Span
-from groundwire.detectors.lexical_seen import Reversed
 from groundwire.text.overlap import Context, Match
+from groundwire.text.remembered import Remembered
 from groundwire.text.worded import Worded
+
+
+@dataclass(frozen=True, slots=True)
+class Reversed:
+    """A ratio of the claim, where it stands in it, and the same the other way round in the documents."""
+
+    words: Span
+    mine: str
+    theirs: str
+    where: Match
 
 
 def reversed_in(text: str, claim: Worded, context: Context) -> Reversed | None:
     """The first ratio of the claim ``text`` that the documents have only the other way round."""
-    mine = list(_ratios(text))
+    mine = _ratios(text)
     if not mine:
         return None
     theirs: dict[tuple[float, float], list[tuple[int, Span]]] = {}
     for number, passage in enumerate(context.passages):
-        for pair, place in _ratios(passage.text):
+        for pair, place in _RATIOS.of(passage.text):
             theirs.setdefault(pair, []).append((number, place))
     for (first, second), span in mine:
         if first == second or (first, second) in theirs:
@@ -76,9 +87,14 @@ def _is_paired(claim: Worded, stem: str) -> bool:
     return not _JOINING.isdisjoint(claim.folded[max(0, at - 1) : at + 2])
 
 
-def _ratios(text: str) -> Iterator[tuple[tuple[float, float], Span]]:
-    for match in _RATIO.finditer(text):
-        yield (float(match["first"]), float(match["second"])), Span(*match.span())
+def _ratios(text: str) -> list[tuple[tuple[float, float], Span]]:
+    return [
+        ((float(match["first"]), float(match["second"])), Span(*match.span()))
+        for match in _RATIO.finditer(text)
+    ]
+
+
+_RATIOS = Remembered(_ratios, most=1_000_000)
 
 
 def _clause(text: str, span: Span) -> str:

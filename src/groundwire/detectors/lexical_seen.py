@@ -12,6 +12,7 @@ from groundwire.core.span import Span
 from groundwire.detectors.lexical_code import Invented
 from groundwire.detectors.lexical_figures import Looked
 from groundwire.detectors.lexical_mentions import Mentioned
+from groundwire.detectors.lexical_ratios import Reversed
 from groundwire.detectors.lexical_records import Mention
 from groundwire.detectors.lexical_settings import Told
 from groundwire.text.facts import Fact, Kind, Status
@@ -79,16 +80,6 @@ class Otherwise:
     """
 
     at: int
-    mine: str
-    theirs: str
-    where: Match
-
-
-@dataclass(frozen=True, slots=True)
-class Reversed:
-    """A ratio of the claim, where it stands in it, and the same the other way round in the documents."""
-
-    words: Span
     mine: str
     theirs: str
     where: Match

@@ -148,8 +148,9 @@ class _Read(NamedTuple):
 
     @classmethod
     def of(cls, text: str) -> _Read:
-        given = settings.given(text)
-        maybe = {one.said.start: one.name[-1] for one in settings.stated(text)}
+        stated = settings.stated(text)
+        given = settings.given(text, stated)
+        maybe = {one.said.start: one.name[-1] for one in stated}
         return cls(given, maybe | dict.fromkeys((one.said.start for one in given), ""))
 
 

@@ -115,8 +115,10 @@ def _signatures(text: str) -> Iterator[Entry]:
 
 _DEEP, _LONGEST = 8, 1_000
 _SECTION = re.compile(r"[ \t]{0,8}\[{1,2}(?P<name>[A-Za-z][\w.-]{0,60})\]{1,2}[ \t]{0,8}\r?\n?\Z")
+FIGURE = r"-?[$€£]?\d(?:[\w%/+-]|[.,:](?=\w)){0,40}"
+"""A pattern of a figure as files of settings have it: "30s", "$25", "10:30"."""
 _LITERAL = (
-    r"""(?:"[^"\n]{0,80}"|'[^'\n]{0,80}'|-?[$€£]?\d(?:[\w%/+-]|[.,:](?=\w)){0,40}"""
+    rf"""(?:"[^"\n]{{0,80}}"|'[^'\n]{{0,80}}'|{FIGURE}"""
     r"|[A-Za-z][\w./+:-]{0,60}|\$\{[^{}\n]{0,80}\})"
 )
 _LINE = re.compile(

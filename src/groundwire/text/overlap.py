@@ -106,10 +106,15 @@ class Prepared:
     @cached_property
     def flags(self) -> tuple[tuple[Flag, int], ...]:
         """The yes-and-no entries of its records, each with the sentence that it begins in."""
-        starts = [span.start for span in self.sentences]
-        return tuple(
-            (flag, max(0, bisect_right(starts, flag.span.start) - 1)) for flag in flags.find(self.text)
-        )
+        return tuple((flag, self.sentence_at(flag.span.start)) for flag in flags.find(self.text))
+
+    def sentence_at(self, place: int) -> int:
+        """The number of the sentence that has the character at ``place``, or else of the one before it."""
+        return max(0, bisect_right(self._begin, place) - 1)
+
+    @cached_property
+    def _begin(self) -> list[int]:
+        return [span.start for span in self.sentences]
 
 
 _SHORT = 6
@@ -285,9 +290,7 @@ class Context:
 
     def match_at(self, passage: int, place: int) -> Match:
         """The sentence of a passage that has the character at ``place``, or else the one before it."""
-        sentences = self.passages[passage].sentences
-        after = bisect_right(sentences, place, key=lambda span: span.start)
-        return Match(passage, max(0, after - 1), 0.0)
+        return Match(passage, self.passages[passage].sentence_at(place), 0.0)
 
     def window(self, match: Match, before: int, after: int) -> Sequence[Worded]:
         """A matched sentence with some of its neighbours."""

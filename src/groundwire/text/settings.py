@@ -31,22 +31,29 @@ class Setting:
 
 def stated(text: str) -> list[Setting]:
     """The settings that sentences of ``text`` give a value, in order."""
-    names = _names(text)
+    names = list(_NAME.finditer(text))
     found = [one for name in names for one in _after(text, name)]
     taken = {one.said.start for one in found}
     found += [one for one in _detached(text, names) if one.said.start not in taken]
     return sorted(found, key=lambda one: one.said.start)
 
 
-def given(text: str) -> list[Setting]:
-    """The settings that a document gives a value, in sentences, tables, signatures and files of settings."""
+def given(text: str, said: Iterable[Setting] | None = None) -> list[Setting]:
+    """The settings that a document gives a value, in sentences, tables, signatures and files of settings.
+
+    ``said`` are those that its sentences have ``stated``, where they are known.
+    """
     entries = [
         Setting(path(entry.name), entry.span, entry.said, entry.default, coded=True)
         for entry in config.entries(text)
         if _is_name(entry.name.rpartition(".")[2])
     ]
     taken = {one.said.start for one in entries}
-    told = [one for one in (*stated(text), *_without(text)) if one.coded or one.default]
+    told = [
+        one
+        for one in (*(stated(text) if said is None else said), *_without(text))
+        if one.coded or one.default
+    ]
     return [*entries, *(one for one in told if one.said.start not in taken)]
 
 
@@ -76,7 +83,12 @@ def alluded(text: str) -> Iterator[tuple[Setting, Span]]:
 
 def path(name: str) -> tuple[str, ...]:
     """The parts of a dotted name, without case and joints."""
-    return tuple(part.replace("_", "").replace("-", "").lower() for part in name.strip("-").split("."))
+    return tuple(map(joined, name.strip("-").split(".")))
+
+
+def joined(name: str) -> str:
+    """A name without case and joints."""
+    return name.replace("_", "").replace("-", "").lower()
 
 
 def is_coded(name: str) -> bool:
@@ -92,10 +104,6 @@ def words(name: str) -> list[str]:
 def _is_name(name: str) -> bool:
     """Whether something may name a setting: a word with a capital is a heading, or a day."""
     return is_coded(name) or (name.lower() not in _NO_NAMES and (name.isupper() or not name[0].isupper()))
-
-
-def _names(text: str) -> list[re.Match[str]]:
-    return list(_NAME.finditer(text))
 
 
 def _after(text: str, name: re.Match[str]) -> Iterator[Setting]:
@@ -211,7 +219,7 @@ _CODED = re.compile(
     re.VERBOSE,
 )
 _VALUE = (
-    r"""["'“‘]?(?P<value>-?[$€£]?\d(?:[\w%/+-]|[.,:](?=\w)){0,40}"""
+    rf"""["'“‘]?(?P<value>{config.FIGURE}"""
     r"|[A-Za-z](?:[\w+-]|[./](?=\w)){0,40})"
 )
 _KIND = r"""["'”]?(?: (?:setting|option|parameter|variable|flag|property|key|field|argument))?"""
@@ -253,7 +261,7 @@ _NOT_GIVEN = re.compile(
     r"|(?:[Ii]f|[Ww]hen) (?:you (?:don't|do not) (?:pass|set|give|change|specify) )?)"
     rf"{_A_NAME}(?: (?:isn't|is not) (?:set|given|passed|specified)| is unset)?, "
 )
-_FIGURE = re.compile(r"(?<![\w.])-?[$€£]?\d(?:[\w%/+-]|[.,:](?=\w)){0,40}")
+_FIGURE = re.compile(rf"(?<![\w.]){config.FIGURE}")
 _ALONE = re.compile(r"[\"'”]?(?:\Z|[\n.,;:)\]|]| (?:by default|unless|when|if|and|or)\b)")
 _STOP = re.compile(r"[.!?;]\s|\n")
 _BEGINS = re.compile(r"\n[ \t]*(?:[-*•] |#{1,6} |:param |\d+\. )?\Z")

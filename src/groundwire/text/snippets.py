@@ -15,7 +15,7 @@ from enum import StrEnum
 from groundwire.core.cached import cached_property
 from groundwire.core.span import Span
 from groundwire.text.layout import FENCE, lines
-from groundwire.text.settings import is_coded
+from groundwire.text.settings import is_coded, joined
 
 
 class Use(StrEnum):
@@ -207,11 +207,6 @@ class Documented:
     @cached_property
     def flags(self) -> frozenset[str]:
         return frozenset(_FLAG.findall(self.text))
-
-
-def joined(name: str) -> str:
-    """A name without case and joints."""
-    return name.replace("_", "").replace("-", "").lower()
 
 
 def _calls(text: str) -> Iterator[tuple[str, Span]]:
