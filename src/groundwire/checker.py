@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from groundwire import detectors
+from groundwire.chosen import meant, require_models, standing_in
 from groundwire.core.budget import within
 from groundwire.core.detector import Detector
 from groundwire.core.errors import ConfigurationError, InputError, gathered
@@ -55,12 +55,12 @@ class Checker:
             )
         if problems:
             raise ConfigurationError(*problems)
-        policy, detector = policy or Policy(), _meant(detector).beside(judge)
+        policy, detector = policy or Policy(), meant(detector).beside(judge)
         _, _, self.fallback = gathered(
             (
-                lambda: _require_models(detector, judge),
+                lambda: require_models(detector, judge),
                 lambda: require_fit(policy.tuned, detector, judge),
-                lambda: _fallback(policy.fallback) if detector.takes_model else None,
+                lambda: standing_in(policy.fallback) if detector.takes_model else None,
             )
         )
         self.judge: Backend = judge or NoBackend()
@@ -96,7 +96,7 @@ class Checker:
                 settings.build_redaction,
                 settings.build_fallback,
                 lambda: settings.judge.build() if settings.judge and judge is None else judge,
-                lambda: _require_models(settings.build_detector().beside(answering), answering),
+                lambda: require_models(settings.build_detector().beside(answering), answering),
                 settings.check_sinks,  # which are opened last, as the monitor is
                 settings.check_monitor,
             )
@@ -141,16 +141,34 @@ class Checker:
         other.policy, other.fallback = replace(self.policy, fallback=None), None
         return other
 
-    def check(self, interaction: Interaction) -> Outcome:
-        """Judge one interaction, waiting for it."""
+    def check(
+        self,
+        interaction: Interaction | None = None,
+        *,
+        answer: str | None = None,
+        contexts: str | Passage | Iterable[str | Passage] | None = None,
+        question: str | None = None,
+        history: Iterable[Turn] = (),
+    ) -> Outcome:
+        """Judge one answer, waiting for it: give an Interaction, or its question, contexts and answer."""
         started = time.perf_counter()
+        interaction = _interaction(interaction, answer, contexts, question, history)
         plan = self._plan(interaction)
         outcome, usage = run(plan, self._backend, timeout=self.policy.timeout)
         return self._settle(outcome, interaction, replace(usage, seconds=time.perf_counter() - started))
 
-    async def acheck(self, interaction: Interaction) -> Outcome:
-        """Judge one interaction without holding the event loop."""
+    async def acheck(
+        self,
+        interaction: Interaction | None = None,
+        *,
+        answer: str | None = None,
+        contexts: str | Passage | Iterable[str | Passage] | None = None,
+        question: str | None = None,
+        history: Iterable[Turn] = (),
+    ) -> Outcome:
+        """``check`` without holding the event loop."""
         started = time.perf_counter()
+        interaction = _interaction(interaction, answer, contexts, question, history)
         plan = self._plan(interaction)
         outcome, usage = await arun(plan, self._backend, timeout=self.policy.timeout)
         return self._settle(outcome, interaction, replace(usage, seconds=time.perf_counter() - started))
@@ -253,59 +271,6 @@ class Checker:
         return verdict if grading is None else explained(verdict, reread(verdict, grading))
 
 
-def _meant(detector: Detector | str | None) -> Detector:
-    """The detector that was given or named. Raises ConfigurationError for anything else."""
-    if detector is None or isinstance(detector, str):
-        named: Detector = detectors.get(detector or detectors.DEFAULT)()
-        return named
-    if isinstance(detector, Detector):
-        if not isinstance(detector.grading, Grading):
-            raise ConfigurationError(
-                f"the {detector.name!r} detector's grading must be a Grading, such as "
-                f"Grading(threshold=0.4), not {type(detector.grading).__qualname__}"
-            )
-        return detector
-    raise ConfigurationError(
-        f"detector must be a Detector or a registered name, not {detector!r:.60}: "
-        + (
-            "an instance, such as Lexical(), and not its class"
-            if isinstance(detector, type)
-            else 'a model judges in Checker("judge", judge=Judge(model))'
-        )
-    )
-
-
-def _fallback(given: Detector | str | None) -> Detector | None:
-    """The detector that judges in another's place. Raises ConfigurationError where it needs a model."""
-    if given is None:
-        return None
-    detector = _meant(given).beside(None)
-    if detector.needs_judge:
-        raise ConfigurationError(
-            f"fallback: the {detector.name!r} detector asks a model, and is to judge when there is none: "
-            "name one that asks none, such as 'embedded' or 'lexical', or None"
-        )
-    return detector
-
-
-def _require_models(detector: Detector, judge: object | None) -> None:
-    """Raise ConfigurationError where the judge, or settings of one, lacks what the detector asks."""
-    given = ("model" if detector.needs_model else "", "embeddings=..." if detector.needs_embeddings else "")
-    wanted = f"judge=Judge({', '.join(filter(None, given))})"
-    found = "none was given" if judge is None or isinstance(judge, NoBackend) else "the judge has none"
-    problems = [
-        f"the {detector.name!r} detector asks {kind}, and {found}: pass {wanted}"
-        for kind in detector.lacking(judge)
-    ]
-    problems += [
-        f"the {detector.name!r} detector asks the model {one!r}, and the judge has none of that name: "
-        f"pass judge=Judge(model, models={{{one!r}: ...}})"
-        for one in sorted(detector.models - set(getattr(judge, "models", detector.models)))
-    ]
-    if problems:
-        raise ConfigurationError(*problems)
-
-
 def check(
     interaction: Interaction | None = None,
     *,
@@ -322,8 +287,9 @@ def check(
     >>> outcome.hallucinated
     True
     """
-    given = _interaction(interaction, answer, contexts, question, history)
-    return _chosen(checker).check(given)
+    return _chosen(checker).check(
+        interaction, answer=answer, contexts=contexts, question=question, history=history
+    )
 
 
 async def acheck(
@@ -336,8 +302,9 @@ async def acheck(
     checker: Checker | None = None,
 ) -> Outcome:
     """``check`` for callers on an event loop."""
-    given = _interaction(interaction, answer, contexts, question, history)
-    return await _chosen(checker).acheck(given)
+    return await _chosen(checker).acheck(
+        interaction, answer=answer, contexts=contexts, question=question, history=history
+    )
 
 
 def check_many(

@@ -74,8 +74,12 @@ def test_an_interaction_without_an_id_gets_one_of_its_own():
 def test_what_is_given_to_check_is_either_an_interaction_or_its_parts():
     checker = Checker(NovelWords())
     assert gw.check(contexts="x", answer="x", checker=checker).grounded
+    assert checker.check(contexts="x", answer="x").grounded
+    assert asyncio.run(checker.acheck(contexts="x", answer="x", question="?")).grounded
     with pytest.raises(TypeError, match="not both"):
         gw.check(GROUNDED, answer="x", checker=checker)
+    with pytest.raises(TypeError, match="not both"):
+        checker.check(GROUNDED, contexts="x")
     with pytest.raises(gw.InputError, match="no answer to judge was given"):
         gw.check(contexts="x", checker=checker)
 
@@ -122,6 +126,8 @@ def test_a_detector_that_asks_a_model_needs_a_judge_at_once():
 
 
 def test_an_unknown_detector_is_refused_with_the_known_names():
+    with pytest.raises(ConfigurationError, match=r'a model judges in Checker\("judge", judge=Judge'):
+        Checker("openai:gpt-4o-mini")
     with pytest.raises(ConfigurationError, match=r"unknown detector 'lexicall'.*lexical"):
         Checker("lexicall")
 

@@ -1,6 +1,7 @@
 """Verdicts and abstentions: illegal ones can't be built, and none that is unknown reads as clean."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -112,6 +113,14 @@ def test_an_abstention_is_never_a_number_and_never_grounded(abstention):
     assert abstention.score is abstention.hallucinated is abstention.level is None
     assert abstention.grounded is False
     assert abstention.why in abstention.reason
+
+
+def test_an_outcome_is_printed_by_what_it_says():
+    near = Verdict.graded(0.3699, Grading(threshold=0.37), detector=SPEC)
+    assert str(near) == "YELLOW 0.370: Partly supported by the documents"
+    assert str(replace(near, reason="No document says so.")) == "YELLOW 0.370: No document says so."
+    nothing = Abstention(why=AbstentionReason.NO_CONTEXT, detail="nothing was retrieved")
+    assert str(nothing) == "NOT JUDGED NO_CONTEXT: nothing was retrieved"
 
 
 @given(outcomes)

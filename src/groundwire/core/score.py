@@ -28,3 +28,12 @@ def score_problems(**scores: float | None) -> list[str]:
         except ValueError as error:
             problems.append(str(error))
     return problems
+
+
+def shown(score: float, threshold: float) -> str:
+    """The score in two digits, or in as many as it takes to stay on its side of the threshold."""
+    for digits in range(2, 6):
+        text = f"{score:.{digits}f}"
+        if (float(text) >= threshold) == (score >= threshold):
+            return text
+    return repr(score)

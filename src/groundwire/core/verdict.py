@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from groundwire.core.claim import Claim, Kind, Support, kind_of
 from groundwire.core.grading import WORDING, Grading, Level, Wording
 from groundwire.core.plain import plain
-from groundwire.core.score import check_score
+from groundwire.core.score import check_score, shown
 from groundwire.core.span import Span, union
 
 
@@ -260,6 +260,11 @@ class Verdict:
         """The unsupported words of the answer: ordered, disjoint."""
         return union(word for claim in self.claims for word in claim.words)
 
+    def __str__(self) -> str:
+        """The label, the score and why: what `print` shows."""
+        why = self.reason or self.wording.title
+        return f"{self.wording.label} {shown(self.score, self.threshold)}: {why}"
+
     def to_dict(self) -> dict[str, Any]:
         """The versioned, JSON-safe form that is put on answers and traces."""
         from groundwire.core import wire  # noqa: PLC0415 - wire encodes verdicts, so it imports this module
@@ -299,6 +304,10 @@ class Abstention:
     @property
     def reason(self) -> str:
         return f"{self.why}: {self.detail}" if self.detail else str(self.why)
+
+    def __str__(self) -> str:
+        """That there is no verdict, and why: what `print` shows."""
+        return f"NOT JUDGED {self.reason}"
 
     def to_dict(self) -> dict[str, Any]:
         """The versioned, JSON-safe form that is put on answers and traces."""

@@ -87,7 +87,8 @@ def _brought(name: str) -> type[Detector]:
         known = sorted({*_REGISTERED, *brought.packages()})
         close = difflib.get_close_matches(name, known, n=1)
         hint = f"did you mean {close[0]!r}? Expected" if close else "expected"
-        raise ConfigurationError(f"unknown detector {name!r}: {hint} one of {', '.join(known)}")
+        model = '; a model judges in Checker("judge", judge=Judge(model))' if ":" in name else ""
+        raise ConfigurationError(f"unknown detector {name!r}: {hint} one of {', '.join(known)}{model}")
     return found
 
 

@@ -10,6 +10,7 @@ from typing import Protocol
 from groundwire.core.claim import Claim, Support
 from groundwire.core.grading import Level
 from groundwire.core.interaction import Interaction
+from groundwire.core.score import shown
 from groundwire.core.verdict import Outcome, Verdict
 
 
@@ -99,11 +100,5 @@ def passage_name(interaction: Interaction, index: int) -> str:
 
 
 def shown_score(outcome: Outcome) -> str:
-    """The score in two digits, or in as many as it takes to stay on its side of the threshold."""
-    if not isinstance(outcome, Verdict):
-        return ""
-    for digits in range(2, 6):
-        text = f"{outcome.score:.{digits}f}"
-        if (float(text) >= outcome.threshold) == outcome.hallucinated:
-            return text
-    return repr(outcome.score)
+    """The score on its side of the threshold, in few digits; nothing where there is none."""
+    return shown(outcome.score, outcome.threshold) if isinstance(outcome, Verdict) else ""
