@@ -117,8 +117,8 @@ def test_an_abstention_is_never_a_number_and_never_grounded(abstention):
 
 def test_an_outcome_is_printed_by_what_it_says():
     near = Verdict.graded(0.3699, Grading(threshold=0.37), detector=SPEC)
-    assert str(near) == "YELLOW 0.370: Partly supported by the documents"
-    assert str(replace(near, reason="No document says so.")) == "YELLOW 0.370: No document says so."
+    assert str(near) == "YELLOW 0.3699: May not be fully supported"
+    assert str(replace(near, reason="No document says so.")) == "YELLOW 0.3699: No document says so."
     nothing = Abstention(why=AbstentionReason.NO_CONTEXT, detail="nothing was retrieved")
     assert str(nothing) == "NOT JUDGED NO_CONTEXT: nothing was retrieved"
 
