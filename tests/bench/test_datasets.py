@@ -113,6 +113,14 @@ def test_an_empty_list_beside_an_empty_label_labels_nothing(tmp_path, label):
     assert [(one.label, one.spans) for one in found] == [(True, (Span(0, 2),)), (False, ()), (None, None)]
 
 
+def test_a_column_of_spans_may_be_called_label(tmp_path):
+    """As programs for marking words export it: then it is no column of labels."""
+    marks = [{"start": 6, "end": 8, "text": "75", "labels": ["Hallucination"]}]
+    given = [{**ROW, "answer": "It is 75.", "label": spans} for spans in (marks, [])]
+    found = load(written(tmp_path, given), columns={"spans": "label"})
+    assert [(one.label, one.spans) for one in found] == [(True, (Span(6, 8),)), (False, ())]
+
+
 def test_without_a_column_of_labels_marks_alone_tell_them(tmp_path):
     """An empty list says that nothing is wrong, if anybody marked anything; no list says nothing."""
     row = {"context": "c", "answer": "It is 75."}

@@ -40,7 +40,8 @@ def load(
     ``columns`` names its columns where they are not the usual ones: ``question``, ``history``, ``context``,
     ``answer``, ``id``, ``label``, ``spans``, ``group``, ``task``, ``model``, each to a name that may lead
     into nested objects (``meta.source_id``). A label is 1 or 0, or a word such as hallucinated or grounded;
-    empty is unlabelled. Spans are ``{"start", "end"}`` objects or pairs of character offsets into the
+    empty is unlabelled. In a column that asks whether the answer is grounded (``faithful``, ``is_correct``),
+    1 and yes say that it is. Spans are ``{"start", "end"}`` objects or pairs of character offsets into the
     answer; a ``"text"`` beside them must be what stands there. Where there is no label, marked words make
     one; an empty list makes one only in a file that has no column of labels. No spans in a hallucinated
     answer, or in the whole file, say that nobody marked words, and not that there are none; in a file with
@@ -57,7 +58,7 @@ def load(
 def read_table(stream: BinaryIO, *, name: str, columns: Mapping[str, str] | None = None) -> list[Example]:
     """The labelled answers of a table that is open, read as ``load`` reads a file called ``name``."""
     named = _named(columns)
-    return _examples(read(stream, name=name, columns=_table_columns(named)), named)
+    return _examples(read(stream, name=name, columns=_Parts(named)), named)
 
 
 def examples_of(
@@ -66,7 +67,7 @@ def examples_of(
     """The labelled answers of rows that are at hand, read as ``load`` reads a file called ``name``."""
     named = _named(columns)
     lines = "\n".join(json.dumps(row, default=str) for row in rows).encode()
-    table = read(io.BytesIO(lines), name=name, columns=_table_columns(named), kind=Format.JSONL)
+    table = read(io.BytesIO(lines), name=name, columns=_Parts(named), kind=Format.JSONL)
     return _examples(table, named)
 
 
@@ -83,10 +84,15 @@ class _Parts(Columns):
     """Named by the one option of the commands that read labelled answers."""
 
     option = "--columns {}=COLUMN"
+    _spans: str | None
 
+    def __init__(self, named: Mapping[str, str]) -> None:
+        super().__init__(**{part: column for part, column in named.items() if part in _TABLE})
+        object.__setattr__(self, "_spans", named.get("spans"))
 
-def _table_columns(named: Mapping[str, str]) -> Columns:
-    return _Parts(**{part: column for part, column in named.items() if part in _TABLE})
+    @property
+    def elsewhere(self) -> str | None:
+        return self._spans
 
 
 def _examples(table: Table, named: Mapping[str, str]) -> list[Example]:

@@ -71,6 +71,11 @@ class Columns:
     id: str | None = None
     label: str | None = None
 
+    @property
+    def elsewhere(self) -> str | None:
+        """The name of a column that holds none of these parts, though it may be called like one."""
+        return None
+
     def candidates(
         self, present: Iterable[str], rows: Sequence[Mapping[str, Any]] = ()
     ) -> dict[str, tuple[str, ...]]:
@@ -93,7 +98,8 @@ class Columns:
         if named is not None:
             return (named,)
         taken = {getattr(self, field.name) for field in fields(self)}
-        return spelled(_SYNONYMS[kind], [name for name in known if name not in taken])
+        usual = spelled(_SYNONYMS[kind], [name for name in known if name not in taken])
+        return tuple(name for name in usual if name != self.elsewhere)
 
     def _problem(
         self, kind: str, names: tuple[str, ...], known: list[str], rows: Sequence[Mapping[str, Any]]
