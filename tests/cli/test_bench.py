@@ -288,6 +288,7 @@ def test_data_without_labels_is_told(run, tmp_path):
     code, _, err = run("bench", path, "--detectors", "lexical")
     assert code == 2
     assert "no answer has a label" in err
+    assert "--columns label=COLUMN" in err
 
 
 def test_a_detector_that_judged_nothing_is_told_by_the_exit_code(run, labelled, bedrock):

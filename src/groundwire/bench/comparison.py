@@ -15,7 +15,7 @@ import numpy as np
 
 from groundwire.bench import metrics
 from groundwire.bench.baselines import AlwaysFlag, AnswerLength, NovelWords
-from groundwire.bench.examples import Example, among, fingerprint, overlap
+from groundwire.bench.examples import UNLABELLED, Example, among, fingerprint, overlap
 from groundwire.bench.intervals import ROUNDS, Averaged, Difference, compare_flags, compare_scores
 from groundwire.bench.runs import Judged, judge
 from groundwire.bench.scorecard import Answers, Card, brief, card, flagged, scored
@@ -205,7 +205,9 @@ def compare(
 def _scarce(name: str, labelled: Sequence[Example]) -> Iterator[str]:
     """What so few labels of a kind, or labels about so few sources, can't tell. InputError without any."""
     if not labelled:
-        raise InputError(f"{name}: no answer has a label, so there is nothing to measure against")
+        raise InputError(
+            f"{name}: no answer has a label, so there is nothing to measure against. {UNLABELLED}"
+        )
     about = len({one.group for one in labelled})
     if about == 1 and len(labelled) > 1:
         yield (

@@ -17,6 +17,11 @@ from groundwire.tuned import members
 
 _NAMED = 4  # ids of answers that are alike, of which there may be thousands
 _TOLD = 5  # rows that can't be measured, likewise
+UNLABELLED = (
+    "A label is 1 or hallucinated, 0 or grounded; a column that is not called 'label' has to be named: "
+    "--columns label=COLUMN, in Python columns={'label': ...}"
+)
+"""What to do where no answer has a label."""
 _HASH = 5  # bytes: of 100,000 answers and 100,000 others, no two are taken for one in 99 cases of 100
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from groundwire.bench.examples import Example, both_ways, overlap, shared
+from groundwire.bench.examples import UNLABELLED, Example, both_ways, overlap, shared
 from groundwire.bench.runs import Judged
 from groundwire.bench.tuning import calibrating, stacking
 from groundwire.bench.tuning.errors import TuningError
@@ -37,8 +37,7 @@ def require_labels(examples: Sequence[Example], target: Target, *, stack: bool =
     labelled = [one for one in examples if one.label is not None]
     if not labelled:
         raise TuningError(
-            f"none of {len(examples)} answers has a label: expected a column with 1 for hallucinated, 0 for "
-            "grounded"
+            f"none of {len(examples)} answers has a label, so there is nothing to tune by. {UNLABELLED}"
         )
     labels = np.array([one.label for one in labelled], dtype=np.bool_)
     groups = np.array([one.group for one in labelled], dtype=np.str_)
