@@ -78,6 +78,14 @@ def test_runs_that_people_annotated(langsmith_tracing):  # noqa: F811
         from_project("airline", feedback="wrong")
 
 
+def test_a_thumb_under_correctness_says_that_the_answer_is_right(langsmith_tracing):  # noqa: F811
+    """Of a key that asks whether the answer is grounded, 1 is no hallucination."""
+    good = annotated(langsmith_tracing, "25 EUR.", ("correctness", 1, "api"))
+    bad = annotated(langsmith_tracing, "75 EUR.", ("correctness", 0, "api"))
+    found = load_named("langsmith:project:airline", columns={"label": "correctness"})
+    assert {one.id: one.label for one in found} == {good: False, bad: True}
+
+
 def test_of_several_labels_the_newest_counts():
     """People change their minds; in which order feedback is listed says nothing."""
 

@@ -67,6 +67,16 @@ def test_what_people_said_becomes_a_review_of_the_run_s_answer(monitor, client, 
     assert (said.hallucinated, said.note) == (False, '{"answer": "25 EUR"}')
 
 
+def test_a_thumb_under_correctness_says_that_the_answer_is_right(monitor, kept, langsmith_tracing):
+    """Of a key that asks whether the answer is grounded, 1 is no hallucination."""
+    (first, run), (second, run2), *_ = kept
+    langsmith_tracing.say(run, "correctness", score=1)
+    langsmith_tracing.say(run2, "correctness", value="no")
+    assert pull(monitor, keys=["correctness"]).new == 2
+    said = [monitor.feedback(key)[0].hallucinated for key in (first, second)]
+    assert said == [False, True]
+
+
 def test_pulling_again_changes_nothing_and_a_second_thought_replaces(monitor, kept, langsmith_tracing):
     key, run = kept[0]
     langsmith_tracing.say(run, "hallucination_human", score=1)

@@ -501,6 +501,8 @@ def test_damaged_utf_16_is_an_error():
     [
         *((0, 0), (1, 1), (True, 1), (False, 0), (1.0, 1), ("1", 1), ("true", 1), ("Hallucinated ", 1)),
         *(("grounded", 0), ("", None), (None, None), ("maybe", None), (2, None)),
+        *(("Y", 1), ("f", 0), ("Not hallucinated", 0), ("no hallucination", 0), ("not_supported", 1)),
+        *(("non-hallucinated", 0), ("ungrounded", 1), ("Passed", 0), ("incorrect", 1)),
     ],
 )
 def test_labels_are_nought_and_one_or_words_for_them(value, label):
@@ -508,6 +510,24 @@ def test_labels_are_nought_and_one_or_words_for_them(value, label):
     (row,) = rows(lines({**ROW, "label": value}))
     assert row.label == label
     assert bool(row.unlabelled) == (value in ("maybe", 2))
+
+
+@pytest.mark.parametrize(
+    ("column", "of_yes"),
+    [
+        *(("faithful", 0), ("is_supported", 0), ("isCorrect", 0), ("Grounded?", 0), ("meta.correctness", 0)),
+        *(("faithfulness_label", 0), ("hallucinated", 1), ("unsupported", 1), ("not_grounded", 1)),
+        ("human", 1),
+    ],
+)
+def test_a_yes_says_what_its_column_asks(column, of_yes):
+    """Who asks whether answers are faithful means so by yes; a word of its own means the same anywhere."""
+    row = {**ROW, column: "yes", "meta": {"correctness": "yes"}}
+    del row["label"]
+    for value, label in (("yes", of_yes), ("0", 1 - of_yes), ("hallucinated", 1), ("supported", 0)):
+        given = {**row, column: value, "meta": {"correctness": value}}
+        (found,) = rows(lines(given), columns=Columns(label=column))
+        assert found.label == label
 
 
 def test_a_row_is_called_by_its_id_or_by_its_place():

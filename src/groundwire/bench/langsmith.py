@@ -54,7 +54,8 @@ def from_project(
 ) -> list[Example]:
     """The root runs of a project that people gave feedback on under a key: 1 or a word for hallucinated.
 
-    Of several the newest counts. What models gave, groundwire among them, is no label and is passed over.
+    Under a key that asks whether the answer is grounded (``correctness``), 1 says that it is. Of several the
+    newest counts. What models gave, groundwire among them, is no label and is passed over.
     Raises TableError and MissingExtraError.
     """
     client = client or _client()
@@ -62,13 +63,13 @@ def from_project(
         runs = list(client.list_runs(project_name=name, is_root=True))
         told = dict(_labels(client, [run.id for run in runs], feedback))
     rows = [
-        {**_cells(run.id, run.inputs, run.outputs, (run.extra or {}).get("metadata")), "label": told[run.id]}
+        {**_cells(run.id, run.inputs, run.outputs, (run.extra or {}).get("metadata")), feedback: told[run.id]}
         for run in runs
         if run.id in told
     ]
     if not rows:
         raise TableError(f"the project {name!r} has no run with people's feedback under {feedback!r}")
-    return examples_of(f"langsmith:project:{name}", rows, columns=columns)
+    return examples_of(f"langsmith:project:{name}", rows, columns={**(columns or {}), "label": feedback})
 
 
 def _labels(client: Any, ids: list[Any], key: str) -> Iterator[tuple[Any, Any]]:

@@ -19,7 +19,7 @@ from groundwire.core.errors import GroundwireError, MissingExtraError
 from groundwire.core.redaction import may_be
 from groundwire.monitor import Feedback, Filter, Kept, Monitor
 from groundwire.monitor.answer import kept_text
-from groundwire.tables.labels import label_of
+from groundwire.tables.labels import asks_whether_grounded, label_of
 
 if TYPE_CHECKING:
     from langsmith import Client
@@ -69,8 +69,9 @@ def pull(
 ) -> Pulled:
     """Take over what people said in LangSmith, under any of ``keys``, about the runs of kept answers.
 
-    1 or a word such as hallucinated says that an answer is, 0 or grounded that it is not; a share between is
-    read as what it is nearer to. Whatever a model gave is passed over, and so is what groundwire sent itself.
+    1 or a word such as hallucinated says that an answer is, 0 or grounded that it is not, and the other way
+    round under a key that asks whether it is grounded (``correctness``); a share between is read as what it
+    is nearer to. Whatever a model gave is passed over, and so is what groundwire sent itself.
     Reviewers are called ``langsmith:NAME``; what one of them says last counts, so that pulling again changes
     nothing. Raises ExchangeError, and MissingExtraError without LangSmith's package.
     """
@@ -161,9 +162,9 @@ def _latest(
 def _label(one: Said) -> bool:
     """Raises ValueError where it says neither."""
     if isinstance(one.value, str) and one.value.strip():
-        told = label_of(one.value)
+        told = label_of(one.value, under=one.key)
     elif one.score is not None and 0 <= one.score <= 1:
-        told = one.score >= 0.5
+        told = (one.score >= 0.5) is not asks_whether_grounded(one.key)
     else:
         told = None
     if told is None:

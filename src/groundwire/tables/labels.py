@@ -2,22 +2,53 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
-_WORDS = {
-    **dict.fromkeys(("1", "1.0", "true", "yes", "hallucinated", "unsupported", "unfaithful", "fail"), True),
-    **dict.fromkeys(("0", "0.0", "false", "no", "grounded", "supported", "faithful", "pass"), False),
+_YES = {
+    **dict.fromkeys(("1", "1.0", "true", "yes", "t", "y"), True),
+    **dict.fromkeys(("0", "0.0", "false", "no", "f", "n"), False),
 }
+_BAD = (
+    *("hallucinated", "hallucination", "unsupported", "ungrounded", "unfaithful", "incorrect"),
+    *("fail", "failed"),
+)
+_GOOD = ("grounded", "supported", "faithful", "correct", "pass", "passed")
+_WORDS = {**dict.fromkeys(_BAD, True), **dict.fromkeys(_GOOD, False)}
+_NOT = ("not", "non", "no")
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+_SAYS_OF_WHAT = frozenset({"label", "score", "rating"})
+_GROUNDED = frozenset(
+    {
+        *("grounded", "groundedness", "supported", "faithful", "faithfulness", "correct", "correctness"),
+        *("factual", "factuality", "accurate", "accuracy", "passed"),
+    }
+)
 
 READABLE = "expected 1 or hallucinated, 0 or grounded"
 """What to write for one, as whoever wrote something else is told."""
 
 
-def label_of(value: Any) -> bool | None:
-    """True for hallucinated, False for grounded, None for an empty cell. ValueError for anything else."""
+def label_of(value: Any, *, under: str = "") -> bool | None:
+    """True for hallucinated, False for grounded, None for an empty cell. ValueError for anything else.
+
+    ``under`` is the name of the column or key: a yes in one that asks whether the answer is grounded says so.
+    """
     if value is None or (isinstance(value, str) and not value.strip()):
         return None
     said = str(value).strip().lower()
+    if said in _YES:
+        return _YES[said] is not asks_whether_grounded(under)
+    first, _, rest = said.replace("-", " ").replace("_", " ").partition(" ")
+    if rest in _WORDS and first in _NOT:
+        return not _WORDS[rest]
     if said not in _WORDS:
         raise ValueError(f"the label {value!r:.40} is none: {READABLE}")
     return _WORDS[said]
+
+
+def asks_whether_grounded(name: str) -> bool:
+    """Whether a yes under this name says that an answer is grounded: ``faithful``, ``is_correct``."""
+    words = [word.lower() for word in _WORD.findall(name.rpartition(".")[2])]
+    *before, last = [word for word in words if word not in _SAYS_OF_WHAT] or [""]
+    return last in _GROUNDED and not set(before) & {*_NOT, "un", "in"}

@@ -166,7 +166,7 @@ def rows_of(
         cells = record.cells
         _, given = cell(cells, candidates, "id")
         name = _id(given) or place
-        label, unlabelled = _label(cell(cells, candidates, "label")[1])
+        label, unlabelled = _label(*cell(cells, candidates, "label"))
         problem, interaction = "", None
         try:
             interaction = _interaction(name, cells, candidates)
@@ -293,9 +293,9 @@ def _id(value: Any) -> str:
     return str(value) if isinstance(value, str | int | float | Decimal | UUID) else ""
 
 
-def _label(value: Any) -> tuple[int | None, str]:
+def _label(column: str | None, value: Any) -> tuple[int | None, str]:
     try:
-        label = label_of(value)
+        label = label_of(value, under=column or "")
     except ValueError as error:
         return None, str(error)
     return label if label is None else int(label), ""
