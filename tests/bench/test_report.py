@@ -138,6 +138,27 @@ def test_a_method_that_abstains_is_held_against_shortcuts_on_the_answers_that_it
     assert told["methods"][0]["beats_every_shortcut"] == []
 
 
+@pytest.mark.parametrize(("detectors", "p", "sure"), [(1, 0.02, True), (2, 0.02, True), (8, 0.02, False)])
+def test_the_best_of_many_is_not_sure_as_soon_as_the_only_one(detectors, p, sure):
+    """Of eight that are as good as a shortcut, the luckiest is above it by chance far oftener than one is."""
+    names = [f"method {n}" for n in range(detectors)]
+    figure = {"value": 0.8, "low": 0.7, "high": 0.9}
+    given = {
+        "sets": {"set": {}},
+        "methods": [
+            {"name": name, "shortcut": name == "rival", "beats_every_shortcut": ["set"]}
+            for name in (*names, "rival")
+        ],
+        "cards": {
+            "set": {name: {"figures": {"auroc": figure}, "coverage": 1.0} for name in (*names, "rival")}
+        },
+        "leads": [{"first": "method 0", "second": "rival", "auroc": {**figure, "p": p}}],
+    }
+    line = report.summary(given, [*names, "rival"])[1]
+    assert line.startswith("method 0 is above the best shortcut, rival: +0.800 [0.700, 0.900] (p = 0.020)")
+    assert line.endswith("which chance may have done for the best of 8.") is not sure
+
+
 def test_labels_the_wrong_way_round_are_suspected():
     """No method is called best for scoring hallucinated answers surely lower than grounded ones."""
     sets = {"set": [replace(one, label=not one.label) for one in fees()]}

@@ -104,7 +104,9 @@ def summary(report: Mapping[str, Any], order: Sequence[str]) -> list[str]:
     ]
     if rivals:
         rival = max(rivals, key=lambda name: cards[name]["figures"]["auroc"]["value"])
-        lines += [line for line in [_lead(report, best, rival, "the best shortcut, ")] if line]
+        lines += [
+            line for line in [_lead(report, best, rival, "the best shortcut, ", of=len(ranked))] if line
+        ]
     if len(ranked) > 1:
         lines += [line for line in [_lead(report, best, ranked[1], "the next detector, ")] if line]
     lost: dict[int, list[str]] = {}
@@ -137,13 +139,16 @@ def _not_judged(cards: Mapping[str, Any], names: Sequence[str]) -> str:
     return f"Not all answers were judged: {', '.join(part)}. Figures are of these." if part else ""
 
 
-def _lead(report: Mapping[str, Any], best: str, other: str, what: str) -> str:
+def _lead(report: Mapping[str, Any], best: str, other: str, what: str, *, of: int = 1) -> str:
+    """By how much the best leads. As the best ``of`` several it has as many chances to lead by luck."""
     for one in report["leads"]:
         if {one["first"], one["second"]} == {best, other} and one.get("auroc"):
             found, sign = one["auroc"], 1 if one["first"] == best else -1
             low, high = sorted((sign * found["low"], sign * found["high"]))
             lead = sign * found["value"]
-            sure = "" if found["p"] < _CLEAR else ", which chance may have done"
+            sure = "" if found["p"] * of < _CLEAR else ", which chance may have done"
+            if sure and found["p"] < _CLEAR:
+                sure += f" for the best of {of}"
             return (
                 f"{best} is {'above' if lead > 0 else 'not above'} {what}{other}: {lead:+.3f} "
                 f"[{low:.3f}, {high:.3f}] (p = {found['p']:.3f}){sure}."
