@@ -165,7 +165,7 @@ def test_labels_the_wrong_way_round_are_suspected():
     (first, *_) = report.told(compare(sets, [contestant("lexical", Checker("lexical"))], rounds=30))[
         "summary"
     ]
-    assert "Are the labels the wrong way round? 1 is hallucinated, 0 grounded." in first
+    assert "Are the labels the wrong way round? 1 is hallucinated, 0 grounded, and the reverse under" in first
     assert "best: AUROC" not in first
 
 

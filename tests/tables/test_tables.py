@@ -530,6 +530,12 @@ def test_a_yes_says_what_its_column_asks(column, of_yes):
         assert found.label == label
 
 
+def test_a_label_that_is_none_is_told_with_what_its_column_takes():
+    given = {**ROW, "faithful": "maybe"}
+    (found,) = rows(lines(given), columns=Columns(label="faithful"))
+    assert found.unlabelled.endswith("under 'faithful', expected 1 or grounded, 0 or hallucinated")
+
+
 def test_a_row_is_called_by_its_id_or_by_its_place():
     """An id column names the row on every output; else the file and the line do."""
     first, second = rows(lines({**ROW, "id": 17}, ROW), name="runs.jsonl")

@@ -126,7 +126,8 @@ def _best(name: str, auroc: Mapping[str, float]) -> str:
         return f"{name} orders answers best: AUROC {_shown(auroc)}."
     return (
         f"Every detector scores hallucinated answers lower than grounded ones: {name}, the best, has AUROC "
-        f"{_shown(auroc)}. Are the labels the wrong way round? 1 is hallucinated, 0 grounded."
+        f"{_shown(auroc)}. Are the labels the wrong way round? 1 is hallucinated, 0 grounded, and the "
+        "reverse under a name such as 'faithful'."
     )
 
 

@@ -37,13 +37,15 @@ def label_of(value: Any, *, under: str = "") -> bool | None:
     if value is None or (isinstance(value, str) and not value.strip()):
         return None
     said = str(value).strip().lower()
+    turned = asks_whether_grounded(under)
     if said in _YES:
-        return _YES[said] is not asks_whether_grounded(under)
+        return _YES[said] is not turned
     first, _, rest = said.replace("-", " ").replace("_", " ").partition(" ")
     if rest in _WORDS and first in _NOT:
         return not _WORDS[rest]
     if said not in _WORDS:
-        raise ValueError(f"the label {value!r:.40} is none: {READABLE}")
+        readable = f"under {under!r:.40}, expected 1 or grounded, 0 or hallucinated" if turned else READABLE
+        raise ValueError(f"the label {value!r:.40} is none: {readable}")
     return _WORDS[said]
 
 

@@ -114,7 +114,7 @@ def _warnings(
     if (auroc := after.get("auroc")) and auroc.high < metrics.KNOWS_NOTHING:
         yield (
             f"hallucinated answers are scored lower than grounded ones: AUROC {auroc}. Are the labels the "
-            "wrong way round? 1 is hallucinated, 0 grounded"
+            "wrong way round? 1 is hallucinated, 0 grounded, and the reverse under a name such as 'faithful'"
         )
     if held_out.reached < parts:
         yield (
