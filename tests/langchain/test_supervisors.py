@@ -7,7 +7,7 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.tools import create_retriever_tool, tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, MessagesState, StateGraph
-from langgraph.types import Command
+from langgraph.types import Command, Send
 from pydantic import BaseModel
 
 from groundwire.core.interaction import Role
@@ -149,3 +149,25 @@ def test_a_user_who_has_a_name_asks_questions(before):
     app = create_agent(Script(responses=[AIMessage(WRITTEN)]), [look_up], middleware=[checking])
     app.invoke({"messages": [*before, HumanMessage(ASKED, name="Bob")]})
     assert judged[0].question == ASKED
+
+
+def test_a_task_that_an_agent_has_written_is_no_question():
+    """What the user asked before it is no earlier turn either, and what was said before that is one."""
+
+    @tool
+    def delegate(task: str) -> Command:
+        """Let the researcher do it."""
+        told = {"messages": [HumanMessage(task)]}
+        return Command(goto=[Send("researcher", told)], graph=Command.PARENT)
+
+    supervising = Script(responses=[calling("delegate", task="Find the price of item3."), AIMessage(SUMMED_UP)])
+    searching = Script(responses=[calling("look_up", query="item3"), AIMessage(RESEARCHED)])
+    graph = StateGraph(MessagesState)
+    graph.add_node("supervisor", create_agent(supervising, [delegate]), destinations=("researcher",))
+    graph.add_node("researcher", create_agent(searching, [look_up]))
+    graph.add_edge(START, "supervisor")
+    graph.add_edge("researcher", "supervisor")
+    first, second = ask(graph.compile(checkpointer=InMemorySaver()), ASKED, "And now?")
+    assert (first.question, first.answer, first.history) == (ASKED, SUMMED_UP, ())
+    assert [passage.text for passage in first.contexts] == [FOUND]
+    assert (second.question, second.history[0].text) == ("And now?", ASKED)

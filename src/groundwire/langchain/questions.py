@@ -155,10 +155,16 @@ def _before(unit: Unit, asked: str | None, steps: Sequence[Any]) -> list[BaseMes
     given, such as a model's with a retry, is no state: its template may hold examples.
     """
     outputs = chat.messages(states.at(states.state(unit.run.outputs), "messages"))
-    earlier = outputs[: chat.last_turn(outputs) or 0]
+    earlier = outputs[: _asked_at(outputs, asked)]
     for given in steps:
         held = [] if isinstance(given, PromptValue) else chat.messages(states.at(given, "messages"))
         last = chat.last_turn(held) or 0
         if last > len(earlier) and held[last].text == asked:
             earlier = held[:last]
     return earlier
+
+
+def _asked_at(conversation: Sequence[BaseMessage], asked: str | None) -> int:
+    """Where the user has ``asked``: an agent may have written a task in a human's place since."""
+    humans = (i for i, message in enumerate(conversation) if chat.by_human(message) and message.text == asked)
+    return max(humans, default=chat.last_turn(conversation) or 0)
