@@ -1,15 +1,25 @@
-"""LangChain's ``AgentExecutor``: what it tells its model, or its users, that no tool or model has said."""
+"""LangChain's ``AgentExecutor`` and LangGraph's prebuilt agent.
+
+The first tells its model, and its users, what no tool or model has said. The second has its model fill in a
+form once it has answered.
+"""
 
 import pytest
+from langchain.agents import create_agent
 from langchain_classic.agents import AgentExecutor, create_react_agent, create_tool_calling_agent
+from langchain_core.messages import AIMessage
 from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder, PromptTemplate
 from langchain_core.tools import tool
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.prebuilt import create_react_agent as prebuilt_agent
+from pydantic import BaseModel
 
 from groundwire import AbstentionReason
 from groundwire.host.notices import UNSAID
 from groundwire.langchain import with_hallucination_check
 from tests.langchain.apps import Oracle, question
 from tests.langchain.conftest import listening
+from tests.langchain.test_supervisors import Script, calling
 from tests.langchain.wrapped_apps import CHECKER, Scribe
 
 REACT = PromptTemplate.from_template("{tools} {tool_names}\nQuestion: {input}\nThought:{agent_scratchpad}")
@@ -74,3 +84,63 @@ def test_what_an_agent_says_at_its_limit_is_no_answer(heard):
     result = checked.invoke({"input": "What does a second bag cost?"})
     assert result["hallucination"]["abstention"] == AbstentionReason.NO_CLAIMS
     assert result["output"] == captured.interaction.answer
+
+
+class Priced(BaseModel):
+    """A form with an answer of its own."""
+
+    answer: str
+    currency: str = "EUR"
+
+
+class Fee(BaseModel):
+    """A form without one."""
+
+    eur: int
+
+
+def filling_in(form, **options):
+    """An agent whose model answers in words, and is then asked to fill in a form."""
+    filled = Script(responses=[calling(type(form).__name__, **form.model_dump())])
+
+    class Filling(Script):
+        def with_structured_output(self, schema, **kwargs):
+            return filled | (lambda message: schema(**message.tool_calls[0]["args"]))
+
+    model = Filling(responses=[calling("fees", of="second bag"), AIMessage("It costs 25 EUR.")])
+    return prebuilt_agent(model, [fees], response_format=type(form), **options)
+
+
+ASKING = {"messages": [("human", "What does a second bag cost?")]}
+FORMS = {MADE_UP: Priced(answer=MADE_UP), '{"eur":99}': Fee(eur=99)}
+
+
+@pytest.mark.filterwarnings("ignore:create_react_agent")
+@pytest.mark.parametrize("answer", FORMS)
+def test_a_form_that_is_filled_in_after_the_last_words_is_the_answer(answer, heard):
+    """Whoever asks for a form reads it, and not what the model had said before."""
+    filling_in(FORMS[answer]).invoke(ASKING, listening(heard))
+    assert (heard.only().problem, heard.only().interaction.answer) == (None, answer)
+    assert contexts(heard.only()) == ["A second bag costs 25 EUR."]
+    checked = with_hallucination_check(filling_in(FORMS[answer]), checker=CHECKER).invoke(ASKING)
+    assert checked["hallucination"]["hallucinated"]
+
+
+@pytest.mark.filterwarnings("ignore:create_react_agent")
+def test_a_withheld_form_is_gone():
+    """What takes its place stands in its own field."""
+    checked = with_hallucination_check(
+        filling_in(FORMS[MADE_UP]), checker=CHECKER, on_hallucination="replace", replacement="Ask us."
+    )
+    assert checked.invoke(ASKING)["structured_response"].answer == "Ask us."
+
+
+@pytest.mark.filterwarnings("ignore:create_react_agent")
+def test_a_form_of_an_earlier_turn_is_no_answer(heard):
+    """Another agent goes on with the same state, and answers in words."""
+    saver, thread = InMemorySaver(), {"configurable": {"thread_id": "1"}}
+    filling_in(FORMS[MADE_UP], checkpointer=saver).invoke(ASKING, thread)
+    model = Script(responses=[calling("fees", of="second bag"), AIMessage("It costs 25 EUR.")])
+    agent = create_agent(model, [fees], checkpointer=saver)
+    assert "structured_response" in agent.invoke(ASKING, listening(heard, **thread))
+    assert heard.only().interaction.answer == "It costs 25 EUR."

@@ -160,7 +160,8 @@ def test_a_task_that_an_agent_has_written_is_no_question():
         told = {"messages": [HumanMessage(task)]}
         return Command(goto=[Send("researcher", told)], graph=Command.PARENT)
 
-    supervising = Script(responses=[calling("delegate", task="Find the price of item3."), AIMessage(SUMMED_UP)])
+    handing_on = calling("delegate", task="Find the price of item3.")
+    supervising = Script(responses=[handing_on, AIMessage(SUMMED_UP)])
     searching = Script(responses=[calling("look_up", query="item3"), AIMessage(RESEARCHED)])
     graph = StateGraph(MessagesState)
     graph.add_node("supervisor", create_agent(supervising, [delegate]), destinations=("researcher",))

@@ -159,7 +159,7 @@ class Call:
             return None if any(seen.detail == UNCLEAR for seen in self._all) else answer
         if answer is not None and without(answer, notices) == whole.answer:
             return answer
-        if whole.answer in values.texts(output):
+        if whole.answer in values.texts(output) or whole.answer == values.form(output):
             return whole.answer
         return None if any(answer == text for _, text in values.answers(given)) else answer
 

@@ -98,9 +98,14 @@ def structured(value: Any) -> str | None:
 
     None where the last model has said something else: then it is left from an earlier turn.
     """
-    held = states.at(value, "structured_response")
     said = [message for message in chat.messages(states.at(value, "messages")) if chat.by_model(message)]
-    return None if held is None or (said and not _fills_in(said[-1])) else _given(held)
+    return form(value) if not said or _fills_in(said[-1]) else None
+
+
+def form(value: Any) -> str | None:
+    """The text of whatever structured response a state holds; None if it has none."""
+    held = states.at(value, "structured_response")
+    return None if held is None else _given(held)
 
 
 def _fills_in(message: BaseMessage) -> bool:
