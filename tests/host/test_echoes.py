@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from groundwire.host.echoes import given_words, unechoed
+from groundwire.host.echoes import edited, given_words, unechoed
 
 PAGE = "Second checked bag\n\nA second checked bag costs 25 EUR on all flights, and is paid at the desk."
 THOUGHT = "A second bag costs 75 EUR and gold members bring a third one free of charge."
@@ -15,6 +15,7 @@ SEARCHED = (
 )
 NOTES = f"# Notes\n\n- A bag is free.\n- {THOUGHT}"
 CHANGED = "- Gold members bring a third one, which costs 12 EUR on the way back."
+WRITES = {"file_path": "/fees.md", "content": NOTES}
 NAMES = "First bag to Oslo, cabin\nSecond bag to Oslo, hold\nThird bag to Oslo, hold"
 PRICED = "First bag to Oslo, cabin\n5\nSecond bag to Oslo, hold\n25\nThird bag to Oslo, hold\n35"
 TODOS = {"todos": [{"content": "Find it.", "status": "done"}, {"content": THOUGHT, "status": "pending"}]}
@@ -40,6 +41,16 @@ def numbered(text, form="{n:6}\t"):
         (NOTES, numbered(f"{NOTES}\nMade at the desk."), "     5\tMade at the desk."),
         (NOTES, numbered(f"# Notes\n{PAGE}"), numbered(f"# Notes\n{PAGE}")),
         (NOTES, "12\n250\n", "12\n250\n"),
+        # So are notes that it was written, and where in it stands what was shown.
+        (WRITES, "Updated file /fees.md", ""),
+        (WRITES, "File written successfully to /fees.md.", ""),
+        (WRITES, "Successfully replaced 1 instance(s) of the string in '/fees.md'", ""),
+        (WRITES, f"@@ lines 1-3 of 3 @@\n{NOTES}", ""),
+        (WRITES, f"/fees.md:\n  3: - {THOUGHT}", ""),
+        ({"path": "fees.md", "text": NOTES}, "Wrote 98 characters to fees.md", ""),
+        (WRITES, f"@@ lines 1-3 of 3 @@\n{PAGE}", f"@@ lines 1-3 of 3 @@\n{PAGE}"),
+        ({"path": "/fees.md"}, "/fees.md: 25", "/fees.md: 25"),
+        ("25.50", "25.50 EUR was updated", "25.50 EUR was updated"),
         (NAMES, PRICED, PRICED),
         (NAMES, f"{NAMES}\n5\n25\n35", "5\n25\n35"),
         ("It costs 75 EUR", "Thought recorded: It costs 75 EUR.", ""),
@@ -117,3 +128,26 @@ def test_what_a_tool_was_given_is_no_evidence(given, text, expected):
     rest = unechoed(text, given_words(given))
     assert "75 EUR" not in rest
     assert " ".join(rest.split()) == " ".join(expected.split())
+
+
+@pytest.mark.parametrize(
+    ("given", "words", "expected"),
+    [
+        (
+            [NOTES, PAGE],
+            ["/a.md", "75 EUR", "99 EUR"],
+            ["- A bag is free.\n" + NOTES.splitlines()[3].replace("75", "99")],
+        ),
+        (["a\nb\nc\nd\ne"], ["c", "x\ny"], ["b\nx\ny\nd"]),
+        (["a\nb\nc"], ["a\n", ""], ["b"]),
+        (["old: 1", "new: 1"], ["1", "2"], ["new: 2"]),
+        ([NOTES], ["/a.md", "what is not there", "99 EUR"], []),
+        ([NOTES], ["", "99 EUR"], []),
+        ([], ["a", "b"], []),
+        ([NOTES], [" ", "long" * 10_000], []),
+        ([NOTES], [THOUGHT] * 9, []),
+    ],
+)
+def test_an_edit_makes_other_words_of_what_was_given_before(given, words, expected):
+    """Of the latest text with the words that are replaced; nothing grows without bounds."""
+    assert [*edited(given, words)] == expected

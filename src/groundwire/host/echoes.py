@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from groundwire.host.seen import (
+    MOST,
     STATEMENT,
     found_at,
     is_statement,
@@ -41,6 +42,14 @@ _RECEIVED = re.compile(
 # The number of a line, where a file is shown with them.
 _NUMBER = re.compile(r"\A\s*\d+(?: ?[→|:.)]|\s|$)")
 _SEVERAL, _LONG = 2, 40  # lines of a file, and characters of what may be one
+_AN_EDIT = 8  # texts in a call that puts one in another's place, at most
+# What a tool says of a file beside its path, and with which words that it was written.
+_DONE = re.compile(r"(?:creat|edit|overwrit|replac|sav|stor|updat)(?:e?d|ten)|overwrote|wrote|written")
+_OF_A_FILE = re.compile(
+    r"\d+|all|at|been|bytes|changes|characters|content|contents|edits?|file|from|has|have|in|instances?|into|"
+    rf"lines?|made|new|next|occurrences?|of|offset|ok|s|string|successfully|text|the|to|was|with|{_DONE.pattern}"
+)
+_WORD, _NOTE = re.compile(r"\w+"), 500  # characters of what is no more than a note
 # What a search says that found nothing, in a sentence.
 _STOP = re.compile(r"[.!?;\n。！？]")
 _NONE = re.compile(r"0|couldn|didn|no|none|not|nothing|unable|zero")
@@ -64,7 +73,10 @@ def unechoed(text: str, given: Iterable[str]) -> str:
     was given, and a number beside a query is what was found for it.
     """
     given = list(given)
-    return _without_query(_beside_given(_beside_lines(text, given), given), given)
+    rest = _beside_lines(text, given)
+    if _is_note_on_file(rest, given, was_shown=rest is not text):
+        return ""
+    return _without_query(_beside_given(rest, given), given)
 
 
 def _beside_lines(text: str, given: Sequence[str]) -> str:
@@ -89,6 +101,26 @@ def _beside_lines(text: str, given: Sequence[str]) -> str:
     if len(left) == len(full) or 2 * sum(map(len, left)) > len(text):
         return text
     return "\n".join(left)
+
+
+def _is_note_on_file(text: str, given: Sequence[str], *, was_shown: bool) -> bool:
+    """Whether a text says no more of a file than that it was written, or which of its lines were shown."""
+    if not given or len(text) > _NOTE:
+        return False
+    named = {word.strip("'\"`()[],:;").rstrip(".") for word in text.split()}
+    paths = {word for word in named if "/" in word or ("." in word and word in given)}
+    words = _WORD.findall(_without(text, paths).lower())
+    if not all(map(_OF_A_FILE.fullmatch, words)):
+        return False
+    if was_shown:
+        return "lines" in words or not any(map(str.isdigit, words))
+    return bool(paths) and any(map(_DONE.fullmatch, words))
+
+
+def _without(text: str, paths: Iterable[str]) -> str:
+    for path in sorted(paths, key=len, reverse=True):
+        text = text.replace(path, " ")
+    return text
 
 
 def _unnumbered(line: str) -> str:
@@ -145,6 +177,29 @@ def _without_query(text: str, given: Sequence[str]) -> str:
         form for one in telling for form in (json.dumps(one), json.dumps(one, ensure_ascii=False), repr(one))
     }
     return _QUERY.sub(lambda field: f"{field[1]}{field[3][0] * 2}" if field[3] in forms else field[0], text)
+
+
+def edited(given: Sequence[str], words: Sequence[str]) -> Iterator[str]:
+    """What has become of texts that were ``given``, where a call puts one of its ``words`` for another.
+
+    As the tools do that edit a file. Of the latest text that has them, it is the lines around them.
+    """
+    for old, new in itertools.pairwise(words if len(words) <= _AN_EDIT else ()):
+        held = next((one for one in reversed(given) if old and old in one), "")
+        if held and held.count(old) * len(new) <= MOST:
+            yield _changed(held.splitlines(), held.replace(old, new).splitlines())
+
+
+def _changed(before: Sequence[str], after: Sequence[str]) -> str:
+    """The lines that have changed, and one on either side."""
+    begin, end = _alike(before, after), _alike(before[::-1], after[::-1])
+    return "\n".join(after[max(0, begin - 1) : len(after) - end + 1])
+
+
+def _alike(lines: Sequence[str], others: Sequence[str]) -> int:
+    """With how many of the same lines two texts begin."""
+    pairs = zip(lines, others, strict=False)
+    return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def says_something(told: str) -> bool:

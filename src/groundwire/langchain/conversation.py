@@ -9,7 +9,7 @@ from typing import Any
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
 from groundwire.core.interaction import Passage
-from groundwire.host.echoes import given_words, says_something, unechoed
+from groundwire.host.echoes import edited, given_words, says_something, unechoed
 from groundwire.host.seen import beside, is_statement
 from groundwire.langchain import chat, results, states
 from groundwire.langchain.tree import Kind, Run, Unit
@@ -125,10 +125,11 @@ class Given:
         self.before: list[str] = []
 
     def to(self, inputs: Any) -> list[str]:
-        words = given_words(inputs)
+        words = [*given_words(inputs)]
         own = [one for one in words if not any(one.strip() in text for text in self.found)]
         given = [*own, *self.before]
-        self.before = [*self.before, *filter(is_statement, own)][-_MOST_KEPT:]
+        kept = [*filter(is_statement, own), *edited(self.before, words)]
+        self.before = [*self.before, *kept][-_MOST_KEPT:]
         return given
 
 
