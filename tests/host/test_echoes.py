@@ -60,6 +60,12 @@ def numbered(text, form="{n:6}\t"):
         ("Ann pays 75 EUR", "Stored memory: Ann pays 75 EUR", ""),
         ("Ann pays 75 EUR", "Added to the user's memory: Ann pays 75 EUR.", ""),
         ("Ann pays 75 EUR", "I'll remember that Ann pays 75 EUR.", ""),
+        # What was kept may go without saying, where it was a statement.
+        ({"notes": THOUGHT, "title": "Bags"}, "Notes recorded.", ""),
+        (THOUGHT, "Report written.", ""),
+        (THOUGHT, '{"status": "saved"}', ""),
+        (THOUGHT, "Note saved; the desk closes at 6 pm.", "Note saved; the desk closes at 6 pm."),
+        ("bag 42", "Your item has been stored.", "Your item has been stored."),
         ("What Ann pays", "Memory: What Ann pays: 25 EUR", "Memory: What Ann pays: 25 EUR"),
         ({"labels": ["open", "lost in Vienna"]}, "Result: lost in Vienna", "Result: lost in Vienna"),
         ("second bag price", "Second bag price noted: 25", "Second bag price noted: 25"),

@@ -22,7 +22,7 @@ from groundwire.host.seen import (
     taken_out,
     weight,
 )
-from groundwire.text.tokens import Word
+from groundwire.text.tokens import Word, texts
 
 # A field of JSON, or of what Python printed, in which a search says what it was asked for.
 _QUERY = re.compile(
@@ -32,11 +32,11 @@ _MOST_VALUES, _VALUE = 1_000, 20  # of a structure, and characters of a text tha
 # What a tool says that did nothing but keep what it was given.
 _KEPT = re.compile(
     r"added|keep|kept|memor(?:y|ies)|noted?|notes|received|recorded|reflections?|remember(?:ed)?|saved|stored|"
-    r"thinking|thoughts?|todos?|written"
+    r"reviewed|thinking|thoughts?|todos?|written"
 )
 _RECEIVED = re.compile(
     rf"\d+|an?|all|and|are|been|created|current|done|facts?|for|has|have|i|in|info|information|is|it|its|items?|"
-    rf"i['’]ll|later|list|messages?|my|new|now|of|ok|okay|plan|preferences?|profile|result|status|success|successfully|"
+    rf"i['’]ll|later|list|messages?|my|new|now|of|ok|okay|plan|preferences?|profile|reports?|result|status|success|successfully|"
     rf"tasks?|text|that|the|this|to|true|updated|user(?:['’]s)?|was|will|with|your?|{_KEPT.pattern}"
 )
 # The number of a line, where a file is shown with them.
@@ -70,11 +70,14 @@ def unechoed(text: str, given: Iterable[str]) -> str:
     taken out, and the rest stays; and what stands in a field that is named for a query, or beside words that
     say that nothing was found. Nothing is left of a text that is all theirs, or says no more beside them than
     that they were received. Of a few words it has to say that they were kept: a tool may choose among what it
-    was given, and a number beside a query is what was found for it.
+    was given, and a number beside a query is what was found for it. Of a statement it may say that alone.
     """
     given = list(given)
     rest = _beside_lines(text, given)
-    if _is_note_on_file(rest, given, was_shown=rest is not text):
+    if len(rest) <= _NOTE and (
+        _is_note_on_file(rest, given, was_shown=rest is not text)
+        or (any(map(is_statement, given)) and _is_receipt(texts(rest.lower())))
+    ):
         return ""
     return _without_query(_beside_given(rest, given), given)
 
@@ -105,8 +108,6 @@ def _beside_lines(text: str, given: Sequence[str]) -> str:
 
 def _is_note_on_file(text: str, given: Sequence[str], *, was_shown: bool) -> bool:
     """Whether a text says no more of a file than that it was written, or which of its lines were shown."""
-    if not given or len(text) > _NOTE:
-        return False
     named = {word.strip("'\"`()[],:;").rstrip(".") for word in text.split()}
     paths = {word for word in named if "/" in word or ("." in word and word in given)}
     words = _WORD.findall(_without(text, paths).lower())
@@ -114,7 +115,7 @@ def _is_note_on_file(text: str, given: Sequence[str], *, was_shown: bool) -> boo
         return False
     if was_shown:
         return "lines" in words or not any(map(str.isdigit, words))
-    return bool(paths) and any(map(_DONE.fullmatch, words))
+    return bool(given) and bool(paths) and any(map(_DONE.fullmatch, words))
 
 
 def _without(text: str, paths: Iterable[str]) -> str:
@@ -141,13 +142,21 @@ def _beside_given(text: str, given: Iterable[str]) -> str:
         for begin in found_at(part, whole):
             (own if is_long else few).update(range(begin, begin + len(one)))
     rest = [word for place, word in enumerate(folded) if place not in own and place not in few]
-    is_receipt = all(map(_RECEIVED.fullmatch, rest))
-    if few and is_receipt and any(map(_KEPT.fullmatch, rest)) and not any(map(str.isdigit, rest)):
+    if few and _is_receipt(rest):
         return ""
     vain = _in_vain(plain, there, folded, own | few)
     if not own or 2 * len(own) < len(there):
         return taken_out(plain, there, vain) if vain else text
-    return "" if is_receipt and not few - own else taken_out(plain, there, own | vain)
+    return "" if _is_received(rest) and not few - own else taken_out(plain, there, own | vain)
+
+
+def _is_receipt(words: Sequence[str]) -> bool:
+    """Whether words say that something was kept, and no more."""
+    return _is_received(words) and any(map(_KEPT.fullmatch, words)) and not any(map(str.isdigit, words))
+
+
+def _is_received(words: Iterable[str]) -> bool:
+    return all(map(_RECEIVED.fullmatch, words))
 
 
 def _in_vain(plain: str, there: Sequence[Word], folded: Sequence[str], given: set[int]) -> set[int]:
