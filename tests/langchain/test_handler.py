@@ -25,7 +25,7 @@ from groundwire import (
 )
 from groundwire.core.errors import InputError
 from groundwire.judge.isolation import JUDGING
-from groundwire.langchain import GroundwireCallbackHandler
+from groundwire.langchain import GroundwireCallbackHandler, with_hallucination_check
 from groundwire.policy import OnAbstention
 from groundwire.tracing.langsmith import LangSmithSink, RunAddress
 from tests.langchain.apps import PROMPT, Library, Oracle, RunnablePassthrough, answer, joined, lcel, question
@@ -434,7 +434,7 @@ def test_a_script_that_ends_at_once_loses_no_outcome():
         """
 import sys
 from groundwire import Checker
-from groundwire.langchain import GroundwireCallbackHandler
+from groundwire.langchain import GroundwireCallbackHandler, with_hallucination_check
 from tests.langchain.apps import lcel, question
 from tests.scripted import NovelWords
 handler = GroundwireCallbackHandler(
@@ -455,7 +455,7 @@ from contextlib import asynccontextmanager
 import uvicorn
 from starlette.applications import Starlette
 from groundwire import Checker, Judge
-from groundwire.langchain import GroundwireCallbackHandler
+from groundwire.langchain import GroundwireCallbackHandler, with_hallucination_check
 from tests.langchain.apps import lcel, question
 stopping = threading.Event()
 def model(system, user):
@@ -485,7 +485,7 @@ def test_a_forked_child_judges_its_own_answers():
         """
 import os
 from groundwire import Checker
-from groundwire.langchain import GroundwireCallbackHandler
+from groundwire.langchain import GroundwireCallbackHandler, with_hallucination_check
 from tests.langchain.apps import lcel, question
 from tests.scripted import NovelWords
 handler = GroundwireCallbackHandler(Checker(NovelWords()))
@@ -533,7 +533,7 @@ def test_a_process_that_forks_right_after_its_first_answer_has_a_child_that_judg
     """What the detector needs is loaded when the handler is made: no thread imports during the fork."""
     code = """
 import os, sys
-from groundwire.langchain import GroundwireCallbackHandler
+from groundwire.langchain import GroundwireCallbackHandler, with_hallucination_check
 from tests.langchain.apps import lcel, question
 handler = GroundwireCallbackHandler()
 lcel().invoke(question(1), {"callbacks": [handler]})
@@ -549,3 +549,20 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
         [sys.executable, "-c", code], timeout=60, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
+
+
+TEXT_ID = "01a21ce3-dd18-700d-96b6-60ad6b1c0014"
+
+
+@pytest.mark.parametrize("run_id", [TEXT_ID, "request 7"])
+@pytest.mark.parametrize("way", ["invoke", "stream"])
+def test_a_run_s_id_may_be_text(run_id, way, caplog):
+    """LangServe gives it as text in the config, and LangChain hands it on to all that listen."""
+    handler = GroundwireCallbackHandler(Checker(NovelWords()), mode="inline")
+    list(getattr(lcel(), way)(question(1), {"callbacks": [handler], "run_id": run_id}))
+    (record,) = handler.outcomes
+    assert (record.interaction.question, record.interaction.answer) == (question(1), answer(1))
+    assert run_id != TEXT_ID or handler.result(TEXT_ID) == record
+    checked = with_hallucination_check(lcel(), checker=Checker(NovelWords()))
+    assert checked.invoke(question(1), {"run_id": run_id})["hallucination"]["status"] == "checked"
+    assert not caplog.records

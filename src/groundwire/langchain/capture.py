@@ -31,7 +31,7 @@ from groundwire.langchain.contexts import contexts
 from groundwire.langchain.declared import CURRENT, KEYS, Block, key_problems
 from groundwire.langchain.labels import labels
 from groundwire.langchain.runs import ABSENT, Runs
-from groundwire.langchain.tree import Kind, Run, Unit
+from groundwire.langchain.tree import Kind, Run, Unit, as_id
 from groundwire.tracing.langsmith import around
 
 _LOG = logging.getLogger(__name__)
@@ -161,6 +161,7 @@ class Capture(BaseCallbackHandler):
     ) -> None:
         runs, parent_id = self._runs, event.get("parent_run_id")
         try:
+            run_id, parent_id = as_id(run_id), None if parent_id is None else as_id(parent_id)
             if parent_id is not None and not runs.known(parent_id):
                 parent_id = next(filter(runs.known, around(parent_id)), parent_id)
             if CURRENT.get() is not None and not runs.known(parent_id):
@@ -184,6 +185,7 @@ class Capture(BaseCallbackHandler):
 
     def _end(self, run_id: UUID, outputs: Any, inputs: Any = ABSENT) -> None:
         try:
+            run_id = as_id(run_id)
             self._over(run_id)
             self._emit(self._runs.end(run_id, outputs, inputs))
         except Exception as error:  # as above
@@ -191,6 +193,7 @@ class Capture(BaseCallbackHandler):
 
     def _fail(self, run_id: UUID, error: BaseException, inputs: Any = ABSENT) -> None:
         try:
+            run_id = as_id(run_id)
             self._over(run_id)
             self._emit(self._runs.fail(run_id, error, inputs))
         except Exception as trouble:  # as above
@@ -209,14 +212,14 @@ class Capture(BaseCallbackHandler):
     def redone(self, run_id: UUID) -> None:
         """Hear that what a run has answered so far is given up, and asked for again."""
         try:
-            self._runs.redo(run_id)
+            self._runs.redo(as_id(run_id))
         except Exception as error:  # as above
             self.lost("retry", error)
 
     def wrote(self, run_id: UUID, notice: str, instead: str = "") -> None:
         """Hear what a check that is itself a run has written into an answer, or ``instead`` of it."""
         try:
-            if (run := self._runs.live(run_id)) is not None:
+            if (run := self._runs.live(as_id(run_id))) is not None:
                 run.note(notice, instead)
         except Exception as error:  # as above
             self.lost("notice", error)

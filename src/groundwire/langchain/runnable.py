@@ -13,7 +13,6 @@ import logging
 from collections.abc import AsyncIterator, Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Unpack
-from uuid import UUID
 
 from langchain_core.callbacks.manager import (
     AsyncCallbackManagerForChainRun,
@@ -45,6 +44,7 @@ from groundwire.langchain.output import (
 from groundwire.langchain.reading import Call, Keys, Reading
 from groundwire.langchain.retry import restored
 from groundwire.langchain.streams import GraphStream, OutputStream, Sum, held_back, is_graph
+from groundwire.langchain.tree import as_id
 from groundwire.langchain.units import GIVEN_UP
 from groundwire.tracing.langsmith import annotate_current_run
 
@@ -355,7 +355,7 @@ class RunnableWithHallucinationCheck(RunnableSerializable[Any, Any]):
 
     def _keep(self, interaction: Interaction, outcome: Outcome, decision: Decision, attempt: int) -> None:
         # A reading's id is that of the wrapper's own run.
-        run_id = None if interaction.id is None else UUID(interaction.id)
+        run_id = None if interaction.id is None else as_id(interaction.id)
         marks = self._settings.sinks.locate(run_id)
         self._settings.keep(interaction, outcome, decision, attempt, marks=marks)
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
-from uuid import UUID
+from uuid import NAMESPACE_OID, UUID, uuid5
 
 _BRANCH, _NODE = "map:key:", "graph:step:"  # LangChain's tags of what runs at once; a node's has its step
 _GATHERED = ("retrievals", "models", "prompts", "tools", "inner")
@@ -19,6 +19,16 @@ _MOST_WAITING = 256  # answers that may be steps of a later one; each is looked 
 _MANY_WAITING, _LONG = 32, 600  # of more than these none waits for more than ten minutes
 _NOTICES = 200  # that are kept of a run
 _PER_TREE = 1000  # a run that never ends must not collect for ever; of each kind the latest are kept
+
+
+def as_id(run_id: UUID | str) -> UUID:
+    """A run's id, which an application such as LangServe may give as text: LangChain hands it on as it is."""
+    if isinstance(run_id, UUID):
+        return run_id
+    try:
+        return UUID(run_id)
+    except ValueError:
+        return uuid5(NAMESPACE_OID, run_id)
 
 
 class Kind(Enum):
