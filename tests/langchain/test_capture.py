@@ -15,6 +15,7 @@ from langchain.agents.structured_output import ToolStrategy
 from langchain_classic.chains import ConversationalRetrievalChain
 from langchain_classic.memory import ConversationBufferMemory
 from langchain_core.documents import Document
+from langchain_core.documents.base import Blob
 from langchain_core.language_models.fake_chat_models import FakeListChatModel, GenericFakeChatModel
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_core.output_parsers import JsonOutputParser, StrOutputParser
@@ -1041,6 +1042,19 @@ def test_a_step_can_be_declared_to_give_the_context(heard):
 
     def reply(found):
         return Oracle().invoke(f"{found}, what about {found[0].split()[0]}?")
+
+    (RunnableLambda(lambda asked: asked) | search | reply).invoke(question(1), listening(heard))
+    assert said(heard.only()) == (None, question(1), texts(1), answer(1))
+
+
+def test_resources_of_a_server_are_a_context_that_can_be_declared(heard):
+    """As the client of the Model Context Protocol gives them; a picture brings no words."""
+    search = RunnableLambda(
+        lambda asked: [*map(Blob.from_data, texts(apps.topic(asked))), Blob.from_data(b"a picture")]
+    ).with_config(tags=["groundwire:context"])
+
+    def reply(found):
+        return Oracle().invoke(f"{[blob.data for blob in found]}, what about {found[0].data.split()[0]}?")
 
     (RunnableLambda(lambda asked: asked) | search | reply).invoke(question(1), listening(heard))
     assert said(heard.only()) == (None, question(1), texts(1), answer(1))

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from langchain_core.documents import Document
+from langchain_core.documents.base import Blob
 from langchain_core.messages import BaseMessage
 
 from groundwire.core.interaction import Passage
@@ -74,14 +75,19 @@ def passages(value: Any) -> list[Passage]:  # noqa: PLR0911 - as above
         return [passage(*value)]
     if isinstance(value, list | tuple):
         return [found for item in value for found in passages(item)]
-    said = chat.told(value) if isinstance(value, BaseMessage) else chat.text(value)
-    if said is not None:
+    if (said := _text(value)) is not None:
         return [Passage(text=said)] if says_something(said) else []
     if isinstance(value, Mapping):
         for _, held in states.known(value, ("page_content", "text", "content", *CONTEXT_KEYS)):
             if found := passages(held):
                 return found
     return []
+
+
+def _text(value: Any) -> str | None:
+    if isinstance(value, Blob):
+        return value.data if isinstance(value.data, str) else None
+    return chat.told(value) if isinstance(value, BaseMessage) else chat.text(value)
 
 
 def _number(value: Any) -> float | None:
