@@ -7,8 +7,10 @@ capture that mixes two calls up can't look right.
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.metadata import version
 from typing import Any
 
+import pytest
 from llama_index.core import QueryBundle
 from llama_index.core.agent.workflow import AgentWorkflow, FunctionAgent, ReActAgent
 from llama_index.core.base.base_selector import BaseSelector, MultiSelection, SingleSelection
@@ -41,6 +43,11 @@ from llama_index.core.schema import NodeWithScore, TextNode
 from llama_index.core.tools import FunctionTool, QueryEngineTool, RetrieverTool
 from llama_index.core.workflow import Event, StartEvent, StopEvent, Workflow, step
 from pydantic import BaseModel
+
+in_a_function = pytest.mark.skipif(
+    tuple(map(int, version("llama-index-core").split(".")[:3])) < (0, 14, 22),
+    reason="llama-index-core runs plain functions of agents outside of their context before 0.14.22",
+)
 
 # -- the world: questions, nodes and answers about numbered topics ------------------------------------------
 

@@ -30,6 +30,7 @@ from tests.llama_index.apps import (
     Selects,
     as_tool,
     engine,
+    in_a_function,
     question,
     told,
 )
@@ -167,6 +168,7 @@ def test_a_node_that_a_check_has_written_is_no_evidence(options):
     assert [passage.text for passage in record.interaction.contexts] == behind
 
 
+@in_a_function
 @pytest.mark.parametrize("options", [{"on_hallucination": "warn"}, *WITHHOLDING])
 async def test_what_a_check_has_written_into_a_tools_words_is_no_evidence(options):
     """What was found inside the tool is."""

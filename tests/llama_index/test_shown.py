@@ -6,7 +6,7 @@ from llama_index.core.tools import FunctionTool
 from llama_index.core.workflow import StopEvent, step
 
 from groundwire import AbstentionReason
-from tests.llama_index.apps import Fetched, Library, Oracle, Steps, question, searching, told
+from tests.llama_index.apps import Fetched, Library, Oracle, Steps, in_a_function, question, searching, told
 
 
 def contexts(captured):
@@ -17,6 +17,7 @@ def found():
     return [node.node.get_content() for node in Library().retrieve(question(7))]
 
 
+@in_a_function
 @pytest.mark.parametrize("form", ["\n\n".join, str], ids=["text", "list"])
 async def test_what_a_tool_s_code_drops_of_what_it_found_is_no_evidence(form, heard):
     """As where it leaves out what is old, or what the user may not see."""
@@ -29,6 +30,7 @@ async def test_what_a_tool_s_code_drops_of_what_it_found_is_no_evidence(form, he
     assert contexts(heard.only()) == [told(7)[0], told(7)[2]]
 
 
+@in_a_function
 async def test_what_a_tool_says_in_other_words_is_held_against_all_that_it_found(heard):
     """Some model that is not heard may have written them, so they are no evidence themselves."""
 

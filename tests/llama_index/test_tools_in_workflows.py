@@ -26,6 +26,7 @@ from tests.llama_index.apps import (
     as_tool,
     ask_inside,
     engine,
+    in_a_function,
     question,
     searching,
     told,
@@ -75,17 +76,20 @@ async def agent_inside(input: str) -> str:  # noqa: A002 - the argument's name i
     return str(await searching().run(user_msg=input))
 
 
+IN_A_FUNCTION = "engine in a function"
 TOOLS = {
     "engine": as_tool,
     "checked engine": lambda: as_tool(CheckedQueryEngine(engine())),
-    "engine in a function": lambda: FunctionTool.from_defaults(ask_inside),
+    IN_A_FUNCTION: lambda: FunctionTool.from_defaults(ask_inside),
     "agent in a function": lambda: FunctionTool.from_defaults(async_fn=agent_inside),
     "retriever's stream": lambda: as_tool(engine(streaming=True)),
 }
 
 
 @pytest.mark.parametrize("streams", [False, True])
-@pytest.mark.parametrize("name", TOOLS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=in_a_function) if name == IN_A_FUNCTION else name for name in TOOLS]
+)
 async def test_an_agent_of_one_s_own_is_judged_as_any_other(name, streams, heard, caplog):
     """By its own last words, the user's question, and what its tools found; not by what they asked."""
     await OnesOwnAgent(TOOLS[name](), streams=streams).run(input=question(7))
