@@ -26,7 +26,7 @@ from groundwire.core.secrets import Traced
 from groundwire.core.verdict import AbstentionReason
 from groundwire.host.actions import Action, Decision
 from groundwire.host.notices import WITHHELD, is_withheld, without
-from groundwire.langchain import questions, results, steps, units
+from groundwire.langchain import questions, results, speakers, steps, units
 from groundwire.langchain.contexts import contexts
 from groundwire.langchain.declared import CURRENT, KEYS, Block, key_problems
 from groundwire.langchain.labels import labels
@@ -267,7 +267,7 @@ class Capture(BaseCallbackHandler):
         said = None if whole is None else without(whole, unit.run.notices)
         if withheld := whole is not None and is_withheld(whole, unit.run.notices):
             said = self.instead(unit, whole) or said
-        answering = self._part("model", lambda: units.answering_model(unit, said), None)
+        answering = self._part("model", lambda: speakers.answering_model(unit, said), None)
         if units.on_the_way(unit, said, answering):
             return None
         found: list[Passage] = []

@@ -16,10 +16,10 @@ from groundwire.langchain import chat, evidence, placing, results, states, value
 from groundwire.langchain.conversation import unheard
 from groundwire.langchain.questions import asked
 from groundwire.langchain.sources import Quotes, Sources
+from groundwire.langchain.speakers import found_texts, has_followed, holds_opening, said_by, words_beside
 from groundwire.langchain.told import Told, readers
 from groundwire.langchain.tools import Tools, placed
 from groundwire.langchain.tree import Kind, Run, Unit
-from groundwire.langchain.units import found_texts, has_followed, holds_opening, said_by, words_beside
 
 _ALIKE = 0.5  # a text holds reworded documents when so many of its words are theirs
 

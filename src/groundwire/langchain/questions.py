@@ -12,8 +12,8 @@ from langchain_core.prompt_values import PromptValue
 from groundwire.core.interaction import Passage, Turn
 from groundwire.host.seen import is_statement, is_telling
 from groundwire.langchain import chat, evidence, results, states, values
+from groundwire.langchain.speakers import found_texts
 from groundwire.langchain.tree import Run, Unit
-from groundwire.langchain.units import found_texts
 
 
 def question(unit: Unit, key: str | None, answering: Run | None, found: Sequence[Passage] = ()) -> str | None:

@@ -11,11 +11,8 @@ from collections.abc import Container, Sequence
 from groundwire.host.seen import EDITED, has_part, is_telling, shares
 from groundwire.langchain import chat, results, states, values
 from groundwire.langchain.questions import asked
-from groundwire.langchain.told import is_handed_on
-from groundwire.langchain.tree import Run, Unit
-from groundwire.langchain.units import (
+from groundwire.langchain.speakers import (
     DISTINCT,
-    answer,
     answering_model,
     found_texts,
     has_followed,
@@ -23,6 +20,9 @@ from groundwire.langchain.units import (
     said_by,
     sayers,
 )
+from groundwire.langchain.told import is_handed_on
+from groundwire.langchain.tree import Run, Unit
+from groundwire.langchain.units import answer
 
 
 def is_step(unit: Unit, model: Run, supplied: Sequence[Run]) -> bool:
