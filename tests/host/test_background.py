@@ -282,6 +282,51 @@ background.submit(threading.Event().wait, lambda result: print(type(result).__na
     assert lines == ["OverdueError"]
 
 
+def test_a_worker_of_celery_has_a_result_for_each_before_it_ends():
+    """No thread outlives the signal of its end: what can't be done by then is told as given up."""
+    lines = output_of(
+        """
+import os, threading
+from groundwire.host import background as module
+from tests.celery import worker_ends
+module._FAREWELL = 0.2
+background = module.Background(workers=1, timeout=0.5)
+for work in (lambda: "done", threading.Event().wait, lambda: "too late"):
+    background.submit(work, lambda result: print(getattr(result, "args", result), flush=True))
+worker_ends()
+os._exit(0)
+"""
+    )
+    assert lines == [
+        "done",
+        "('it was given up after 0.5 seconds',)",
+        "('it had not begun when the queue was closed',)",
+    ]
+
+
+def test_a_queue_without_work_is_not_kept_for_celery():
+    """An application may make a handler for each request."""
+    lines = output_of(
+        """
+import gc, time, weakref
+from groundwire.host import background as module
+from tests import celery
+module._LINGER = 0.0
+background = module.Background()
+background.submit(lambda: "done", print)
+background.flush(20)
+gone = weakref.ref(background)
+del background
+until = time.monotonic() + 20
+while gone() is not None and time.monotonic() < until:
+    gc.collect()
+    time.sleep(0.01)
+print(gone())
+"""
+    )
+    assert lines == ["done", "None"]
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system can't fork")
 def test_a_forked_child_has_a_queue_of_its_own():
     """The child starts empty and works; the parent's work stays the parent's."""

@@ -319,37 +319,25 @@ for worker in workers:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_a_worker_of_celery_writes_what_waits_before_it_ends(tmp_path):
-    """The operating system ends it, and a signal of Celery, for which a module stands here, tells of that."""
+    """Also what is still judged: the operating system ends the process, and no thread of it goes on."""
     code = """
 import os
 import sys
-import types
+import time
 
-
-class Signal:
-    def __init__(self):
-        self.receivers = []
-
-    def connect(self, receiver, *, weak):
-        self.receivers.append(receiver)
-
-    def disconnect(self, receiver):
-        self.receivers.remove(receiver)
-
-
-celery = types.SimpleNamespace(worker_process_shutdown=Signal())
-sys.modules["celery.signals"] = celery
-
+from groundwire.host.background import Background
 from groundwire.monitor import Monitor
+from tests.celery import worker_ends
 from tests.monitor.told import interaction, verdict
 
 store = Monitor(sys.argv[1], drift=None)
 for _ in range(2):
     if not os.fork():
-        for n in range(5):
-            store.keep(interaction(n), verdict())
-        for receiver in list(celery.worker_process_shutdown.receivers):
-            receiver(signal=celery.worker_process_shutdown, sender="worker", pid=os.getpid(), exitcode=0)
+        store.keep(interaction(0), verdict())
+        judging = Background(workers=1)
+        for n in range(1, 5):
+            judging.submit(lambda: time.sleep(0.05), lambda _, n=n: store.keep(interaction(n), verdict()))
+        worker_ends()
         os._exit(0)
 for _ in range(2):
     os.wait()

@@ -2,19 +2,28 @@
 
 A worker of ``multiprocessing`` is ended by the operating system once its own finalizers are through; until
 Python 3.14 it says none of ``atexit``'s farewells. One of Celery is ended so at once, after a signal of
-Celery's own. Only the register lives here; what a farewell is, each thing knows itself.
+Celery's own, and waits for none of its threads. Only the register lives here; what a farewell is, each thing
+knows itself.
 """
 
 from __future__ import annotations
 
 import atexit
+import logging
 import sys
 import threading
 from collections.abc import Callable
 from typing import Any
 
+from groundwire.core.secrets import Traced
+
+_LOG = logging.getLogger(__name__)
 _IN_WORKERS: dict[Callable[[], None], Any] = {}
-_IN_CELERY: dict[Callable[[], None], Callable[..., None]] = {}
+
+# Of Celery's workers, in the order in which they are said; sets that keep an order.
+_WITH_THREADS: dict[Callable[[], None], None] = {}
+_IN_THE_END: dict[Callable[[], None], None] = {}
+_heard_by_celery = False
 
 
 def before_exit(farewell: Callable[[], None]) -> None:
@@ -23,18 +32,26 @@ def before_exit(farewell: Callable[[], None]) -> None:
     if _is_worker():
         util = sys.modules["multiprocessing.util"]
         _IN_WORKERS[farewell] = util.Finalize(None, farewell, exitpriority=0)
-    if (signal := _celerys_signal()) is not None and farewell not in _IN_CELERY:
-        _IN_CELERY[farewell] = heard = lambda **_: farewell()
-        signal.connect(heard, weak=False)
+    if _is_heard_by_celery():
+        _IN_THE_END[farewell] = None
+
+
+def before_threads_are_lost(farewell: Callable[[], None]) -> None:
+    """Call ``farewell`` where a process ends without its threads, before all that ``before_exit`` was told.
+
+    Only Celery's workers do; any other exit waits for threads that are no daemons.
+    """
+    if _is_heard_by_celery():
+        _WITH_THREADS[farewell] = None
 
 
 def no_farewell(farewell: Callable[[], None]) -> None:
-    """Take back what ``before_exit`` was told."""
+    """Take back what was told."""
     atexit.unregister(farewell)
     if (finalizer := _IN_WORKERS.pop(farewell, None)) is not None:
         finalizer.cancel()
-    if (heard := _IN_CELERY.pop(farewell, None)) is not None and (signal := _celerys_signal()) is not None:
-        signal.disconnect(heard)
+    _WITH_THREADS.pop(farewell, None)
+    _IN_THE_END.pop(farewell, None)
 
 
 def is_past_farewell() -> bool:
@@ -48,6 +65,20 @@ def _is_worker() -> bool:
     return process is not None and process.parent_process() is not None
 
 
-def _celerys_signal() -> Any:
-    """What tells a worker process of Celery's that it ends; None where Celery is not in use."""
-    return getattr(sys.modules.get("celery.signals"), "worker_process_shutdown", None)
+def _is_heard_by_celery() -> bool:
+    """Whether Celery is in use, and tells when one of its worker processes ends."""
+    global _heard_by_celery  # noqa: PLW0603 - Celery's register has a lock that must not be asked for often
+    signal = getattr(sys.modules.get("celery.signals"), "worker_process_shutdown", None)
+    if signal is not None and not _heard_by_celery:
+        _heard_by_celery = True
+        signal.connect(_end_in_celery, weak=False)
+    return _heard_by_celery
+
+
+def _end_in_celery(**_: Any) -> None:
+    for farewells in (_WITH_THREADS, _IN_THE_END):
+        for farewell in list(farewells):
+            try:
+                farewell()
+            except Exception:  # the others must still be said
+                _LOG.warning("a worker of Celery could not take its leave in order\n%s", Traced())

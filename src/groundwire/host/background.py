@@ -19,6 +19,7 @@ from contextvars import Context
 from typing import Any, TypeVar
 
 from groundwire.core.fork import renew_after_fork
+from groundwire.core.leaving import before_threads_are_lost, no_farewell
 from groundwire.core.secrets import Traced
 
 _LOG = logging.getLogger(__name__)
@@ -26,6 +27,8 @@ _COMPLAIN_EVERY = 60.0  # seconds between two warnings that the queue is full
 _LINGER = 1.0  # seconds that an idle thread waits for more before it ends
 _LOOK_UP = 0.05  # seconds between two looks of an idle thread whether the interpreter ends
 _MOST_SPARE = 8  # threads beside the workers, while these wait for others
+_FAREWELL = 10.0  # seconds that a process which would end without its threads waits for them
+_LAST_WORD = 1.0  # seconds beyond, in which what is given up is told
 _MAX_STUCK = 16  # abandoned threads that may still be stuck before no more are risked
 
 T = TypeVar("T")
@@ -152,7 +155,12 @@ class Background:
             except RuntimeError:
                 self._threads -= 1
                 return self._threads > 0
+            before_threads_are_lost(self._farewell)
         return True
+
+    def _farewell(self) -> None:
+        if not self.close(_FAREWELL):
+            self.flush(_LAST_WORD)
 
     def _work(self) -> None:
         while (taken := self._take()) is not None:
@@ -174,6 +182,8 @@ class Background:
                     ends = self._closed or not threading.main_thread().is_alive() or self._waiting
                     if ends or time.monotonic() >= until:
                         self._threads -= 1
+                        if not self._threads:
+                            no_farewell(self._farewell)
                         return None
                     self._changed.wait(_LOOK_UP)
                 return self._waiting.popleft()
