@@ -14,6 +14,7 @@ from groundwire.checker import Checker, checker_problems
 from groundwire.core.callables import callable_problems
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.keeper import Keeper, keeper_problems
+from groundwire.core.one_process import OfOneProcess
 from groundwire.core.sink import Sink, sink_problems
 from groundwire.host.observer import Mode, Observer, Stats
 from groundwire.host.record import Record
@@ -25,8 +26,11 @@ class Flushable(Protocol):
     def flush(self, timeout: float | None = None) -> bool: ...
 
 
-class Watching:
-    """A handler that has answers judged by its ``observer`` and sends the outcomes on to its sinks."""
+class Watching(OfOneProcess):
+    """A handler that has answers judged by its ``observer`` and sends the outcomes on to its sinks.
+
+    Models are copied together with their handlers; what a handler has heard is not to be split.
+    """
 
     _observer: Observer
 

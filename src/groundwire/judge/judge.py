@@ -8,10 +8,11 @@ import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn, SupportsIndex
+from typing import Any
 
 from groundwire.core.budget import request_tokens
 from groundwire.core.errors import ConfigurationError
+from groundwire.core.one_process import OfOneProcess
 from groundwire.core.plan import Encode, Failed, Ground, ModelRequest, Reply, Request
 from groundwire.core.verdict import AbstentionReason, Usage
 from groundwire.judge.adapters.langsmith import tracing
@@ -27,7 +28,7 @@ from groundwire.judge.prices import Price
 from groundwire.judge.replies import filled, lacking, merged, texts_of
 
 
-class Judge:
+class Judge(OfOneProcess):
     """Answers requests with its own model, in an empty context. Safe to share between threads and loops.
 
     A copy is the same Judge, and what is copied with it shares it; it can't be pickled. With ``embeddings``
@@ -167,20 +168,6 @@ class Judge:
     def __repr__(self) -> str:
         told = f"model={self.model!r}" if self.completes else "embeddings=..."
         return f"Judge({told}, timeout={self.timeout:g})"
-
-    def __copy__(self) -> Judge:
-        return self
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Judge:
-        # A copy would have a budget, a pace and a memory of its own, and so spend twice what was allowed.
-        return self
-
-    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
-        raise TypeError(
-            "a Judge can't be pickled: it has threads and connections, and limits that hold for one process. "
-            "Build one in each process, as with Checker.from_config(settings), and pickle its settings "
-            "instead (copy.copy and copy.deepcopy share the Judge)"
-        )
 
     def perform(self, requests: Sequence[Request], *, timeout: float | None) -> Sequence[Reply]:
         """One reply for each request, in order. ``timeout`` is for all of them together."""

@@ -22,6 +22,7 @@ from groundwire.core.callables import callable_problems
 from groundwire.core.errors import ConfigurationError
 from groundwire.core.fork import renew_after_fork
 from groundwire.core.interaction import Interaction, Passage
+from groundwire.core.one_process import OfOneProcess
 from groundwire.core.secrets import Traced
 from groundwire.core.verdict import AbstentionReason
 from groundwire.host.actions import Action, Decision
@@ -62,7 +63,7 @@ class Captured:
     notices: tuple[str, ...] = ()
 
 
-class Capture(BaseCallbackHandler):
+class Capture(OfOneProcess, BaseCallbackHandler):
     """Hands each answer of the runs it hears to ``on_captured``, once, in the host's own thread and context.
 
     Safe to share between threads, event loops and any number of runs at once. At most ``max_runs`` runs are
@@ -92,13 +93,6 @@ class Capture(BaseCallbackHandler):
         self._runs = Runs(max_runs, self)
         self._warned: set[str] = set()
         renew_after_fork(self._runs)
-
-    def __copy__(self) -> Capture:
-        # Models are copied together with their handlers; what a handler has heard is not to be split.
-        return self
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Capture:
-        return self
 
     @property
     def live_runs(self) -> int:

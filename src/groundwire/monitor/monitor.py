@@ -19,6 +19,7 @@ from uuid import UUID
 
 from groundwire.core.errors import ConfigurationError, InputError
 from groundwire.core.interaction import Interaction
+from groundwire.core.one_process import OfOneProcess
 from groundwire.core.redaction import Redact
 from groundwire.core.sink import DRAFT
 from groundwire.core.verdict import Outcome
@@ -45,7 +46,7 @@ _MOST_NAME = 100  # characters of a folder's name that are for people
 _LOOK_EVERY = 10.0  # seconds until it is noticed that another process has rebased
 
 
-class Monitor(Reviewing):
+class Monitor(OfOneProcess, Reviewing):
     """Keeps outcomes, and tells how often answers hallucinate, where, and how right the detector is.
 
     ``url`` is a SQLite file's or a PostgreSQL database's. ``tags`` are put on everything, such as an

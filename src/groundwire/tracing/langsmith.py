@@ -19,6 +19,7 @@ from uuid import UUID
 from weakref import WeakKeyDictionary
 
 from groundwire.core.fork import renew_after_fork
+from groundwire.core.one_process import OfOneProcess
 from groundwire.core.secrets import Traced
 from groundwire.core.verdict import Abstention, Outcome
 from groundwire.core.version import VERSION
@@ -157,7 +158,7 @@ def _is_sampled(client: Client, trace_id: UUID) -> bool:
     return chosen is None or bool(chosen(trace_id))
 
 
-class LangSmithSink:
+class LangSmithSink(OfOneProcess):
     """Sends outcomes to LangSmith, as feedback under the key ``hallucination``.
 
     ``client`` replaces the one that traces the run. ``include_text`` puts the reason and the unsupported

@@ -14,6 +14,7 @@ from uuid import UUID
 
 from groundwire.core.callables import callable_problems
 from groundwire.core.errors import ConfigurationError
+from groundwire.core.one_process import OfOneProcess
 from groundwire.core.secrets import Traced
 from groundwire.core.sink import Sink, Told
 from groundwire.core.verdict import Abstention
@@ -66,7 +67,7 @@ def score_of(told: Told, where: SpanIds, *, include_text: bool = False) -> Score
     )
 
 
-class ScoreSink(Sink):
+class ScoreSink(OfOneProcess, Sink):
     """Calls ``write`` with a Score for each outcome, on a thread of its own.
 
     A ``write`` that raises ``TryLaterError`` is called again with the same score, five times over some 16
