@@ -17,6 +17,7 @@ from multiprocessing.synchronize import Event
 
 from groundwire.batch.job import GUARD, Desk, FileDesk, Job
 from groundwire.batch.work import Done, Task, do
+from groundwire.core.cores import usable_cores
 from groundwire.core.errors import ConfigurationError
 
 _AHEAD = 2  # units given out for each process, so that none waits for its next
@@ -44,7 +45,7 @@ class Local:
 
     def run(self, job: Job, tasks: Iterator[Task]) -> Generator[Done, None, None]:
         """Do every unit, yielding each as it is done. Closed early, it stops what is being done."""
-        cores = _cores()
+        cores = usable_cores()
         processes = self.processes or cores
         job = replace(job, threads=max(1, cores // processes))
         if processes == 1:
@@ -143,7 +144,3 @@ def _end_with(sentinel: int, end: Callable[[int], None] = os._exit) -> None:
     """Not outlive a parent that was killed: nobody would take the unit, and the next run does it again."""
     wait_for([sentinel])
     end(1)
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -6,12 +6,12 @@ with it, so nothing idles, nothing outlives a fork, and work goes on while the i
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections.abc import Callable
 from typing import TypeVar
 
+from groundwire.core.cores import usable_cores
 from groundwire.core.fork import renew_after_fork
 
 P = TypeVar("P")
@@ -41,7 +41,7 @@ class Hands:
     def __init__(self, threads: int | None = None) -> None:
         if threads is not None and threads < 1:
             raise ValueError(f"threads must be at least 1, not {threads!r}")
-        self.threads = threads or min(_FEW, _cores())
+        self.threads = threads or min(_FEW, usable_cores())
         self.after_fork()
         renew_after_fork(self)
 
@@ -101,10 +101,6 @@ def begun(work: Callable[[], None]) -> threading.Thread | None:
     except RuntimeError:
         return None
     return thread
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 _FEW = 2
