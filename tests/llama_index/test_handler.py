@@ -180,6 +180,35 @@ def test_installing_twice_is_installing_once(installed, dispatcher):
     assert len(kept) == 2
 
 
+def test_a_second_handler_that_judges_alike_is_told_of(installed, caplog):
+    """A cell that is run again installs its handler again, and each answer is paid for twice."""
+    first = installed(CHECKER)
+    installed(Checker("lexical")).install()
+    assert caplog.messages == []
+    second = installed(Checker(NovelWords()))
+    (told,) = caplog.messages
+    assert told.startswith("2 handlers that judge by the same detector are installed")
+    first.uninstall()
+    second.uninstall()
+    installed(CHECKER)
+    installed(calling(no_claims), mode="inline")
+    assert len(caplog.messages) == 1
+
+
+def test_handlers_of_judges_with_other_models_are_told_apart(installed, caplog):
+    """Two models are compared on purpose."""
+
+    def first(system, user):
+        return ""
+
+    def second(system, user):
+        return ""
+
+    for model in (first, second):
+        installed(Checker("judge", judge=Judge(model)))
+    assert caplog.messages == []
+
+
 def test_leaving_the_handler_waits_and_uninstalls():
     """As a context manager it is flushed at the end, and hears nothing after it."""
     with GroundwireHandler(CHECKER).install() as handler:

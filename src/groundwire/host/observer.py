@@ -251,6 +251,11 @@ class Observer:
         return self._background.close(timeout)
 
     @property
+    def judged_by(self) -> tuple[object, ...]:
+        """The detector, and the model that it asks."""
+        return self._checker.detector.spec, getattr(self._checker.judge, "model", None)
+
+    @property
     def stats(self) -> Stats:
         return Stats(
             captured=self._captured,

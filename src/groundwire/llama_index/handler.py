@@ -5,6 +5,7 @@ It only joins the parts: what an answer is says ``capture``, when it is judged `
 
 from __future__ import annotations
 
+import logging
 import threading
 import weakref
 from collections.abc import Callable, Sequence
@@ -27,6 +28,8 @@ from groundwire.host.watching import Watching
 from groundwire.llama_index.capture import Capture, Captured
 from groundwire.llama_index.hearing import Spans
 from groundwire.tracing.otel import OpenTelemetrySink
+
+_LOG = logging.getLogger(__name__)
 
 
 class Judging(Watching):
@@ -133,8 +136,8 @@ class GroundwireHandler(Judging):
         """Hear every call of this process, in every thread; calls that already go on are not heard.
 
         With a ``dispatcher``, such as ``get_dispatcher("my_package")``, only those that go through it.
-        Installing twice is no mistake. Other handlers hear as before. Raises ConfigurationError for anything
-        else than a dispatcher.
+        Installing twice is no mistake. Other handlers hear as before; the log says so where one of them
+        judges by the same detector. Raises ConfigurationError for anything else than a dispatcher.
         """
         heard = get_dispatcher() if dispatcher is None else dispatcher
         if not isinstance(heard, Dispatcher):
@@ -147,7 +150,25 @@ class GroundwireHandler(Judging):
             # First, so that a tracer's span is still current when ours ends, whenever it was installed.
             heard.span_handlers.insert(0, spans)
             self._installed = (*self._installed, heard)
+            self._warn_of_others(heard)
         return self
+
+    def _warn_of_others(self, heard: Dispatcher) -> None:
+        _INSTALLED.add(self)
+        alike = sum(self._judges_as(one, heard) for one in list(_INSTALLED))
+        if alike > 1:
+            _LOG.warning(
+                "%d handlers that judge by the same detector are installed, and each of them judges every "
+                "answer: if this code has run before, as in a notebook or a Streamlit script, uninstall() "
+                "the earlier handler, or make and install it once",
+                alike,
+            )
+
+    def _judges_as(self, other: GroundwireHandler, heard: Dispatcher) -> bool:
+        if self._observer.judged_by != other._observer.judged_by:
+            return False
+        spans = other._capture.span_handler
+        return any(handler is spans for handler in heard.span_handlers)
 
     def uninstall(self) -> None:
         """Hear of no new calls; those that go on are heard to their end. Without effect if not installed."""
@@ -173,6 +194,9 @@ class GroundwireHandler(Judging):
         """Leave once everything is judged, and hear nothing more."""
         self.uninstall()
         super().__exit__(kind, error, trace)
+
+
+_INSTALLED: weakref.WeakSet[GroundwireHandler] = weakref.WeakSet()
 
 
 class _Responses:
