@@ -96,6 +96,14 @@ def test_what_is_packed_is_one_piece(packed):
     assert len(list(read_piece(io.BytesIO(content), Piece(), what))) == 5
 
 
+@pytest.mark.parametrize("size", [1, 2, 5])
+def test_what_ends_a_table_is_told_by_its_line_in_the_file(size):
+    """A quote that nobody closes is looked for where it stands, not where its piece has it."""
+    content = b"context,answer\n" + b"c,a\n" * 4 + b'c,"a\n' + b"c,a\n" * 4
+    with pytest.raises(TableError, match="a quote that opens in line 6 is never closed"):
+        pieced(content, size, Format.CSV)
+
+
 def test_a_file_that_shrank_is_told():
     """What was there when the work was planned must be there when it is done."""
     content = b'{"context": "c", "answer": "a"}\n' * 5

@@ -16,15 +16,19 @@ from groundwire.tables.window import LARGEST
 _SEPARATOR = re.compile(r'[\s,;|]*|sep=([^\w"\s]|\t)\s*', re.IGNORECASE)
 
 
-def delimited(text: Iterator[str], delimiter: str | None) -> Iterator[Record]:
-    """The rows of a table from its lines. Rows of empty cells at its end are none."""
-    above, reader = csv_reader(text, delimiter)
+def delimited(text: Iterator[str], delimiter: str | None, *, above: int = 0) -> Iterator[Record]:
+    """The rows of a table from its lines. Rows of empty cells at its end are none.
+
+    ``above`` lines below the header are left out of the text, and count.
+    """
+    over_header, reader = csv_reader(text, delimiter)
     if reader is None:
         return
     try:
         header = next(reader)
     except csv.Error as error:
-        raise TableError(f"the header in line {above + 1} is not CSV: {error}") from error
+        raise TableError(f"the header in line {over_header + 1} is not CSV: {error}") from error
+    above += over_header
     header = _named(header)
     require_one_of_each([name for name in header if name is not None])
     empty: list[tuple[int, list[str]]] = []  # rows if another follows; at the end, what a spreadsheet leaves
@@ -55,9 +59,12 @@ def delimited(text: Iterator[str], delimiter: str | None) -> Iterator[Record]:
         yield record
 
 
-def text_lines(text: TextIO) -> Iterator[str]:
-    """The lines of a CSV file. Raises TableError at one that is longer than any cell may be."""
-    line = 0
+def text_lines(text: TextIO, *, above: int = 0) -> Iterator[str]:
+    """The lines of a CSV file. Raises TableError at one that is longer than any cell may be.
+
+    ``above`` lines are left out of the text, and count.
+    """
+    line = above
     while held := text.readline(LARGEST + 1):
         line += 1
         if len(held) > LARGEST:

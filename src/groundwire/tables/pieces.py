@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import itertools
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, BinaryIO
 
@@ -76,10 +76,7 @@ def read_piece(
         return records(stream, kind=form.kind)
     raw: Any = _Part(stream, piece)
     part = io.BufferedReader(raw, buffer_size=1 << 16)
-    return (
-        replace(record, line=record.line + piece.above) if piece.above else record
-        for record in plain_records(part, form.kind)
-    )
+    return plain_records(part, form.kind, above=piece.above)
 
 
 def _lines(stream: BinaryIO, rows: int) -> Iterator[Piece]:

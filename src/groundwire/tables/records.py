@@ -61,15 +61,19 @@ def records(stream: BinaryIO, *, name: str = "", kind: Format | None = None) -> 
     return plain_records(plain, _kind(plain, name, kind))
 
 
-def plain_records(plain: io.BufferedReader, kind: Format) -> Iterator[Record]:
-    """``records`` of a stream that is neither inside gzip nor in UTF-16."""
+def plain_records(plain: io.BufferedReader, kind: Format, *, above: int = 0) -> Iterator[Record]:
+    """``records`` of a stream that is neither inside gzip nor in UTF-16.
+
+    ``above`` lines of the file, before its first row, are left out of the stream, and count.
+    """
     match kind:
         case Format.JSONL:
-            return _json_lines(plain)
+            return _json_lines(plain, above)
         case Format.JSON:
             return _json_values(_text(plain))
         case Format.CSV | Format.TSV:
-            return delimited(text_lines(_text(plain, newline="")), "\t" if kind is Format.TSV else None)
+            lines = text_lines(_text(plain, newline=""), above=above)
+            return delimited(lines, "\t" if kind is Format.TSV else None, above=above)
         case Format.PARQUET:
             return _parquet(plain)
 
@@ -141,8 +145,8 @@ def _text(stream: io.BufferedReader, newline: str | None = None) -> TextIO:
     return io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline=newline)
 
 
-def _json_lines(stream: BinaryIO) -> Iterator[Record]:
-    for line, raw in _lines(stream):
+def _json_lines(stream: BinaryIO, above: int) -> Iterator[Record]:
+    for line, raw in _lines(stream, above):
         if len(raw) > LARGEST:
             yield Record(line=line, problem=f"a line of more than {LARGEST:,} bytes, which is not read")
             continue
@@ -161,9 +165,9 @@ def _json_lines(stream: BinaryIO) -> Iterator[Record]:
             yield Record(line=line, problem=f"not JSON that can be read: {error}")
 
 
-def _lines(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
+def _lines(stream: BinaryIO, above: int) -> Iterator[tuple[int, bytes]]:
     """Each line with its number; of one that is longer than ``LARGEST``, no more than shows that it is."""
-    line = 0
+    line = above
     while raw := stream.readline(LARGEST + 1):
         line += 1
         yield line, raw
