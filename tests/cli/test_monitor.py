@@ -118,6 +118,12 @@ def test_drafts_are_listed_and_exported_if_they_are_asked_for(run):
         assert counts == [4, 5], command
 
 
+def test_a_list_of_nothing_says_so(run):
+    """A tag that is misspelled looks like one that nobody has."""
+    for more in ([], ["--json"]):
+        assert run("list", "--tag", "rout=/a", *more) == (0, "", "nothing is kept that meets this\n")
+
+
 def test_what_is_exported_can_be_checked(run, tmp_path, capsys):
     table = tmp_path / "kept.jsonl"
     table.write_text(run("export", "--tag", "route=/a")[1], encoding="utf-8")

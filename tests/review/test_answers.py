@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from groundwire import AbstentionReason, DetectorSpec
+from groundwire import AbstentionReason, DetectorSpec, Interaction
 from tests.report.html import parse
 from tests.review.shown import bags, keep, plain, unjudged
 
@@ -158,6 +158,13 @@ def test_what_is_shown_is_exported(client, store, ids):
     assert [json.loads(line)["id"] for line in lines] == [ids[0], ids[3]]
     assert client.get("/export?form=xls").status_code == 400
     assert client.get("/export?outcome=odd").status_code == 400
+
+
+def test_an_answer_without_words_is_not_called_unreadable(client, store):
+    """A model that said nothing was read as well as any other."""
+    store.keep(Interaction(question="Who?", contexts="Ann.", answer=""), unjudged()[1], durable=True)
+    (row,) = parse(client.get("/answers").text).all("span", "excerpt")
+    assert row.text == "No answer"
 
 
 def test_an_empty_store_says_how_to_fill_it(client, store):

@@ -222,6 +222,8 @@ def _list(monitor: Monitor, given: argparse.Namespace) -> int:
     )
     for line in page.lines:
         view.say_json(plain(asdict(line))) if _json(given) else view.line(line)
+    if not page.lines:
+        view.hint("nothing is kept that meets this")
     if page.after and not _json(given):
         view.hint("there are more: --limit shows them")
     return DONE
