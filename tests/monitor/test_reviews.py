@@ -144,6 +144,8 @@ def test_an_even_split_decides_nothing(store):
     store.review(key, "disagree", reviewer="bob")
     quality = store.figures().quality
     assert (quality.reviewed, quality.undecided, quality.precision) == (1, 1, None)
+    assert quality.precision_basis == "no decision among the 1 reviewed of all flagged answers"
+    assert quality.recall_basis == "no decision among the 1 reviewed of all answers kept by chance"
     store.review(key, "agree", reviewer="cy")
     assert store.figures().quality.precision.value == 1
 

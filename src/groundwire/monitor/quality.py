@@ -91,7 +91,7 @@ def _precision(cells: list[dict[str, Any]]) -> tuple[Rate | None, str]:
     else:
         basis, chosen = "the flagged answers that people chose to review, which chance did not draw", flagged
     right = _sum(chosen, real=True)
-    return rate(right, right + _sum(chosen, real=False)), basis
+    return _rate_of(right, right + _sum(chosen, real=False), chosen, basis)
 
 
 def _recall(cells: list[dict[str, Any]]) -> tuple[Rate | None, str]:
@@ -106,9 +106,15 @@ def _recall(cells: list[dict[str, Any]]) -> tuple[Rate | None, str]:
     else:
         return None, "no answer of the random sample was reviewed: review the random queue, with no filter"
     found, real = _sum(chosen, real=True, flagged=True), _sum(chosen, real=True)
-    if not real:
-        return None, f"no hallucination among the {_sum(chosen, reviewed=True)} reviewed of {basis}"
-    return rate(found, real), basis
+    return _rate_of(found, real, chosen, basis)
+
+
+def _rate_of(part: int, whole: int, chosen: list[dict[str, Any]], basis: str) -> tuple[Rate | None, str]:
+    """The rate and what it was reckoned from; of nothing, what is missing among what was reviewed."""
+    if whole:
+        return rate(part, whole), basis
+    missing = "hallucination" if _sum(chosen, real=False) else "decision"
+    return None, f"no {missing} among the {_sum(chosen, reviewed=True)} reviewed of {basis}"
 
 
 def _sum(cells: list[dict[str, Any]], **wanted: bool) -> int:
