@@ -73,6 +73,15 @@ def test_whatever_can_be_judged_can_be_kept(store, text, outcome):
     assert kept.outcome.spans == outcome.spans
 
 
+@pytest.mark.parametrize("given", [("A bag costs 75 EUR.", verdict()), (verdict(), interaction())])
+def test_what_is_no_answer_with_its_outcome_is_refused_and_not_lost(store, given):
+    """Handed over in the wrong order, nothing could be written of them."""
+    names = " and ".join(type(one).__name__ for one in given)
+    with pytest.raises(InputError, match=f"keep takes an Interaction, .*, not {names}"):
+        store.keep(*given)
+    assert store.stats.failed == 0
+
+
 def test_an_answer_that_could_not_be_read_is_kept_as_such(store):
     key = store.keep(None, abstention(), durable=True)
     assert store.get(key).interaction is None
@@ -550,6 +559,12 @@ def test_who_has_sqlalchemy_alone_is_told_the_extra_that_brings_the_rest(monkeyp
     monkeypatch.setitem(sys.modules, "alembic", None)
     with pytest.raises(MissingExtraError, match=re.escape("pip install 'groundwire[monitor]'")):
         Monitor(f"sqlite:///{tmp_path / 'answers.db'}")
+
+
+def test_a_form_of_export_that_there_is_not_is_named(store):
+    for export in (lambda: store.export(io.StringIO(), form="xls"), lambda: store.exported(form="xls")):
+        with pytest.raises(InputError, match="form must be one of 'csv', 'jsonl', not 'xls'"):
+            export()
 
 
 def test_exports_hold_no_formula_and_are_read_again(store):

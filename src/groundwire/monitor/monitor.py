@@ -152,7 +152,13 @@ class Monitor(OfOneProcess, Reviewing):
         Handlers, wrappers and checkers that are given this monitor call it. ``run_id`` is the host's own run,
         ``action`` what was done about the answer, and ``attempt`` counts the answers to one question.
         ``durable`` overrides the monitor's own; then StoreError is raised for what was not committed in time.
+        Raises InputError for what is no interaction, or no outcome.
         """
+        if not isinstance(interaction, Interaction | None) or not isinstance(outcome, Outcome):
+            given = " and ".join(type(one).__name__ for one in (interaction, outcome))
+            raise InputError(
+                f"keep takes an Interaction, or None for what could not be read, and its outcome, not {given}"
+            )
         chance = self._random.random()
         why = self._sampling.why(chance, interaction, outcome)
         if why is None:

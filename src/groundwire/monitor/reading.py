@@ -139,11 +139,11 @@ class Reading:
 
     def export(self, stream: TextIO, wanted: Filter = ALL, *, form: Form | str = Form.JSONL) -> int:
         """Write answers with their feedback as "csv" or "jsonl"; how many there were."""
-        return export.write(self._shelf.with_feedback(wanted), stream, Form(form))
+        return export.write(self._shelf.with_feedback(wanted), stream, form_of(form))
 
     def exported(self, wanted: Filter = ALL, *, form: Form | str = Form.JSONL) -> Iterator[str]:
         """What ``export`` writes, piece by piece as it is read."""
-        return export.pieces(self._shelf.with_feedback(wanted), Form(form))
+        return export.pieces(self._shelf.with_feedback(wanted), form_of(form))
 
     def export_one(self, stream: TextIO, key: str | UUID) -> None:
         """Write one answer with its feedback, as a line of "jsonl"."""
@@ -176,6 +176,13 @@ def queue_of(queue: Queue | str) -> Queue:
     if queue not in list(Queue):
         raise InputError(f"queue must be one of {', '.join(repr(str(q)) for q in Queue)}, not {queue!r}")
     return Queue(queue)
+
+
+def form_of(form: Form | str) -> Form:
+    """The form of that name. Raises InputError for another."""
+    if form not in list(Form):
+        raise InputError(f"form must be one of {', '.join(repr(str(one)) for one in Form)}, not {form!r:.60}")
+    return Form(form)
 
 
 def count_of(name: str, value: int) -> int:
