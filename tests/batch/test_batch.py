@@ -141,6 +141,18 @@ def test_what_is_done_is_not_done_again(tmp_path, table):
     assert touched == {parts[2], parts[4], parts[6]}
 
 
+@pytest.mark.parametrize("form", ["jsonl", "csv"])
+def test_a_part_that_was_copied_by_half_is_done_again(tmp_path, table, form):
+    """A copy that was broken off leaves its last file short, and what is beside the parts comes first."""
+    run(table, tmp_path / "out", to=form, unit_rows=10)
+    part = sorted((tmp_path / "out").glob("part-*"))[3]
+    whole = part.read_bytes()
+    for left in (b"", whole[:-40]):
+        part.write_bytes(left)
+        assert run(table, tmp_path / "out", to=form).now.rows == 10
+        assert part.read_bytes() == whole
+
+
 def test_another_input_or_checker_is_refused_until_told(tmp_path, table):
     """The message names what differs; --overwrite begins anew, and deletes nothing of anybody else's."""
     run(table, tmp_path / "out", unit_rows=10)

@@ -33,6 +33,10 @@ class Folder(Protocol):
 
     def open(self, name: str) -> BinaryIO: ...
 
+    def size(self, name: str) -> int:
+        """How many bytes a file has."""
+        ...
+
     def writing(self, name: str) -> contextlib.AbstractContextManager[Path]:
         """A file of this machine to write to, which gets its name when all went well."""
         ...
@@ -70,6 +74,9 @@ class LocalFolder:
 
     def open(self, name: str) -> BinaryIO:
         return (self.path / name).open("rb")
+
+    def size(self, name: str) -> int:
+        return (self.path / name).stat().st_size
 
     @contextlib.contextmanager
     def writing(self, name: str) -> Iterator[Path]:
@@ -126,6 +133,9 @@ class RemoteFolder:
     def open(self, name: str) -> BinaryIO:
         stream: BinaryIO = self._fs.open(f"{self._path}/{name}", "rb")
         return stream
+
+    def size(self, name: str) -> int:
+        return int(self._fs.size(f"{self._path}/{name}"))
 
     @contextlib.contextmanager
     def writing(self, name: str) -> Iterator[Path]:

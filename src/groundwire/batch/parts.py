@@ -1,6 +1,7 @@
 """Parts: the file of each unit's outcomes, which says by itself whose it is and what is in it.
 
-In Parquet that stands in the footer; CSV and JSON lines have a small file beside them, written after them.
+In Parquet that stands in the footer; CSV and JSON lines have a small file beside them, written after them,
+which also tells how long they are.
 """
 
 from __future__ import annotations
@@ -56,18 +57,19 @@ class Parts:
         """Write a part, whole or not at all; ``stats`` is asked when all rows have passed."""
         name = self.name(unit)
         beside = None if self.form is Format.PARQUET else f"{BESIDE}/{name}.json"
-        with self.folder.writing(name) as path, _WRITERS[self.form](path, full=self.full) as writer:
-            for cells in rows:
-                writer.add(cells)
-            counted = stats()
-            told = json.dumps(
-                {"groundwire": "batch", "fingerprint": self.fingerprint, "unit": unit, **counted.to_dict()}
-            ).encode()
-            writer.finish(told)
+        with self.folder.writing(name) as path:
+            with _WRITERS[self.form](path, full=self.full) as writer:
+                for cells in rows:
+                    writer.add(cells)
+                counted = stats()
+                told = {"groundwire": "batch", "fingerprint": self.fingerprint, "unit": unit}
+                told |= counted.to_dict()
+                writer.finish(json.dumps(told).encode())
+            told["bytes"] = path.stat().st_size
             if beside:  # what it tells is of the part that this one is about to replace
                 self.folder.delete([beside])
         if beside:
-            self.folder.write(beside, told)
+            self.folder.write(beside, json.dumps(told).encode())
         return counted
 
     def done(self, units: Iterable[int]) -> dict[int, Stats]:
@@ -96,6 +98,8 @@ class Parts:
         try:
             data = json.loads(self._told(unit))
             if data.pop("groundwire") != "batch" or data.pop("fingerprint") != self.fingerprint:
+                return None
+            if data.pop("bytes", None) not in (None, self.folder.size(self.name(unit))):
                 return None
             return Stats.from_dict(data) if data.pop("unit") == unit else None
         except (OSError, ValueError, LookupError, TypeError):  # cut off, or somebody else's: as if not there
