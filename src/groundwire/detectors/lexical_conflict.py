@@ -60,10 +60,8 @@ def conflict_in(seen: Seen, context: Context) -> Conflict | None:
             reason=_otherwise(fact, nearest if stated else told),
             exact=True,
         )
-    if seen.mentioned:
-        said, there = seen.mentioned.what, seen.mentioned.sentence
-        reason = f"{quoted(said)} is mentioned in the document: {quoted(there)}"
-        return Conflict(words=(seen.span,), where=seen.mentioned.where, reason=reason)
+    if of_another := _borrowed(seen) or _mentioned(seen):
+        return of_another
     return _denied(seen, seen.denied) if seen.denied else _worded_otherwise(seen)
 
 
@@ -87,6 +85,28 @@ def _set_otherwise(seen: Seen, told: Sequence[Told]) -> Conflict:
         where=first.where,
         reason=f"{first.name} is {first.mine} here, {first.theirs} in the document",
     )
+
+
+def _borrowed(seen: Seen) -> Conflict | None:
+    """What is said of the wrong one of siblings, beside what that one has, or else beside whose it is."""
+    borrowed = seen.borrowed
+    if borrowed is None:
+        return None
+    words = (borrowed.words.shifted(seen.span.start),)
+    if borrowed.fact is not None and borrowed.nearest is not None:
+        reason = _otherwise(borrowed.fact, borrowed.nearest)
+        return Conflict(words=words, where=borrowed.where, reason=reason)
+    said = "this" if borrowed.fact is None else _say(borrowed.fact)
+    reason = f"{said} is said of {quoted(borrowed.whose)} in the document, not of {quoted(borrowed.of)}"
+    return Conflict(words=words, where=borrowed.where, reason=reason, support=Support.UNSUPPORTED)
+
+
+def _mentioned(seen: Seen) -> Conflict | None:
+    if seen.mentioned is None:
+        return None
+    said, there = seen.mentioned.what, seen.mentioned.sentence
+    reason = f"{quoted(said)} is mentioned in the document: {quoted(there)}"
+    return Conflict(words=(seen.span,), where=seen.mentioned.where, reason=reason)
 
 
 def _in_its_unit(fact: Fact, nearest: Fact, where: Match, context: Context) -> Fact:

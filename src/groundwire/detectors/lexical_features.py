@@ -22,6 +22,7 @@ from groundwire.detectors.lexical_ratios import reversed_in
 from groundwire.detectors.lexical_records import Mention
 from groundwire.detectors.lexical_seen import CLAIM_FEATURES, Answer, Seen
 from groundwire.detectors.lexical_settings import SAYING, Given, without_told
+from groundwire.detectors.lexical_siblings import Siblings
 from groundwire.detectors.lexical_words import ADVICE, CITES, EMPTY, HEDGES, PRAISE
 from groundwire.text import facts, names, premise, refusal
 from groundwire.text.facts import Fact, Known, Status
@@ -69,6 +70,8 @@ def look(
         if seen.lacking and not seen.illustrates and _may_add_up(seen, answer, below):
             below_it = _Look(seen.span.of(answer), seen.span, about, told[seen.span], ((), below)).seen()
             claims[i] = replace(below_it, leads_in=seen.leads_in)
+    before = ["", *(seen.span.of(answer) for seen in claims)]
+    claims = [about.beside_siblings(seen, answer, said) for seen, said in zip(claims, before, strict=False)]
     figures = [claim.features for claim in claims]
     return Answer(
         claims=tuple(claims),
@@ -135,6 +138,20 @@ class _Background:
     @cached_property
     def settings(self) -> Given:
         return Given(self.context, self.question)
+
+    @cached_property
+    def siblings(self) -> Siblings:
+        return Siblings(self.context, self.question)
+
+    def beside_siblings(self, seen: Seen, answer: str, before: str) -> Seen:
+        """A claim with what it says of the wrong one of siblings; what is said of another is no mention."""
+        text = seen.span.of(answer)
+        if seen.mentioned is not None and self.siblings.is_of_another(text, seen.mentioned.where):
+            return replace(seen, mentioned=None)
+        if seen.illustrates or seen.declines:
+            return seen
+        borrowed = self.siblings.borrowed(text, seen.checked, before)
+        return seen if borrowed is None else replace(seen, borrowed=borrowed)
 
     @cached_property
     def at_issue(self) -> frozenset[int]:

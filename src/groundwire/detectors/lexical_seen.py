@@ -15,6 +15,7 @@ from groundwire.detectors.lexical_mentions import Mentioned
 from groundwire.detectors.lexical_ratios import Reversed
 from groundwire.detectors.lexical_records import Mention
 from groundwire.detectors.lexical_settings import Told
+from groundwire.detectors.lexical_siblings import Borrowed
 from groundwire.text.facts import Fact, Kind, Status
 from groundwire.text.overlap import Match
 from groundwire.text.steps import Derived
@@ -110,6 +111,7 @@ class Seen:
     declines: bool
     verbatim: bool
     features: tuple[float, ...]
+    borrowed: Borrowed | None = None
 
     def place(self, run: range) -> Span:
         """Where a run of its words stands in the answer."""

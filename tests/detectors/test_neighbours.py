@@ -1,0 +1,201 @@
+"""Answers about one of several siblings, or that compare them: two plans, two hotels, two years."""
+
+from __future__ import annotations
+
+import re
+from itertools import permutations
+from pathlib import Path
+
+import pytest
+
+from benchmarks import probes
+from groundwire import Checker, Interaction, Support, Verdict
+
+FOLDER = Path(__file__).resolve().parents[1] / "probes" / "neighbours"
+# How many of 40 pairs each detector flags rightly at least, and wrongly at most; one of each to spare.
+FLOORS = {
+    ("choosing", "lexical"): (28, 16),
+    ("choosing", "embedded"): (26, 5),
+}
+OURS = re.compile(r" is said of “.*” in the document, not of “| here, .* in the document\Z")
+
+SMALL = (
+    "## Fernline: Sprout plan\nThe Sprout plan costs £9 a month on a 30-day rolling basis. It includes 8 GB "
+    "of data, unlimited texts and 500 minutes of calls. Roaming in 31 countries is charged at £2.20 a day. "
+    "If the light on your router blinks, write to the repair desk with your postcode."
+)
+LARGE = (
+    "## Fernline: Canopy plan\nThe Canopy plan costs £21 a month with a 12-month minimum term. It includes "
+    "60 GB of data and unlimited calls and texts. Roaming in 31 countries is included for 25 days a year. "
+    "Leaving early costs £6 for each month that is left."
+)
+YEARS = (
+    "Harbour Trust, annual report 2022. Members: 410. Income £88,000, spending £91,000. Staff: 6.",
+    "Harbour Trust, annual report 2023. Members: 455. Income £97,000, spending £90,500. Staff: 7.",
+)
+
+
+def check(documents: tuple[str, ...], answer: str, question: str = "", detector: str = "lexical") -> Verdict:
+    verdict = Checker(detector).check(Interaction(question=question, contexts=documents, answer=answer))
+    assert isinstance(verdict, Verdict)
+    return verdict
+
+
+def reasons(verdict: Verdict) -> list[str]:
+    return [claim.reason for claim in verdict.claims if claim.support.flagged]
+
+
+@pytest.mark.parametrize(("half", "detector"), FLOORS)
+def test_answers_about_siblings_are_told_from_wrong_ones(half, detector):
+    """On the pairs that showed what the rules missed."""
+    rates = probes.Rates.of(probes.judge(Checker(detector), probes.pairs(FOLDER / f"{half}.toml")))
+    caught, alarms = FLOORS[half, detector]
+    assert rates.caught.of == 40
+    assert rates.caught.hits >= caught
+    assert rates.alarms.hits <= alarms
+
+
+@pytest.mark.parametrize("detector", ["lexical", "embedded"])
+@pytest.mark.parametrize(
+    ("documents", "question", "answer", "reason"),
+    [
+        ((SMALL, LARGE), "", "The Canopy plan costs £9.", "£9 here, £21 in the document"),
+        (
+            (SMALL, LARGE),
+            "",
+            "On Canopy, roaming is charged at £2.20 a day, whereas the Sprout plan charges nothing for it.",
+            "£2.20 is said of “Sprout plan” in the document, not of “Canopy plan”",
+        ),
+        (YEARS, "", "In 2023 the trust had 410 members.", "410 here, 455 in the document"),
+        (
+            YEARS,
+            "What was the income in 2023?",
+            "Income was £88,000.",
+            "£88,000 here, £97,000 in the document",
+        ),
+        (
+            (SMALL, LARGE),
+            "",
+            "Sprout and Canopy both come with 60 GB of data.",
+            "60 GB here, 8 GB in the document",
+        ),
+        (
+            (SMALL, LARGE),
+            "",
+            "With Canopy, if the light on your router blinks, write to the repair desk with your postcode.",
+            "this is said of “Sprout plan” in the document, not of “Canopy plan”",
+        ),
+        (
+            (SMALL, LARGE),
+            "",
+            "Canopy is the larger plan. It includes 500 minutes of calls.",
+            "500 minutes is said of “Sprout plan” in the document, not of “Canopy plan”",
+        ),
+        ((f"{SMALL}\n\n{LARGE}",), "", "The Canopy plan costs £9.", "£9 here, £21 in the document"),
+    ],
+)
+def test_what_is_said_of_a_sibling_is_not_said_of_the_one_named(
+    detector, documents, question, answer, reason
+):
+    """Nor of both; the siblings may be passages, or sections of one."""
+    assert reason in reasons(check(documents, answer, question, detector))
+
+
+def test_what_a_sibling_lacks_is_unsupported_and_what_it_has_otherwise_contradicts():
+    """The evidence is what is said of the one named, or else where what is borrowed stands."""
+    (claim,) = check((SMALL, LARGE), "The Canopy plan costs £9.").claims
+    assert claim.support is Support.CONTRADICTED
+    assert claim.evidence[0].quote.startswith("The Canopy plan costs £21")
+    (claim,) = check((SMALL, LARGE), "Roaming with Canopy is charged at £2.20 a day.").claims
+    assert claim.support is Support.UNSUPPORTED
+    assert "£2.20" in claim.evidence[0].quote
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Canopy is dearer than Sprout, at £21.",
+        "Sprout and Canopy cost £9 and £21 a month.",
+        "Compared with Sprout, £21 is a lot for Canopy.",
+        "Unlike Canopy with its 12-month term, Sprout rolls on a 30-day basis.",
+        "Canopy doesn't charge £2.20 a day for roaming.",
+        "With Canopy you pay £12 more than the £9 for Sprout.",
+        "Both include roaming in 31 countries, at £2.20 a day with Sprout, for 25 days a year with Canopy.",
+        "Both plans include unlimited texts, but only Sprout counts minutes of calls: 500.",
+        "Going from 8 GB to 60 GB means moving to Canopy.",
+        "If 8 GB is too little for you, take Canopy.",
+        "Canopy suits you if you need more than 8 GB.",
+        "Choose Canopy: at £9 the cheaper plan has only 500 minutes.",
+        "Canopy costs £21. The other one is £9.",
+        "Sprout has less than Canopy, which includes both 60 GB of data and unlimited calls.",
+    ],
+)
+def test_whoever_compares_states_the_figures_of_others(answer):
+    assert not any(map(OURS.search, reasons(check((SMALL, LARGE), answer))))
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "In 2023 income rose from £88,000 to £97,000.",
+        "Income was £97,000 in 2023, up from £88,000 in 2022.",
+        "By 2023 members had grown to 455, 45 more than the 410 of the year before.",
+        "In 2023, staff went up to 7 from 6.",
+        "Spending fell to £90,500 in 2023 (2022: £91,000).",
+    ],
+)
+def test_a_year_is_held_against_another(answer):
+    assert not any(map(OURS.search, reasons(check(YEARS, answer))))
+
+
+@pytest.mark.parametrize(
+    "documents",
+    [
+        (SMALL, LARGE, "Fernline price list. All plans: connection fee £30, second card £4."),
+        (SMALL, LARGE.replace("Leaving", "The connection fee is £30 and a second card is £4. Leaving")),
+        (SMALL, LARGE, "## Fernline: Sprout plan, fees\nThe Canopy plan, too, has a second card for £4."),
+    ],
+)
+def test_what_others_may_say_of_it_is_not_a_siblings_alone(documents):
+    """A text about all of them, its own, and a sibling's that names it."""
+    assert not any(map(OURS.search, reasons(check(documents, "With Canopy, a second card is £4."))))
+
+
+@pytest.mark.parametrize(
+    "documents",
+    [
+        (
+            "## Installing Quarry\nQuarry needs 2 GB of memory. Run the installer and restart your machine.",
+            "## Limits\nA project holds at most 400 files. Larger files are cut after 90 MB.",
+        ),
+        (
+            "Marta Olsen founded the brewery in Hallvik with her brother and a loan.",
+            "In 1987 the brewery moved to a hall by the harbour, and it has 12 kettles today.",
+        ),
+    ],
+)
+def test_parts_of_one_subject_are_no_siblings(documents):
+    """Chapters of a manual, the next part of an article."""
+    answers = (
+        "Quarry cuts files after 90 MB.",
+        "Marta Olsen's brewery moved in 1987 and has 12 kettles.",
+    )
+    for answer in answers:
+        assert not any(map(OURS.search, reasons(check(documents, answer))))
+
+
+def test_what_a_sibling_mentions_may_be_said_to_be_missing():
+    """It is no mention that the claim overlooks."""
+    answer = "The Canopy page doesn't mention the router."
+    assert not any("is mentioned" in reason for reason in reasons(check((SMALL, LARGE), answer)))
+    answer = "The Sprout page doesn't mention the router."
+    assert any("is mentioned" in reason for reason in reasons(check((SMALL, LARGE), answer)))
+
+
+def test_the_order_of_the_passages_decides_nothing():
+    third = LARGE.replace("Canopy", "Grove").replace("£21", "£9").replace("60", "90")
+    told = {
+        tuple((claim.score, claim.reason) for claim in check(order, "The Canopy plan costs £9.").claims)
+        for order in permutations((SMALL, LARGE, third))
+    }
+    assert len(told) == 1
