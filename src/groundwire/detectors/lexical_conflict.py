@@ -32,12 +32,31 @@ class Conflict:
 
 
 def conflict_in(seen: Seen, context: Context) -> Conflict | None:
-    """A setting of another value, invented code, a ratio the wrong way round; else a fact that differs.
+    """A setting of another value, or what tables say otherwise, invented code, a ratio the wrong way round.
 
-    Else what a record denies; else a "not" too many, or an opposite.
+    Else a fact that differs; else what a record denies; else a "not" too many, or an opposite.
     """
     if otherwise := [one for one in seen.settings if not one.agrees]:
         return _set_otherwise(seen, otherwise)
+    return _tabled(seen) or _told(seen, context)
+
+
+def _tabled(seen: Seen) -> Conflict | None:
+    """Another cell's figure, or figures that go the other way."""
+    if seen.cells:
+        return Conflict(
+            words=union(one.fact.span.shifted(seen.span.start) for one in seen.cells),
+            where=seen.cells[0].where,
+            reason=_otherwise(seen.cells[0].fact, seen.cells[0].cell),
+        )
+    if seen.moved is None:
+        return None
+    words = (seen.moved.words.shifted(seen.span.start),)
+    reason = f"{quoted(seen.moved.mine)} here, but {seen.moved.theirs}"
+    return Conflict(words=words, where=seen.moved.where, reason=reason)
+
+
+def _told(seen: Seen, context: Context) -> Conflict | None:
     if seen.invented is not None:
         return _invented(seen, seen.invented)
     if seen.reversed is not None:

@@ -6,26 +6,27 @@ What is seen then is in ``lexical_seen``. No figure depends on the order of the 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 
-from groundwire.core.cached import cached_property
 from groundwire.core.span import Span
 from groundwire.core.turns import give_way
 from groundwire.detectors import lexical_records
+from groundwire.detectors.lexical_background import Background, statements_above
+from groundwire.detectors.lexical_cells import Reading, with_cells
 from groundwire.detectors.lexical_code import Block, blocks, leads_in
 from groundwire.detectors.lexical_contrast import Contrast, denied_beside
 from groundwire.detectors.lexical_crossed import crossed
 from groundwire.detectors.lexical_figures import Beside, Figures, Looked, those_found
 from groundwire.detectors.lexical_mentions import mentioned
+from groundwire.detectors.lexical_moves import moved
 from groundwire.detectors.lexical_ratios import reversed_in
 from groundwire.detectors.lexical_records import Mention
 from groundwire.detectors.lexical_seen import CLAIM_FEATURES, Answer, Seen
-from groundwire.detectors.lexical_settings import SAYING, Given, without_told
-from groundwire.detectors.lexical_siblings import Siblings
+from groundwire.detectors.lexical_settings import SAYING, without_told
 from groundwire.detectors.lexical_words import ADVICE, CITES, EMPTY, HEDGES, PRAISE
-from groundwire.text import facts, names, premise, refusal
-from groundwire.text.facts import Fact, Known, Status
+from groundwire.text import facts, names, refusal
+from groundwire.text.facts import Fact, Status
 from groundwire.text.forms import NEGATIONS
 from groundwire.text.overlap import Context
 from groundwire.text.request import is_question
@@ -39,7 +40,7 @@ def look(
     answer: str, spans: Sequence[Span], question: str, context: Context, weights: Mapping[str, float]
 ) -> Answer:
     """Look at each claim of an answer against its context; ``weights`` are those of ``telling``."""
-    about = _Background(
+    about = Background(
         context=context,
         asked=frozenset(_content_stems(context.word(question))) if question else frozenset(),
         question=question,
@@ -58,17 +59,20 @@ def look(
         if seen is None:
             above = [claim.checked for claim in reversed(claims[-_BESIDE:])]
             told[span] = [*worked_out, *(those_found(claims[-1].checked) if claims else ())]
-            seen = _Look(text, span, about, told[span], (above, ()), code=code).seen()
+            stated = statements_above(answer, span.start, claims)
+            seen = _Look(text, span, about, told[span], (above, ()), code=code, above=stated).seen()
             worked_out = [*worked_out, *(f for f, c, _ in seen.checked if c.derived)][-_REMEMBERED:]
             if leads_in(text, answer[span.end : span.end + _GAP]):
                 seen = replace(seen, leads_in=True)
-            elif code is None and not seen.lacking:
+            elif code is None and not (seen.lacking or seen.cells or seen.moved):
                 known[text] = seen  # others may be borne out by what another claim said before them
         claims.append(seen if seen.span == span else replace(seen, span=span))
     for i, seen in enumerate(claims):
         below = [claim.checked for claim in claims[i + 1 : i + 1 + _BESIDE]]
         if seen.lacking and not seen.illustrates and _may_add_up(seen, answer, below):
-            below_it = _Look(seen.span.of(answer), seen.span, about, told[seen.span], ((), below)).seen()
+            stated = statements_above(answer, seen.span.start, claims[:i])
+            text = seen.span.of(answer)
+            below_it = _Look(text, seen.span, about, told[seen.span], ((), below), above=stated).seen()
             claims[i] = replace(below_it, leads_in=seen.leads_in)
     before = ["", *(seen.span.of(answer) for seen in claims)]
     claims = [about.beside_siblings(seen, answer, said) for seen, said in zip(claims, before, strict=False)]
@@ -122,43 +126,6 @@ def context_features(context: Context) -> tuple[float, float]:
     return float(words), short / max(1, context.starts[-1])
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Background:
-    """What all claims of an answer are looked at against: the context, and what the question says itself."""
-
-    context: Context
-    question: str
-    asked: frozenset[str]
-    told: Mapping[str, float]
-
-    @cached_property
-    def given(self) -> Known:
-        return Known(facts.extract(self.question))
-
-    @cached_property
-    def settings(self) -> Given:
-        return Given(self.context, self.question)
-
-    @cached_property
-    def siblings(self) -> Siblings:
-        return Siblings(self.context, self.question)
-
-    def beside_siblings(self, seen: Seen, answer: str, before: str) -> Seen:
-        """A claim with what it says of the wrong one of siblings; what is said of another is no mention."""
-        text = seen.span.of(answer)
-        if seen.mentioned is not None and self.siblings.is_of_another(text, seen.mentioned.where):
-            return replace(seen, mentioned=None)
-        if seen.illustrates or seen.declines:
-            return seen
-        borrowed = self.siblings.borrowed(text, seen.checked, before)
-        return seen if borrowed is None else replace(seen, borrowed=borrowed)
-
-    @cached_property
-    def at_issue(self) -> frozenset[int]:
-        """The question's facts that it asks about, by their identity."""
-        return frozenset(id(fact) for fact in self.given.facts if premise.at_issue(fact))
-
-
 class _Look:
     """One look at one claim."""
 
@@ -166,12 +133,14 @@ class _Look:
         self,
         text: str,
         span: Span,
-        about: _Background,
+        about: Background,
         earlier: Sequence[Fact],
         beside: Beside,
         *,
         code: Block | None = None,
+        above: Sequence[str] = (),
     ) -> None:
+        self.above = above
         self.text, self.span, self.earlier, self.beside = text, span, earlier, beside
         self.about, self.context, self.asked = about, about.context, about.asked
         w = self.worded = self.context.word(text)
@@ -225,7 +194,13 @@ class _Look:
 
     def seen(self) -> Seen:
         set_to = () if self.code is not None else self.about.settings.told(self.text, self.found)
-        checked = without_told(self._facts(), set_to)
+        tables = self.about.cells.read(self.text, self.found, self.above) if self.code is None else []
+        checked = without_told(self._facts(tables), set_to)
+        cells = self.about.cells.told(tables, checked)
+        checked = with_cells(checked, cells)
+        if cells and all(one.agrees for one in cells) and len(self.missing) <= _CALLED:
+            # What the figures of cells are called need not stand in a table: "revenue rose".
+            self._leave_out(set(self.missing))
         if any(one.agrees for one in set_to):
             # What says that a setting has a value need not stand there: "is set to", of a file of settings.
             self._leave_out({i for i in self.missing if self.worded.stems[i] in SAYING})
@@ -261,10 +236,12 @@ class _Look:
             negation_differs=negation,
             entries=tuple(entries),
             settings=set_to,
+            cells=tuple(one for one in cells if not one.agrees),
             invented=self.code.invented(self.span) if self.code is not None else None,
             illustrates=self.illustrates,
             told=self.code is None or self.code.told,
             leads_in=False,
+            moved=moved(self.text, checked, tables, self.context) if self.code is None else None,
             reversed=reversed_in(self.text, self.worded, self.context),
             mentioned=mentioned(self.text, self.context) if declines else None,
             declines=declines,
@@ -357,7 +334,7 @@ class _Look:
         twice = [a and b for a, b in pairwise(there)]
         return sum(there) / len(there) if there else 1.0, sum(twice) / len(twice) if twice else 1.0
 
-    def _facts(self) -> tuple[Looked, ...]:
+    def _facts(self, tables: Sequence[Reading]) -> tuple[Looked, ...]:
         """The exact facts of the claim, what the context says of each, and in which sentence."""
         if not self.found:
             return ()
@@ -374,6 +351,8 @@ class _Look:
             at_issue=self.about.at_issue,
             earlier=self.earlier,
             beside=self.beside,
+            cells=[column for table in tables for column in table.cells()],
+            in_place=frozenset(id(fact) for table in tables for fact in table.in_their_row()),
         ).checked()
 
     def _leave_out(self, words: Collection[int]) -> None:
@@ -420,6 +399,8 @@ _FULL_NAME = 2
 _GAP = 12
 # So many figures that an answer worked out are known to what it goes on to say.
 _REMEMBERED = 48
+# So many words of its own may call what a claim has from a table's cells.
+_CALLED = 2
 # So many statements before and after a claim may be the list that it adds up.
 _BESIDE = 8
 # What a figure and a word of the question weigh beside the claim's own words, when sentences are sought.

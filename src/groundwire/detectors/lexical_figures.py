@@ -27,7 +27,7 @@ class Figures(Places):
     that were worked out before. ``beside`` is what the statements around it say of their figures: those
     before it, from the last on, and those after it.
     ``at_issue`` are those of the question that it asks about, by their identity. ``negated`` says that the
-    claim has a "no" or a "not".
+    claim has a "no" or a "not". ``cells`` are the figures of the tables' cells that it names, by columns.
     """
 
     negated: bool
@@ -35,6 +35,7 @@ class Figures(Places):
     at_issue: frozenset[int]
     earlier: Sequence[Fact]
     beside: Beside
+    cells: Sequence[Sequence[Fact]] = ()
 
     def checked(self) -> tuple[Looked, ...]:
         """The facts in order, what is said of each, and in which sentence."""
@@ -42,6 +43,7 @@ class Figures(Places):
         converted = self._wrongly_converted(looked)
         borne_out = set(map(id, those_found(looked)))
         near = [self.context.figures_of(match)[:_NAMED] for match in self.matches]
+        of_cells = [fact for column in self.cells for fact in column][:_NAMED_CELLS]
         if any(map(periods.is_age, self.found)):
             near.append(tuple(fact for fact in self.known.facts if periods.is_birth(fact))[:_BIRTHS])
         cues = steps.spoken_of(self.text)
@@ -61,7 +63,10 @@ class Figures(Places):
                 return Checked(status=Status.FOUND)
             others = [other for other in named if other is not fact and id(other) not in counted[fact.kind]]
             stems = self.weights.keys()
-            derived = arithmetic.derive(fact, named=others, near=near, cues=cues, stems=stems, listed=listed)
+            there = near
+            if checked.status is Status.ABSENT:
+                others, there = [*of_cells, *others], [*near, *map(tuple, self.cells)]
+            derived = arithmetic.derive(fact, named=others, near=there, cues=cues, stems=stems, listed=listed)
             derived = derived or self._worked_out_below(fact)
             return checked if derived is None else Checked(status=Status.FOUND, derived=derived)
 
@@ -252,5 +257,6 @@ _DAYS_OF_RUNS = frozenset(_DAY * days for days in range(2, 8))
 _BIRTHS = 2
 # No more figures of a claim and a question, or of a sentence, are worked with.
 _NAMED = 24
+_NAMED_CELLS = 6
 # So often is gone on with what was worked out: an amount, what is left, a share of that, and all together.
 _ROUNDS = 4

@@ -27,7 +27,8 @@ from groundwire.text.worded import word
 class Places:
     """What a claim's facts are looked for among: its own facts, its weighed stems, and the documents'.
 
-    ``asked`` are the stems of the question.
+    ``asked`` are the stems of the question, and ``in_place`` the facts, by their identity, that stand in the
+    one row of a table that the claim names.
     """
 
     text: str
@@ -37,6 +38,7 @@ class Places:
     matches: Sequence[Match]
     context: Context
     known: Known
+    in_place: frozenset[int] = frozenset()
 
     def of(self, fact: Fact, checked: Checked) -> tuple[Checked, Match | None]:
         """A fact that is found, but said of something else than the claim is about, differs.
@@ -46,7 +48,7 @@ class Places:
         mostly go on about another: of fifty such differences in real answers, six were errors.) Where prose
         says all of the claim's facts together elsewhere, it is about that.
         """
-        if checked.status is not Status.FOUND or checked.nearest is None:
+        if checked.status is not Status.FOUND or checked.nearest is None or id(fact) in self.in_place:
             return checked, None
         listed = self._restated(fact) or self._listed(fact)
         if listed is not None:

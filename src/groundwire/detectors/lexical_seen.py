@@ -9,9 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from groundwire.core.span import Span
+from groundwire.detectors.lexical_cells import Celled
 from groundwire.detectors.lexical_code import Invented
 from groundwire.detectors.lexical_figures import Looked
 from groundwire.detectors.lexical_mentions import Mentioned
+from groundwire.detectors.lexical_moves import Moved
 from groundwire.detectors.lexical_ratios import Reversed
 from groundwire.detectors.lexical_records import Mention
 from groundwire.detectors.lexical_settings import Told
@@ -102,7 +104,9 @@ class Seen:
     negation_differs: Otherwise | None
     entries: tuple[Mention, ...]
     settings: tuple[Told, ...]
+    cells: tuple[Celled, ...]
     reversed: Reversed | None
+    moved: Moved | None
     invented: Invented | None
     illustrates: bool
     told: bool

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from groundwire.core.span import Span
 from groundwire.text import formulas
+from groundwire.text.columns import barred
 from groundwire.text.documents import laid_open
 from groundwire.text.markup import laid_out, without_scripts
 from groundwire.text.plain import Edit, Plain
@@ -81,7 +82,9 @@ def _read(reference: str) -> str:
     return _UNSEEN.sub("", units.decode("utf-16-be", errors="replace"))
 
 
-_PASSAGES = Remembered(lambda text: undressed(laid_out(without_scripts(laid_open(text)))), most=1_000_000)
+_PASSAGES = Remembered(
+    lambda text: undressed(barred(laid_out(without_scripts(laid_open(text))))), most=1_000_000
+)
 _INVISIBLE = "\u00ad\u200b\u200e\u200f\u2060\ufeff"
 _WIDE = "\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000"
 _DRESSED = re.compile(

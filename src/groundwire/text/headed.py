@@ -1,7 +1,7 @@
 """Figures of a table whose unit stands above them: "Height (m)", "Revenue, EUR million", "in thousands of $".
 
-A cell then says only "142.6". It is read as it stands, and once more with what its column, or else a note in
-the same text, says that it is in.
+A cell then says only "142.6". It is read as it stands, and once more with what its column or its row, or else
+the table's corner, the line above it or a note in the same text, says that it is in.
 """
 
 from __future__ import annotations
@@ -12,53 +12,84 @@ from dataclasses import replace
 
 from groundwire.core.span import Span
 from groundwire.text.fact import Fact, Kind
+from groundwire.text.grid import Grid, grids
 from groundwire.text.numerals import read
+from groundwire.text.units import UNITS
 
 
-def with_units(
-    text: str, rows: Sequence[Span], found: Sequence[Sequence[Fact]]
-) -> Iterator[tuple[int, Fact]]:
-    """The figures of ``rows`` once more with the units above them, each with the number of its row.
+def with_units(text: str, found: Sequence[Sequence[Fact]]) -> Iterator[tuple[int, Fact]]:
+    """The figures of tables once more with the units above or before them, each with its sentence's number.
 
-    ``rows`` are the sentences of ``text``, of which those that begin with a bar are a table's, and ``found``
-    the figures of each.
+    ``found`` are the figures of each sentence of ``text``.
     """
-    note: str | None = None
-    own: list[str] = []
-    units: list[str] = []
-    inside = False
-    for number, row in enumerate(rows):
-        if text[row.start] != "|":
-            inside = False
-            continue
-        if not inside:
-            inside = True
-            note = _noted(text) if note is None else note
-            cells = row.of(text).split("|")
-            all_in = _all_in(cells[1]) or note
-            own = [_unit(cell) for cell in cells]
-            units = [unit or all_in for unit in own]
-        for fact in found[number]:
-            if (fact.kind is Kind.NUMBER and not (fact.highs or fact.label)) or fact.is_bare_year:
-                column = text.count("|", row.start, fact.span.start)
-                given = own if fact.is_bare_year else units
-                unit = given[column] if column < len(given) else ""
-                if unit and (one := _with(fact, unit)) is not None:
+    tables = grids(text)
+    cells = iter([cell for grid in tables for cell in _united(text, grid)])
+    cell = next(cells, None)
+    for number, facts in enumerate(found):
+        for fact in facts:
+            while cell is not None and cell[0].end <= fact.span.start:
+                cell = next(cells, None)
+            if cell is None:
+                return
+            span, own, unit = cell
+            bare = fact.kind is Kind.NUMBER and not (fact.highs or fact.label)
+            given = own if fact.is_bare_year else unit
+            if given and span.start <= fact.span.start and (bare or fact.is_bare_year):
+                one = _with(fact, given)
+                if one is not None:
                     yield number, one
+
+
+def _united(text: str, grid: Grid) -> Iterator[tuple[Span, str, str]]:
+    """The cells of a table's values in order, the unit of the column of each, and the one that it is in."""
+    columns = [_unit(head.of(text)) for head in grid.heads]
+    named = [_measure(_unit(grid.named(number).of(text))) for number in range(len(grid.rows))]
+    all_in = _all_in(grid.heads[0].of(text)) or _titled(grid.title.of(text)) or _noted(text)
+    units = [head.of(text).strip().lower() in _UNITS for head in grid.heads]
+    for number, row in enumerate(grid.rows):
+        here = next((cell.of(text) for cell, is_unit in zip(row, units, strict=True) if is_unit), "")
+        here = here or named[number]
+        for column in grid.columns:
+            yield row[column], columns[column], columns[column] or here or all_in
 
 
 def _unit(head: str) -> str:
     """The unit that a column's head names, "" where it names none."""
     found = _IN_BRACKETS.search(head) or _AFTER_COMMA.search(head)
-    return found[1].strip() if found else ""
+    if found:
+        unit = found[1].split(",")[0].strip()
+        return "" if unit[:1].isdigit() else unit
+    last = _LAST.search(head)
+    return last[1] if last else ""
+
+
+def _measure(unit: str) -> str:
+    """What is surely a unit: in brackets, a row has other things, too."""
+    return unit if _amounts(unit) or _MEASURED.match(unit) else ""
 
 
 def _all_in(corner: str) -> str:
     """The currency and magnitude of a table that has them in its first head: "EUR m", "in $ thousands"."""
-    found = _CORNER.fullmatch(corner.strip(" *_()"))
+    parts = [corner, *_PARTS.split(corner)]
+    return next((unit for part in parts if (unit := _amounts(part.strip(" *_()")))), "")
+
+
+def _amounts(said: str) -> str:
+    found = _CORNER.fullmatch(said)
     if found is None:
         return ""
     return f"{found['sign'] or found['of']} {found['so_many'] or found['many'] or ''}".strip()
+
+
+def _titled(title: str) -> str:
+    """The unit that the line above a table ends with: "Output, GWh", "Prices in EUR per night"."""
+    parts = [part.strip(" *_()") for part in _PARTS.split(title)[1:]]
+    amounts = next((unit for part in parts if (unit := _amounts(part))), "")
+    if amounts:
+        return amounts
+    measured = next((part for part in parts if _MEASURED.match(part)), "")
+    within = _WITHIN.search(title)
+    return measured or (within[1] if within else "")
 
 
 def _noted(text: str) -> str:
@@ -72,16 +103,21 @@ def _noted(text: str) -> str:
 
 def _with(fact: Fact, unit: str) -> Fact | None:
     """The figure with a unit, at its own place; None where that makes no figure with a unit."""
-    money = _CURRENCY.fullmatch(unit)
-    written = f"{money[1]} {fact.text} {_MAGNITUDES.get(money[2], '')}" if money else f"{fact.text} {unit}"
+    money = _CURRENCY.match(unit)
+    written = f"{fact.text} {unit}"
+    if money:
+        sign, many = money[1], _MAGNITUDES.get(money[2], "")
+        written = f"{fact.text} {many} {sign}" if sign[-3:].islower() else f"{sign} {fact.text} {many}"
     said = read(written.strip())
-    if len(said) != 1 or not said[0].unit:
+    if not said or not (said[0].unit or said[0].values[:1] != fact.values[:1]) or said[0].highs:
         return None
     return replace(said[0], span=fact.span, source=fact.source)
 
 
-_IN_BRACKETS = re.compile(r"[(\[](?:in )?([^()\[\]]{1,20})[)\]]\W*\Z")
+_UNITS = frozenset(["unit", "units", "einheit", "unité", "unidad"])
+_IN_BRACKETS = re.compile(r"[(\[](?:in )?([^()\[\]]{1,40})[)\]]\W*\Z")
 _AFTER_COMMA = re.compile(r", (?:in )?([^,]{1,20}?)\W*\Z")
+_PARTS = re.compile(r"[,()\[\]:]")
 _SIGNS = r"[$€£¥₹]|(?:US|AU|CA)\$|EUR|USD|GBP|CHF|SEK|NOK|DKK|JPY|CAD|AUD|INR|PLN"
 _MAGNITUDES = {
     written: word
@@ -93,13 +129,22 @@ _MAGNITUDES = {
     for written in forms.split()
 }
 _MANY = "|".join(sorted(_MAGNITUDES, key=len, reverse=True))
-_CURRENCY = re.compile(rf"({_SIGNS}|euros?|dollars?|pounds?)\s*({_MANY})?")
+_CURRENCIES = r"(?:US |U\.S\. )?dollars?|euros?|pounds?"
+_CURRENCY = re.compile(rf"({_SIGNS}|{_CURRENCIES})\s*['’]?(?:({_MANY})\b)?")
 _CORNER = re.compile(
     rf"(?:in |amounts in )?(?:(?P<sign>{_SIGNS}) ?['’]?(?P<so_many>{_MANY})?"
-    rf"|(?P<many>{_MANY})\.? (?:of )?(?P<of>{_SIGNS}))",
+    rf"|(?P<many>{_MANY})\.? (?:of )?(?P<of>{_SIGNS}|{_CURRENCIES}))",
     re.IGNORECASE,
 )
 _NOTE = re.compile(
     rf"\b(?:in|amounts:?) (?:(?P<sign>{_SIGNS}) ?(?P<so_many>{_MANY})\b"
-    rf"|(?P<many>thousands|millions|billions) of (?P<of>{_SIGNS}|euros?|dollars?|pounds?)(?!\w))"
+    rf"|(?P<many>thousands|millions|billions) of (?P<of>{_SIGNS}|{_CURRENCIES})(?!\w))"
+)
+_WITHIN = re.compile(rf"\bin ((?:{_SIGNS})(?: (?:{_MANY}))?)\b")
+_LAST = re.compile(rf"(%|\b(?:{_SIGNS})\b)(?: p\.a\.)?\Z")
+_MEASURES = sorted((name for name in UNITS if len(name) > 1 or name == "%"), key=len, reverse=True)
+_MEASURED = re.compile(
+    rf"(?:in )?(?:(?:{'|'.join(map(re.escape, _MEASURES))})(?:(?: ?/| per | of ).*)?\Z"
+    r"|(?:thousand|million|billion)s?(?!\w))",
+    re.IGNORECASE,
 )

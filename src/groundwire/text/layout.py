@@ -139,7 +139,7 @@ _OPENS = re.compile(
     r"""\#{1,6}\s | > | \| | ``` | ~~~ | [\]}{] | \["? | ["'][^"']{1,60}+["']\s*+:""", re.VERBOSE
 )
 _CLOSES = re.compile(r"[:：|]\Z|\A(\*\*|__).*\1\Z")
-_CELLS = " | "
+_CELLS = "|"
 _KEYED = re.compile(r"[^\W\d_][^:.!?\n]{0,40}+:\s")
 _NAMED = re.compile(r"[^\W\d_][\w.-]{0,40}+:\s")  # of settings, "min_size: 3", in small letters too
 _WRAPPED = (30, 200)  # in characters: narrower lines are addresses or verse, wider ones are whole paragraphs

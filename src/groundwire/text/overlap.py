@@ -99,7 +99,7 @@ class Prepared:
     def figures(self) -> tuple[tuple[Fact, ...], ...]:
         """The exact facts of each sentence; those of a table once more with the unit that heads them."""
         by_sentence = [list(found) for found in self.facts]
-        for i, fact in with_units(self.text, self.sentences, self.facts):
+        for i, fact in with_units(self.text, self.facts):
             by_sentence[i].append(fact)
         return tuple(map(tuple, by_sentence))
 

@@ -18,7 +18,10 @@ _TIMES = re.compile(r"[ ]?(?:×|x|by|\*)[ ]?")
 _AND = frozenset({"and", "und", "et", "y", "en"})
 _OR = frozenset({"or", "oder", "ou", "o"})
 _BETWEEN = ("between", "zwischen", "entre", "tussen", "from", "von", "de")
-_BY = " by "
+_BY = re.compile(
+    r"\b(?:by|(?:rise|increase|gain|growth|jump|drop|fall|decline|decrease|reduction|cut) of)"
+    r"(?: (?:about|around|roughly|approximately|nearly|almost|some|just|a|an))* \Z"
+)
 _AND_A = " and a "
 _PARTS = frozenset({"half", "quarter"})
 _TIMES_OF = frozenset({"time", "months"})
@@ -26,6 +29,7 @@ _COMPOUND_GAPS = frozenset({" ", " and ", ", ", ""})
 _HOURS = 24
 _COMPOUNDED = frozenset({"time", "months", "length", "mass"})
 _LONGEST_GAP = 14
+_HEAD = 32
 
 
 def append(facts: list[Fact], fact: Fact, lowered: str) -> None:
@@ -37,7 +41,7 @@ def append(facts: list[Fact], fact: Fact, lowered: str) -> None:
             if _TIMES.fullmatch(gap):
                 _share_backwards(facts, fact, lowered)
             else:
-                head = lowered[max(0, last.span.start - 12) : last.span.start]
+                head = lowered[max(0, last.span.start - _HEAD) : last.span.start]
                 joined = _join(last, fact, gap, head)
                 if joined is not None:
                     facts[-1:] = joined
@@ -75,7 +79,7 @@ def _join(left: Fact, right: Fact, gap: str, head: str) -> list[Fact] | None:
     word = gap.strip(" .")
     if word in _OR or (word in _AND and not head.rstrip().endswith(_BETWEEN)):
         return _share_unit(left, right)
-    if word == "to" and head.endswith(_BY):
+    if word == "to" and _BY.search(head):
         return None  # "fell by 3 million to 21 million": by how much, and to what
     return _range(left, right)
 

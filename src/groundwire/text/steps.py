@@ -10,6 +10,7 @@ from enum import StrEnum
 
 from groundwire.text import conversion
 from groundwire.text.fact import Fact, Kind
+from groundwire.text.units import MAGNITUDES
 
 
 class Step(StrEnum):
@@ -150,10 +151,19 @@ def cents(fact: Fact) -> float:
 
 def rounding(fact: Fact) -> float:
     """What a figure may have been rounded by, in the base unit: 0 without decimals, percentages aside."""
-    places = conversion.decimals(fact.text, fact.numbers[0])
+    times = many(fact)
+    places = conversion.decimals(fact.text, fact.numbers[0] / times)
     if not places and fact.kind is not Kind.PERCENT:
         return 0.0
-    return 0.5 * 10.0**-places * (fact.measure.factor if fact.measure else 1.0)
+    return 0.5 * 10.0**-places * times * (fact.measure.factor if fact.measure else 1.0)
+
+
+def many(fact: Fact) -> float:
+    """The magnitude that a figure is written with: a million of "3.2 million", else 1."""
+    return max((MAGNITUDES.get(word, 1.0) for word in _LETTERS.findall(fact.text.lower())), default=1.0)
+
+
+_LETTERS = re.compile(r"[^\W\d_]+")
 
 
 def say(fact: Fact) -> str:

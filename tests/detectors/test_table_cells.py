@@ -1,0 +1,178 @@
+"""Answers about tables: the cell that a figure is said of, units above it, and which way figures go."""
+
+from __future__ import annotations
+
+import random
+import time
+from pathlib import Path
+
+import pytest
+
+from benchmarks import probes
+from groundwire import Checker, Interaction, Verdict
+
+FOLDER = Path(__file__).resolve().parents[1] / "probes" / "tables"
+# How many of 40 pairs each detector flags rightly at least, and wrongly at most; one of each to spare.
+FLOORS = {("choosing", "lexical"): (34, 33), ("choosing", "embedded"): (17, 5)}
+DETECTORS = ["lexical", "embedded"]
+REVENUE = "| Region | 2022 | 2023 |\n|---|---|---|\n| North | 120 | 145 |\n| South | 98 | 87 |"
+IN_BARS, IN_COMMAS, IN_TABS, IN_COLUMNS, IN_HTML = (
+    REVENUE,
+    "region,2022,2023\nNorth,120,145\nSouth,98,87",
+    "Region\t2022\t2023\nNorth\t120\t145\nSouth\t98\t87",
+    "Region         2022     2023\nNorth           120      145\nSouth            98       87",
+    (
+        "<table><tr><th>Region</th><th>2022</th><th>2023</th></tr>\n<tr>\n<td>North</td>\n<td>120</td>\n"
+        "<td>145</td>\n</tr>\n<tr><td>South</td><td>98</td><td>87</td></tr></table>"
+    ),
+)
+
+
+def check(detector: str, document: str, answer: str, question: str = "") -> Verdict:
+    verdict = Checker(detector).check(Interaction(question=question, contexts=[document], answer=answer))
+    assert isinstance(verdict, Verdict)
+    return verdict
+
+
+def reasons(verdict: Verdict) -> list[str]:
+    return [claim.reason for claim in verdict.claims if claim.support.flagged]
+
+
+@pytest.mark.parametrize(("half", "detector"), FLOORS)
+def test_answers_about_tables_are_told_from_wrong_ones(half, detector):
+    rates = probes.Rates.of(probes.judge(Checker(detector), probes.pairs(FOLDER / f"{half}.toml")))
+    caught, alarms = FLOORS[half, detector]
+    assert rates.caught.of == 40
+    assert rates.caught.hits >= caught
+    assert rates.alarms.hits <= alarms
+
+
+@pytest.mark.parametrize("detector", DETECTORS)
+@pytest.mark.parametrize("document", [IN_BARS, IN_COMMAS, IN_TABS, IN_COLUMNS, IN_HTML])
+def test_a_figure_is_held_against_the_cell_that_it_is_said_of(detector, document):
+    """Whatever the table is written in: the row is its evidence."""
+    verdict = check(detector, document, "In 2023, North's revenue was 120.")
+    assert reasons(verdict) == ["120 here, 145 in the document"]
+    (evidence,) = verdict.claims[0].evidence
+    assert "North" in evidence.quote
+    assert "South" not in evidence.quote
+    assert not check(detector, document, "In 2023, North's revenue was 145.").hallucinated
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        ("North's revenue rose from 98 in 2022 to 145 in 2023.", "98 here, 120 in the document"),
+        ("North had 145 in 2023 and South 98.", "98 here, 87 in the document"),
+        ("South was at 120 in 2022.", "120 here, 98 in the document"),
+        ("In 2023:\n\n- North: 120\n- South: 87", "120 here, 145 in the document"),
+        ("South's revenue rose from 98 to 87.", "“rose” here, but 87 is less than 98"),
+        ("South's revenue rose in 2023.", "“rose” here, but 87 is less than 98"),
+        (
+            "South had the highest revenue in 2023.",
+            "“highest” here, but 145 for North, 87 for South",
+        ),
+    ],
+)
+def test_what_a_table_has_otherwise(answer, reason):
+    assert reasons(check("lexical", REVENUE, answer)) == [reason]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "North's revenue in 2023 was 145, up from 120.",
+        "North's revenue rose from 120 in 2022 to 145 in 2023.",
+        "South fell from 98 to 87, while North rose to 145.",
+        "In 2023, North had 145 and South 87.",
+        "North rose by 25 to 145 in 2023.",
+        "South came to 87 in 2023, against 145 in the North.",
+        "In 2023 South was down on the 98 of the year before.",
+        "North had the highest revenue in 2023.",
+        "South's lowest revenue was that of 2023, its highest that of 2022.",
+        "In 2022, North was well above South's 98.",
+        "Together, North and South came to 232 in 2023.",
+    ],
+)
+def test_what_is_right_or_not_clear_differs_from_no_cell(answer):
+    """What is compared with, a difference, a sum, and what another row or column has."""
+    flagged = reasons(check("lexical", REVENUE, answer))
+    assert not any(" here, " in reason for reason in flagged)
+
+
+def test_two_tables_with_the_same_rows_bear_out_either():
+    document = f"Revenue\n\n{REVENUE}\n\nStaff\n\n{REVENUE.replace('145', '12').replace('120', '15')}"
+    for right in ("North had 145 in 2023.", "North had a staff of 12 in 2023.", "North fell from 15 to 12."):
+        assert not any(" here, " in reason for reason in reasons(check("lexical", document, right)))
+    assert reasons(check("lexical", document, "North had 120 in 2023.")) == ["120 here, 145 in the document"]
+
+
+@pytest.mark.parametrize(
+    ("document", "answer"),
+    [
+        (
+            (
+                "Key figures\n\n| | 2022 | 2023 |\n|---|---|---|\n| Net sales (EUR m) | 84.2 | 96.5 |\n"
+                "| Margin (%) | 31.2 | 29.8 |"
+            ),
+            "Net sales were EUR 96.5 million in 2023, at a margin of 29.8%.",
+        ),
+        (
+            "Output, GWh\n\n          2022     2023\nHydro    2,760    3,295\nWind     1,705    2,010",
+            "Hydro and wind together came to 5,305 GWh in 2023.",
+        ),
+        (
+            (
+                "Cash flows (in thousands of US dollars)\n\nYear    FY24    FY23\nDividends  1,200  1,100\n"
+                "Equipment  18,240  22,715"
+            ),
+            "Equipment took $18.2 million in FY24, down from $22.7 million in FY23.",
+        ),
+        (
+            (
+                "| Parameter | Min | Max | Unit |\n|---|---|---|---|\n| Supply voltage | 10 | 32 | V |\n"
+                "| Response time | 2 | 4 | ms |"
+            ),
+            "The response time is 4 ms at most.",
+        ),
+    ],
+)
+def test_units_stand_in_heads_rows_captions_and_columns_of_their_own(document, answer):
+    assert not any("not in the documents" in r for r in reasons(check("embedded", document, answer)))
+
+
+def test_a_long_table_said_over_again_takes_linear_time():
+    chance = random.Random(1)
+    rows = [
+        f"| Place{i} | {chance.randint(100, 99_999)} | {chance.randint(100, 99_999)} |" for i in range(400)
+    ]
+    table = "| Region | 2022 | 2023 |\n|---|---|---|\n" + "\n".join(rows)
+    begun = time.perf_counter()
+    assert not check("lexical", table, table).hallucinated
+    assert time.perf_counter() - begun < 5
+
+
+PLANS = (
+    "| | Starter | Team | Business |\n|---|---|---|---|\n| SSO | – | – | yes |\n| Guests | – | yes | yes |"
+)
+
+
+@pytest.mark.parametrize("detector", DETECTORS)
+def test_a_dash_where_other_cells_say_yes_is_a_no(detector):
+    verdict = check(detector, PLANS, "Both Team and Business offer SSO.")
+    assert reasons(verdict) == ["“offer” here, but “–” for Team and SSO in the document"]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Team and Business include guests.",
+        "Only the Business plan offers SSO.",
+        "Team includes guests, but not SSO.",
+        "The Starter plan has neither SSO nor guests.",
+    ],
+)
+def test_what_cells_of_yes_and_no_bear_out(answer):
+    assert not any(
+        "in the document" in r and " here, " in r for r in reasons(check("lexical", PLANS, answer))
+    )
