@@ -7,14 +7,15 @@ how readings are weighed in ``embedded_model``, and how they become claims in ``
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from groundwire.core.detector import Detector
 from groundwire.core.grading import Grading
 from groundwire.core.interaction import Interaction
 from groundwire.core.plan import Encode, Encoded, Failed, Plan, ReadClaim
-from groundwire.core.verdict import Outcome
+from groundwire.core.verdict import Abstention, Outcome
 from groundwire.detectors import embedded_model, lexical_model
 from groundwire.detectors.as_read import AsRead
 from groundwire.detectors.embedded_verdict import ReadJudging, caution
@@ -44,7 +45,7 @@ class Embedded(Detector):
     """
 
     name: ClassVar[str] = "embedded"
-    version: ClassVar[str] = "29"
+    version: ClassVar[str] = "30"
     needs_encoder: ClassVar[bool] = True
 
     # Half of the F1 that it reaches, where probabilities that are right have their best one (Lipton et al.,
@@ -72,14 +73,10 @@ class Embedded(Detector):
         elsewhere = first.spoken is not None and not first.seen.asked
         which = embedded_model.suspected if elsewhere else embedded_model.to_read
         numbers = which(first.seen, lexical)
-        read: dict[int, ReadClaim] = {}
-        if numbers:
-            (reply,) = yield [asked(first.interaction, first.seen, numbers)]
-            if isinstance(reply, Failed):
-                return self.abstain(reply.reason, reply.detail)
-            assert isinstance(reply, Encoded)
-            read = dict(zip(numbers, reply.claims, strict=True))
-        left = without_known(first.seen, read)
+        read = (yield from self._read(first, numbers)) if numbers else _Read({}, frozenset())
+        if isinstance(read, Abstention):
+            return read
+        left = without_known(first.seen, read.claims)
         doubt = caution(first)
         if first.spoken is not None:
             weighed = embedded_model.in_other_words(lexical, first.seen, left)
@@ -87,9 +84,43 @@ class Embedded(Detector):
             weighed = embedded_model.load().weigh(lexical, first.seen, left)
             weighed = doubt.applied(weighed, self.grading.threshold) if doubt else weighed
         # What is said of a claim as a whole is what was read of it.
-        told = {i: replace(claim, words=left[i].words) for i, claim in read.items()}
-        claims = ReadJudging(first, self.grading, weighed.scores(), told, lexical.odds).claims()
+        told = {i: replace(claim, words=left[i].words) for i, claim in read.claims.items()}
+        judging = ReadJudging(
+            first, self.grading, weighed.scores(), told, lexical.odds, borrowed=read.borrowed
+        )
+        claims = judging.claims()
         return concluded(claims, self, raw=weighed.raw, note="" if doubt is None else doubt.said)
+
+    def _read(self, first: Opened, numbers: Sequence[int]) -> Plan[_Read | Abstention]:
+        """What is read of the claims of these ``numbers``.
+
+        A claim about one of siblings is read without what the passages say of the others, too.
+        """
+        apart: dict[tuple[str, ...], list[int]] = {}
+        for i in numbers:
+            if (without := first.seen.claims[i].apart) is not None:
+                apart.setdefault(without.passages, []).append(i)
+        again = [asked(first.interaction, first.seen, some, passages) for passages, some in apart.items()]
+        replies = yield [asked(first.interaction, first.seen, numbers), *again]
+        read: dict[int, ReadClaim] = {}
+        borrowed: set[int] = set()
+        for some, reply in zip([numbers, *apart.values()], replies, strict=True):
+            if isinstance(reply, Failed):
+                return self.abstain(reply.reason, reply.detail)
+            assert isinstance(reply, Encoded)
+            for i, claim in zip(some, reply.claims, strict=True):
+                known = read.setdefault(i, claim)
+                if claim.reading.supported < known.reading.supported:
+                    read[i] = replace(claim, evidence=known.evidence)  # which is of all passages
+                    borrowed.add(i)
+        return _Read(read, borrowed)
+
+
+class _Read(NamedTuple):
+    """The readings of claims by their number, and those of which less says so without their siblings."""
+
+    claims: Mapping[int, ReadClaim]
+    borrowed: AbstractSet[int]
 
 
 def without_known(answer: Answer, read: Mapping[int, ReadClaim]) -> dict[int, ReadClaim]:
@@ -97,13 +128,15 @@ def without_known(answer: Answer, read: Mapping[int, ReadClaim]) -> dict[int, Re
     return {i: embedded_model.but_for(claim, answer.claims[i].restated) for i, claim in read.items()}
 
 
-def asked(interaction: Interaction, answer: Answer, numbers: Sequence[int]) -> Encode:
-    """What the encoder is asked, to read the claims of these ``numbers``."""
+def asked(
+    interaction: Interaction, answer: Answer, numbers: Sequence[int], passages: Sequence[str] | None = None
+) -> Encode:
+    """What the encoder is asked, to read the claims of these ``numbers`` beside ``passages``, or all."""
     stated = tuple(claim.span for claim in answer.claims)
     return Encode(
         answer=interaction.answer,
         claims=tuple(stated[i] for i in numbers),
-        passages=tuple(passage.text for passage in interaction.contexts),
+        passages=tuple(passages or (passage.text for passage in interaction.contexts)),
         question=interaction.question,
         stated=stated,
     )

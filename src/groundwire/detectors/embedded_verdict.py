@@ -15,7 +15,7 @@ from groundwire.core.grading import Grading
 from groundwire.core.plan import ReadClaim
 from groundwire.core.span import Span, union
 from groundwire.detectors import embedded_model
-from groundwire.detectors.lexical_conflict import Conflict, quoted
+from groundwire.detectors.lexical_conflict import Conflict, quoted, said_of_another
 from groundwire.detectors.lexical_figures import those_found
 from groundwire.detectors.lexical_model import Weighed, logit
 from groundwire.detectors.lexical_seen import Seen
@@ -34,12 +34,18 @@ class ReadJudging(Judging):
         scores: Sequence[float],
         read: Mapping[int, ReadClaim],
         odds: Sequence[float],
+        *,
+        borrowed: AbstractSet[int] = frozenset(),
     ) -> None:
-        """``read`` are the claims that were, by their number; ``odds`` are the lexical ones of all claims."""
+        """``read`` are the claims that were, by their number; ``odds`` are the lexical ones of all claims.
+
+        ``borrowed`` are those that less speaks for without what is said of siblings.
+        """
         super().__init__(opened.interaction, opened.context, opened.seen, grading, scores)
         self._abroad = opened.spoken is not None
         claims = opened.seen.claims
         self._read = {claims[i].span: claim for i, claim in read.items()}
+        self._borrowed = {claims[i].span for i in borrowed}
         self._odds = {seen.span: known for seen, known in zip(claims, odds, strict=True)}
 
     def _unsupported(self, seen: Seen, score: float) -> Claim:
@@ -47,6 +53,15 @@ class ReadJudging(Judging):
         if read is None:
             return super()._unsupported(seen, score)
         words = self._words(seen, read)
+        if seen.apart is not None and seen.span in self._borrowed:
+            return self._claim(
+                seen,
+                Support.UNSUPPORTED,
+                score,
+                words=words,
+                evidence=(self._cite(seen.apart.where),),
+                reason=said_of_another("this", seen.apart.whose, seen.apart.of),
+            )
         if self._contradicts(seen, read):
             (nearest,) = self._nearest(seen, read)
             verb = "do" if len(words) > 1 else "does"

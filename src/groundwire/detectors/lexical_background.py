@@ -37,15 +37,15 @@ class Background:
     def siblings(self) -> Siblings:
         return Siblings(self.context, self.question)
 
-    def beside_siblings(self, seen: Seen, answer: str, before: str) -> Seen:
+    def beside_siblings(self, seen: Seen, answer: str, above: Sequence[str]) -> Seen:
         """A claim with what it says of the wrong one of siblings; what is said of another is no mention."""
         text = seen.span.of(answer)
         if seen.mentioned is not None and self.siblings.is_of_another(text, seen.mentioned.where):
             return replace(seen, mentioned=None)
         if seen.illustrates or seen.declines:
             return seen
-        borrowed = self.siblings.borrowed(text, seen.checked, before)
-        return seen if borrowed is None else replace(seen, borrowed=borrowed)
+        borrowed = self.siblings.borrowed(text, seen.checked, above[0] if above else "")
+        return replace(seen, borrowed=borrowed, apart=self.siblings.apart(text, above))
 
     @cached_property
     def cells(self) -> Cells:

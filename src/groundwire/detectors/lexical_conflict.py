@@ -116,8 +116,13 @@ def _borrowed(seen: Seen) -> Conflict | None:
         reason = _otherwise(borrowed.fact, borrowed.nearest)
         return Conflict(words=words, where=borrowed.where, reason=reason)
     said = "this" if borrowed.fact is None else _say(borrowed.fact)
-    reason = f"{said} is said of {quoted(borrowed.whose)} in the document, not of {quoted(borrowed.of)}"
+    reason = said_of_another(said, borrowed.whose, borrowed.of)
     return Conflict(words=words, where=borrowed.where, reason=reason, support=Support.UNSUPPORTED)
+
+
+def said_of_another(said: str, whose: str, of: str) -> str:
+    """What to say of what the document says of another than the claim does."""
+    return f"{said} is said of {quoted(whose)} in the document, not of {quoted(of)}"
 
 
 def _mentioned(seen: Seen) -> Conflict | None:

@@ -74,8 +74,11 @@ def look(
             text = seen.span.of(answer)
             below_it = _Look(text, seen.span, about, told[seen.span], ((), below), above=stated).seen()
             claims[i] = replace(below_it, leads_in=seen.leads_in)
-    before = ["", *(seen.span.of(answer) for seen in claims)]
-    claims = [about.beside_siblings(seen, answer, said) for seen, said in zip(claims, before, strict=False)]
+    said = [seen.span.of(answer) for seen in claims]
+    claims = [
+        about.beside_siblings(seen, answer, said[max(0, i - _BESIDE) : i][::-1])
+        for i, seen in enumerate(claims)
+    ]
     figures = [claim.features for claim in claims]
     return Answer(
         claims=tuple(claims),

@@ -17,7 +17,7 @@ from groundwire.detectors.lexical_moves import Moved
 from groundwire.detectors.lexical_ratios import Reversed
 from groundwire.detectors.lexical_records import Mention
 from groundwire.detectors.lexical_settings import Told
-from groundwire.detectors.lexical_siblings import Borrowed
+from groundwire.detectors.lexical_siblings import Apart, Borrowed
 from groundwire.text.facts import Fact, Kind, Status
 from groundwire.text.overlap import Match
 from groundwire.text.steps import Derived
@@ -116,6 +116,7 @@ class Seen:
     verbatim: bool
     features: tuple[float, ...]
     borrowed: Borrowed | None = None
+    apart: Apart | None = None
 
     def place(self, run: range) -> Span:
         """Where a run of its words stands in the answer."""

@@ -41,8 +41,62 @@ class Borrowed:
     where: Match
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Apart:
+    """The ``passages`` without siblings of what a claim is about, one of which has in ``where`` what it says.
+
+    ``whose`` that is, and ``of`` whom the claim says it.
+    """
+
+    passages: tuple[str, ...]
+    whose: str
+    of: str
+    where: Match
+
+
 class Siblings(Subjects):
     """What claims say of one of the documents' subjects that is another's."""
+
+    def apart(self, text: str, above: Sequence[str]) -> Apart | None:
+        """The passages without siblings of the one subject that the claim ``text`` is about.
+
+        ``above`` are the statements before it, the last one first. None where these passages, too, have what a
+        sibling's sentence has of the claim's words, or where it is about none or several.
+        """
+        if not self._by_name:
+            return None
+        named = self._named(text)
+        loosely = bool(named) or _GOES_ON.search(text) is not None
+        if not named and not OTHER.search(text):
+            named = next(filter(None, map(self._named, [*above, self.question])), {})
+        if not are_one(named):
+            return None
+        who, own = named.keys(), self._stems_of(named.keys())
+        w = self.context.word(text)
+        lacking = {w.stems[i] for i in w.content if w.words[i].text.casefold() not in self._by_name} - own
+        for match in self._sentences_with(sorted(lacking)):
+            home = self._at(match)
+            found = lacking.intersection(self.context.sentence(match).stems)
+            tells = len(found) >= _TELLING or any(stem[0].isdigit() for stem in found)
+            if (
+                home is not None
+                and home not in who
+                and tells
+                and self._foreign({home}, who, text, loosely=loosely)
+            ):
+                whose, of = self._told_apart(home, who)
+                return Apart(
+                    passages=self._without_siblings(who, text, loosely), whose=whose, of=of, where=match
+                )
+        return None
+
+    def _without_siblings(self, who: AbstractSet[int], text: str, loosely: bool) -> tuple[str, ...]:
+        left = [passage.text for passage in self.context.passages]
+        for number, subject in reversed(list(enumerate(self._subjects))):
+            if number not in who and self._foreign({number}, who, text, loosely=loosely):
+                span, known = subject.section.span, left[subject.passage]
+                left[subject.passage] = known[: span.start] + known[span.end :]
+        return tuple(left)
 
     def borrowed(self, text: str, looked: Sequence[Looked], before: str) -> Borrowed | None:
         """The first thing that the claim ``text``, which follows on ``before``, says of the wrong sibling."""
@@ -241,3 +295,5 @@ _HELD_AGAINST = re.compile(
 )
 _LOOKED_AT, _MANY, _NAMING, _NEAR = 48, 24, 8, 80
 _LEAST, _MOST, _HALF = 3, 0.7, 0.5
+_TELLING = 2  # words
+_GOES_ON = re.compile(r"\b(?:it|its|he|she|him|his|hers?|they|them|their)\b", re.IGNORECASE)

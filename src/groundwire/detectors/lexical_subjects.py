@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
@@ -55,7 +56,7 @@ class Subjects:
     def __init__(self, context: Context, question: str) -> None:
         self.context = context
         self.question = question
-        self._alike: dict[frozenset[int], bool] = {}
+        self._known: dict[tuple[int, int, bool], bool] = {}
 
     def _first(self, numbers: AbstractSet[int]) -> int:
         """The one that comes first by its head, whatever the order of the passages."""
@@ -66,7 +67,9 @@ class Subjects:
         one, other = self._subjects[home].section, self._subjects[self._first(who)].section
         return one.title_beside(other), other.title_beside(one)
 
-    def _foreign(self, homes: AbstractSet[int], who: AbstractSet[int], text: str) -> bool:
+    def _foreign(
+        self, homes: AbstractSet[int], who: AbstractSet[int], text: str, *, loosely: bool = False
+    ) -> bool:
         """Whether all ``homes`` are siblings of those of whom a claim ``text`` says something.
 
         And the claim names them as those ``homes`` don't, and none of these unless by its name.
@@ -79,21 +82,20 @@ class Subjects:
                 other = self._subjects[home]
                 calls = names - other.section.names
                 calls = calls & mentioned if named else calls
-                if not calls or not calls.isdisjoint(other.mentions) or not self._are_siblings(home, number):
+                alike = self._alike(home, number, loosely)
+                if not calls or not calls.isdisjoint(other.mentions) or not alike:
                     return False
         return bool(homes)
 
-    def _are_siblings(self, one: int, other: int) -> bool:
-        """Whether their heads are of one build, and they are spoken of in many of the same words."""
-        pair = frozenset((one, other))
-        if pair not in self._alike:
+    def _alike(self, one: int, other: int, loosely: bool) -> bool:
+        """Whether two subjects are siblings; ``loosely``, whether they may be."""
+        key = (min(one, other), max(one, other), loosely)
+        if key not in self._known:
             a, b = self._subjects[one], self._subjects[other]
             shared = len(a.stems & b.stems) / max(1, min(len(a.stems), len(b.stems)))
             told = a.names - b.names and b.names - a.names
-            of_one_build = a.section.is_built_like(b.section)
-            proper = a.section.is_name and b.section.is_name
-            self._alike[pair] = bool(told) and shared >= (_MUCH if of_one_build else _SOME if proper else 2)
-        return self._alike[pair]
+            self._known[key] = bool(told) and shared >= _least_shared(a.section, b.section, loosely)
+        return self._known[key]
 
     def _named(self, text: str) -> Named:
         """The subjects that a text names, but for those that another of them has all the same names of."""
@@ -174,6 +176,17 @@ class Subjects:
         return {name: numbers for name, numbers in found.items() if len(numbers) < len(named)}
 
 
+def _least_shared(one: Section, other: Section, loosely: bool) -> float:
+    """The share of their words that two sections about siblings have in common.
+
+    Their heads are of one build, or nothing but names; what may be siblings has titles.
+    """
+    of_one_build = one.is_built_like(other)
+    if loosely:
+        return _LITTLE if of_one_build or (one.titled and other.titled) else math.inf
+    return _MUCH if of_one_build else _SOME if one.is_name and other.is_name else math.inf
+
+
 def are_one(named: Named) -> bool:
     """Whether a text calls all that it names by the same names: parts of what is said of one subject."""
     return len(set(map(frozenset, named.values()))) == 1
@@ -190,4 +203,4 @@ OTHER = re.compile(
 )
 _PRONOUN = re.compile(r"(?:It|Its|It's|He|His|She|Her|They|Their|This|That)\b")
 _MANY = 24
-_MUCH, _SOME = 0.3, 0.2
+_MUCH, _SOME, _LITTLE = 0.3, 0.2, 0.05
