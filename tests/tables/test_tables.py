@@ -517,15 +517,21 @@ def test_labels_are_nought_and_one_or_words_for_them(value, label):
     [
         *(("faithful", 0), ("is_supported", 0), ("isCorrect", 0), ("Grounded?", 0), ("meta.correctness", 0)),
         *(("faithfulness_label", 0), ("hallucinated", 1), ("unsupported", 1), ("not_grounded", 1)),
-        ("human", 1),
+        *(("human", 1), ("correctness_human", 0), ("is_correct_rater2", 0), ("Supported by context?", 0)),
+        *(("Faithful (0 = hallucinated)", 0), ("Faithful yes/no", 0), ("Yes/No: faithful", 0)),
+        *(("label (1=hallucinated, 0=faithful)", 1), ("Hallucinated yes/no", 1), ("Ja/nein", 1)),
+        *(("no_hallucination", 0), ("hallucination_free", 0), ("hallucinationCheckPassed", 0)),
+        *(("faithfulness_violation", 1), ("not_fully_supported", 1), ("is_hallucination_correct", 1)),
+        *(("no_rag_faithful", 0), ("no_rag_hallucinated", 1), ("hallucination_check_failed", 1)),
+        *(("correct.score", 0), ("hallucinated.score", 1), ("in_correct", 1)),
     ],
 )
 def test_a_yes_says_what_its_column_asks(column, of_yes):
     """Who asks whether answers are faithful means so by yes; a word of its own means the same anywhere."""
-    row = {**ROW, column: "yes", "meta": {"correctness": "yes"}}
-    del row["label"]
+    row = {key: value for key, value in ROW.items() if key != "label"}
+    outer, _, inner = column.partition(".")
     for value, label in (("yes", of_yes), ("0", 1 - of_yes), ("hallucinated", 1), ("supported", 0)):
-        given = {**row, column: value, "meta": {"correctness": value}}
+        given = {**row, outer: {inner: value} if inner else value}
         (found,) = rows(lines(given), columns=Columns(label=column))
         assert found.label == label
 

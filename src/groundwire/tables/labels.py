@@ -17,13 +17,22 @@ _GOOD = ("grounded", "supported", "faithful", "correct", "pass", "passed")
 _WORDS = {**dict.fromkeys(_BAD, True), **dict.fromkeys(_GOOD, False)}
 _NOT = ("not", "non", "no")
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
-_SAYS_OF_WHAT = frozenset({"label", "score", "rating"})
 _GROUNDED = frozenset(
     {
         *("grounded", "groundedness", "supported", "faithful", "faithfulness", "correct", "correctness"),
-        *("factual", "factuality", "accurate", "accuracy", "passed"),
+        *("factual", "factuality", "accurate", "accuracy", "consistent", "consistency"),
+        *("truthful", "truthfulness", "entailed", "attributable"),
     }
 )
+_AGAINST = frozenset(
+    {
+        *(*_BAD, "hallucinations", "unfaithfulness", "incorrectness", "inaccurate", "inaccuracy", "wrong"),
+        *("inconsistent", "inconsistency", "error", "errors", "issue", "issues", "problem", "problems"),
+        *("violation", "violations", "failure", "lack", "lacks", "missing"),
+    }
+)
+_PASSED = frozenset({"pass", "passed"})
+_DENIES = frozenset({"not", "non", "un", "never", "isn", "isnt"})
 
 READABLE = "expected 1 or hallucinated, 0 or grounded"
 """What to write for one, as whoever wrote something else is told."""
@@ -50,7 +59,18 @@ def label_of(value: Any, *, under: str = "") -> bool | None:
 
 
 def asks_whether_grounded(name: str) -> bool:
-    """Whether a yes under this name says that an answer is grounded: ``faithful``, ``is_correct``."""
-    words = [word.lower() for word in _WORD.findall(name.rpartition(".")[2])]
-    *before, last = [word for word in words if word not in _SAYS_OF_WHAT] or [""]
-    return last in _GROUNDED and not set(before) & {*_NOT, "un", "in"}
+    """Whether a yes under this name says that an answer is grounded: ``is_correct``, ``no_hallucination``.
+
+    Under one that has words of both kinds, as ``faithfulness_issue``, it says that something is wrong.
+    """
+    words = [word.lower() for word in _WORD.findall(name.partition("(")[0])]
+    asked = [word for word in words if word in _PASSED]
+    asked = asked or [word for word in words if word in _GROUNDED or word in _AGAINST]
+    if not asked:
+        return False
+    before = words[: words.index(asked[0])]
+    # In no_rag_faithful, "no" denies another word; in "yes/no: faithful", none.
+    denied = not _DENIES.isdisjoint(before) or (before[-1:] in (["no"], ["in"]) and "yes" not in before)
+    if _AGAINST.isdisjoint(asked):
+        return not denied
+    return _AGAINST.issuperset(asked) and (denied or "free" in words)
