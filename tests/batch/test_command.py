@@ -118,6 +118,12 @@ def test_what_is_no_table_is_told_by_its_name(run, capsys):
     assert "expected one of jsonl, json, csv, tsv, parquet, not 'xml'" in capsys.readouterr().err
 
 
+def test_what_a_label_must_be_is_told_as_its_column_is_read(run):
+    """Under a name that asks whether the answer is grounded, 1 says that it is."""
+    _, out, _ = run([{**FEE, "faithful": told} for told in (1, "maybe")], "--label", "faithful")
+    assert "are null: 1 (under 'faithful', expected 1 or grounded, 0 or hallucinated)" in out
+
+
 def test_labels_that_cannot_be_read_are_counted(run):
     """Null in the parts, as where none is given; the summary tells the two apart, now and later."""
     labels = ["hallucinated", "no", "", None, "maybe", 7]

@@ -66,7 +66,7 @@ def add_table(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
         ("context", "what was retrieved"),
         ("answer", "what is judged"),
         ("id", "names the row in the output (default: id, else FILE:LINE)"),
-        ("label", "1 for hallucinated, 0 for grounded (default: label)"),
+        ("label", "1 for hallucinated, 0 for grounded; reversed if called faithful, say (default: label)"),
     ):
         table.add_argument(f"--{kind}", metavar="COLUMN", help=what)
     table.add_argument(

@@ -21,7 +21,7 @@ from groundwire.core.secrets import without_secrets
 from groundwire.progress import counting
 from groundwire.report import Group
 from groundwire.report.visible import escaped
-from groundwire.tables import READABLE
+from groundwire.tables import readable
 
 if TYPE_CHECKING:
     from groundwire.batch.batch import Batch, Engine
@@ -170,10 +170,10 @@ def _tell(summary: Summary, given: argparse.Namespace) -> None:
     if given.json:
         sys.stdout.write(escaped(json.dumps(summary.to_dict(), ensure_ascii=True, allow_nan=False)) + "\n")
     elif not given.quiet:
-        console(stderr=False).print("\n".join(_lines(summary, given.out)), soft_wrap=True)
+        console(stderr=False).print("\n".join(_lines(summary, given)), soft_wrap=True)
 
 
-def _lines(summary: Summary, out: str) -> list[str]:
+def _lines(summary: Summary, given: argparse.Namespace) -> list[str]:
     stats, rates = summary.stats, (summary.hallucinated, summary.not_judged)
     share, unjudged = (f" ({r.value:.1%} [{r.low:.1%}, {r.high:.1%}])" if r else "" for r in rates)
     counts = (
@@ -186,13 +186,14 @@ def _lines(summary: Summary, out: str) -> list[str]:
         reasons = sorted(stats.abstentions.items(), key=lambda one: -one[1])
         lines.append("not judged: " + ", ".join(f"{why} {count:,}" for why, count in reasons))
     if stats.unlabelled:
-        lines.append(f"labels that can't be read, and are null: {stats.unlabelled:,} ({READABLE})")
+        expected = readable(given.label or "")
+        lines.append(f"labels that can't be read, and are null: {stats.unlabelled:,} ({expected})")
     if stats.calls:
         money = "" if stats.cost is None else f", {stats.cost:,.4f} in money"
         tokens = f"{stats.input_tokens:,} tokens to them, {stats.output_tokens:,} from them"
         lines.append(f"{stats.calls:,} calls of models, {tokens}{money}")
     rows = f"{summary.now.rows:,} rows in {summary.seconds:,.1f} s, {summary.speed:,.1f} a second"
-    place = without_secrets(out).rstrip("/")
+    place = without_secrets(given.out).rstrip("/")
     nothing = "no unit was done" if summary.failures or summary.stopped else "nothing to do"
     this_run = rows if summary.now.rows else nothing
     lines.append(f"{summary.done:,} of {summary.units:,} units; this run: {this_run}")

@@ -5,7 +5,7 @@ Nothing is judged or drawn here, and a row that can't be read is still a row: it
 
 from groundwire.tables.columns import Columns as Columns
 from groundwire.tables.errors import TableError as TableError
-from groundwire.tables.labels import READABLE as READABLE
+from groundwire.tables.labels import readable as readable
 from groundwire.tables.records import Form as Form
 from groundwire.tables.records import Format as Format
 from groundwire.tables.records import form as form
@@ -16,7 +16,6 @@ from groundwire.tables.rows import rows_of as rows_of
 from groundwire.tables.rows import table_of as table_of
 
 __all__ = [
-    "READABLE",
     "Columns",
     "Form",
     "Format",
@@ -25,6 +24,7 @@ __all__ = [
     "TableError",
     "form",
     "read",
+    "readable",
     "rows_of",
     "table_of",
 ]

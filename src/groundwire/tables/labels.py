@@ -34,9 +34,6 @@ _AGAINST = frozenset(
 _PASSED = frozenset({"pass", "passed"})
 _DENIES = frozenset({"not", "non", "un", "never", "isn", "isnt"})
 
-READABLE = "expected 1 or hallucinated, 0 or grounded"
-"""What to write for one, as whoever wrote something else is told."""
-
 
 def label_of(value: Any, *, under: str = "") -> bool | None:
     """True for hallucinated, False for grounded, None for an empty cell. ValueError for anything else.
@@ -46,16 +43,21 @@ def label_of(value: Any, *, under: str = "") -> bool | None:
     if value is None or (isinstance(value, str) and not value.strip()):
         return None
     said = str(value).strip().lower()
-    turned = asks_whether_grounded(under)
     if said in _YES:
-        return _YES[said] is not turned
+        return _YES[said] is not asks_whether_grounded(under)
     first, _, rest = said.replace("-", " ").replace("_", " ").partition(" ")
     if rest in _WORDS and first in _NOT:
         return not _WORDS[rest]
     if said not in _WORDS:
-        readable = f"under {under!r:.40}, expected 1 or grounded, 0 or hallucinated" if turned else READABLE
-        raise ValueError(f"the label {value!r:.40} is none: {readable}")
+        raise ValueError(f"the label {value!r:.40} is none: {readable(under)}")
     return _WORDS[said]
+
+
+def readable(under: str = "") -> str:
+    """What to write for a label under this name, as whoever wrote something else is told."""
+    if asks_whether_grounded(under):
+        return f"under {under!r:.40}, expected 1 or grounded, 0 or hallucinated"
+    return "expected 1 or hallucinated, 0 or grounded"
 
 
 def asks_whether_grounded(name: str) -> bool:
