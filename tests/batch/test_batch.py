@@ -403,6 +403,17 @@ def test_a_file_system_of_fsspec(tmp_path):
     assert rows[0]["file"] == "memory:///batch/in/a.jsonl"
 
 
+def test_a_part_of_a_file_system_of_fsspec_is_done_again_where_it_is_short(tmp_path, table):
+    """As one of this machine is; the others are left as they are."""
+    memory, out = fsspec.filesystem("memory"), f"memory://short{tmp_path}"
+    run(table, out, to="jsonl", unit_rows=10)
+    part = sorted(memory.glob(f"/short{tmp_path}/part-*"))[3]
+    whole = memory.cat_file(part)
+    memory.pipe_file(part, whole[:-40])
+    assert [run(table, out, to="jsonl").now.rows for _ in range(2)] == [10, 0]
+    assert memory.cat_file(part) == whole
+
+
 def test_a_url_of_this_machine_s_files_is_a_path(tmp_path, table):
     """file:// needs no package, and is written to as atomically as a path."""
     assert run(f"file://{table}", f"file://{tmp_path}/out").stats.rows == 95
