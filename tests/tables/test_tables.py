@@ -524,6 +524,7 @@ def test_labels_are_nought_and_one_or_words_for_them(value, label):
         *(("faithfulness_violation", 1), ("not_fully_supported", 1), ("is_hallucination_correct", 1)),
         *(("no_rag_faithful", 0), ("no_rag_hallucinated", 1), ("hallucination_check_failed", 1)),
         *(("correct.score", 0), ("hallucinated.score", 1), ("in_correct", 1)),
+        *(("factuality_concerns", 1), ("groundedness_flagged", 1), ("no_contradictions", 0)),
     ],
 )
 def test_a_yes_says_what_its_column_asks(column, of_yes):

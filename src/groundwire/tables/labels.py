@@ -28,7 +28,8 @@ _AGAINST = frozenset(
     {
         *(*_BAD, "hallucinations", "unfaithfulness", "incorrectness", "inaccurate", "inaccuracy", "wrong"),
         *("inconsistent", "inconsistency", "error", "errors", "issue", "issues", "problem", "problems"),
-        *("violation", "violations", "failure", "lack", "lacks", "missing"),
+        *("violation", "violations", "failure", "lack", "lacks", "missing", "mistake", "mistakes", "risk"),
+        *("concern", "concerns", "contradiction", "contradictions", "fabrication", "fabrications", "flagged"),
     }
 )
 _PASSED = frozenset({"pass", "passed"})
