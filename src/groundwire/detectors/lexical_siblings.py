@@ -60,7 +60,7 @@ class Siblings(Subjects):
     def apart(self, text: str, above: Sequence[str]) -> Apart | None:
         """The passages without siblings of the one subject that the claim ``text`` is about.
 
-        ``above`` are the statements before it, the last one first. None where these passages, too, have what a
+        ``above`` are the statements before it, last one first. None where these passages, too, have what a
         sibling's sentence has of the claim's words, or where it is about none or several.
         """
         if not self._by_name:
