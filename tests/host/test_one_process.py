@@ -4,6 +4,7 @@ import copy
 import pickle
 
 import pytest
+from prometheus_client import CollectorRegistry
 
 from groundwire import Checker, Judge
 from groundwire.langchain import GroundwireCallbackHandler, with_hallucination_check
@@ -11,7 +12,9 @@ from groundwire.llama_index import GroundwireCallbackHandler as OlderHandler
 from groundwire.llama_index import GroundwireHandler
 from groundwire.monitor import Monitor
 from groundwire.sinks import ScoreSink
+from groundwire.sinks.prometheus import PrometheusSink
 from groundwire.tracing.langsmith import LangSmithSink
+from groundwire.tracing.otel import OpenTelemetrySink
 from tests.langchain.apps import lcel
 
 CHECKER = Checker("lexical")
@@ -31,6 +34,8 @@ def monitor(tmp_path):
         lambda _: OlderHandler(CHECKER),
         lambda _: ScoreSink(print),
         lambda _: LangSmithSink(),
+        lambda _: OpenTelemetrySink(),
+        lambda _: PrometheusSink(CollectorRegistry()),
         lambda monitor: monitor,
     ]
 )

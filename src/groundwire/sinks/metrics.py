@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from groundwire.core.one_process import OfOneProcess
 from groundwire.core.plan import Failed, Reply
 from groundwire.core.sink import Sink, Told
 from groundwire.core.verdict import Abstention, Outcome, Usage
@@ -86,7 +87,7 @@ DROPPED, FAILED, PENDING = (
 )
 
 
-class MetricsSink(Sink):
+class MetricsSink(OfOneProcess, Sink):
     """Counts and measures outcomes; a collector says how by ``_add`` and ``_observe``."""
 
     def send(self, told: Told, where: Any) -> None:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from groundwire.core.fork import renew_after_fork
+from groundwire.core.one_process import OfOneProcess
 from groundwire.core.secrets import Traced
 from groundwire.core.sink import Sink, Told
 from groundwire.core.verdict import Abstention, Outcome
@@ -135,7 +136,7 @@ def _encloses(span: Span, started: datetime | None) -> bool:
     return started is None or begun is None or bool(begun <= started.timestamp() * 1e9)
 
 
-class OpenTelemetrySink(Sink):
+class OpenTelemetrySink(OfOneProcess, Sink):
     """Puts outcomes on their spans.
 
     Each becomes a log event ``gen_ai.evaluation.result`` with the span's context, and flat attributes on the
