@@ -434,7 +434,7 @@ def test_a_script_that_ends_at_once_loses_no_outcome():
         """
 import sys
 from groundwire import Checker
-from groundwire.langchain import GroundwireCallbackHandler, with_hallucination_check
+from groundwire.langchain import GroundwireCallbackHandler
 from tests.langchain.apps import lcel, question
 from tests.scripted import NovelWords
 handler = GroundwireCallbackHandler(
@@ -455,7 +455,7 @@ from contextlib import asynccontextmanager
 import uvicorn
 from starlette.applications import Starlette
 from groundwire import Checker, Judge
-from groundwire.langchain import GroundwireCallbackHandler, with_hallucination_check
+from groundwire.langchain import GroundwireCallbackHandler
 from tests.langchain.apps import lcel, question
 stopping = threading.Event()
 def model(system, user):
@@ -485,7 +485,7 @@ def test_a_forked_child_judges_its_own_answers():
         """
 import os
 from groundwire import Checker
-from groundwire.langchain import GroundwireCallbackHandler, with_hallucination_check
+from groundwire.langchain import GroundwireCallbackHandler
 from tests.langchain.apps import lcel, question
 from tests.scripted import NovelWords
 handler = GroundwireCallbackHandler(Checker(NovelWords()))
@@ -533,7 +533,7 @@ def test_a_process_that_forks_right_after_its_first_answer_has_a_child_that_judg
     """What the detector needs is loaded when the handler is made: no thread imports during the fork."""
     code = """
 import os, sys
-from groundwire.langchain import GroundwireCallbackHandler, with_hallucination_check
+from groundwire.langchain import GroundwireCallbackHandler
 from tests.langchain.apps import lcel, question
 handler = GroundwireCallbackHandler()
 lcel().invoke(question(1), {"callbacks": [handler]})
