@@ -151,7 +151,7 @@ def test_of_a_tool_s_documents_count_those_that_the_model_was_told():
     assert [(passage.id, passage.text) for passage in seen[0].contexts] == [("d3", RIGHT)]
 
 
-def expert(*, direct=False):
+def expert(*, direct=False, config=None):
     """A tool that is a RAG chain of its own, whose model says what its document doesn't."""
     chain = (
         {"context": Shelf(), "question": RunnablePassthrough()}
@@ -162,7 +162,7 @@ def expert(*, direct=False):
     @tool(return_direct=direct)
     def ask_expert(query: str) -> str:
         """Ask somebody who looks it up."""
-        return chain.invoke(query).text
+        return chain.invoke(query, config).text
 
     return ask_expert
 
@@ -179,12 +179,11 @@ def assistant():
     return ask_assistant
 
 
-def test_what_a_model_in_a_tool_says_is_no_evidence():
-    """A RAG chain as a tool: its documents are, and keep what is known of them."""
-    seen = []
-    result = ask(
-        agent(call("ask_expert"), WRONG, tools=[expert()], on_hallucination=lambda i, o: seen.append(i))
-    )
+@pytest.mark.parametrize("config", [None, {"run_id": "request 7"}])
+def test_what_a_model_in_a_tool_says_is_no_evidence(config):
+    """A RAG chain as a tool: its documents are, and keep what is known of them, be its run's id a text."""
+    seen, tools = [], [expert(config=config)]
+    result = ask(agent(call("ask_expert"), WRONG, tools=tools, on_hallucination=lambda i, o: seen.append(i)))
     assert result["hallucination"]["hallucinated"] is True
     assert [(p.text, p.id) for p in seen[0].contexts] == [
         (d.page_content, d.id) for d in Shelf().invoke("item3")

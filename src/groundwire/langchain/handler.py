@@ -8,7 +8,6 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Protocol, Self
@@ -25,7 +24,7 @@ from groundwire.host.watching import Flushable, Watching
 from groundwire.judge.isolation import JUDGING
 from groundwire.langchain.capture import Capture, Captured
 from groundwire.langchain.declared import key_problems
-from groundwire.langchain.tree import Run
+from groundwire.langchain.tree import Run, as_id
 from groundwire.tracing.langsmith import LangSmithSink, RunAddress, is_inside, locate
 
 _LOG = logging.getLogger(__name__)
@@ -100,7 +99,9 @@ class GroundwireCallbackHandler(Watching, Capture):
         Of several answers in one topmost run, the latest. None for a run without an answer, and when
         ``timeout`` seconds were not enough. Raises InputError for what is no run's id.
         """
-        return self._observer.result(_as_id(run_id), timeout)
+        if not isinstance(run_id, UUID | str):
+            raise InputError(f"run_id must be a run's UUID or the text of its id, not {run_id!r:.60}")
+        return self._observer.result(as_id(run_id), timeout)
 
     def _senders(self) -> Iterable[Flushable]:
         return (*super()._senders(), *(() if self._sink is None else (self._sink,)))
@@ -182,15 +183,6 @@ def _sink_problems(langsmith: object) -> list[str]:
         return []
     hint = "the project is the one that LangSmith traces to, such as LANGSMITH_PROJECT names"
     return [f"langsmith must be True, False or a LangSmithSink(), not {langsmith!r}: {hint}"]
-
-
-def _as_id(run_id: object) -> UUID:
-    if isinstance(run_id, UUID):
-        return run_id
-    with suppress(ValueError):
-        if isinstance(run_id, str):
-            return UUID(run_id)
-    raise InputError(f"run_id must be a run's UUID, as a record's run_id is, or its text, not {run_id!r:.60}")
 
 
 @dataclass(slots=True)

@@ -23,7 +23,7 @@ from typing import Any, Protocol
 from uuid import UUID
 
 from groundwire.langchain.declared import ANSWER, CONTEXT, JUDGE, KEYS, PREFIX, SKIP, UNIT, Block
-from groundwire.langchain.tree import HIDDEN, NOTHING, Kind, Run, Tree, Unit
+from groundwire.langchain.tree import HIDDEN, NOTHING, Kind, Run, Tree, Unit, as_id
 
 ABSENT = object()
 
@@ -92,8 +92,8 @@ class Runs:
                 self._busy = False
             return ready
 
-    def known(self, run_id: UUID | None) -> bool:
-        return run_id is not None and run_id.int in self._live
+    def known(self, run_id: UUID | str | None) -> bool:
+        return run_id is not None and as_id(run_id).int in self._live
 
     def live(self, run_id: UUID) -> Run | None:
         """A run that has started and not ended, and is somebody's to listen to."""
