@@ -4,6 +4,8 @@ The first tells its model, and its users, what no tool or model has said. The se
 form once it has answered.
 """
 
+from typing import NotRequired
+
 import pytest
 from langchain.agents import create_agent
 from langchain_classic.agents import AgentExecutor, create_react_agent, create_tool_calling_agent
@@ -11,6 +13,7 @@ from langchain_core.messages import AIMessage
 from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder, PromptTemplate
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import create_react_agent as prebuilt_agent
 from pydantic import BaseModel
 
@@ -124,6 +127,27 @@ def test_a_form_that_is_filled_in_after_the_last_words_is_the_answer(answer, hea
     assert contexts(heard.only()) == ["A second bag costs 25 EUR."]
     checked = with_hallucination_check(filling_in(FORMS[answer]), checker=CHECKER).invoke(ASKING)
     assert checked["hallucination"]["hallucinated"]
+
+
+class Forms(MessagesState):
+    """What agents that fill in forms share with one another."""
+
+    structured_response: NotRequired[BaseModel]
+
+
+@pytest.mark.filterwarnings("ignore:create_react_agent")
+@pytest.mark.parametrize(("last", "answer"), [("words", "It costs 25 EUR."), ("form", '{"eur":25}')])
+def test_what_is_said_after_a_form_is_the_answer(last, answer, heard):
+    """A form on the way, as one that says who is to answer, is what another model was told."""
+    agents = {
+        "words": create_agent(Script(responses=[AIMessage("It costs 25 EUR.")]), []),
+        "form": filling_in(Fee(eur=25)),
+    }
+    graph = StateGraph(Forms)
+    graph.add_sequence([("first", filling_in(Fee(eur=99))), ("last", agents[last])])
+    graph.add_edge(START, "first")
+    graph.compile().invoke(ASKING, listening(heard))
+    assert heard.only().interaction.answer == answer
 
 
 @pytest.mark.filterwarnings("ignore:create_react_agent")

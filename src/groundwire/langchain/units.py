@@ -69,7 +69,7 @@ def answer(unit: Unit, key: str | None) -> str | None:
     found = dict(values.answers(outputs))
     if passed := _passed_on(unit):
         found["messages"] = passed
-    if filled := _filled_in_since(unit):
+    if filled := _filled_in_since(unit, {said.strip() for said in found.values()}):
         found = {"structured_response": filled, **found}
     # A message, or nothing that is known, has none of the usual keys.
     return _among(unit, found) if found else values.answer(outputs)
@@ -85,16 +85,18 @@ def _passed_on(unit: Unit) -> str | None:
     return said if said not in given and any(said.strip() == said_by(run) for run in unit.models) else None
 
 
-def _filled_in_since(unit: Unit) -> str | None:
+def _filled_in_since(unit: Unit, told: set[str]) -> str | None:
     """The structured response that a step of its own has made of what a model had said before.
 
-    So do the agents of LangGraph's prebuilt package. One that is left from an earlier turn has no such step.
+    So do the agents of LangGraph's prebuilt package. One that is left from an earlier turn has no such step,
+    and after one of an earlier step a model has said what is ``told``.
     """
     if (filled := values.form(states.state(unit.run.outputs))) is None:
         return None
-    steps = (run for model in unit.models for run in model.up_to(unit.run))
-    is_made = any(states.names(states.state(run.outputs)) == {"structured_response"} for run in steps)
-    return filled if is_made else None
+    runs = (run for model in unit.models for run in model.up_to(unit.run))
+    steps = [run for run in runs if states.names(states.state(run.outputs)) == {"structured_response"}]
+    said_since = (said_by(run) for run in unit.models if all(map(run.follows, steps)))
+    return filled if steps and told.isdisjoint(said_since) else None
 
 
 def _among(unit: Unit, found: dict[str, str]) -> str | None:
