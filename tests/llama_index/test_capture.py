@@ -285,6 +285,8 @@ async def test_what_a_model_says_in_a_tool_is_no_evidence_in_any_form(asked, hea
 
 MADE_UP = "The topic7 weighs 99 kilos, and whoever is a member may carry two of them."
 
+DRAFT = MADE_UP.replace("99 kilos", "5 kilos")
+
 
 class Script(Oracle):
     """Makes the calls that it was given, one after the other, and then says what it has made up."""
@@ -324,14 +326,23 @@ def notes():
         """Recall all notes."""
         return "".join(f"* {note}\n" for note in kept)
 
-    return [FunctionTool.from_defaults(tool) for tool in (think, keep, recall)]
+    def edit(old: str, new: str) -> str:
+        """Edit the latest note."""
+        kept[-1] = kept[-1].replace(old, new)
+        return "Note saved."
+
+    return [FunctionTool.from_defaults(tool) for tool in (think, keep, recall, edit)]
 
 
 @pytest.mark.parametrize("searched", [True, False])
 @pytest.mark.parametrize(
     "calls",
-    [[("think", {"thought": MADE_UP})], [("keep", {"note": MADE_UP}), ("recall", {})]],
-    ids=["a thought", "notes"],
+    [
+        [("think", {"thought": MADE_UP})],
+        [("keep", {"note": MADE_UP}), ("recall", {})],
+        [("keep", {"note": DRAFT}), ("edit", {"old": "5 kilos", "new": "99 kilos"}), ("recall", {})],
+    ],
+    ids=["a thought", "notes", "an edited note"],
 )
 async def test_what_a_model_tells_itself_by_a_tool_is_no_evidence(calls, searched, heard):
     """Be it kept by one tool, and returned by another; what was searched is."""

@@ -14,7 +14,7 @@ from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.schema import NodeWithScore
 
 from groundwire.core.interaction import Passage
-from groundwire.host.echoes import given_words
+from groundwire.host.echoes import edited, given_words
 from groundwire.host.seen import folded, is_statement, is_telling, unspoken
 from groundwire.llama_index import values, words
 from groundwire.llama_index.made import LATEST, kept, made, unmade
@@ -191,14 +191,15 @@ def _brought(around: Part, part: Part, result: Any) -> Finding:
     A model may have made that up, unless it is in what was found before.
     """
     known = passages(around.found)
-    own = [text for text in given_words(part.arguments) if not any(text.strip() in one.text for one in known)]
+    words = [*given_words(part.arguments)]
+    own = [text for text in words if not any(text.strip() in one.text for one in known)]
     said = values.tool_words(result)
     inside = _found_inside(part, said)
     spoken = None if part.streamed else [*_fields(part.spoken), *_said_before(around, said or "", known)]
     brought = values.brought(
         result, inside, spoken=spoken, given=[*own, *around.given], notices=part.added, made=part.made
     )
-    around.given.extend(filter(is_statement, own))
+    around.given.extend([*filter(is_statement, own), *edited(around.given, words)])
     direct = said if part.direct and not inside else None
     return Finding(how=Found.BROUGHT, passages=brought, words=said or "", direct=direct)
 
