@@ -64,6 +64,8 @@ def numbered(text, form="{n:6}\t"):
         ({"notes": THOUGHT, "title": "Bags"}, "Notes recorded.", ""),
         (THOUGHT, "Report written.", ""),
         (THOUGHT, '{"status": "saved"}', ""),
+        (THOUGHT, "Notes received.", ""),
+        ([THOUGHT, "bag 42"], "Status: received", "Status: received"),
         (THOUGHT, "Note saved; the desk closes at 6 pm.", "Note saved; the desk closes at 6 pm."),
         ("bag 42", "Your item has been stored.", "Your item has been stored."),
         ("What Ann pays", "Memory: What Ann pays: 25 EUR", "Memory: What Ann pays: 25 EUR"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from groundwire.host.seen import (
@@ -34,6 +34,7 @@ _KEPT = re.compile(
     r"added|keep|kept|memor(?:y|ies)|noted?|notes|received|recorded|reflections?|remember(?:ed)?|saved|stored|"
     r"reviewed|thinking|thoughts?|todos?|written"
 )
+_STATES = frozenset({"received", "reviewed"})  # of these, in which a thing may be found to be
 _RECEIVED = re.compile(
     rf"\d+|an?|all|and|are|been|created|current|done|facts?|for|has|have|i|in|info|information|is|it|its|items?|"
     rf"i['’]ll|later|list|messages?|my|new|now|of|ok|okay|plan|preferences?|profile|reports?|result|status|success|successfully|"
@@ -76,7 +77,7 @@ def unechoed(text: str, given: Iterable[str]) -> str:
     rest = _beside_lines(text, given)
     if len(rest) <= _NOTE and (
         _is_note_on_file(rest, given, was_shown=rest is not text)
-        or (any(map(is_statement, given)) and _is_receipt(texts(rest.lower())))
+        or (any(map(is_statement, given)) and _is_receipt({*texts(rest.lower())} - _STATES))
     ):
         return ""
     return _without_query(_beside_given(rest, given), given)
@@ -150,7 +151,7 @@ def _beside_given(text: str, given: Iterable[str]) -> str:
     return "" if _is_received(rest) and not few - own else taken_out(plain, there, own | vain)
 
 
-def _is_receipt(words: Sequence[str]) -> bool:
+def _is_receipt(words: Collection[str]) -> bool:
     """Whether words say that something was kept, and no more."""
     return _is_received(words) and any(map(_KEPT.fullmatch, words)) and not any(map(str.isdigit, words))
 
