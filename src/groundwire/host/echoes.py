@@ -44,6 +44,7 @@ _RECEIVED = re.compile(
 _NUMBER = re.compile(r"\A\s*\d+(?: ?[→|:.)]|\s|$)")
 _SEVERAL, _LONG = 2, 40  # lines of a file, and characters of what may be one
 _AN_EDIT = 8  # texts in a call that puts one in another's place, at most
+_ROOTS = "/", "./", "~/"  # with one of which a path may begin; a date may have a slash in it
 # What a tool says of a file beside its path, and with which words that it was written.
 _DONE = re.compile(r"(?:creat|edit|overwrit|replac|sav|stor|updat)(?:e?d|ten)|overwrote|wrote|written")
 _OF_A_FILE = re.compile(
@@ -110,7 +111,9 @@ def _beside_lines(text: str, given: Sequence[str]) -> str:
 def _is_note_on_file(text: str, given: Sequence[str], *, was_shown: bool) -> bool:
     """Whether a text says no more of a file than that it was written, or which of its lines were shown."""
     named = {word.strip("'\"`()[],:;").rstrip(".") for word in text.split()}
-    paths = {word for word in named if "/" in word or ("." in word and word in given)}
+    paths = {
+        word for word in named if word.startswith(_ROOTS) or (word in given and ("/" in word or "." in word))
+    }
     words = _WORD.findall(_without(text, paths).lower())
     if not all(map(_OF_A_FILE.fullmatch, words)):
         return False
