@@ -15,7 +15,9 @@ FOLDER = Path(__file__).resolve().parents[1] / "probes" / "neighbours"
 # How many of 40 pairs each detector flags rightly at least, and wrongly at most; one of each to spare.
 FLOORS = {
     ("choosing", "lexical"): (28, 16),
-    ("choosing", "embedded"): (26, 5),
+    ("choosing", "embedded"): (28, 5),
+    ("held_out", "lexical"): (16, 8),
+    ("held_out", "embedded"): (19, 5),
 }
 OURS = re.compile(r" is said of “.*” in the document, not of “| here, .* in the document\Z")
 
@@ -47,7 +49,7 @@ def reasons(verdict: Verdict) -> list[str]:
 
 @pytest.mark.parametrize(("half", "detector"), FLOORS)
 def test_answers_about_siblings_are_told_from_wrong_ones(half, detector):
-    """On the pairs that showed what the rules missed."""
+    """On the pairs that showed what the rules missed, and on another author's."""
     rates = probes.Rates.of(probes.judge(Checker(detector), probes.pairs(FOLDER / f"{half}.toml")))
     caught, alarms = FLOORS[half, detector]
     assert rates.caught.of == 40
@@ -199,3 +201,64 @@ def test_the_order_of_the_passages_decides_nothing():
         for order in permutations((SMALL, LARGE, third))
     }
     assert len(told) == 1
+
+
+BASIC = (
+    "# Basic plan\n\nThe Basic plan costs 9 EUR a month. Support answers by e-mail within two working days. "
+    "Invoices are sent on the first of each month."
+)
+PRO = (
+    "# Pro plan\n\nThe Pro plan costs 29 EUR a month. A support engineer can be called around the clock. "
+    "Invoices are sent on the first of each month."
+)
+REFUNDS = "# Billing and refunds\n\nInvoices are paid by card. Refunds are made within 14 days to the card."
+CALLED = "a support engineer can be called around the clock."
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("What support does Basic have?", f"With the Basic plan, {CALLED}"),
+        ("What support comes with the Basic plan?", "A support engineer can be called around the clock."),
+        ("What is the Basic plan?", "The Basic plan costs 9 EUR a month. It has a support engineer to call."),
+    ],
+)
+def test_what_a_sibling_has_alone_does_not_bear_out_a_claim(question, answer):
+    for documents in permutations((BASIC, PRO)):
+        verdict = check(documents, answer, question, "embedded")
+        claim = verdict.claims[-1]
+        assert verdict.hallucinated
+        assert claim.support is Support.UNSUPPORTED
+        assert claim.reason == "this is said of “Pro plan” in the document, not of “Basic plan”"
+        assert claim.evidence[0].quote == "A support engineer can be called around the clock."
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("What support does Pro have?", f"With the Pro plan, {CALLED}"),
+        ("When are invoices sent?", "With the Basic plan, invoices are sent on the first of each month."),
+        ("Compare the plans.", f"Basic costs 9 EUR a month; with Pro, {CALLED}"),
+        ("How fast are refunds for Basic?", "Refunds for Basic are made within 14 days to the card."),
+    ],
+)
+def test_a_claim_is_borne_out_by_what_its_own_subject_has(question, answer):
+    for documents in permutations((BASIC, PRO, REFUNDS)):
+        assert not check(documents, answer, question, "embedded").hallucinated
+
+
+def test_what_a_claim_sets_off_its_subject_from_is_not_what_it_is_about():
+    answer = "By e-mail, within two working days; unlike Pro, nobody can be called."
+    assert not [
+        reason
+        for reason in reasons(check((BASIC, PRO), answer, "What support does Basic have?"))
+        if OURS.search(reason)
+    ]
+
+
+def test_a_passage_about_no_sibling_bears_out_a_claim_about_one():
+    general = (
+        "All plans are billed yearly. A support engineer can be called around the clock with every plan."
+    )
+    verdict = check((BASIC, PRO, general), f"With the Basic plan, {CALLED}", detector="embedded")
+    assert not verdict.hallucinated

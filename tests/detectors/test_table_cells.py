@@ -13,7 +13,12 @@ from groundwire import Checker, Interaction, Verdict
 
 FOLDER = Path(__file__).resolve().parents[1] / "probes" / "tables"
 # How many of 40 pairs each detector flags rightly at least, and wrongly at most; one of each to spare.
-FLOORS = {("choosing", "lexical"): (34, 33), ("choosing", "embedded"): (17, 5)}
+FLOORS = {
+    ("choosing", "lexical"): (34, 33),
+    ("choosing", "embedded"): (17, 5),
+    ("held_out", "lexical"): (23, 15),
+    ("held_out", "embedded"): (19, 7),
+}
 DETECTORS = ["lexical", "embedded"]
 REVENUE = "| Region | 2022 | 2023 |\n|---|---|---|\n| North | 120 | 145 |\n| South | 98 | 87 |"
 IN_BARS, IN_COMMAS, IN_TABS, IN_COLUMNS, IN_HTML = (

@@ -65,7 +65,7 @@ class Siblings(Subjects):
         """
         if not self._by_name:
             return None
-        named = self._named(text)
+        named = self._about(text)
         loosely = bool(named) or _GOES_ON.search(text) is not None
         if not named and not OTHER.search(text):
             named = next(filter(None, map(self._named, [*above, self.question])), {})
@@ -78,16 +78,14 @@ class Siblings(Subjects):
             home = self._at(match)
             found = lacking.intersection(self.context.sentence(match).stems)
             tells = len(found) >= _TELLING or any(stem[0].isdigit() for stem in found)
-            if (
-                home is not None
-                and home not in who
-                and tells
-                and self._foreign({home}, who, text, loosely=loosely)
-            ):
+            if home is None or home in who or not tells or not lacking.isdisjoint(self._subjects[home].head):
+                continue
+            said = [set(self.context.places(stem)) for stem in found]
+            homes = _all_known(self._number(*self.context.at(place)) for place in set.intersection(*said))
+            if self._foreign(homes, who, text, loosely=loosely):
                 whose, of = self._told_apart(home, who)
-                return Apart(
-                    passages=self._without_siblings(who, text, loosely), whose=whose, of=of, where=match
-                )
+                without = self._without_siblings(who, text, loosely)
+                return Apart(passages=without, whose=whose, of=of, where=match)
         return None
 
     def _without_siblings(self, who: AbstractSet[int], text: str, loosely: bool) -> tuple[str, ...]:
@@ -102,7 +100,7 @@ class Siblings(Subjects):
         """The first thing that the claim ``text``, which follows on ``before``, says of the wrong sibling."""
         if not self._by_name:
             return None
-        named = self._named(text) or self._everyone(text) or self._gone_on(text, before)
+        named = self._about(text) or self._everyone(text) or self._gone_on(text, before)
         if not named:
             return None
         stated = [fact for fact, _, _ in looked if not fact.soft]

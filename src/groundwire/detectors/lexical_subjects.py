@@ -21,11 +21,16 @@ Named = Mapping[int, AbstractSet[str]]
 
 @dataclass(frozen=True)
 class Subject:
-    """A section of a passage, and the names of what it is about: none that are plain words elsewhere."""
+    """A section of a passage, and the names of what it is about.
+
+    ``plain`` are words that the passages write small, as those of a title that is a topic ("Support"): in
+    what is no title, none of these is a name.
+    """
 
     passage: int
     section: Section
     names: AbstractSet[str]
+    plain: AbstractSet[str]
     context: Context
 
     @cached_property
@@ -34,6 +39,11 @@ class Subject:
         first, last = passage.sentence_at(span.start), passage.sentence_at(span.end - 1)
         begins = not passage.sentences or passage.sentences[first].start >= span.start
         return range(first if begins else first + 1, min(last + 1, len(passage.sentences)))
+
+    @cached_property
+    def head(self) -> frozenset[str]:
+        """The stems of its head."""
+        return frozenset(self.context.word(self.section.head).stems)
 
     @cached_property
     def stems(self) -> frozenset[str]:
@@ -93,7 +103,8 @@ class Subjects:
         if key not in self._known:
             a, b = self._subjects[one], self._subjects[other]
             shared = len(a.stems & b.stems) / max(1, min(len(a.stems), len(b.stems)))
-            told = a.names - b.names and b.names - a.names
+            topics = frozenset() if a.section.is_built_like(b.section) else a.plain
+            told = a.names - b.names - topics and b.names - a.names - topics
             self._known[key] = bool(told) and shared >= _least_shared(a.section, b.section, loosely)
         return self._known[key]
 
@@ -110,6 +121,10 @@ class Subjects:
             for number, names in found.items()
             if not any(names < others for others in found.values())
         }
+
+    def _about(self, text: str) -> Named:
+        """The subjects that a claim names but to set another off from them: "unlike Pro"."""
+        return self._named(_SET_OFF.sub(" ", text))
 
     def _gone_on(self, text: str, before: str) -> Named:
         """Whom a claim without a name goes on about: the only one that the statement before names.
@@ -151,7 +166,13 @@ class Subjects:
         ]
         plain = frozenset().union(*(section.lowered for _, section in found))
         return [
-            Subject(number, section, section.names - (frozenset() if section.titled else plain), self.context)
+            Subject(
+                passage=number,
+                section=section,
+                names=section.names - (frozenset() if section.titled else plain),
+                plain=plain,
+                context=self.context,
+            )
             for number, section in found
         ]
 
@@ -179,12 +200,11 @@ class Subjects:
 def _least_shared(one: Section, other: Section, loosely: bool) -> float:
     """The share of their words that two sections about siblings have in common.
 
-    Their heads are of one build, or nothing but names; what may be siblings has titles.
+    Their heads are of one build, or nothing but names.
     """
-    of_one_build = one.is_built_like(other)
-    if loosely:
-        return _LITTLE if of_one_build or (one.titled and other.titled) else math.inf
-    return _MUCH if of_one_build else _SOME if one.is_name and other.is_name else math.inf
+    if one.is_built_like(other):
+        return _LITTLE if loosely else _MUCH
+    return _SOME if one.is_name and other.is_name else math.inf
 
 
 def are_one(named: Named) -> bool:
@@ -199,6 +219,11 @@ OTHER = re.compile(
     r"\b(?:others?|another|neither|only|rivals?|former|latter|cheaper|"
     r"dearer|smaller|larger|bigger|older|newer|lower|higher|shorter|longer|faster|slower|"
     r"ander\w+|nur|autres?|seulement|seule?|otr[oa]s?|solo|altr[oaie]|outr[oa]s?|só|alleen)\b",
+    re.IGNORECASE,
+)
+_SET_OFF = re.compile(
+    r"\b(?:unlike|instead of|rather than|as opposed to|in contrast to|compared (?:with|to))\b"
+    r"(?: [\w'’.-]+){1,4}",
     re.IGNORECASE,
 )
 _PRONOUN = re.compile(r"(?:It|Its|It's|He|His|She|Her|They|Their|This|That)\b")

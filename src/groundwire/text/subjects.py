@@ -72,7 +72,12 @@ def _sections(text: str) -> tuple[Section, ...]:
 
 def _section(text: str, span: Span) -> Section:
     head, titled = _head(span.of(text))
-    names = {*named(head), *(f"the {number}" for number in _NUMBERED.findall(head))} - _CALENDAR - STOP_WORDS
+    names = (
+        {*named(head), *(f"the {number}" for number in _NUMBERED.findall(head))}
+        - _CALENDAR
+        - STOP_WORDS
+        - _ALL
+    )
     words = tuple(word for word in map(str.casefold, _WORD.findall(head)) if word not in STOP_WORDS)
     lowered = frozenset(map(str.casefold, _LOWER.findall(span.of(text))))
     return Section(span, head, titled, frozenset(names), words, lowered)
@@ -143,6 +148,8 @@ _CALENDAR = frozenset(
     wednesday thursday friday saturday sunday
     """.split()  # noqa: SIM905
 )
+# What is said of all of a kind has no name of its own.
+_ALL = frozenset(["all", "every", "each", "both", "any", "general", "common", "other"])
 _ENDS = (".", "!", "?", ",", ";", "|")
 _FAR, _TITLE, _SHORT, _NAME, _SMALL = 200, 16, 9, 5, 3
 
