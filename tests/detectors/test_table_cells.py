@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import random
-import time
 from pathlib import Path
 
 import pytest
 
 from benchmarks import probes
 from groundwire import Checker, Interaction, Verdict
+from tests.hardening.growth import growth
 
 FOLDER = Path(__file__).resolve().parents[1] / "probes" / "tables"
 # How many of 40 pairs each detector flags rightly at least, and wrongly at most; one of each to spare.
@@ -148,13 +148,15 @@ def test_units_stand_in_heads_rows_captions_and_columns_of_their_own(document, a
 
 def test_a_long_table_said_over_again_takes_linear_time():
     chance = random.Random(1)
-    rows = [
-        f"| Place{i} | {chance.randint(100, 99_999)} | {chance.randint(100, 99_999)} |" for i in range(400)
-    ]
-    table = "| Region | 2022 | 2023 |\n|---|---|---|\n" + "\n".join(rows)
-    begun = time.perf_counter()
-    assert not check("lexical", table, table).hallucinated
-    assert time.perf_counter() - begun < 5
+
+    def table(rows):
+        figures = [(chance.randint(100, 99_999), chance.randint(100, 99_999)) for _ in range(rows)]
+        lines = [f"| Place{i} | {first} | {second} |" for i, (first, second) in enumerate(figures)]
+        return "| Region | 2022 | 2023 |\n|---|---|---|\n" + "\n".join(lines)
+
+    said = table(400)
+    assert not check("lexical", said, said).hallucinated
+    assert growth(lambda text: check("lexical", text, text), table, (50, 400)) < 4
 
 
 PLANS = (

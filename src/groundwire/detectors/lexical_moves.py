@@ -69,14 +69,19 @@ def _from_to(text: str, way: re.Match[str], found: Sequence[Fact]) -> tuple[Fact
     if _RATE.match(text, after[0].span.end):
         return None
     if after[0].highs:
-        many = steps.many(after[0])
-        own = steps.many(replace(first, span=Span(first.span.start, first.span.start + len(first.text) // 2)))
-        return (
-            first if first.values[0] >= many or own > 1 else replace(first, values=(first.values[0] * many,))
-        ), last
+        return _in_full(first, after[0]), last
     if len(after) > 1 and _TO.fullmatch(text, first.span.end, after[1].span.start):
         return first, after[1]
     return None
+
+
+def _in_full(first: Fact, both: Fact) -> Fact:
+    """The first end of a range in the magnitude of both: the 98 of "98 to 110 million"."""
+    many = steps.many(both)
+    own = steps.many(replace(first, span=Span(first.span.start, first.span.start + len(first.text) // 2)))
+    if first.values[0] >= many or own > 1:
+        return first
+    return replace(first, values=(first.values[0] * many,))
 
 
 def _ticked(reading: Reading) -> Iterator[Moved | None]:
@@ -201,7 +206,8 @@ def _say(fact: Fact) -> str:
 
 
 def _many(fact: Fact) -> str:
-    return " ".join(word for word in _WORDS.findall(fact.text.lower()))
+    """The words of a figure: its unit and magnitude."""
+    return " ".join(_WORDS.findall(fact.text.lower()))
 
 
 def _periods(table: Table) -> dict[int, tuple[int, int]]:
