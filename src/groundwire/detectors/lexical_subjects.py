@@ -67,6 +67,7 @@ class Subjects:
         self.context = context
         self.question = question
         self._known: dict[tuple[int, int, bool], bool] = {}
+        self._read: dict[str, Named] = {}
 
     def _first(self, numbers: AbstractSet[int]) -> int:
         """The one that comes first by its head, whatever the order of the passages."""
@@ -110,6 +111,14 @@ class Subjects:
 
     def _named(self, text: str) -> Named:
         """The subjects that a text names, but for those that another of them has all the same names of."""
+        if text not in self._read:
+            self._read[text] = self._names_in(text)
+        return self._read[text]
+
+    def _names_in(self, text: str) -> Named:
+        lowered = text.casefold()
+        if not any(word in lowered for word in self._tell):
+            return {}
         found: dict[int, set[str]] = {}
         for name in subjects.named(text) & self._by_name.keys():
             for number in self._by_name[name]:
@@ -195,6 +204,11 @@ class Subjects:
             for name in self._subjects[number].names:
                 found.setdefault(name, []).append(number)
         return {name: numbers for name, numbers in found.items() if len(numbers) < len(named)}
+
+    @cached_property
+    def _tell(self) -> frozenset[str]:
+        """The last word of each name: a text without any of them names nobody."""
+        return frozenset(name.rpartition(" ")[2] for name in self._by_name)
 
 
 def _least_shared(one: Section, other: Section, loosely: bool) -> float:
