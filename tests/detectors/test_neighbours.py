@@ -262,3 +262,85 @@ def test_a_passage_about_no_sibling_bears_out_a_claim_about_one():
     )
     verdict = check((BASIC, PRO, general), f"With the Basic plan, {CALLED}", detector="embedded")
     assert not verdict.hallucinated
+
+
+STARTER = (
+    "# Starter plan\nThe Starter plan costs €12 per user per month. It includes 10 GB of storage, 3 projects "
+    "and email support. Guests are not included."
+)
+TEAM = (
+    "# Team plan\nThe Team plan costs €25 per user per month. It includes 100 GB of storage, unlimited "
+    "projects and chat support. Up to 5 guests are included."
+)
+ENTERPRISE = (
+    "# Enterprise plan\nThe Enterprise plan is priced on request. It includes 1 TB of storage, unlimited "
+    "projects, a phone hotline and single sign-on. Guests are unlimited."
+)
+TERMS = (
+    "# Common terms for all plans\nAll plans can be cancelled with 14 days' notice. Support answers within "
+    "24 hours on weekdays. Data is kept in Frankfurt. VAT of 19% is added. A yearly payment saves 15%."
+)
+RETURNS = (
+    "# Returns\nYou can return unworn items within 30 days of delivery. Refunds reach your card in 5 to 7 "
+    "working days. Return postage costs €4.90."
+)
+NORWAY = (
+    "# Shipping to Norway\nParcels to Norway take 6 to 9 working days and cost €14.50. Orders above €120 "
+    "ship free. Duty is paid on delivery."
+)
+IBUPROFEN = (
+    "## Ibuprofen 400\nAdults take 1 tablet up to 3 times a day, at most 1,200 mg. Leave 6 hours between "
+    "doses. Not for children under 12. Take it with food."
+)
+PARACETAMOL = (
+    "## Paracetamol 500\nAdults take 1 to 2 tablets up to 4 times a day, at most 4,000 mg. Leave 4 hours "
+    "between doses. It may be taken without food."
+)
+LEASE = (
+    "Lease 2021 between Oak Estates and Mr. Lindqvist\nRent: £1,150 a month. Deposit: £1,725. Term: 24 "
+    "months from 1 March 2021."
+)
+AMENDMENT = (
+    "Amendment 2023 to the lease between Oak Estates and Mr. Lindqvist\nRent: £1,220 a month from 1 March "
+    "2023. The term is extended by 24 months. All else stays as it was."
+)
+
+
+@pytest.mark.parametrize(
+    ("documents", "question", "answer"),
+    [
+        (
+            (TERMS, STARTER, TEAM, ENTERPRISE),
+            "Cost for 10 users on Team?",
+            "For 10 users, the Team plan costs €250 a month before VAT.",
+        ),
+        (
+            (STARTER, TEAM),
+            "Does Starter include guests?",
+            "No, Starter has none. The next plan up includes up to 5 guests, for €25 per user per month.",
+        ),
+        (
+            (RETURNS, NORWAY),
+            "When is a parcel from Norway refunded?",
+            "Refunds for orders from Norway reach your card in 5 to 7 working days.",
+        ),
+        (
+            (IBUPROFEN, PARACETAMOL),
+            "Which needs longer gaps?",
+            "Ibuprofen: 6 hours between doses, compared with 4 hours for paracetamol.",
+        ),
+        (
+            (LEASE, AMENDMENT),
+            "How large is the deposit after the amendment?",
+            "The amendment of 2023 leaves the deposit as it was: £1,725.",
+        ),
+    ],
+    ids=["the asker's own figure", "the next one", "a topic in another form", "two figures", "carried over"],
+)
+@pytest.mark.parametrize("detector", ["lexical", "embedded"])
+def test_what_one_of_siblings_shares_with_the_other_is_not_the_others_alone(
+    documents, question, answer, detector
+):
+    assert not [
+        reason for reason in reasons(check(documents, answer, question, detector)) if OURS.search(reason)
+    ]

@@ -16,7 +16,7 @@ from itertools import islice, pairwise
 from groundwire.core.cached import cached_property
 from groundwire.core.span import Span
 from groundwire.detectors.lexical_figures import Looked
-from groundwire.detectors.lexical_subjects import EVERY, OTHER, Named, Subjects, are_one
+from groundwire.detectors.lexical_subjects import CARRIED_OVER, EVERY, OTHER, Named, Subjects, are_one
 from groundwire.text import clauses, facts
 from groundwire.text.fact import Fact, Kind
 from groundwire.text.facts import Known, Status
@@ -63,7 +63,7 @@ class Siblings(Subjects):
         ``above`` are the statements before it, last one first. None where these passages, too, have what a
         sibling's sentence has of the claim's words, or where it is about none or several.
         """
-        if not self._by_name:
+        if not self._by_name or CARRIED_OVER.search(text):
             return None
         named = self._about(text)
         loosely = bool(named) or _GOES_ON.search(text) is not None
@@ -74,11 +74,14 @@ class Siblings(Subjects):
         who, own = named.keys(), self._stems_of(named.keys())
         w = self.context.word(text)
         lacking = {w.stems[i] for i in w.content if w.words[i].text.casefold() not in self._by_name} - own
+        lacking -= {stem for stem in self.context.word(self.question).stems if stem[0].isdigit()}
         for match in self._sentences_with(sorted(lacking)):
             home = self._at(match)
             found = lacking.intersection(self.context.sentence(match).stems)
             tells = len(found) >= _TELLING or any(stem[0].isdigit() for stem in found)
             if home is None or home in who or not tells or not lacking.isdisjoint(self._subjects[home].head):
+                continue
+            if self._mentions(text, home, who):
                 continue
             said = [set(self.context.places(stem)) for stem in found]
             homes = _all_known(self._number(*self.context.at(place)) for place in set.intersection(*said))
@@ -98,7 +101,7 @@ class Siblings(Subjects):
 
     def borrowed(self, text: str, looked: Sequence[Looked], before: str) -> Borrowed | None:
         """The first thing that the claim ``text``, which follows on ``before``, says of the wrong sibling."""
-        if not self._by_name:
+        if not self._by_name or CARRIED_OVER.search(text):
             return None
         named = self._about(text) or self._everyone(text) or self._gone_on(text, before)
         if not named:

@@ -14,6 +14,7 @@ from groundwire.text import subjects
 from groundwire.text.fact import Fact
 from groundwire.text.overlap import Context, Match
 from groundwire.text.subjects import Section
+from groundwire.text.tokens import stem
 
 Named = Mapping[int, AbstractSet[str]]
 """Subjects by their number, with the names that a text calls each."""
@@ -32,6 +33,11 @@ class Subject:
     names: AbstractSet[str]
     plain: AbstractSet[str]
     context: Context
+
+    @cached_property
+    def unlike_words(self) -> AbstractSet[str]:
+        """Its names that are no word in any form: no "Returns" where one "can return" what one bought."""
+        return frozenset(name for name in self.names if self.plain.isdisjoint((name, stem(name))))
 
     @cached_property
     def sentences(self) -> range:
@@ -104,8 +110,9 @@ class Subjects:
         if key not in self._known:
             a, b = self._subjects[one], self._subjects[other]
             shared = len(a.stems & b.stems) / max(1, min(len(a.stems), len(b.stems)))
-            topics = frozenset() if a.section.is_built_like(b.section) else a.plain
-            told = a.names - b.names - topics and b.names - a.names - topics
+            built_alike = a.section.is_built_like(b.section)
+            one_has, other_has = (a.names, b.names) if built_alike else (a.unlike_words, b.unlike_words)
+            told = one_has - b.names and other_has - a.names
             self._known[key] = bool(told) and shared >= _least_shared(a.section, b.section, loosely)
         return self._known[key]
 
@@ -134,6 +141,11 @@ class Subjects:
     def _about(self, text: str) -> Named:
         """The subjects that a claim names but to set another off from them: "unlike Pro"."""
         return self._named(_SET_OFF.sub(" ", text))
+
+    def _mentions(self, text: str, other: int, who: AbstractSet[int]) -> bool:
+        """Whether a claim about some calls another by a name of its own, be it written small."""
+        own = frozenset().union(*(self._subjects[number].names for number in who))
+        return not subjects.mentioned(_SET_OFF.sub(" ", text)).isdisjoint(self._subjects[other].names - own)
 
     def _gone_on(self, text: str, before: str) -> Named:
         """Whom a claim without a name goes on about: the only one that the statement before names.
@@ -230,14 +242,20 @@ _COUNTS = {"both": 2, "all two": 2, "all three": 3, "all four": 4, "all five": 5
 EVERY = re.compile(rf"\b({'|'.join(_COUNTS)})\b", re.IGNORECASE)
 # What may be about one that is not named.
 OTHER = re.compile(
-    r"\b(?:others?|another|neither|only|rivals?|former|latter|cheaper|"
+    r"\b(?:others?|another|neither|only|next|rivals?|former|latter|cheaper|"
     r"dearer|smaller|larger|bigger|older|newer|lower|higher|shorter|longer|faster|slower|"
     r"ander\w+|nur|autres?|seulement|seule?|otr[oa]s?|solo|altr[oaie]|outr[oa]s?|só|alleen)\b",
     re.IGNORECASE,
 )
+# What is said to be as in another: an amendment leaves the deposit of the lease.
+CARRIED_OVER = re.compile(
+    r"\b(?:unchanged|as (?:it was|they were|before)|the same as|stay(?:s|ed)|remain(?:s|ed)|still)\b",
+    re.IGNORECASE,
+)
+# With a figure, it is said of the other, too: "compared with 4 hours for".
 _SET_OFF = re.compile(
     r"\b(?:unlike|instead of|rather than|as opposed to|in contrast to|compared (?:with|to))\b"
-    r"(?: [\w'’.-]+){1,4}",
+    r"(?![^,;.]*\d)(?: [\w'’.-]+){1,4}",
     re.IGNORECASE,
 )
 _PRONOUN = re.compile(r"(?:It|Its|It's|He|His|She|Her|They|Their|This|That)\b")
