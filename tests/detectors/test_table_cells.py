@@ -183,3 +183,40 @@ def test_what_cells_of_yes_and_no_bear_out(answer):
     assert not any(
         "in the document" in r and " here, " in r for r in reasons(check("lexical", PLANS, answer))
     )
+
+
+REGIONS = (
+    "Revenue by region (EUR million)\n\n| Region | 2021 | 2022 | 2023 |\n|---|---|---|---|\n"
+    "| North | 120 | 132 | 145 |\n| South | 98 | 104 | 87 |\n| East | 61 | 58 | 66 |"
+)
+FLIGHTS = (
+    "| From | To | Departs | Price |\n|---|---|---|---|\n| Oslo | Bergen | 07:10 | €79 |\n"
+    "| Oslo | Bergen | 16:40 | €112 |\n| Oslo | Bodø | 09:20 | €139 |\n| Bergen | Oslo | 18:30 | €95 |"
+)
+LOANS = (
+    "Loan costs\n\n| Amount | 12 months | 24 months | 36 months |\n|---|---|---|---|\n"
+    "| €5,000 | €430 | €223 | €154 |\n| €10,000 | €858 | €445 | €307 |\n| €20,000 | €1,714 | €888 | €613 |"
+)
+STAFF = (
+    "| Year | Revenue (€m) | Costs (€m) | Result (€m) | Staff |\n|---|---|---|---|---|\n"
+    "| 2021 | 40.2 | 42.0 | -1.8 | 210 |\n"
+    "| 2022 | 45.5 | 44.1 | 1.4 | 225 |\n| 2023 | 51.3 | 46.8 | 4.5 | 240 |"
+)
+
+
+@pytest.mark.parametrize(
+    ("document", "question", "answer"),
+    [
+        (REGIONS, "How did East do in 2023?", "East grew by about 14% in 2023 to 66 million."),
+        (STAFF, "Staff?", "Staff grew by 15 people a year, from 210 in 2021 to 240 in 2023."),
+        (FLIGHTS, "Cheapest to Bergen?", "The cheapest flight to Bergen costs €79 and leaves Oslo at 07:10."),
+        (
+            LOANS,
+            "Total for 20,000 over 12 months?",
+            "€20,000 over 12 months costs €1,714 a month, €20,568 in all.",
+        ),
+    ],
+    ids=["a figure with its unit is one", "words count where a figure lacks", "from and to", "a rate"],
+)
+def test_what_follows_from_cells_is_not_flagged(document, question, answer):
+    assert not reasons(check("embedded", document, answer, question))

@@ -201,7 +201,8 @@ class _Look:
         checked = without_told(self._facts(tables), set_to)
         cells = self.about.cells.told(tables, checked)
         checked = with_cells(checked, cells)
-        if cells and all(one.agrees for one in cells) and len(self.missing) <= _CALLED:
+        agreed = cells and all(one.agrees for one in cells) and len(self.missing) <= _CALLED
+        if agreed and all(c.status is Status.FOUND for fact, c, _ in checked if not fact.soft):
             # What the figures of cells are called need not stand in a table: "revenue rose".
             self._leave_out(set(self.missing))
         if any(one.agrees for one in set_to):

@@ -43,7 +43,9 @@ class Figures(Places):
         converted = self._wrongly_converted(looked)
         borne_out = set(map(id, those_found(looked)))
         near = [self.context.figures_of(match)[:_NAMED] for match in self.matches]
-        of_cells = [fact for column in self.cells for fact in column][:_NAMED_CELLS]
+        stated = {(fact.unit, fact.values) for fact in self.found}  # which know what stands around them
+        of_cells = [fact for column in self.cells for fact in column]
+        of_cells = [fact for fact in of_cells if (fact.unit, fact.values) not in stated][:_NAMED_CELLS]
         if any(map(periods.is_age, self.found)):
             near.append(tuple(fact for fact in self.known.facts if periods.is_birth(fact))[:_BIRTHS])
         cues = steps.spoken_of(self.text)

@@ -253,11 +253,12 @@ class _Worked:
         fact = self.fact
         found = [*self._pool, *chain.from_iterable(map(shares.ratios, self.near))]
         counts = [o for o in found if o.kind is not Kind.PERCENT and o.values[0] >= 1]
-        if len(counts) > _FEW:
+        many = len({(o.source, o.span) for o in counts})  # of a table, each with and without its unit
+        if many > _FEW:
             found = [o for o in found if o not in counts or self._names(o)]
         if fact.kind is Kind.PERCENT:
             there = [self._there(other) for other in found]
-            yield from shares.percentages(fact, there, self.cues, alone=len(counts) == 2)
+            yield from shares.percentages(fact, there, self.cues, alone=many == 2)
             if _OTHER.search(fact.before) or _REST.search(fact.before):
                 yield from shares.left_of_all(there)
             return

@@ -68,9 +68,12 @@ class Names:
         for number, name in enumerate(self._names):
             for stem in name:
                 self._having[stem].add(number)
+        self._besides: set[str] = set()
         for number, more in enumerate(besides):
             for stem, _ in stems(more):
                 self._having[stem].add(number)
+                if stem not in self._names[number]:
+                    self._besides.add(stem)
 
     def __len__(self) -> int:
         return len(self._names)
@@ -101,7 +104,8 @@ class Names:
 
     def _named(self, number: int, run: Sequence[int], said: Stems) -> list[Called]:
         there = {said[i][0] for i in run}
-        whole = self._names[number] <= there and bool(self._names[number])
+        # A flight's "From" names none where another goes to that place.
+        whole = self._names[number] <= there and not self._names[number] <= self._besides
         tell = there - self._above - _GENERAL
         own = any(len(self._having[stem]) == 1 and _TELLS.fullmatch(stem) for stem in tell)
         if not (whole or own):
