@@ -249,7 +249,7 @@ OTHER = re.compile(
 )
 # What is said to be as in another: an amendment leaves the deposit of the lease.
 CARRIED_OVER = re.compile(
-    r"\b(?:unchanged|as (?:it was|they were|before)|stay(?:s|ed)|remain(?:s|ed)|still)\b",
+    r"\b(?:unchanged|as (?:it was|they were|before)|(?:stay|remain)(?:s|ed) (?:at|as|the same)|still)\b",
     re.IGNORECASE,
 )
 # With a figure, it is said of the other, too: "compared with 4 hours for".
