@@ -255,7 +255,7 @@ CARRIED_OVER = re.compile(
 # With a figure, it is said of the other, too: "compared with 4 hours for".
 _SET_OFF = re.compile(
     r"\b(?:unlike|instead of|rather than|as opposed to|in contrast to|compared (?:with|to))\b"
-    r"(?![^,;.]*\d)(?: [\w'’.-]+){1,4}",
+    r"(?![^,;.]{0,60}\d)(?: [\w'’.-]+){1,4}",
     re.IGNORECASE,
 )
 _PRONOUN = re.compile(r"(?:It|Its|It's|He|His|She|Her|They|Their|This|That)\b")
