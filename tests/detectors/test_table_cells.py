@@ -220,3 +220,15 @@ STAFF = (
 )
 def test_what_follows_from_cells_is_not_flagged(document, question, answer):
     assert not reasons(check("embedded", document, answer, question))
+
+
+HEAD = "| Zone | Online | Airport |\n|---|---|---|\n"
+FIRST_BAG = f"## First bag\n\n{HEAD}| A | €30 | €45 |\n| B | €40 | €60 |\n| C | €65 | €90 |"
+EXTRA_BAG = f"## Extra bag\n\n{HEAD}| A | €50 | €70 |\n| B | €65 | €90 |\n| C | €100 | €140 |"
+
+
+@pytest.mark.parametrize("detector", DETECTORS)
+@pytest.mark.parametrize("document", [f"{FIRST_BAG}\n\n{EXTRA_BAG}", f"{EXTRA_BAG}\n\n{FIRST_BAG}"])
+def test_of_tables_with_the_same_rows_any_may_bear_a_row_out(detector, document):
+    answer = EXTRA_BAG.replace("## Extra bag", "Prices for an extra bag:")
+    assert not check(detector, document, answer, "What does an extra bag cost?").hallucinated

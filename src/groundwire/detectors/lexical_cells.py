@@ -70,21 +70,24 @@ class Cells:
             for one in reading.told():
                 if one.agrees:
                     agreeing[id(one.fact)].append(one)
-                elif id(one.fact) not in own and not self._told_elsewhere(one, reading.said):
+                elif id(one.fact) not in own and not self._told_elsewhere(one, reading, read):
                     differing.setdefault(id(one.fact), one)
         right = [
             some[0] for some in agreeing.values() if len(some) == len(_ends(some[0].fact)) or len(read) > 1
         ]
         return (*right, *(one for key, one in differing.items() if key not in agreeing))
 
-    def _told_elsewhere(self, one: Celled, said: Stems) -> bool:
-        """Whether a sentence beside the tables, or another table's row of that name, has the figure, too."""
-        mine = {stem for stem, _ in said}
+    def _told_elsewhere(self, one: Celled, reading: Reading, read: Sequence[Reading]) -> bool:
+        """Whether a sentence beside the tables, or another table's row that is named, has the figure, too."""
+        mine = {stem for stem, _ in reading.said}
         for equal in islice(self._context.known.equal(one.fact), _LOOKED_AT):
             where = self._context.place_of(equal)
             if where is None:
                 continue
-            inside = [table for table in self.tables if id(equal) in table.at]
+            others = (other for other in read if other is not reading and id(equal) in other.table.at)
+            if any(other.table.at[id(equal)][0] == row.number for other in others for row in other.rows):
+                return True
+            inside = any(id(equal) in table.at for table in self.tables)
             if not inside and len(mine.intersection(self._context.sentence(where).stems)) >= _SAID:
                 return True
         return False
