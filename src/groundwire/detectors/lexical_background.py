@@ -35,7 +35,7 @@ class Background:
 
     @cached_property
     def siblings(self) -> Siblings:
-        return Siblings(self.context, self.question)
+        return Siblings(self.context, self.question, self.given)
 
     def beside_siblings(self, seen: Seen, answer: str, above: Sequence[str]) -> Seen:
         """A claim with what it says of the wrong one of siblings; what is said of another is no mention."""

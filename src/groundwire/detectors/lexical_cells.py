@@ -131,7 +131,7 @@ class Reading:
         stands = self._places
         inside = [fact for fact in self.found if stands[id(fact)]]
         rows, columns = self._paired(self.rows, inside), self._paired(self.columns, inside)
-        before = self.inherited("rows")
+        before = next(iter(_if_one(self._named_before(self.table.rows))), None)
         held: list[tuple[Fact, At, bool]] = []
         for fact in inside:
             row, sure = rows.get(id(fact), (None, False))
@@ -155,7 +155,7 @@ class Reading:
 
         As in "28 to 24", where the question names two years.
         """
-        ends, told = _ends(self._whole[id(fact)]), self._named_before("columns")
+        ends, told = _ends(self._whole[id(fact)]), self._named_before(self.table.columns)
         if len(ends) == len(told) > 1:
             return told[[end is fact for end in ends].index(True)], True
         return (told[0] if len(told) == 1 else None), False
@@ -208,26 +208,19 @@ class Reading:
 
     def cells(self) -> list[list[Fact]]:
         """The figures of the cells that the claim names by their rows and columns, column by column."""
-        either = self.inherited("rows"), self.inherited("columns")
-        rows = list(dict.fromkeys(one.number for one in self.rows)) or [
-            n for n in either[:1] if n is not None
-        ]
+        rows = list(dict.fromkeys(one.number for one in self.rows))
+        rows = rows or _if_one(self._named_before(self.table.rows))
         columns = list(dict.fromkeys(one.number for one in self.columns))
         if not columns and len(self.table.grid.columns) <= _FEW_COLUMNS:
             columns = list(range(len(self.table.grid.columns)))
-        columns = columns or [n for n in either[1:] if n is not None]
+        columns = columns or _if_one(self._named_before(self.table.columns))
         if not rows or len(rows) * len(columns) > _FEW_CELLS:
             return []
         named = [[self.table.figures.get((row, column), [])[-1:] for row in rows] for column in columns]
         return [[fact for some in cells for fact in some] for cells in named]
 
-    def inherited(self, which: str) -> int | None:
-        """The one row, or column, that was named last before the claim."""
-        told = self._named_before(which)
-        return told[0] if len(told) == 1 else None
-
-    def _named_before(self, which: str) -> list[int]:
-        names: Names = getattr(self.table, which)
+    def _named_before(self, names: Names) -> list[int]:
+        """The rows, or columns, that were named last before the claim."""
         told = ([one.number for one in names.called(said)] for said in self.before)
         return list(dict.fromkeys(next(filter(None, told), [])))
 
@@ -295,6 +288,10 @@ def _apart_from(found: Sequence[Fact], called: Sequence[Called]) -> list[Called]
             for span in figures
         )
     ]
+
+
+def _if_one(numbers: list[int]) -> list[int]:
+    return numbers if len(numbers) == 1 else []
 
 
 def _ends(fact: Fact) -> Sequence[Fact]:

@@ -13,13 +13,12 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import islice, pairwise
 
-from groundwire.core.cached import cached_property
 from groundwire.core.span import Span
 from groundwire.detectors.lexical_figures import Looked
 from groundwire.detectors.lexical_subjects import CARRIED_OVER, EVERY, OTHER, Named, Subjects, are_one
 from groundwire.text import clauses, facts
 from groundwire.text.fact import Fact, Kind
-from groundwire.text.facts import Known, Status
+from groundwire.text.facts import Status
 from groundwire.text.forms import NEGATIONS
 from groundwire.text.overlap import Match
 from groundwire.text.worded import word
@@ -137,7 +136,7 @@ class Siblings(Subjects):
 
     def _is_no_statement(self, text: str, fact: Fact) -> bool:
         """Whether a figure is a name or the asker's own, or denied, supposed or held against another."""
-        if fact.text.casefold() in self._by_name or self._asked.has(fact):
+        if fact.text.casefold() in self._by_name or self.given.has(fact):
             return True
         at = fact.span.start
         return _denies(text, fact) or _HELD_AGAINST.search(text[max(0, at - _NEAR) : at]) is not None
@@ -225,10 +224,6 @@ class Siblings(Subjects):
 
     def _sentences_with(self, stems: Sequence[str]) -> Sequence[Match]:
         return self.context.best({stem: self.context.weight(stem) for stem in stems})
-
-    @cached_property
-    def _asked(self) -> Known:
-        return Known(facts.extract(self.question))
 
 
 def _cut(text: str) -> tuple[str, str]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from groundwire.core.cached import cached_property
 from groundwire.text import subjects
 from groundwire.text.fact import Fact
+from groundwire.text.facts import Known
 from groundwire.text.overlap import Context, Match
 from groundwire.text.subjects import Section
 from groundwire.text.tokens import stem
@@ -69,11 +70,12 @@ class Subject:
 class Subjects:
     """The subjects of the documents, worked through once for all claims of an answer."""
 
-    def __init__(self, context: Context, question: str) -> None:
-        self.context = context
-        self.question = question
+    def __init__(self, context: Context, question: str, given: Known) -> None:
+        """``given`` are the question's facts."""
+        self.context, self.question, self.given = context, question, given
         self._known: dict[tuple[int, int, bool], bool] = {}
         self._read: dict[str, Named] = {}
+        self._may_name: dict[str, frozenset[str]] = {}
 
     def _first(self, numbers: AbstractSet[int]) -> int:
         """The one that comes first by its head, whatever the order of the passages."""
@@ -91,8 +93,7 @@ class Subjects:
 
         And the claim names them as those ``homes`` don't, and none of these unless by its name.
         """
-        mentioned = subjects.mentioned(text)
-        named = self._named(text)
+        mentioned, named = self._words_of(text), self._named(text)
         for number in who:
             names = self._subjects[number].names
             for home in homes:
@@ -122,6 +123,12 @@ class Subjects:
             self._read[text] = self._names_in(text)
         return self._read[text]
 
+    def _words_of(self, text: str) -> frozenset[str]:
+        """All that may be a name in a text: a claim is looked at beside each section."""
+        if text not in self._may_name:
+            self._may_name[text] = subjects.mentioned(text)
+        return self._may_name[text]
+
     def _names_in(self, text: str) -> Named:
         lowered = text.casefold()
         if not any(word in lowered for word in self._tell):
@@ -145,7 +152,7 @@ class Subjects:
     def _mentions(self, text: str, other: int, who: AbstractSet[int]) -> bool:
         """Whether a claim about some calls another by a name of its own, be it written small."""
         own = frozenset().union(*(self._subjects[number].names for number in who))
-        return not subjects.mentioned(_SET_OFF.sub(" ", text)).isdisjoint(self._subjects[other].names - own)
+        return not self._words_of(_SET_OFF.sub(" ", text)).isdisjoint(self._subjects[other].names - own)
 
     def _gone_on(self, text: str, before: str) -> Named:
         """Whom a claim without a name goes on about: the only one that the statement before names.
