@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from itertools import permutations
-from pathlib import Path
 
 import pytest
 
-from benchmarks import probes
-from groundwire import Checker, Interaction, Support, Verdict
+from groundwire import Support, Verdict
+from tests.detectors.told import PROBES, reasons, require_told_apart, verdict_of
 
-FOLDER = Path(__file__).resolve().parents[1] / "probes" / "neighbours"
+FOLDER = PROBES / "neighbours"
 # How many of 40 pairs each detector flags rightly at least, and wrongly at most; one of each to spare.
 FLOORS = {
     ("choosing", "lexical"): (28, 16),
@@ -38,23 +37,13 @@ YEARS = (
 
 
 def check(documents: tuple[str, ...], answer: str, question: str = "", detector: str = "lexical") -> Verdict:
-    verdict = Checker(detector).check(Interaction(question=question, contexts=documents, answer=answer))
-    assert isinstance(verdict, Verdict)
-    return verdict
-
-
-def reasons(verdict: Verdict) -> list[str]:
-    return [claim.reason for claim in verdict.claims if claim.support.flagged]
+    return verdict_of(detector, documents, answer, question)
 
 
 @pytest.mark.parametrize(("half", "detector"), FLOORS)
 def test_answers_about_siblings_are_told_from_wrong_ones(half, detector):
     """On the pairs that showed what the rules missed, and on another author's."""
-    rates = probes.Rates.of(probes.judge(Checker(detector), probes.pairs(FOLDER / f"{half}.toml")))
-    caught, alarms = FLOORS[half, detector]
-    assert rates.caught.of == 40
-    assert rates.caught.hits >= caught
-    assert rates.alarms.hits <= alarms
+    require_told_apart(FOLDER / f"{half}.toml", detector, FLOORS[half, detector])
 
 
 @pytest.mark.parametrize("detector", ["lexical", "embedded"])

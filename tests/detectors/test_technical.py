@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
-from benchmarks import probes
-from groundwire import Checker, Interaction, Verdict
+from groundwire import Verdict
+from tests.detectors.told import PROBES, reasons, require_told_apart, verdict_of
 
-FOLDER = Path(__file__).resolve().parents[1] / "probes" / "technical"
+FOLDER = PROBES / "technical"
 # How many of 40 pairs each detector flags rightly at least, and wrongly at most; one of each to spare.
 FLOORS = {
     ("choosing", "lexical"): (35, 4),
@@ -22,23 +21,13 @@ DETECTORS = ["lexical", "embedded"]
 
 
 def check(detector: str, document: str, answer: str, question: str = "") -> Verdict:
-    verdict = Checker(detector).check(Interaction(question=question, contexts=[document], answer=answer))
-    assert isinstance(verdict, Verdict)
-    return verdict
-
-
-def reasons(verdict: Verdict) -> list[str]:
-    return [claim.reason for claim in verdict.claims if claim.support.flagged]
+    return verdict_of(detector, [document], answer, question)
 
 
 @pytest.mark.parametrize(("half", "detector"), FLOORS)
 def test_technical_answers_are_told_from_wrong_ones(half, detector):
     """On the pairs that showed what the rules missed, and on those of other products and layouts."""
-    rates = probes.Rates.of(probes.judge(Checker(detector), probes.pairs(FOLDER / f"{half}.toml")))
-    caught, alarms = FLOORS[half, detector]
-    assert rates.caught.of == 40
-    assert rates.caught.hits >= caught
-    assert rates.alarms.hits <= alarms
+    require_told_apart(FOLDER / f"{half}.toml", detector, FLOORS[half, detector])
 
 
 @pytest.mark.parametrize("detector", DETECTORS)
