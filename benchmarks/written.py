@@ -8,7 +8,8 @@ large models do`` are worded freely, of up to six sentences, with one or two thi
 beside a brief context or a longer one; ``matched`` are pairs of a right and a wrong one of a sentence or two,
 about the same fact, by what is wrong. ``long`` are summaries of long documents, overviews of long records and
 answers in conversations, as large models word them; the matched ones among them are pairs of a statement or
-two. What shortcuts tell stands with them: whoever writes has his ways.
+two. ``asked`` are pairs of answers to several questions of one document: rules for a case, siblings, tables
+and records, short answers, later turns. What shortcuts tell stands with them: whoever writes has his ways.
 """
 
 from __future__ import annotations
@@ -48,6 +49,8 @@ def parts() -> Mapping[str, Sequence[Row]]:
         kind = "contradicted" if wrong["spans"][0]["label"] == "Conflict" else "added"
         about = "long, matched" if written.is_late(right) else "matched"
         made.setdefault(f"{about}, {kind}", []).extend((right, wrong))
+    for right, wrong in written.asked(written.HELD_OUT / written.ASKED.name):
+        made.setdefault(f"asked, {written.kind(right)}", []).extend((right, wrong))
     return dict(sorted(made.items()))
 
 

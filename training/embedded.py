@@ -34,10 +34,12 @@ from groundwire.detectors.embedded_model import (
     ANSWER_FIGURES,
     ASKED_ANSWER_FIGURES,
     ASKED_CLAIM_FIGURES,
+    BRIEF_FIGURES,
     CLAIM_FIGURES,
     DIGEST_FIGURES,
     WORD_FIGURES,
     answer_figures,
+    brief_figures,
     claim_figures,
     digest_figures,
     word_figures,
@@ -53,10 +55,18 @@ from training.labelled_sets import FIT, SEED, TEST, Raw, contexts, half, is_betw
 
 ROOT = Path(__file__).resolve().parents[1]
 PER_TASK = 900.0
-SHORT: Mapping[str, float] = {"written": 400.0, "scitail": 400.0, "of models": 1_200.0, "digests": 600.0}
+SHORT: Mapping[str, float] = {
+    "written": 400.0,
+    "asked": 400.0,
+    "scitail": 400.0,
+    "of models": 1_200.0,
+    "digests": 600.0,
+}
 """What other answers of each make weigh beside RAGTruth's three tasks."""
 SHORT_WRONG = 0.25
 """Of their weight, the wrong ones have as much: half of them are wrong, and of people's answers fewer."""
+BRIEF_WRONG = 0.1
+"""The same for brief answers: a word or two out of the documents are seldom wrong."""
 SCITAIL = 500
 AT_ONCE = 16
 
@@ -110,7 +120,8 @@ def short(data: Path) -> dict[str, list[Raw]]:
     """Answers of our own that their reader was not taught, by how they are worded, and claims of SciTail."""
     ours = [row for row in written.read() if not teaches(row) and not written.is_close(row)]
     claims = [row for row in labelled_sets.read(data / "train" / "nli.jsonl.gz") if _is_scitail(row)]
-    made: dict[str, list[Raw]] = {"written": [], "of models": [], "digests": []}
+    asked = [{**row, "dataset": "asked"} for both in written.asked() for row in both if not teaches(row)]
+    made: dict[str, list[Raw]] = {"written": [], "of models": [], "digests": [], "asked": asked}
     for row in ours:
         digest = written.is_late(row) and row["task"] in written.TASKS.values()
         kind = "of models" if written.is_of_models(row) else "digests" if digest else "written"
@@ -201,10 +212,11 @@ def look(raw: Mapping[str, Any], weight: float, model: lexical_model.Fitted) -> 
 def fit(rows: Sequence[Row], short_ones: Sequence[Row]) -> dict[str, Any]:
     """The weights as JSON: of answers to a question, of all as texts that answer none, and of words.
 
-    Of the latter digests have a regression of their own, to which our own digests come.
+    Brief answers have a regression of their own, and so have digests, to which our own ones come.
     """
     every = [*rows, *short_ones]
-    asked_ones = [row for row in every if row.seen.asked]
+    brief = _evened_brief([row for row in every if embedded_model.is_brief(row.seen)])
+    asked_ones = [row for row in every if row.seen.asked and not embedded_model.is_brief(row.seen)]
     unasked = [_unasked(row) for row in every]
     others = [_suspected(row) for row in unasked if row.raw["dataset"] != "digests"]
     digests = [
@@ -222,11 +234,12 @@ def fit(rows: Sequence[Row], short_ones: Sequence[Row]) -> dict[str, Any]:
             "answer": logistic(ANSWER_FIGURES, *answers_table(others, _as_answer)),
         },
         "digest": logistic(DIGEST_FIGURES, *answers_table(digests, _as_digest)),
+        "brief": logistic(BRIEF_FIGURES, *answers_table(brief, _as_brief)),
         "word": logistic(WORD_FIGURES, *words_table([*rows, *_marked(short_ones)])),
         "sure": 0.5,
     }
     return {
-        "version": "13",
+        "version": "14",
         "provenance": {
             "data": "RAGTruth (Niu et al., 2024), MIT; SciTail (Khot et al., 2018), Apache-2.0; our own",
             "split": f"sha256('{SEED}:' + source id) from {FIT} to {TEST}",
@@ -235,6 +248,14 @@ def fit(rows: Sequence[Row], short_ones: Sequence[Row]) -> dict[str, Any]:
         **model,
         "sure": best_cut([*rows, *_marked(short_ones)], stack(model)),
     }
+
+
+def _evened_brief(rows: Sequence[Row]) -> list[Row]:
+    """Brief answers, weighed as ``BRIEF_WRONG`` says."""
+    weights = {label: sum(row.weight for row in rows if row.raw["label"] == label) for label in (0, 1)}
+    shares = {1: BRIEF_WRONG / weights[1], 0: (1 - BRIEF_WRONG) / weights[0]}
+    total = sum(weights.values())
+    return [replace(row, weight=row.weight * shares[row.raw["label"]] * total) for row in rows]
 
 
 def _unasked(row: Row) -> Row:
@@ -282,6 +303,10 @@ def _as_answer(row: Row) -> tuple[float, ...]:
 
 def _as_digest(row: Row) -> tuple[float, ...]:
     return digest_figures(row.lexical, row.read, row.seen)
+
+
+def _as_brief(row: Row) -> tuple[float, ...]:
+    return brief_figures(row.read, row.seen)
 
 
 def words_table(rows: Sequence[Row]) -> tuple[list[tuple[float, ...]], list[bool], list[float]]:

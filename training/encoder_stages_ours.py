@@ -17,6 +17,7 @@ from training.encoder_parts import (
     Parts,
     as_read,
     as_retrieved,
+    asked_as_marked,
     but_for_most_close,
     elsewhere,
     facts,
@@ -80,7 +81,7 @@ WORTH_13: Mapping[str, float] = {
 """What parts weigh in stage 13, which reads answers as people and we marked them, and little else."""
 
 LESS_OF_RAGTRUTH = {"ragtruth": 0.25, "records": 0.5, "answers": 0.3, "corrupted": 0.3, "retrieved": 0.25}
-CHOSE = ("late", "new", "new, changed", "late matched", "matched")
+WHOLE = ("late", "new", "new, changed", "late matched", "matched", "asked")
 """Parts of stage 14 that are read whole in each draw: what chose before, and pairs of our own."""
 
 
@@ -248,24 +249,26 @@ def with_one_half(sets: Sets, number: int, draw: Draw) -> Parts:
     """Stage 14: half of the answers that chose before, RAGTruth's and our late ones, beside all that taught.
 
     Whoever was taught one half reads the other, so that what is stacked is fitted on answers that its
-    readers don't know.
+    readers don't know. Answers to several questions of a document are taught to both.
     """
     rng = random.Random(136 + draw.number)
     new = half_that_chose(sets, number)
     late = [raw for raw in written.read() if written.is_late(raw) and half(raw) == number][: sets.most]
     pairs = [both for both in written.pairs() if written.is_late(both[0]) and half(both[0]) == number]
-    parts: dict[str, list[Labelled]] = {"late": [], "new": [], "late matched": []}
+    asked = [both for both in written.asked() if teaches(both[0])]
+    parts: dict[str, list[Labelled]] = {"late": [], "new": [], "late matched": [], "asked": []}
     for _ in range(2):  # each beside as much evidence as is drawn for it
         parts["late"] += ours_as_a_whole(late, rng)
         parts["new"] += chain(as_read(new, rng, MOSTLY_AS_READ), as_retrieved(new, rng))
         parts["late matched"] += matched_as_marked(pairs[: sets.most], rng, MOSTLY_AS_READ)
+        parts["asked"] += asked_as_marked(asked[: sets.most], rng, MOSTLY_AS_READ)
     parts["new"] += flipped_records(new, rng)
     parts["new, changed"] = list(
         some_pairs(encoder_contrasts.of_answers(new, rng), EACH_RAGTRUTH_CHANGED, rng)
     )
     before = and_matched(sets, draw.number, draw.worth)
     return {
-        name: made if name in CHOSE else some_of(made, draw.share, rng)
+        name: made if name in WHOLE else some_of(made, draw.share, rng)
         for name, made in {**parts, **before}.items()
     }
 

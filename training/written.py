@@ -10,7 +10,9 @@ A file is a list of sets: a title, a document, the question that was asked, if o
 
 A backslash and an "n" stand for a line's end within an answer. ``matched-X.txt`` has more answers to the
 sets of ``X.txt``: the titles, in the same order, and pairs of a right and a wrong answer, which only their
-passages tell apart. Raises ValueError, with the file and the set, for what can't be read so.
+passages tell apart. In ``asked/`` a document has several questions, each with pairs of such answers after it,
+and a line of ``=====`` between its passages. Raises ValueError, with the file and the set, for what can't be
+read so.
 """
 
 from __future__ import annotations
@@ -27,6 +29,9 @@ HERE = Path(__file__).resolve().parent / "written"
 HELD_OUT = HERE / "held_out"
 """What teaches nothing and chooses nothing: it measures."""
 
+ASKED = HERE / "asked"
+"""Documents with several questions, named by what is asked: rules, siblings, tables and more."""
+
 TASKS = {"records": "data2txt", "news": "summary"}
 """By how a file's name begins; all others answer questions, or state something without one."""
 
@@ -36,6 +41,8 @@ _CLOSE = 50
 _LATE, _NOT_LATE = ("news", "records", "chats"), 100
 
 _SET = re.compile(r"^### ", re.MULTILINE)
+_QUESTION = re.compile(r"^\? ", re.MULTILINE)
+_BETWEEN_PASSAGES = "\n=====\n"
 _MARKED = re.compile(r"\{\{(?P<conflict>.+?)\}\}|\[\[(?P<baseless>.+?)\]\]")
 _UNCLOSED = re.compile(r"\{\{|\}\}|\[\[|\]\]")
 
@@ -63,6 +70,13 @@ def pairs(folder: Path = HERE) -> list[tuple[Raw, Raw]]:
     return list(zip(rows[::2], rows[1::2], strict=True))
 
 
+def asked(folder: Path = ASKED) -> list[tuple[Raw, Raw]]:
+    """The answers to several questions of a document, each right one with its wrong one."""
+    files = sorted(folder.glob("*.txt"))
+    rows = list(chain.from_iterable(map(_asked, files)))
+    return list(zip(rows[::2], rows[1::2], strict=True))
+
+
 def is_close(raw: Raw) -> bool:
     """Whether an answer is one of the first, of which the wrong ones keep nearer to the document's words.
 
@@ -82,14 +96,19 @@ def is_late(raw: Raw) -> bool:
     These are summaries of long documents, overviews of long records and answers of long conversations; all
     but the matched ones choose as well.
     """
-    kind, number = _file_of(raw)
-    return kind in _LATE and number > _NOT_LATE
+    of_kind, number = _file_of(raw)
+    return of_kind in _LATE and number > _NOT_LATE
+
+
+def kind(raw: Raw) -> str:
+    """The kind of an answer's set, which its file is named by."""
+    return _file_of(raw)[0]
 
 
 def _file_of(raw: Raw) -> tuple[str, int]:
     """The kind and the number of the file that an answer's set stands in."""
-    kind, number, *_ = str(raw["meta"]["source_id"]).split("-")
-    return kind, int(number)
+    named, number, *_ = str(raw["meta"]["source_id"]).split("-")
+    return named, int(number)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,6 +121,12 @@ class _Set:
     answers: Sequence[str]
 
     @classmethod
+    def read_each(cls, text: str) -> Iterator[_Set]:
+        """A set for each of the questions."""
+        document, *asked = _QUESTION.split(text)
+        return (cls.read(f"{document}? {one}") for one in asked)
+
+    @classmethod
     def read(cls, text: str) -> _Set:
         title, *lines = text.splitlines()
         return cls(
@@ -112,11 +137,16 @@ class _Set:
         )
 
 
-def _sets(path: Path) -> list[_Set]:
+def _texts(path: Path) -> list[str]:
+    """The sets of a file as they are written."""
     before, *sets = _SET.split(path.read_text(encoding="utf-8"))
     if before.strip():
         raise ValueError(f"{path.name}: {before.strip()[:40]!r} stands before the first set")
-    return list(map(_Set.read, sets))
+    return sets
+
+
+def _sets(path: Path) -> list[_Set]:
+    return list(map(_Set.read, _texts(path)))
 
 
 def _each_set(path: Path, made: Callable[[int, _Set], Iterator[Raw]]) -> Iterator[Raw]:
@@ -150,26 +180,48 @@ def _matched(path: Path) -> Iterator[Raw]:
         found = list(
             _answers(sets[number], one.answers, f"{answered.stem}-{number}", f"{path.stem}-{number}")
         )
-        in_turn = found and [raw["label"] for raw in found] == [0, 1] * (len(found) // 2)
-        if one.document or one.questions or not in_turn:
+        if one.document or one.questions or not _in_turn(found):
             raise ValueError(f"{one.title!r} needs right and wrong answers in turn, and nothing else")
         return iter(found)
 
     return _each_set(path, made)
 
 
+def _asked(path: Path) -> Iterator[Raw]:
+    for number, text in enumerate(_texts(path)):
+        source = f"{path.stem}-{number}"
+        for i, one in enumerate(_Set.read_each(text)):
+            try:
+                found = list(_answers(one, one.answers, source, f"{source}-{i}"))
+            except ValueError as error:
+                raise ValueError(f"{path.name}, set {number}: {error}") from error
+            if not one.document or not _in_turn(found):
+                raise ValueError(
+                    f"{path.name}, set {number}: {one.questions[0]!r} needs a document, and right and wrong "
+                    "answers in turn"
+                )
+            yield from found
+
+
+def _in_turn(found: Sequence[Raw]) -> bool:
+    """Whether there are answers, the right and the wrong ones in turn."""
+    return bool(found) and [raw["label"] for raw in found] == [0, 1] * (len(found) // 2)
+
+
 def _answers(to: _Set, lines: Sequence[str], source: str, name: str) -> Iterator[Raw]:
     """The answers of these lines to the document and the question of a set."""
     question = to.questions[0] if to.questions else None
-    kind = source.partition("-")[0]
+    named = source.partition("-")[0]
+    passages = to.document.split(_BETWEEN_PASSAGES)
     for i, marked in enumerate(lines):
         answer, spans = _unmarked(marked)
         yield {
             "id": f"{name}-{i}",
             "dataset": "written",
-            "task": TASKS.get(kind, "qa" if question else "claim"),
+            "task": TASKS.get(named, "qa" if question else "claim"),
             "question": question,
-            "context": to.document,
+            "context": "\n\n".join(passages),
+            "contexts": passages,
             "answer": answer,
             "label": int(bool(spans)),
             "spans": spans,

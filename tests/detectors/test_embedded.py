@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from groundwire import Interaction, Verdict
+from groundwire import Checker, Interaction, Verdict
 from groundwire.core.claim import Support
 from groundwire.core.plan import Encode, ReadClaim, Reading, ReadWord
 from groundwire.detectors import embedded_model, lexical_model
@@ -172,3 +172,29 @@ def test_in_another_language_no_more_is_read_of_a_digest(monkeypatch):
     (request,), verdict = steps("Die Firma hat 450 Beschäftigte. Sie wurde 1931 gegründet.", context)
     assert request.claims
     assert verdict.claims
+
+
+@pytest.mark.parametrize(
+    ("question", "right", "wrong"),
+    [
+        ("What is the capital of Velland?", "Harrow Bay", "Ostrand"),
+        ("In which year was the harbour dredged?", "1978", "1911"),
+        ("Who designed the lighthouse?", "Ada Lindqvist", "Karl Brenner"),
+    ],
+)
+def test_a_few_words_that_stand_in_a_passage_are_read_as_the_answer_to_their_question(
+    question, right, wrong
+):
+    """That a passage has them is no safety: it may say them of something else."""
+    passages = (
+        "Ostrand is the largest city of Velland, but Harrow Bay has been its capital since 1911. The harbour "
+        "of Harrow Bay was dredged in 1978, and its lighthouse, which Ada Lindqvist had designed, was built by "
+        "Karl Brenner a year later. It is forty metres high and can be seen from the far side of the sound."
+    )
+    checked = {
+        answer: Checker("embedded").check(question=question, contexts=passages, answer=answer)
+        for answer in (right, wrong)
+    }
+    assert checked[wrong].score > checked[right].score
+    assert not checked[right].hallucinated
+    assert Checker("lexical").check(question=question, contexts=passages, answer=wrong).score < 0.1

@@ -14,9 +14,9 @@ FOLDER = PROBES / "neighbours"
 # How many of 40 pairs each detector flags rightly at least, and wrongly at most; one of each to spare.
 FLOORS = {
     ("choosing", "lexical"): (28, 16),
-    ("choosing", "embedded"): (28, 5),
+    ("choosing", "embedded"): (24, 5),
     ("held_out", "lexical"): (16, 8),
-    ("held_out", "embedded"): (19, 5),
+    ("held_out", "embedded"): (21, 4),
 }
 OURS = re.compile(r" is said of “.*” in the document, not of “| here, .* in the document\Z")
 

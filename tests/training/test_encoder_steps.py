@@ -18,7 +18,7 @@ from training.encoder_rows import Label, Packed
 from training.encoder_sets import Sets, short_pairs
 from training.encoder_stages import SECOND, again_of, drawn_anew, marked_answers, mixed
 from training.encoder_stages_ours import (
-    CHOSE,
+    WHOLE,
     DRAWS_14,
     WORTH_12,
     WORTH_13,
@@ -317,9 +317,9 @@ def test_the_last_draw_of_stage_14_has_little_but_what_chose(sets, monkeypatch):
     monkeypatch.setattr(written, "pairs", lambda: pairs_to("news-101"))
     few = Sets(data=sets.data, most=40)
     whole, little = (with_one_half(few, 0, DRAWS_14[0][kind]) for kind in (2, 3))
-    for name in CHOSE:
+    for name in WHOLE:
         assert len(little[name]) == len(whole[name])
-    rest = [name for name in whole if name not in CHOSE]
+    rest = [name for name in whole if name not in WHOLE]
     shares = [sum(len(parts[name]) for name in rest) for parts in (little, whole)]
     assert 0.15 < shares[0] / shares[1] < 0.35
     facts = Packed.of(little["facts"])

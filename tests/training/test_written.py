@@ -166,3 +166,52 @@ def test_right_ones_of_matched_answers_deny_and_limit_as_often_as_wrong_ones(fol
     assert 0.6 < right / wrong < 1.6
     lengths = [sum(len(pair[side]["answer"]) for pair in pairs) for side in (0, 1)]
     assert 0.9 < lengths[0] / lengths[1] < 1.1
+
+
+ASKED = """\
+### the mill
+Ansa Rebane bought the mill in 1931.
+=====
+It has two wheels.
+? Who bought the mill?
+> Ansa Rebane did.
+> {{Her brother}} did.
+> Ansa Rebane.
+> {{Her aunt}}.
+? How many wheels has it?
+> Two
+> {{One}}
+"""
+
+
+def test_the_questions_of_a_document_have_pairs_of_answers_beside_its_passages(tmp_path):
+    (tmp_path / "short-01.txt").write_text(ASKED, encoding="utf-8")
+    pairs = written.asked(tmp_path)
+    assert [(right["answer"], wrong["answer"]) for right, wrong in pairs] == [
+        ("Ansa Rebane did.", "Her brother did."),
+        ("Ansa Rebane.", "Her aunt."),
+        ("Two", "One"),
+    ]
+    rows = [row for both in pairs for row in both]
+    assert [row["label"] for row in rows] == [0, 1, 0, 1, 0, 1]
+    assert [row["question"] for row in rows] == 4 * ["Who bought the mill?"] + 2 * ["How many wheels has it?"]
+    assert {tuple(row["contexts"]) for row in rows} == {
+        ("Ansa Rebane bought the mill in 1931.", "It has two wheels.")
+    }
+    assert {row["meta"]["source_id"] for row in rows} == {"short-01-0"}
+    assert len({row["id"] for row in rows}) == 6
+    assert {written.kind(row) for row in rows} == {"short"}
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (("> {{One}}\n", ""), "right and wrong answers in turn"),
+        (("> Two\n", "> {{Two\n"), "is not closed"),
+        (("### the mill\n", ""), "stands before the first set"),
+    ],
+)
+def test_what_is_asked_and_answered_otherwise_is_refused_by_name(change, said, tmp_path):
+    (tmp_path / "short-01.txt").write_text(ASKED.replace(*change), encoding="utf-8")
+    with pytest.raises(ValueError, match=rf"short-01\.txt.*{said}"):
+        written.asked(tmp_path)

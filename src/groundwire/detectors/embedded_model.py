@@ -43,6 +43,7 @@ ANSWER_FIGURES = (
     "words and facts, freely worded",
     "worst reading in sight, freely worded",
 )
+BRIEF_FIGURES = ("reading", "yes or no", "reading of yes or no")
 WORD_FIGURES = ("word", "words beside it", "worst word", "words and facts")
 
 
@@ -82,13 +83,14 @@ class Stack:
     """All that was fitted on top of the encoder: for answers to a question, and for other texts.
 
     All are regressions on answers that the encoder never saw, which is what calibrates them (Platt, 1999).
-    A ``digest`` as a whole has one of its own. ``sure`` is the probability from which on a word of a flagged
-    claim is named unsupported.
+    A ``digest`` as a whole has one of its own, and so has a ``brief`` answer. ``sure`` is the probability
+    from which on a word of a flagged claim is named unsupported.
     """
 
     asked: Weighing
     unasked: Weighing
     digest: Logistic
+    brief: Logistic
     word: Logistic
     sure: float
     version: str
@@ -100,6 +102,7 @@ class Stack:
             asked=Weighing.read(data["asked"]),
             unasked=Weighing.read(data["unasked"]),
             digest=Logistic.read(data["digest"]),
+            brief=Logistic.read(data["brief"]),
             word=Logistic.read(data["word"]),
             sure=data["sure"],
             version=data["version"],
@@ -109,6 +112,9 @@ class Stack:
         """Weigh what the words tell beside the readings of claims, by the number of each that was read."""
         if not read:
             return lexical
+        if is_brief(answer):
+            raw = self.brief(brief_figures(read, answer))
+            return Weighed(odds=(raw,), least=lexical_model.least(answer, raw), raw=raw, score=raw)
         fitted = self.asked if answer.asked else self.unasked
         odds = tuple(
             fitted.claim(claim_figures(known, read[i], answer)) if i in read else known
@@ -148,7 +154,7 @@ def worst_word(words: Iterable[ReadWord]) -> float:
 
 
 _NEARLY_SURE = -3.0
-_ABROAD = Logistic(figures=("words and facts", "worst word"), weights=(0.22, 0.24), bias=-1.31)
+_ABROAD = Logistic(figures=("words and facts", "worst word"), weights=(0.22, 0.31), bias=-1.38)
 
 
 def is_digest(answer: Answer, lexical: Weighed) -> bool:
@@ -160,15 +166,26 @@ def is_digest(answer: Answer, lexical: Weighed) -> bool:
     return not answer.asked and answer.words > _SHOWN / _HALF and freely_worded(lexical.odds) > 0
 
 
+def is_brief(answer: Answer) -> bool:
+    """Whether a question is answered in a few words.
+
+    That the documents have them is no safety: they may say them of something else. That they don't tells
+    little: what is said so briefly is mostly said in other words.
+    """
+    return answer.asked and len(answer.claims) == 1 and answer.claims[0].brief
+
+
 def to_read(answer: Answer, lexical: Weighed) -> tuple[int, ...]:
     """The numbers of the claims that are worth reading: the most suspicious ones, and whichever is in doubt.
 
     Of a short context, of which half is in sight, that words were found is no safety, and all are. A claim
-    that needs no weighing is never read. What answers a question keeps to what was asked, and bears being
-    read, as a digest does. Of what tells a long text over in that text's words a part is seen beside each
-    claim, and the worst of many readings is mostly a mistake: the fewer are read, the better such texts are
-    told apart (training/README.md).
+    that needs no weighing is never read, but for a brief answer. What answers a question keeps to what was
+    asked, and bears being read, as a digest does. Of what tells a long text over in that text's words a part
+    is seen beside each claim, and the worst of many readings is mostly a mistake: the fewer are read, the
+    better such texts are told apart (training/README.md).
     """
+    if is_brief(answer):
+        return (0,)
     bears_it = answer.asked or is_digest(answer, lexical)
     return _first(answer, lexical, _READ) if bears_it else suspected(answer, lexical)
 
@@ -257,6 +274,13 @@ def answer_figures(lexical: Weighed, read: Iterable[ReadClaim], answer: Answer) 
         return known, heard, both * _heard(answer), freely, freely * heard
     _, known_in_sight, against, seen = _by_sight(known, worst, answer)
     return known, known_in_sight, against, seen, freely, freely * known, freely * against
+
+
+def brief_figures(read: Mapping[int, ReadClaim], answer: Answer) -> tuple[float, ...]:
+    """The figures of a brief answer, as ``BRIEF_FIGURES`` names them."""
+    against = _against(read[0].reading) * _heard(answer)
+    said = float(answer.claims[0].affirms_or_denies)
+    return against, said, said * against
 
 
 def digest_figures(lexical: Weighed, read: Mapping[int, ReadClaim], answer: Answer) -> tuple[float, ...]:

@@ -18,6 +18,7 @@ from groundwire.detectors.lexical_ratios import Reversed
 from groundwire.detectors.lexical_records import Mention
 from groundwire.detectors.lexical_settings import Told
 from groundwire.detectors.lexical_siblings import Apart, Borrowed
+from groundwire.detectors.lexical_words import YES_OR_NO
 from groundwire.text.facts import Fact, Kind, Status
 from groundwire.text.overlap import Match
 from groundwire.text.steps import Derived
@@ -220,6 +221,17 @@ class Seen:
         return self.features[_BEST_WINDOW] >= _SPOKEN_OF
 
     @property
+    def brief(self) -> bool:
+        """Whether it is a few words, without an unknown figure: what it states, its question says."""
+        other = self.leads_in or self.declines or self.illustrates or self.lacking
+        return not other and len(self.worded.words) <= _A_FEW
+
+    @property
+    def affirms_or_denies(self) -> bool:
+        """Whether it begins with a "yes" or a "no"."""
+        return not YES_OR_NO.isdisjoint(self.worded.folded[:1])
+
+    @property
     def settled(self) -> float | None:
         """The claim's odds where no weighing is needed, else None.
 
@@ -258,6 +270,7 @@ _UNKNOWN = {Kind.MONEY: 0.75, Kind.TIME: 0.75, Kind.DATE: 0.7, Kind.MEASURE: 0.6
 _UNKNOWN_NAME = 0.6
 _SPOKEN_OF = 0.6
 _FEW_FIGURES, _ALIKE = 2, 4
+_A_FEW = 6  # words
 _CLOSE, _NOT_ITS_WORDS = 0.3, 0.75
 _CONTENT, _MISSING = CLAIM_FEATURES.index("content_words"), CLAIM_FEATURES.index("missing_words")
 _SOMETHING, _HARDLY_A_WORD = 3, 0.9

@@ -40,7 +40,7 @@ LENGTH = 256
 _new = tuple.__new__
 _LONGEST_CLAIM = 96
 _LONGEST_PIECE = 56
-_FROM_QUESTION, _FROM_BEFORE = 20, 28
+_FROM_QUESTION, _FROM_BEFORE = 40, 28
 
 
 class Word(NamedTuple):
