@@ -31,7 +31,7 @@ def test_the_demo_shows_every_answer_and_writes_its_page(demo):
         assert prepared.id in page
     assert "14 days here, 30 days in the document" in shown
     assert "20 answers" in " ".join(shown.split())
-    assert "precision 1.000, recall 0.600" in " ".join(shown.split()), "the README says so"
+    assert "precision 0.857, recall 0.600" in " ".join(shown.split()), "the README says so"
     assert "not judged" not in shown
 
 

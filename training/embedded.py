@@ -17,6 +17,7 @@ import argparse
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -120,8 +121,8 @@ def short(data: Path) -> dict[str, list[Raw]]:
     """Answers of our own that their reader was not taught, by how they are worded, and claims of SciTail."""
     ours = [row for row in written.read() if not teaches(row) and not written.is_close(row)]
     claims = [row for row in labelled_sets.read(data / "train" / "nli.jsonl.gz") if _is_scitail(row)]
-    asked = [{**row, "dataset": "asked"} for both in written.asked() for row in both if not teaches(row)]
-    made: dict[str, list[Raw]] = {"written": [], "of models": [], "digests": [], "asked": asked}
+    made: dict[str, list[Raw]] = {"written": [], "of models": [], "digests": []}
+    made["asked"] = [{**row, "dataset": "asked"} for row in chain(*written.asked()) if not teaches(row)]
     for row in ours:
         digest = written.is_late(row) and row["task"] in written.TASKS.values()
         kind = "of models" if written.is_of_models(row) else "digests" if digest else "written"

@@ -177,19 +177,17 @@ def test_in_another_language_no_more_is_read_of_a_digest(monkeypatch):
 @pytest.mark.parametrize(
     ("question", "right", "wrong"),
     [
-        ("What is the capital of Velland?", "Harrow Bay", "Ostrand"),
         ("In which year was the harbour dredged?", "1978", "1911"),
-        ("Who designed the lighthouse?", "Ada Lindqvist", "Karl Brenner"),
+        ("Who built the lighthouse?", "Karl Brenner", "Ada Lindqvist"),
+        ("How high is the lighthouse?", "Forty metres", "A year"),
     ],
 )
-def test_a_few_words_that_stand_in_a_passage_are_read_as_the_answer_to_their_question(
-    question, right, wrong
-):
+def test_a_few_words_that_stand_in_a_passage_are_read_as_the_answer_to_their_question(question, right, wrong):
     """That a passage has them is no safety: it may say them of something else."""
     passages = (
         "Ostrand is the largest city of Velland, but Harrow Bay has been its capital since 1911. The harbour "
-        "of Harrow Bay was dredged in 1978, and its lighthouse, which Ada Lindqvist had designed, was built by "
-        "Karl Brenner a year later. It is forty metres high and can be seen from the far side of the sound."
+        "of Harrow Bay was dredged in 1978, and its lighthouse, which Ada Lindqvist had designed, was built "
+        "by Karl Brenner a year later. It is forty metres high and can be seen from the far side of the sound."
     )
     checked = {
         answer: Checker("embedded").check(question=question, contexts=passages, answer=answer)

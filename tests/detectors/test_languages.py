@@ -13,9 +13,9 @@ FOLDER = Path(__file__).resolve().parents[1] / "probes" / "languages"
 # How many of the pairs each detector flags rightly at least, and wrongly at most; one of each to spare.
 FLOORS = {
     ("choosing", "lexical"): (48, 18, 6),
-    ("choosing", "embedded"): (48, 22, 6),
+    ("choosing", "embedded"): (48, 21, 7),
     ("held_out", "lexical"): (36, 8, 2),
-    ("held_out", "embedded"): (36, 14, 6),
+    ("held_out", "embedded"): (36, 16, 7),
 }
 SHOP = {
     "German": "Der Laden ist werktags von 9 bis 18 Uhr geöffnet. Das Parken kostet für Kunden 2 Euro.",
@@ -205,5 +205,5 @@ def test_the_weights_are_those_that_the_training_prints(capsys):
     languages.main()
     assert capsys.readouterr().out.splitlines() == [
         "lexical: 0.36; begins at -1.14",
-        "embedded: 0.22, 0.24; begins at -1.31",
+        "embedded: 0.22, 0.31; begins at -1.38",
     ]

@@ -18,8 +18,8 @@ from training.encoder_rows import Label, Packed
 from training.encoder_sets import Sets, short_pairs
 from training.encoder_stages import SECOND, again_of, drawn_anew, marked_answers, mixed
 from training.encoder_stages_ours import (
-    WHOLE,
     DRAWS_14,
+    WHOLE,
     WORTH_12,
     WORTH_13,
     and_matched,
