@@ -187,7 +187,7 @@ def test_a_few_words_that_stand_in_a_passage_are_read_as_the_answer_to_their_que
     passages = (
         "Ostrand is the largest city of Velland, but Harrow Bay has been its capital since 1911. The harbour "
         "of Harrow Bay was dredged in 1978, and its lighthouse, which Ada Lindqvist had designed, was built "
-        "by Karl Brenner a year later. It is forty metres high and can be seen from the far side of the sound."
+        "by Karl Brenner a year later. It is forty metres high and can be seen from the far side of the bay."
     )
     checked = {
         answer: Checker("embedded").check(question=question, contexts=passages, answer=answer)
