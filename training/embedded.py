@@ -59,6 +59,7 @@ PER_TASK = 900.0
 SHORT: Mapping[str, float] = {
     "written": 400.0,
     "asked": 400.0,
+    "elsewhere": 400.0,
     "scitail": 400.0,
     "of models": 1_200.0,
     "digests": 600.0,
@@ -66,8 +67,9 @@ SHORT: Mapping[str, float] = {
 """What other answers of each make weigh beside RAGTruth's three tasks."""
 SHORT_WRONG = 0.25
 """Of their weight, the wrong ones have as much: half of them are wrong, and of people's answers fewer."""
-BRIEF_WRONG = 0.1
-"""The same for brief answers: a word or two out of the documents are seldom wrong."""
+BRIEF_WRONG = {"elsewhere": 0.1, "asked": 0.1}
+"""Of the weight of brief answers, what invented ones have, and all others that are wrong."""
+FEW_WORDS = 6
 SCITAIL = 500
 AT_ONCE = 16
 
@@ -122,12 +124,24 @@ def short(data: Path) -> dict[str, list[Raw]]:
     ours = [row for row in written.read() if not teaches(row) and not written.is_close(row)]
     claims = [row for row in labelled_sets.read(data / "train" / "nli.jsonl.gz") if _is_scitail(row)]
     made: dict[str, list[Raw]] = {"written": [], "of models": [], "digests": []}
-    made["asked"] = [{**row, "dataset": "asked"} for row in chain(*written.asked()) if not teaches(row)]
+    choosing = [both for both in written.asked() if not teaches(both[0])]
+    made["asked"] = [{**row, "dataset": "asked"} for row in chain(*choosing)]
+    made["elsewhere"] = list(_invented([right for right, _ in choosing]))
     for row in ours:
         digest = written.is_late(row) and row["task"] in written.TASKS.values()
         kind = "of models" if written.is_of_models(row) else "digests" if digest else "written"
         made[kind].append({**row, "dataset": kind})
     return {**made, "scitail": [_whole(row) for row in claims[:SCITAIL]]}
+
+
+def _invented(right: Sequence[Raw]) -> Iterator[Raw]:
+    """Questions that are answered in a few words, with such an answer to another document's."""
+    few = [raw for raw in right if len(raw["answer"].split()) <= FEW_WORDS]
+    for i, raw in enumerate(few):
+        others = chain(few[i:], few[:i])
+        answer = next(str(other["answer"]) for other in others if other["meta"] != raw["meta"])
+        spans = [{"start": 0, "end": len(answer), "label": ""}]
+        yield {**raw, "dataset": "elsewhere", "answer": answer, "label": 1, "spans": spans}
 
 
 def _is_scitail(row: Raw) -> bool:
@@ -143,7 +157,7 @@ def _whole(row: Raw) -> Raw:
 def evened(rows: Sequence[Row]) -> list[Row]:
     """Answers of one make, weighed as ``SHORT`` and ``SHORT_WRONG`` say."""
     labels = [row.raw["label"] for row in rows]
-    shares = {1: SHORT_WRONG / sum(labels), 0: (1 - SHORT_WRONG) / (len(labels) - sum(labels))}
+    shares = {1: SHORT_WRONG / sum(labels), 0: (1 - SHORT_WRONG) / max(1, labels.count(0))}
     return [
         replace(row, weight=SHORT[row.raw["dataset"]] * shares[label])
         for row, label in zip(rows, labels, strict=True)
@@ -215,8 +229,7 @@ def fit(rows: Sequence[Row], short_ones: Sequence[Row]) -> dict[str, Any]:
 
     Brief answers have a regression of their own, and so have digests, to which our own ones come.
     """
-    every = [*rows, *short_ones]
-    brief = _evened_brief([row for row in every if embedded_model.is_brief(row.seen)])
+    every = [row for row in (*rows, *short_ones) if row.raw["dataset"] != "elsewhere"]
     asked_ones = [row for row in every if row.seen.asked and not embedded_model.is_brief(row.seen)]
     unasked = [_unasked(row) for row in every]
     others = [_suspected(row) for row in unasked if row.raw["dataset"] != "digests"]
@@ -235,7 +248,7 @@ def fit(rows: Sequence[Row], short_ones: Sequence[Row]) -> dict[str, Any]:
             "answer": logistic(ANSWER_FIGURES, *answers_table(others, _as_answer)),
         },
         "digest": logistic(DIGEST_FIGURES, *answers_table(digests, _as_digest)),
-        "brief": logistic(BRIEF_FIGURES, *answers_table(brief, _as_brief)),
+        "brief": logistic(BRIEF_FIGURES, *answers_table(_brief([*rows, *short_ones]), _as_brief)),
         "word": logistic(WORD_FIGURES, *words_table([*rows, *_marked(short_ones)])),
         "sure": 0.5,
     }
@@ -251,12 +264,19 @@ def fit(rows: Sequence[Row], short_ones: Sequence[Row]) -> dict[str, Any]:
     }
 
 
-def _evened_brief(rows: Sequence[Row]) -> list[Row]:
-    """Brief answers, weighed as ``BRIEF_WRONG`` says."""
-    weights = {label: sum(row.weight for row in rows if row.raw["label"] == label) for label in (0, 1)}
-    shares = {1: BRIEF_WRONG / weights[1], 0: (1 - BRIEF_WRONG) / weights[0]}
-    total = sum(weights.values())
-    return [replace(row, weight=row.weight * shares[row.raw["label"]] * total) for row in rows]
+def _brief(rows: Sequence[Row]) -> list[Row]:
+    """The brief answers, of which invented and other wrong ones have the weight that ``BRIEF_WRONG`` says."""
+    kinds: dict[str, list[Row]] = {"right": [], "elsewhere": [], "asked": []}
+    for row in rows:
+        if embedded_model.is_brief(row.seen):
+            invented = row.raw["dataset"] == "elsewhere"
+            kinds["elsewhere" if invented else "asked" if row.raw["label"] else "right"].append(row)
+    shares = {"right": 1 - sum(BRIEF_WRONG.values()), **BRIEF_WRONG}
+    return [
+        replace(row, weight=SHORT["asked"] * shares[kind] / len(those))
+        for kind, those in kinds.items()
+        for row in those
+    ]
 
 
 def _unasked(row: Row) -> Row:
@@ -272,7 +292,7 @@ def _suspected(row: Row) -> Row:
 
 def _marked(rows: Iterable[Row]) -> list[Row]:
     """Those whose wrong words are marked, and not the whole; digests of our own have few marked words."""
-    return [row for row in rows if row.raw["dataset"] not in ("scitail", "digests")]
+    return [row for row in rows if row.raw["dataset"] not in ("scitail", "digests", "elsewhere")]
 
 
 def claims_table(rows: Sequence[Row]) -> tuple[list[tuple[float, ...]], list[bool], list[float]]:
@@ -307,7 +327,7 @@ def _as_digest(row: Row) -> tuple[float, ...]:
 
 
 def _as_brief(row: Row) -> tuple[float, ...]:
-    return brief_figures(row.read, row.seen)
+    return brief_figures(row.lexical, row.read, row.seen)
 
 
 def words_table(rows: Sequence[Row]) -> tuple[list[tuple[float, ...]], list[bool], list[float]]:

@@ -190,17 +190,29 @@ def _matched(path: Path) -> Iterator[Raw]:
 def _asked(path: Path) -> Iterator[Raw]:
     for number, text in enumerate(_texts(path)):
         source = f"{path.stem}-{number}"
-        for i, one in enumerate(_Set.read_each(text)):
-            try:
-                found = list(_answers(one, one.answers, source, f"{source}-{i}"))
-            except ValueError as error:
-                raise ValueError(f"{path.name}, set {number}: {error}") from error
-            if not one.document or not _in_turn(found):
-                raise ValueError(
-                    f"{path.name}, set {number}: {one.questions[0]!r} needs a document, and right and wrong "
-                    "answers in turn"
-                )
-            yield from found
+        try:
+            yield from _to_each_question(list(_Set.read_each(text)), source)
+        except ValueError as error:
+            raise ValueError(f"{path.name}, set {number}: {error}") from error
+
+
+def _to_each_question(sets: Sequence[_Set], source: str) -> Iterator[Raw]:
+    documents = {one.document for one in sets}
+    if len(documents) != 1 or not all(map(_is_passage, _passages(*documents))):
+        raise ValueError("needs a document, then questions, and nothing but answers after each")
+    for i, one in enumerate(sets):
+        found = list(_answers(one, one.answers, source, f"{source}-{i}"))
+        if not _in_turn(found):
+            raise ValueError(f"{one.questions[0]!r} needs right and wrong answers in turn")
+        yield from found
+
+
+def _passages(document: str) -> list[str]:
+    return document.split(_BETWEEN_PASSAGES)
+
+
+def _is_passage(text: str) -> bool:
+    return bool(text.strip()) and _BETWEEN_PASSAGES.strip() not in text.splitlines()
 
 
 def _in_turn(found: Sequence[Raw]) -> bool:
@@ -212,7 +224,7 @@ def _answers(to: _Set, lines: Sequence[str], source: str, name: str) -> Iterator
     """The answers of these lines to the document and the question of a set."""
     question = to.questions[0] if to.questions else None
     named = source.partition("-")[0]
-    passages = to.document.split(_BETWEEN_PASSAGES)
+    passages = _passages(to.document)
     for i, marked in enumerate(lines):
         answer, spans = _unmarked(marked)
         yield {

@@ -174,25 +174,52 @@ def test_in_another_language_no_more_is_read_of_a_digest(monkeypatch):
     assert verdict.claims
 
 
+HARBOUR = (
+    "Ostrand is the largest city of Velland, but Harrow Bay has been its capital since 1911. The harbour of "
+    "Harrow Bay was dredged in 1978, and its lighthouse, which Ada Lindqvist had designed, was built by Karl "
+    "Brenner a year later. It is forty metres high and can be seen from the far side of the sound. Tickets "
+    "are sold at the kiosk by the pier; in summer visitors may climb the tower, but dogs must stay outside."
+)
+
+
+def about_the_harbour(question: str, answer: str, detector: str = "embedded") -> Verdict:
+    verdict = Checker(detector).check(question=question, contexts=HARBOUR, answer=answer)
+    assert isinstance(verdict, Verdict)
+    return verdict
+
+
 @pytest.mark.parametrize(
     ("question", "right", "wrong"),
     [
         ("In which year was the harbour dredged?", "1978", "1911"),
         ("Who built the lighthouse?", "Karl Brenner", "Ada Lindqvist"),
         ("How high is the lighthouse?", "Forty metres", "A year"),
+        ("Which city is the largest?", "Ostrand", "Harrow Bay"),
     ],
 )
 def test_a_few_words_that_stand_in_a_passage_are_read_as_the_answer_to_their_question(question, right, wrong):
     """That a passage has them is no safety: it may say them of something else."""
-    passages = (
-        "Ostrand is the largest city of Velland, but Harrow Bay has been its capital since 1911. The harbour "
-        "of Harrow Bay was dredged in 1978, and its lighthouse, which Ada Lindqvist had designed, was built "
-        "by Karl Brenner a year later. It is forty metres high and can be seen from the far side of the bay."
-    )
-    checked = {
-        answer: Checker("embedded").check(question=question, contexts=passages, answer=answer)
-        for answer in (right, wrong)
-    }
-    assert checked[wrong].score > checked[right].score
-    assert not checked[right].hallucinated
-    assert Checker("lexical").check(question=question, contexts=passages, answer=wrong).score < 0.1
+    good, bad = (about_the_harbour(question, answer) for answer in (right, wrong))
+    assert bad.score > 1.3 * good.score
+    assert not good.hallucinated
+    assert about_the_harbour(question, wrong, "lexical").score < 0.1
+
+
+@pytest.mark.parametrize(
+    ("question", "invented"),
+    [
+        ("What is the capital of Velland?", "Melbourne"),
+        ("Where are tickets sold?", "Online"),
+        ("Where are tickets sold?", "At the post office only"),
+        ("When may I climb the tower?", "In winter"),
+    ],
+)
+def test_a_few_words_that_no_passage_has_are_flagged(question, invented):
+    assert about_the_harbour(question, invented).hallucinated
+
+
+def test_words_that_may_be_said_of_something_else_are_not_called_word_for_word():
+    verdict = about_the_harbour("How high is the lighthouse?", "A year")
+    (claim,) = verdict.claims
+    assert not verdict.hallucinated
+    assert "may say something else" in claim.reason

@@ -209,6 +209,13 @@ def test_the_questions_of_a_document_have_pairs_of_answers_beside_its_passages(t
         (("> {{One}}\n", ""), "right and wrong answers in turn"),
         (("> Two\n", "> {{Two\n"), "is not closed"),
         (("### the mill\n", ""), "stands before the first set"),
+        ((ASKED[ASKED.index("? Who") :], ""), "document, then questions"),
+        (("> Two\n", "Or has it three?\n> Two\n"), "nothing but answers"),
+        (("It has two wheels.\n", "=====\n"), "document, then questions"),
+        (
+            ("Ansa Rebane bought the mill in 1931.\n=====\nIt has two wheels.\n", ""),
+            "document, then questions",
+        ),
     ],
 )
 def test_what_is_asked_and_answered_otherwise_is_refused_by_name(change, said, tmp_path):

@@ -43,7 +43,7 @@ ANSWER_FIGURES = (
     "words and facts, freely worded",
     "worst reading in sight, freely worded",
 )
-BRIEF_FIGURES = ("reading", "yes or no", "reading of yes or no")
+BRIEF_FIGURES = ("words and facts", "reading")
 WORD_FIGURES = ("word", "words beside it", "worst word", "words and facts")
 
 
@@ -113,7 +113,7 @@ class Stack:
         if not read:
             return lexical
         if is_brief(answer):
-            raw = self.brief(brief_figures(read, answer))
+            raw = self.brief(brief_figures(lexical, read, answer))
             return Weighed(odds=(raw,), least=lexical_model.least(answer, raw), raw=raw, score=raw)
         fitted = self.asked if answer.asked else self.unasked
         odds = tuple(
@@ -169,8 +169,8 @@ def is_digest(answer: Answer, lexical: Weighed) -> bool:
 def is_brief(answer: Answer) -> bool:
     """Whether a question is answered in a few words.
 
-    That the documents have them is no safety: they may say them of something else. That they don't tells
-    little: what is said so briefly is mostly said in other words.
+    That the documents have them is no safety, for they may say them of something else; and mostly the
+    encoder takes so little for more suspicious than it is.
     """
     return answer.asked and len(answer.claims) == 1 and answer.claims[0].brief
 
@@ -276,11 +276,9 @@ def answer_figures(lexical: Weighed, read: Iterable[ReadClaim], answer: Answer) 
     return known, known_in_sight, against, seen, freely, freely * known, freely * against
 
 
-def brief_figures(read: Mapping[int, ReadClaim], answer: Answer) -> tuple[float, ...]:
+def brief_figures(lexical: Weighed, read: Mapping[int, ReadClaim], answer: Answer) -> tuple[float, ...]:
     """The figures of a brief answer, as ``BRIEF_FIGURES`` names them."""
-    against = _against(read[0].reading) * _heard(answer)
-    said = float(answer.claims[0].affirms_or_denies)
-    return against, said, said * against
+    return logit(lexical.raw), _against(read[0].reading) * _heard(answer)
 
 
 def digest_figures(lexical: Weighed, read: Mapping[int, ReadClaim], answer: Answer) -> tuple[float, ...]:

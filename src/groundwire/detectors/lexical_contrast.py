@@ -21,7 +21,6 @@ from groundwire.detectors.lexical_words import (
     PHRASES,
     ROLES,
     STATES,
-    YES_OR_NO,
 )
 from groundwire.text import clauses, facts, names
 from groundwire.text.facts import Fact
@@ -53,7 +52,7 @@ class Contrast:
             return False
         near = self.context.window(self.match, 1, 2)
         there = f" {' '.join(folded for sentence in near for folded in sentence.folded)} "
-        said = self.claim.folded[len(YES_OR_NO.intersection(self.claim.folded[:1])) :]
+        said = self.claim.folded[len(_ANSWERS.intersection(self.claim.folded[:1])) :]
         return bool(said) and f" {' '.join(said)} " in there
 
     def negation_differs(self) -> Otherwise | None:
@@ -367,6 +366,7 @@ def _in_order(stems: Sequence[str], among: set[str]) -> list[str]:
     return [stem for stem in dict.fromkeys(stems) if stem in among]
 
 
+_ANSWERS = frozenset({"yes", "no"})
 _GOES_ON = re.compile(r"[,;()]|:\s|\b(?:and|while|but|or|whereas)\b")
 _UN, _SHORTEST = ("un", "non-"), 4  # nobody means "til" by "until"
 _NO_STATES = frozenset({"unlike", "like", "unless", "less"})

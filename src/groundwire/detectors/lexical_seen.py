@@ -18,7 +18,6 @@ from groundwire.detectors.lexical_ratios import Reversed
 from groundwire.detectors.lexical_records import Mention
 from groundwire.detectors.lexical_settings import Told
 from groundwire.detectors.lexical_siblings import Apart, Borrowed
-from groundwire.detectors.lexical_words import YES_OR_NO
 from groundwire.text.facts import Fact, Kind, Status
 from groundwire.text.overlap import Match
 from groundwire.text.steps import Derived
@@ -222,14 +221,9 @@ class Seen:
 
     @property
     def brief(self) -> bool:
-        """Whether it is a few words, without an unknown figure: what it states, its question says."""
+        """Whether it is a few words without an unknown figure: mostly, its question says what it states."""
         other = self.leads_in or self.declines or self.illustrates or self.lacking
         return not other and len(self.worded.words) <= _A_FEW
-
-    @property
-    def affirms_or_denies(self) -> bool:
-        """Whether it begins with a "yes" or a "no"."""
-        return not YES_OR_NO.isdisjoint(self.worded.folded[:1])
 
     @property
     def settled(self) -> float | None:

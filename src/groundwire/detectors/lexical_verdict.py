@@ -188,7 +188,7 @@ class Judging:
         return self._claim(seen, Support.SUPPORTED, score, evidence=evidence, reason=reason)
 
     def _why_supported(self, seen: Seen, score: float, evidence: Sequence[Evidence]) -> str:
-        if seen.verbatim:
+        if seen.verbatim and not self._doubtful(score):
             return "word for word in the document"
         if told := self._told_nowhere(seen):
             verb = "are" if len(told) > 1 else "is"

@@ -33,8 +33,6 @@ CITES = _words(
     "passage passages according source sources document documents based mentioned provided context"
 )
 # Words that negate by their meaning: with one of these about, a missing "not" is no difference.
-YES_OR_NO = frozenset({"yes", "no"})
-
 NEGATIVE = _stems(
     "avoid refuse unable unaware unless fail lack prevent prohibit hardly decline except false unavailable"
 )
