@@ -3,6 +3,7 @@
 import gzip
 import json
 import random
+import re
 from itertools import chain
 
 import numpy as np
@@ -13,7 +14,15 @@ from training.embedded import taught_half
 from training.encoder import Step, encoder_steps, stack_steps
 from training.encoder_answers import MOSTLY_AS_READ
 from training.encoder_data import write
-from training.encoder_parts import WRITTEN_FIT, as_retrieved, held, matched_as_marked, ours_as_marked
+from training.encoder_parts import (
+    WRITTEN_FIT,
+    as_retrieved,
+    asked_as_marked,
+    held,
+    matched_as_marked,
+    ours_as_marked,
+    teaches,
+)
 from training.encoder_rows import Label, Packed
 from training.encoder_sets import Sets, short_pairs
 from training.encoder_stages import SECOND, again_of, drawn_anew, marked_answers, mixed
@@ -309,6 +318,39 @@ def test_the_statements_of_matched_answers_are_in_pairs(right, wrong, pair):
     assert [bool(made[i].label) for i in pair] == [False, True]
     alone = list(ours_as_marked([right, wrong], random.Random(0), MOSTLY_AS_READ))
     assert [row._replace(pair=None) for row in made] == alone
+
+
+def test_pairs_whose_wrong_answer_denies_weigh_as_much_as_those_whose_right_one_does():
+    """Whoever reads them must not learn that a "no" is mostly right."""
+    asked = written.asked()
+    denies = re.compile(r"\b(?:no|not|never)\b|n't", re.IGNORECASE)
+
+    def one_denies(right, wrong):
+        return denies.search(right["answer"]) and not denies.search(wrong["answer"])
+
+    denied = [both for both in asked if one_denies(*both)][:30]
+    affirmed = [both for both in asked if one_denies(*reversed(both))][:10]
+    plain = [both for both in asked if not any(denies.search(raw["answer"]) for raw in both)][:5]
+
+    def weight(make, pairs):
+        return sum(row.weight for row in make(pairs, random.Random(0), MOSTLY_AS_READ))
+
+    alike = 20 / 30 * weight(matched_as_marked, denied) + 20 / 10 * weight(matched_as_marked, affirmed)
+    assert weight(asked_as_marked, [*denied, *affirmed, *plain]) == pytest.approx(
+        alike + weight(matched_as_marked, plain), rel=0.01
+    )
+    assert weight(asked_as_marked, plain) == pytest.approx(weight(matched_as_marked, plain))
+
+
+def test_what_is_asked_of_one_document_teaches_or_chooses_or_measures():
+    """By source; and no document that measures is one of the others."""
+    asked, measuring = written.asked(), written.asked(written.HELD_OUT / written.ASKED.name)
+    for right, wrong in asked:
+        assert teaches(right) == teaches(wrong)
+    chooses = sum(not teaches(right) for right, _ in asked) / len(asked)
+    assert 0.05 < chooses < 0.2
+    known = {right["context"] for right, _ in asked}
+    assert known.isdisjoint(right["context"] for right, _ in measuring)
 
 
 def test_the_last_draw_of_stage_14_has_little_but_what_chose(sets, monkeypatch):
