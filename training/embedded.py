@@ -45,7 +45,7 @@ from groundwire.detectors.embedded_model import (
     digest_figures,
     word_figures,
 )
-from groundwire.detectors.lexical_seen import Answer
+from groundwire.detectors.lexical_seen import A_FEW, Answer
 from groundwire.local.embedded import READER, EmbeddedReader
 from groundwire.local.encoder import Loaded
 from groundwire.text import claims as claim_text
@@ -59,7 +59,6 @@ PER_TASK = 900.0
 SHORT: Mapping[str, float] = {
     "written": 400.0,
     "asked": 400.0,
-    "elsewhere": 400.0,
     "scitail": 400.0,
     "of models": 1_200.0,
     "digests": 600.0,
@@ -67,9 +66,8 @@ SHORT: Mapping[str, float] = {
 """What other answers of each make weigh beside RAGTruth's three tasks."""
 SHORT_WRONG = 0.25
 """Of their weight, the wrong ones have as much: half of them are wrong, and of people's answers fewer."""
-BRIEF_WRONG = {"elsewhere": 0.1, "asked": 0.1}
-"""Of the weight of brief answers, what invented ones have, and all others that are wrong."""
-FEW_WORDS = 6
+BRIEF_WRONG = 0.1
+"""Of the weight of brief answers, what wrong ones have, and as much again those that are invented."""
 SCITAIL = 500
 AT_ONCE = 16
 
@@ -111,8 +109,9 @@ def main() -> None:
     below = lexical_model.Fitted.read(json.loads(args.lexical.read_text(encoding="utf-8")))
     halves = [EmbeddedReader(loaded=Loaded(folder)) for folder in args.halves]
     fitting = read([row for row in raw if is_between(row)], below, halves)
-    others = short(args.data).values()
-    model = fit(fitting, [row for rows in others for row in evened(read(rows, below, halves))])
+    others = short(args.data)
+    short_ones = [row for rows in others.values() for row in evened(read(rows, below, halves))]
+    model = fit(fitting, short_ones, read(list(invented(others["asked"])), below, halves))
     args.out.write_text(json.dumps(model, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     embedded_model.load.cache_clear()
     report("fitted on", fitting, model)
@@ -124,24 +123,21 @@ def short(data: Path) -> dict[str, list[Raw]]:
     ours = [row for row in written.read() if not teaches(row) and not written.is_close(row)]
     claims = [row for row in labelled_sets.read(data / "train" / "nli.jsonl.gz") if _is_scitail(row)]
     made: dict[str, list[Raw]] = {"written": [], "of models": [], "digests": []}
-    choosing = [both for both in written.asked() if not teaches(both[0])]
-    made["asked"] = [{**row, "dataset": "asked"} for row in chain(*choosing)]
-    made["elsewhere"] = list(_invented([right for right, _ in choosing]))
+    made["asked"] = [{**row, "dataset": "asked"} for row in chain(*written.asked()) if not teaches(row)]
     for row in ours:
         digest = written.is_late(row) and row["task"] in written.TASKS.values()
         kind = "of models" if written.is_of_models(row) else "digests" if digest else "written"
         made[kind].append({**row, "dataset": kind})
-    return {**made, "scitail": [_whole(row) for row in claims[:SCITAIL]]}
+    return {**made, "scitail": [{**_whole(row), "dataset": "scitail"} for row in claims[:SCITAIL]]}
 
 
-def _invented(right: Sequence[Raw]) -> Iterator[Raw]:
-    """Questions that are answered in a few words, with such an answer to another document's."""
-    few = [raw for raw in right if len(raw["answer"].split()) <= FEW_WORDS]
+def invented(asked_ones: Sequence[Raw]) -> Iterator[Raw]:
+    """Questions that are answered rightly in a few words, with such an answer to another document's."""
+    few = [raw for raw in asked_ones if not raw["label"] and len(raw["answer"].split()) <= A_FEW]
     for i, raw in enumerate(few):
         others = chain(few[i:], few[:i])
-        answer = next(str(other["answer"]) for other in others if other["meta"] != raw["meta"])
-        spans = [{"start": 0, "end": len(answer), "label": ""}]
-        yield {**raw, "dataset": "elsewhere", "answer": answer, "label": 1, "spans": spans}
+        answer = next(other["answer"] for other in others if other["meta"] != raw["meta"])
+        yield _whole({**raw, "answer": answer, "label": 1})
 
 
 def _is_scitail(row: Raw) -> bool:
@@ -151,13 +147,13 @@ def _is_scitail(row: Raw) -> bool:
 def _whole(row: Raw) -> Raw:
     """A claim that is marked as a whole where it doesn't follow."""
     spans = [{"start": 0, "end": len(row["answer"]), "label": ""}] if row["label"] else []
-    return {**row, "dataset": "scitail", "spans": spans}
+    return {**row, "spans": spans}
 
 
 def evened(rows: Sequence[Row]) -> list[Row]:
     """Answers of one make, weighed as ``SHORT`` and ``SHORT_WRONG`` say."""
     labels = [row.raw["label"] for row in rows]
-    shares = {1: SHORT_WRONG / sum(labels), 0: (1 - SHORT_WRONG) / max(1, labels.count(0))}
+    shares = {1: SHORT_WRONG / sum(labels), 0: (1 - SHORT_WRONG) / (len(labels) - sum(labels))}
     return [
         replace(row, weight=SHORT[row.raw["dataset"]] * shares[label])
         for row, label in zip(rows, labels, strict=True)
@@ -224,12 +220,13 @@ def look(raw: Mapping[str, Any], weight: float, model: lexical_model.Fitted) -> 
     )
 
 
-def fit(rows: Sequence[Row], short_ones: Sequence[Row]) -> dict[str, Any]:
+def fit(rows: Sequence[Row], short_ones: Sequence[Row], made_up: Sequence[Row]) -> dict[str, Any]:
     """The weights as JSON: of answers to a question, of all as texts that answer none, and of words.
 
-    Brief answers have a regression of their own, and so have digests, to which our own ones come.
+    Brief answers have a regression of their own, to which what is ``made_up`` comes, and so have digests, to
+    which our own ones come.
     """
-    every = [row for row in (*rows, *short_ones) if row.raw["dataset"] != "elsewhere"]
+    every = [*rows, *short_ones]
     asked_ones = [row for row in every if row.seen.asked and not embedded_model.is_brief(row.seen)]
     unasked = [_unasked(row) for row in every]
     others = [_suspected(row) for row in unasked if row.raw["dataset"] != "digests"]
@@ -248,7 +245,7 @@ def fit(rows: Sequence[Row], short_ones: Sequence[Row]) -> dict[str, Any]:
             "answer": logistic(ANSWER_FIGURES, *answers_table(others, _as_answer)),
         },
         "digest": logistic(DIGEST_FIGURES, *answers_table(digests, _as_digest)),
-        "brief": logistic(BRIEF_FIGURES, *answers_table(_brief([*rows, *short_ones]), _as_brief)),
+        "brief": logistic(BRIEF_FIGURES, *answers_table(_brief(every, made_up), _as_brief)),
         "word": logistic(WORD_FIGURES, *words_table([*rows, *_marked(short_ones)])),
         "sure": 0.5,
     }
@@ -264,19 +261,15 @@ def fit(rows: Sequence[Row], short_ones: Sequence[Row]) -> dict[str, Any]:
     }
 
 
-def _brief(rows: Sequence[Row]) -> list[Row]:
-    """The brief answers, of which invented and other wrong ones have the weight that ``BRIEF_WRONG`` says."""
-    kinds: dict[str, list[Row]] = {"right": [], "elsewhere": [], "asked": []}
-    for row in rows:
-        if embedded_model.is_brief(row.seen):
-            invented = row.raw["dataset"] == "elsewhere"
-            kinds["elsewhere" if invented else "asked" if row.raw["label"] else "right"].append(row)
-    shares = {"right": 1 - sum(BRIEF_WRONG.values()), **BRIEF_WRONG}
-    return [
-        replace(row, weight=SHORT["asked"] * shares[kind] / len(those))
-        for kind, those in kinds.items()
-        for row in those
-    ]
+def _brief(rows: Sequence[Row], made_up: Sequence[Row]) -> list[Row]:
+    """The brief answers, weighed as ``BRIEF_WRONG`` says."""
+    right = [row for row in rows if not row.raw["label"]]
+    wrong = [row for row in rows if row.raw["label"]]
+    weighed: list[Row] = []
+    for share, some in ((1 - 2 * BRIEF_WRONG, right), (BRIEF_WRONG, made_up), (BRIEF_WRONG, wrong)):
+        brief = [row for row in some if embedded_model.is_brief(row.seen)]
+        weighed += [replace(row, weight=SHORT["asked"] * share / len(brief)) for row in brief]
+    return weighed
 
 
 def _unasked(row: Row) -> Row:
@@ -292,7 +285,7 @@ def _suspected(row: Row) -> Row:
 
 def _marked(rows: Iterable[Row]) -> list[Row]:
     """Those whose wrong words are marked, and not the whole; digests of our own have few marked words."""
-    return [row for row in rows if row.raw["dataset"] not in ("scitail", "digests", "elsewhere")]
+    return [row for row in rows if row.raw["dataset"] not in ("scitail", "digests")]
 
 
 def claims_table(rows: Sequence[Row]) -> tuple[list[tuple[float, ...]], list[bool], list[float]]:

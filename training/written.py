@@ -66,14 +66,15 @@ def matched(folder: Path = HERE) -> list[Raw]:
 
 def pairs(folder: Path = HERE) -> list[tuple[Raw, Raw]]:
     """The matched answers, each right one with its wrong one."""
-    rows = matched(folder)
-    return list(zip(rows[::2], rows[1::2], strict=True))
+    return _in_pairs(matched(folder))
 
 
 def asked(folder: Path = ASKED) -> list[tuple[Raw, Raw]]:
     """The answers to several questions of a document, each right one with its wrong one."""
-    files = sorted(folder.glob("*.txt"))
-    rows = list(chain.from_iterable(map(_asked, files)))
+    return _in_pairs(list(chain.from_iterable(map(_asked, sorted(folder.glob("*.txt"))))))
+
+
+def _in_pairs(rows: Sequence[Raw]) -> list[tuple[Raw, Raw]]:
     return list(zip(rows[::2], rows[1::2], strict=True))
 
 
@@ -145,21 +146,18 @@ def _texts(path: Path) -> list[str]:
     return sets
 
 
-def _sets(path: Path) -> list[_Set]:
-    return list(map(_Set.read, _texts(path)))
-
-
-def _each_set(path: Path, made: Callable[[int, _Set], Iterator[Raw]]) -> Iterator[Raw]:
-    """What is made of each set of a file, by its number; errors say where."""
-    for number, one in enumerate(_sets(path)):
+def _each_set(path: Path, made: Callable[[int, str], Iterator[Raw]]) -> Iterator[Raw]:
+    """What is made of the text of each set of a file, by its number; errors say where."""
+    for number, text in enumerate(_texts(path)):
         try:
-            yield from made(number, one)
+            yield from made(number, text)
         except ValueError as error:
             raise ValueError(f"{path.name}, set {number}: {error}") from error
 
 
 def _of_file(path: Path) -> Iterator[Raw]:
-    def made(number: int, one: _Set) -> Iterator[Raw]:
+    def made(number: int, text: str) -> Iterator[Raw]:
+        one = _Set.read(text)
         if not one.document or not one.answers or len(one.questions) > 1:
             raise ValueError(f"{one.title!r} needs a document, answers, and one question at most")
         source = f"{path.stem}-{number}"
@@ -172,9 +170,10 @@ def _matched(path: Path) -> Iterator[Raw]:
     answered = path.with_name(path.name.removeprefix(MATCHED))
     if not answered.exists():
         raise ValueError(f"{path.name}: there is no {answered.name} that it could match")
-    sets = _sets(answered)
+    sets = list(map(_Set.read, _texts(answered)))
 
-    def made(number: int, one: _Set) -> Iterator[Raw]:
+    def made(number: int, text: str) -> Iterator[Raw]:
+        one = _Set.read(text)
         if number >= len(sets) or one.title != sets[number].title:
             raise ValueError(f"{one.title!r} is not the title of that set of {answered.name}")
         found = list(
@@ -188,23 +187,19 @@ def _matched(path: Path) -> Iterator[Raw]:
 
 
 def _asked(path: Path) -> Iterator[Raw]:
-    for number, text in enumerate(_texts(path)):
+    def made(number: int, text: str) -> Iterator[Raw]:
+        sets = list(_Set.read_each(text))
+        documents = {one.document for one in sets}
+        if len(documents) != 1 or not all(map(_is_passage, _passages(*documents))):
+            raise ValueError("needs a document, then questions, and nothing but answers after each")
         source = f"{path.stem}-{number}"
-        try:
-            yield from _to_each_question(list(_Set.read_each(text)), source)
-        except ValueError as error:
-            raise ValueError(f"{path.name}, set {number}: {error}") from error
+        for i, one in enumerate(sets):
+            found = list(_answers(one, one.answers, source, f"{source}-{i}"))
+            if not _in_turn(found):
+                raise ValueError(f"{one.questions[0]!r} needs right and wrong answers in turn")
+            yield from found
 
-
-def _to_each_question(sets: Sequence[_Set], source: str) -> Iterator[Raw]:
-    documents = {one.document for one in sets}
-    if len(documents) != 1 or not all(map(_is_passage, _passages(*documents))):
-        raise ValueError("needs a document, then questions, and nothing but answers after each")
-    for i, one in enumerate(sets):
-        found = list(_answers(one, one.answers, source, f"{source}-{i}"))
-        if not _in_turn(found):
-            raise ValueError(f"{one.questions[0]!r} needs right and wrong answers in turn")
-        yield from found
+    return _each_set(path, made)
 
 
 def _passages(document: str) -> list[str]:

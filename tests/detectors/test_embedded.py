@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from groundwire import Checker, Interaction, Verdict
+from groundwire import Interaction, Verdict
 from groundwire.core.claim import Support
 from groundwire.core.plan import Encode, ReadClaim, Reading, ReadWord
 from groundwire.detectors import embedded_model, lexical_model
@@ -13,6 +13,7 @@ from groundwire.detectors.embedded import Embedded, without_known
 from groundwire.detectors.opening import Opened, opened
 from groundwire.local.embedded import READER
 from groundwire.text import tokens
+from tests.detectors.told import verdict_of
 
 NO = Reading(supported=0.1, unsupported=0.8, contradicted=0.1)
 
@@ -183,9 +184,7 @@ HARBOUR = (
 
 
 def about_the_harbour(question: str, answer: str, detector: str = "embedded") -> Verdict:
-    verdict = Checker(detector).check(question=question, contexts=HARBOUR, answer=answer)
-    assert isinstance(verdict, Verdict)
-    return verdict
+    return verdict_of(detector, (HARBOUR,), answer, question)
 
 
 @pytest.mark.parametrize(

@@ -73,6 +73,8 @@ ANSWER_FEATURES = (
 HARMLESS = 0.02
 BARE_KNOWN = 0.05
 BARE_UNKNOWN = 0.85
+A_FEW = 6
+"""In words: an answer of no more is brief."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +225,7 @@ class Seen:
     def brief(self) -> bool:
         """Whether it is a few words without an unknown figure: mostly, its question says what it states."""
         other = self.leads_in or self.declines or self.illustrates or self.lacking
-        return not other and len(self.worded.words) <= _A_FEW
+        return not other and len(self.worded.words) <= A_FEW
 
     @property
     def settled(self) -> float | None:
@@ -264,7 +266,6 @@ _UNKNOWN = {Kind.MONEY: 0.75, Kind.TIME: 0.75, Kind.DATE: 0.7, Kind.MEASURE: 0.6
 _UNKNOWN_NAME = 0.6
 _SPOKEN_OF = 0.6
 _FEW_FIGURES, _ALIKE = 2, 4
-_A_FEW = 6  # words
 _CLOSE, _NOT_ITS_WORDS = 0.3, 0.75
 _CONTENT, _MISSING = CLAIM_FEATURES.index("content_words"), CLAIM_FEATURES.index("missing_words")
 _SOMETHING, _HARDLY_A_WORD = 3, 0.9
