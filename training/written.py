@@ -101,6 +101,11 @@ def is_late(raw: Raw) -> bool:
     return of_kind in _LATE and number > _NOT_LATE
 
 
+def is_talk(raw: Raw) -> bool:
+    """Whether an answer is one of several statements, mostly in a conversation, that stage 15 teaches."""
+    return kind(raw) == "talks"
+
+
 def kind(raw: Raw) -> str:
     """The kind of an answer's set, which its file is named by."""
     return _file_of(raw)[0]

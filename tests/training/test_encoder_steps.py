@@ -31,9 +31,11 @@ from training.encoder_stages_ours import (
     WHOLE,
     WORTH_12,
     WORTH_13,
+    Draw,
     and_matched,
     at_length,
     everything,
+    in_conversations,
     of_models,
     of_our_own,
     with_one_half,
@@ -271,11 +273,32 @@ def test_stage_14_teaches_each_encoder_one_half_of_what_chose(sets, monkeypatch)
     assert not np.array_equal(packed(one).ids, packed(other).ids)
 
 
+def test_stage_15_teaches_longer_answers_to_both_beside_some_of_what_each_was_taught(sets, monkeypatch):
+    """Which stage 14 has none of; and of what it has, whole pairs."""
+    talks, others = pairs_to("talks-11"), pairs_to("rules-11")
+    monkeypatch.setattr(written, "read", list)
+    monkeypatch.setattr(written, "pairs", lambda: pairs_to("news-101"))
+    monkeypatch.setattr(written, "asked", lambda: [*talks, *others])
+    few = Sets(data=sets.data, most=60)
+    for number in range(2):
+        before = with_one_half(few, number, Draw(8 + number, {}))
+        parts = in_conversations(few, number)
+        taught = [both for both in talks if teaches(both[0])]
+        assert 0 < len(parts["talks"]) == 2 * len(taught) < 60
+        assert len(before["asked"]) == 4 * sum(teaches(right) for right, _ in others)
+        assert set(parts) == {*before, "talks"}
+        known = {name: {row.row.ids for row in made} for name, made in before.items()}
+        assert all(row.row.ids in known[name] for name in before for row in parts[name])
+        assert 0 < sum(map(len, parts.values())) - len(parts["talks"]) < sum(map(len, before.values())) / 4
+        assert (Packed.of(parts["facts"]).others >= 0).all()
+
+
 def test_no_stage_of_one_half_has_anything_of_the_other():
     """Neither rows nor weights, of which it would learn what it has to read."""
-    for one, other in (encoder.TWO, encoder.TWO[::-1]):
+    halves = list(zip(encoder.TWO_BEFORE, encoder.TWO, strict=True))
+    for one, other in (halves, halves[::-1]):
         of_one = [stage for name, stage in encoder.STAGES.items() if name.startswith(one)]
-        assert len(of_one) > 1
+        assert len(of_one) > 2
         for stage in of_one:
             used = [*stage.begins, *stage.rows, *stage.taught_by, stage.kept_of]
             assert not [name for name in used if name.startswith(other)]

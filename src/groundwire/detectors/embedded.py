@@ -45,7 +45,7 @@ class Embedded(Detector):
     """
 
     name: ClassVar[str] = "embedded"
-    version: ClassVar[str] = "31"
+    version: ClassVar[str] = "32"
     needs_encoder: ClassVar[bool] = True
 
     # Half of the F1 that it reaches, where probabilities that are right have their best one (Lipton et al.,

@@ -75,7 +75,7 @@ class Cascade(Combined):
     """
 
     name: ClassVar[str] = "cascade"
-    version: ClassVar[str] = "24"
+    version: ClassVar[str] = "25"
 
     # That of the embedded detector, so that its scores stay the probabilities they are.
     grading: Grading = Grading(threshold=0.37)
