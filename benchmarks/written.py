@@ -9,7 +9,8 @@ beside a brief context or a longer one; ``matched`` are pairs of a right and a w
 about the same fact, by what is wrong. ``long`` are summaries of long documents, overviews of long records and
 answers in conversations, as large models word them; the matched ones among them are pairs of a statement or
 two. ``asked`` are pairs of answers to several questions of one document: rules for a case, siblings, tables
-and records, short answers, later turns. What shortcuts tell stands with them: whoever writes has his ways.
+and records, short answers, later turns, longer answers in conversations (``talks``). What shortcuts tell
+stands with them: whoever writes has his ways.
 """
 
 from __future__ import annotations

@@ -154,7 +154,7 @@ def worst_word(words: Iterable[ReadWord]) -> float:
 
 
 _NEARLY_SURE = -3.0
-_ABROAD = Logistic(figures=("words and facts", "worst word"), weights=(0.22, 0.31), bias=-1.38)
+_ABROAD = Logistic(figures=("words and facts", "worst word"), weights=(0.22, 0.32), bias=-1.39)
 
 
 def is_digest(answer: Answer, lexical: Weighed) -> bool:
