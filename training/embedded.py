@@ -183,7 +183,7 @@ def by_reader(
 
 
 def taught_half(raw: Raw) -> int | None:
-    """The half that an answer was taught in stage 14, if it was."""
+    """The half that an answer was taught in stages 14 and 15, if it was."""
     if raw["dataset"] == "ragtruth":
         chose = is_between(raw)
     else:

@@ -15,7 +15,7 @@ rows of several lengths), ``stage10.npz`` (all of our own, and most of RAGTruth'
 our own and answers as a retriever leaves them, with all of that and with some of it), ``stage14-H-N.npz``
 (half H of the answers that chose until then, with all of that or some), ``stage15-H.npz`` (longer answers in
 conversations, with some of what half H was taught), and ``held.npz`` (answers that no
-stage before the last learns from, to export with). Deterministic.
+stage before 14 learns from, to export with). Deterministic.
 """
 
 from __future__ import annotations

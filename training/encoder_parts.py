@@ -189,7 +189,7 @@ def sentences_among(raws: Iterable[Raw], rng: random.Random) -> list[str]:
 
 
 def held(sets: Sets) -> Iterator[Labelled]:
-    """Answers to sources between those that teach and those that measure; stage 14 alone learns from them."""
+    """Answers to sources between those that teach and measure; stages 14 and 15 learn from them."""
     for raw in sets.read(*RAGTRUTH):
         if is_between(raw):
             yield from as_marked(raw, claim_text.cut(raw["answer"]), 1.0)

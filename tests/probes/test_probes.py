@@ -45,7 +45,7 @@ FLOORS: dict[str, Floor] = {
     "entity": Floor(11, 8, 5),
     "role_swap": Floor(7, 0, 3),
     "attribution": Floor(10, 3, 4),
-    "conjunction": Floor(10, 6, 6),
+    "conjunction": Floor(10, 4, 6),
     "comparison": Floor(5, 2, 8),
     "order": Floor(3, 4, 8),
     "negation": Floor(9, 8, 7),
@@ -59,7 +59,7 @@ FLOORS: dict[str, Floor] = {
 }
 # How many faithful answers of a kind it flags at most, one or two to spare: all sums and conversions.
 CEILINGS: dict[str, int] = {
-    probes.ALL: 23,
+    probes.ALL: 24,
     "paraphrase": 4,
     "summary": 4,
     "refusal": 1,

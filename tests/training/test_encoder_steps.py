@@ -276,7 +276,12 @@ def test_stage_14_teaches_each_encoder_one_half_of_what_chose(sets, monkeypatch)
 def test_stage_15_teaches_longer_answers_to_both_beside_some_of_what_each_was_taught(sets, monkeypatch):
     """Which stage 14 has none of; and of what it has, whole pairs."""
     talks, others = pairs_to("talks-11"), pairs_to("rules-11")
-    monkeypatch.setattr(written, "read", list)
+    late = [
+        raw("late", i, "any")
+        | {"meta": {"source_id": f"chats-101-{i}"}, "answer": f"Room {i} is open.", "context": f"Room {i}."}
+        for i in range(60)
+    ]
+    monkeypatch.setattr(written, "read", lambda: late)
     monkeypatch.setattr(written, "pairs", lambda: pairs_to("news-101"))
     monkeypatch.setattr(written, "asked", lambda: [*talks, *others])
     few = Sets(data=sets.data, most=60)
@@ -291,6 +296,9 @@ def test_stage_15_teaches_longer_answers_to_both_beside_some_of_what_each_was_ta
         assert all(row.row.ids in known[name] for name in before for row in parts[name])
         assert 0 < sum(map(len, parts.values())) - len(parts["talks"]) < sum(map(len, before.values())) / 4
         assert (Packed.of(parts["facts"]).others >= 0).all()
+        others_half = with_one_half(few, 1 - number, Draw(8 + number, {}))["late"]
+        assert parts["late"]
+        assert {row.row.ids for row in parts["late"]}.isdisjoint(row.row.ids for row in others_half)
 
 
 def test_no_stage_of_one_half_has_anything_of_the_other():
