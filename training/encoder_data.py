@@ -14,8 +14,8 @@ rows of several lengths), ``stage10.npz`` (all of our own, and most of RAGTruth'
 ``stage11-N.npz`` (all that teaches, drawn anew for each N), ``stage12-N.npz`` and ``stage13-N.npz`` (pairs of
 our own and answers as a retriever leaves them, with all of that and with some of it), ``stage14-H-N.npz``
 (half H of the answers that chose until then, with all of that or some), ``stage15-H.npz`` (longer answers in
-conversations, with some of what half H was taught), and ``held.npz`` (answers that no
-stage before 14 learns from, to export with). Deterministic.
+conversations, with some of what half H was taught), and ``held.npz`` (answers that no stage before 14 learns
+from, to export with). Deterministic.
 """
 
 from __future__ import annotations
